@@ -1,0 +1,131 @@
+"""Every error that a user can cause or meet, as a type. The message says what was wrong, and what to do.
+
+The command line prints the message alone and exits with `exit_code`; the server turns `code` into its families' shapes.
+Anything that is not a GrusError is a bug of ours.
+"""
+
+from __future__ import annotations
+
+
+class GrusError(Exception):
+    """Base of all. `code` is stable and machine-readable."""
+
+    code = "error"
+    exit_code = 2
+
+
+# -- checkpoints
+
+
+class CheckpointError(GrusError):
+    """A model's files are wrong."""
+
+    code = "bad_checkpoint"
+
+
+class ModelNotFound(CheckpointError):
+    """Neither a folder, nor a file, nor a cached or reachable repository."""
+
+    code = "model_not_found"
+
+
+class ConfigError(CheckpointError):
+    """config.json is missing, is not JSON, or says something impossible."""
+
+    code = "bad_config"
+
+
+class UnsupportedArchitecture(CheckpointError):
+    """The checkpoint is fine, but no model of ours reads its architecture."""
+
+    code = "unsupported_architecture"
+
+
+class WeightsError(CheckpointError):
+    """A weights file is truncated or corrupt, or tensors are missing, unexpected or of the wrong shape."""
+
+    code = "bad_weights"
+
+
+class TokenizerError(CheckpointError):
+    """No tokenizer, or one that cannot be read."""
+
+    code = "bad_tokenizer"
+
+
+class TemplateError(CheckpointError):
+    """A chat template is broken or refuses the conversation."""
+
+    code = "bad_template"
+
+
+class Offline(ModelNotFound):
+    """The model is not on this machine and the network is off or out of reach."""
+
+    code = "offline"
+
+
+# -- this machine
+
+
+class BackendUnavailable(GrusError):
+    """A backend or device that was asked for is not here; the message says what installs it."""
+
+    code = "backend_unavailable"
+
+
+class OutOfMemory(GrusError):
+    """The model or its context does not fit."""
+
+    code = "out_of_memory"
+
+
+# -- requests
+
+
+class BadRequest(GrusError):
+    """A parameter has an impossible value. `param` names it."""
+
+    code = "bad_request"
+
+    def __init__(self, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+
+
+class ContextOverflow(BadRequest):
+    """Prompt and reply cannot fit into the model's context."""
+
+    code = "context_length_exceeded"
+
+
+class NumericalError(GrusError):
+    """The model produced NaN: a broken checkpoint, or a dtype that is too narrow for it."""
+
+    code = "nan_logits"
+    exit_code = 1
+
+
+class QueueFull(GrusError):
+    """More requests wait than the engine was told to hold."""
+
+    code = "queue_full"
+
+
+class SlowConsumer(GrusError):
+    """Nobody read a request's events for so long that their queue was full; the request was ended."""
+
+    code = "slow_consumer"
+
+
+class EngineStopped(GrusError):
+    """The engine was shut down, or the model unloaded, before the request ended."""
+
+    code = "engine_stopped"
+
+
+class EngineFault(GrusError):
+    """A step failed inside; the request is lost, the engine goes on."""
+
+    code = "engine_fault"
+    exit_code = 1

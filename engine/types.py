@@ -1,0 +1,229 @@
+"""What crosses between the app and the engine: requests go in, events come out. Plain data, no arrays.
+
+An app submits a `Request` and reads `Event`s from the `Handle` until a `Done` or a `Failed`; exactly one of these two
+ends every request, cancelled ones included (`Done` with finish_reason "cancelled").
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Protocol, TypeAlias
+
+from engine.errors import BadRequest, GrusError
+
+FinishReason = Literal["stop", "length", "cancelled", "tool_calls"]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """What the output must match. Exactly one kind."""
+
+    kind: Literal["json_schema", "json_object", "regex", "ebnf"]
+    text: str = ""  # the schema as JSON, the expression, or the grammar
+
+
+@dataclass(frozen=True)
+class SamplingParams:
+    """A user's wishes. None means: as the model's generation_config says, else the neutral value."""
+
+    max_tokens: int | None = None  # None: whatever fits into the context
+    min_tokens: int = 0
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    min_p: float | None = None
+    typical_p: float | None = None
+    repetition_penalty: float | None = None
+    repetition_window: int = 0  # tokens looked back at; 0: all
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: Mapping[int, float] = field(default_factory=dict)
+    banned_tokens: Sequence[int] = ()
+    required_tokens: Sequence[int] = ()  # only these may be chosen
+    seed: int | None = None  # None: a fresh one
+    n: int = 1
+    logprobs: bool = False
+    top_logprobs: int = 0
+    stop: Sequence[str] = ()
+    stop_token_ids: Sequence[int] = ()
+    ignore_eos: bool = False
+    grammar: Grammar | None = None
+    grammar_after: str | None = None  # constrain only what follows this text (a reasoning model's "</think>")
+
+    def check(self) -> None:
+        """Raise BadRequest naming the first impossible parameter."""
+        bounds: dict[str, tuple[float, float]] = {
+            "temperature": (0.0, 100.0),
+            "top_p": (0.0, 1.0),
+            "min_p": (0.0, 1.0),
+            "typical_p": (0.0, 1.0),
+            "top_k": (0, 1 << 31),
+            "max_tokens": (1, 1 << 31),
+            "min_tokens": (0, 1 << 31),
+            "repetition_penalty": (1e-3, 100.0),
+            "repetition_window": (0, 1 << 31),
+            "presence_penalty": (-100.0, 100.0),
+            "frequency_penalty": (-100.0, 100.0),
+            "n": (1, 128),
+            "top_logprobs": (0, 100),
+        }
+        for name, (low, high) in bounds.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:  # NaN fails this too
+                raise BadRequest(f"{name} must be between {low:g} and {high:g}, not {value!r}.", name)
+        if self.top_p == 0.0:
+            raise BadRequest("top_p must be above 0.", "top_p")
+        if self.max_tokens is not None and self.min_tokens > self.max_tokens:
+            raise BadRequest("min_tokens must not exceed max_tokens.", "min_tokens")
+        if any(not s for s in self.stop):
+            raise BadRequest("stop strings must not be empty.", "stop")
+
+    def over(self, defaults: Mapping[str, Any]) -> SamplingParams:
+        """Fill what is None from `defaults` (a model's generation_config)."""
+        known = {f.name for f in fields(self)}
+        chosen = {k: v for k, v in defaults.items() if k in known and v is not None and getattr(self, k) is None}
+        return SamplingParams(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **chosen})
+
+
+def new_id(prefix: str = "req") -> str:
+    return f"{prefix}-{uuid.uuid4().hex[:20]}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One prompt for one model."""
+
+    model: str
+    prompt_ids: Sequence[int]
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    id: str = field(default_factory=new_id)
+    # a prompt of embeddings, where a pipeline made them (rows of [n, D] replace the ids at `positions`)
+    embeds: Any = None
+    positions: Any = None
+    adapter: str | None = None
+    prompt_logprobs: bool = False
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Seconds, by the monotonic clock."""
+
+    queued: float = 0.0
+    first_token: float = 0.0  # from submit to the first token
+    total: float = 0.0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0  # of the prompt, reused instead of computed
+    output_tokens: int = 0
+    gap_p50: float = 0.0  # between two tokens
+    gap_p95: float = 0.0
+    drafted: int = 0
+    accepted: int = 0
+
+    @property
+    def prefill_rate(self) -> float:
+        """Prompt tokens per second, the queue left out."""
+        span = self.first_token - self.queued
+        return (self.prompt_tokens - self.cached_tokens) / span if span > 0 else 0.0
+
+    @property
+    def decode_rate(self) -> float:
+        """Tokens per second after the first."""
+        span = self.total - self.first_token
+        return (self.output_tokens - 1) / span if self.output_tokens > 1 and span > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class TokenLogprob:
+    id: int
+    logprob: float
+    top: Sequence[tuple[int, float]] = ()
+
+
+@dataclass(frozen=True)
+class Started:
+    """The prompt is being computed (again, after an eviction)."""
+
+    request: str
+    prompt_tokens: int
+    cached_tokens: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Part of a long prompt has been computed."""
+
+    request: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Text:
+    """New output of one of the `n` choices. `text` may be empty (a token that ends no character yet)."""
+
+    request: str
+    text: str
+    ids: Sequence[int]
+    index: int = 0
+    logprobs: Sequence[TokenLogprob] = ()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One of several choices has ended; `Done` follows when all have."""
+
+    request: str
+    index: int
+    reason: FinishReason
+    stop: str | int | None = None  # the stop string or token that ended it
+
+
+@dataclass(frozen=True)
+class Done:
+    """The request has ended well (or was cancelled)."""
+
+    request: str
+    reason: FinishReason
+    timings: Timings
+    stop: str | int | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The request has ended in an error."""
+
+    request: str
+    error: GrusError
+    timings: Timings = field(default_factory=Timings)
+
+
+Event: TypeAlias = Started | Progress | Text | Finished | Done | Failed
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything of one finished request, for those who do not stream."""
+
+    request: str
+    text: str
+    ids: Sequence[int]
+    reason: FinishReason
+    timings: Timings
+    logprobs: Sequence[TokenLogprob] = ()
+    choices: Sequence[str] = ()
+
+
+class Handle(Protocol):
+    """A submitted request. One reader; any thread may cancel."""
+
+    id: str
+
+    def __iter__(self) -> Iterator[Event]:
+        """Events in order, blocking; ends after Done or Failed."""
+
+    def __aiter__(self) -> AsyncIterator[Event]: ...
+    def cancel(self) -> None: ...
+    def result(self, timeout: float | None = None) -> Result:
+        """Wait for the end. Raises the error of a failed request."""
