@@ -271,7 +271,11 @@ class Runner(Protocol):
     """One model on one device with one KV store. Called from one thread only."""
 
     def run(self, segs: Sequence[Seg]) -> Pending:
-        """Issue one step. Grows no slot: every slot must have room for its tokens. Slots' lengths advance at once."""
+        """Issue one step. Grows no slot: every slot must have room for its tokens. Slots' lengths advance at once; when
+        this raises, no slot has changed.
+
+        A segment with a draft is verified before `read` returns: its slot is then as long as if only the accepted
+        guesses had been given, recurrent states included (the runner rolls back and runs the accepted ones again)."""
 
     def warm(self) -> None:
         """Run every captured or compiled path once, so that the first request pays nothing extra."""
