@@ -142,7 +142,8 @@ def _pick(spans: Sequence[Span]) -> tuple[np.ndarray, list[Sampling], np.ndarray
     samplings: list[Sampling] = []
     sampled: list[int] = []
     for span in spans:
-        seg, rows = span.seg, {span.start + i for i in (seg.want or ())}
+        seg = span.seg
+        rows = {span.start + i for i in (seg.want or ())}
         chosen: list[tuple[int, Sampling]] = []
         if seg.sample is not None:
             each = [*(seg.samples or ()), seg.sample] if seg.draft else [seg.sample]
