@@ -1,0 +1,111 @@
+"""Reading config.json: one set of names for what published repositories spell in several ways.
+
+Older files have `rope_theta` and `rope_scaling`, newer ones `rope_parameters`; mixtures say `num_experts` or
+`num_local_experts`; a vision checkpoint nests its text model in `text_config`. Everything wrong is a ConfigError that
+names the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import ConfigError
+
+_MISSING = object()
+
+
+class Fields:
+    """Typed access to a JSON object."""
+
+    def __init__(self, values: Mapping[str, Any], where: str = "config.json") -> None:
+        self.values = values
+        self.where = where
+
+    def find(self, *names: str, default: Any = _MISSING) -> Any:
+        """The first of `names` that is there and not null."""
+        for name in names:
+            if self.values.get(name) is not None:
+                return self.values[name]
+        if default is _MISSING:
+            raise ConfigError(f"{self.where} lacks `{names[0]}`.")
+        return default
+
+    def int(self, *names: str, default: Any = _MISSING, least: int = 1) -> int:
+        value = self.find(*names, default=default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ConfigError(f"{self.where}: `{names[0]}` must be a whole number of at least {least}, not {value!r}.")
+        return value
+
+    def float(self, *names: str, default: Any = _MISSING) -> float:
+        value = self.find(*names, default=default)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigError(f"{self.where}: `{names[0]}` must be a number, not {value!r}.")
+        return float(value)
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        value = self.find(name, default=default)
+        if not isinstance(value, bool):
+            raise ConfigError(f"{self.where}: `{name}` must be true or false, not {value!r}.")
+        return value
+
+    def sub(self, name: str) -> Fields:
+        value = self.find(name)
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{self.where}: `{name}` must be an object.")
+        return Fields(value, f"{self.where} ({name})")
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """What every decoder needs to know. What only one family has is read from `fields` by that family's file."""
+
+    fields: Fields
+    hidden: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    ffn: int
+    vocab: int
+    eps: float
+    context: int
+    tied: bool
+
+
+def text_fields(config: Mapping[str, Any]) -> Fields:
+    """The text model's own object: `text_config` where a checkpoint nests it, else the whole config."""
+    nested = config.get("text_config")
+    if not isinstance(nested, Mapping):
+        return Fields(config)
+    outer = {k: config[k] for k in ("tie_word_embeddings", "quantization") if k in config}
+    return Fields({**outer, **nested}, "config.json (text_config)")
+
+
+def text_config(config: Mapping[str, Any]) -> TextConfig:
+    f = text_fields(config)
+    hidden, heads = f.int("hidden_size"), f.int("num_attention_heads")
+    kv_heads = f.int("num_key_value_heads", default=heads)
+    if heads % kv_heads:
+        raise ConfigError(
+            f"{f.where}: num_attention_heads ({heads}) is not a multiple of num_key_value_heads ({kv_heads})."
+        )
+    activation = f.find("hidden_act", "hidden_activation", default="silu")
+    if activation not in ("silu", "swish"):
+        raise ConfigError(
+            f"{f.where}: hidden_act `{activation}` is not one that this architecture is known with (silu)."
+        )
+    return TextConfig(
+        fields=f,
+        hidden=hidden,
+        layers=f.int("num_hidden_layers"),
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=f.int("head_dim", "attention_head_dim", default=hidden // heads),
+        ffn=f.int("intermediate_size"),
+        vocab=f.int("vocab_size"),
+        eps=f.float("rms_norm_eps", default=1e-6),
+        context=f.int("max_position_embeddings", default=2048),
+        tied=f.flag("tie_word_embeddings"),
+    )

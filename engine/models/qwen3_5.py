@@ -1,0 +1,150 @@
+"""Qwen3.5's text model: three gated delta-rule layers, then one of softmax attention whose output is gated.
+
+A delta layer's memory has a fixed size, whatever the length; every fourth layer remembers all tokens. Checkpoints come
+bare, nested beside a vision tower, or as mlx-lm saves them (then norms already hold 1 + w and the convolution's axes
+are swapped).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backends.base import Array, KVSpec, Ops, StateSpec, Step
+from engine.errors import ConfigError
+from engine.models.config import TextConfig, text_config
+from engine.models.decoder import Decoder, Mixer, Mlp, MlpLike
+from engine.models.rope import text_rope
+from engine.weights.view import View
+
+
+class GatedAttention:
+    """Softmax attention whose query projection also makes a gate for its output."""
+
+    def __init__(self, w: View, c: TextConfig, layer: int, norm_plus: float) -> None:
+        self.ops, self.layer = w.ops, layer
+        self.heads, self.kv_heads, self.dim, self.eps = c.heads, c.kv_heads, c.head_dim, c.eps
+        self.scale = c.head_dim**-0.5
+        self.memory = KVSpec(c.kv_heads, c.head_dim)
+        bias = c.fields.flag("attention_bias")
+        q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
+        self.qkv = w.linear(("q_proj", 2 * q), ("k_proj", kv), ("v_proj", kv), inp=c.hidden, bias=bias)
+        self.out = w.linear(("o_proj", c.hidden), inp=q, bias=bias)
+        self.q_norm = w.norm("q_norm", c.head_dim, norm_plus)
+        self.k_norm = w.norm("k_norm", c.head_dim, norm_plus)
+
+    def __call__(self, x: Array, step: Step, angles: Array) -> Array:
+        ops, n = self.ops, x.shape[0]
+        q, kv = self.heads * self.dim, self.kv_heads * self.dim
+        queries, k, v = ops.split(self.qkv(x), [2 * q, kv, kv], 1)
+        queries = queries.reshape(n, self.heads, 2 * self.dim)
+        gate = queries[:, :, self.dim :]
+        turned = ops.rope(ops.rms_norm(queries[:, :, : self.dim], self.q_norm, self.eps), angles)
+        k = ops.rope(ops.rms_norm(k.reshape(n, self.kv_heads, self.dim), self.k_norm, self.eps), angles)
+        attended = step.cache.attend(self.layer, turned, k, v.reshape(n, self.kv_heads, self.dim), self.scale)
+        return self.out((attended * ops.sigmoid(gate)).reshape(n, q))
+
+
+class GatedDelta:
+    """Linear attention: a short causal convolution, then the gated delta rule."""
+
+    def __init__(self, w: View, c: TextConfig, layer: int) -> None:
+        f = c.fields
+        self.ops, self.layer, self.eps = w.ops, layer, c.eps
+        self.key_heads, self.value_heads = f.int("linear_num_key_heads"), f.int("linear_num_value_heads")
+        self.key_dim, self.value_dim = f.int("linear_key_head_dim"), f.int("linear_value_head_dim")
+        if self.value_heads % self.key_heads:
+            raise ConfigError(f"{f.where}: linear_num_value_heads is not a multiple of linear_num_key_heads.")
+        self.keys, self.values = self.key_heads * self.key_dim, self.value_heads * self.value_dim
+        channels, kernel = 2 * self.keys + self.values, f.int("linear_conv_kernel_dim")
+        self.memory = StateSpec(channels, kernel, self.value_heads, self.key_dim, self.value_dim)
+        swapped = w.shape_of("conv1d.weight") == (channels, kernel, 1)
+        shape = (channels, kernel, 1) if swapped else (channels, 1, kernel)
+        self.conv = w.tensor("conv1d.weight", shape, apply=lambda ops, x: x.reshape(channels, kernel))
+        self.dt_bias = w.tensor("dt_bias", (self.value_heads,), "f32")
+        self.decay = w.tensor("A_log", (self.value_heads,), "f32", apply=_negative_exp)
+        self.norm = w.norm("norm", self.value_dim)
+        self.out = w.linear(("out_proj", c.hidden), inp=self.values)
+        self.project = self._projection(w, c)
+
+    def _projection(self, w: View, c: TextConfig) -> Callable[[Array], tuple[Array, Array, Array, Array]]:
+        """x -> mixed q, k, v channels; output gate z; write strength b; decay input a."""
+        sizes = [2 * self.keys + self.values, self.values, self.value_heads, self.value_heads]
+        names = ("in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a")
+        linear = w.linear(*zip(names, sizes), inp=c.hidden)
+
+        def project(x: Array) -> tuple[Array, Array, Array, Array]:
+            mixed, z, b, a = self.ops.split(linear(x), sizes, 1)
+            return mixed, z, b, a
+
+        return project
+
+    def __call__(self, x: Array, step: Step, angles: Array) -> Array:
+        ops, n = self.ops, x.shape[0]
+        mixed, z, b, a = self.project(x)
+        mixed = ops.silu(step.cache.conv(self.layer, mixed, self.conv))
+        q, k, v = ops.split(mixed, [self.keys, self.keys, self.values], 1)
+        q = ops.l2norm(q.reshape(n, self.key_heads, self.key_dim)) * self.key_dim**-0.5
+        k = ops.l2norm(k.reshape(n, self.key_heads, self.key_dim))
+        v = v.reshape(n, self.value_heads, self.value_dim)
+        g = self.decay * ops.softplus(ops.cast(a, "f32") + self.dt_bias)
+        y = step.cache.delta(self.layer, q, k, v, g, ops.sigmoid(b))
+        y = ops.rms_norm(y, self.norm, self.eps) * ops.silu(z.reshape(n, self.value_heads, self.value_dim))
+        return self.out(y.reshape(n, self.values))
+
+
+def _negative_exp(ops: Ops, x: Array) -> Array:
+    return -ops.exp(x)
+
+
+def layer_kinds(c: TextConfig) -> list[str]:
+    """`linear_attention` or `full_attention` for each layer."""
+    kinds = c.fields.find("layer_types", default=None)
+    if kinds is None:
+        every = c.fields.int("full_attention_interval", default=4)
+        kinds = ["linear_attention" if (i + 1) % every else "full_attention" for i in range(c.layers)]
+    if len(kinds) != c.layers or set(kinds) - {"linear_attention", "full_attention"}:
+        raise ConfigError(f"{c.fields.where}: layer_types must name linear_attention or full_attention for each layer.")
+    return kinds
+
+
+def hybrid_decoder(
+    w: View,
+    c: TextConfig,
+    delta: Callable[[View, int], Mixer],
+    mlp: Callable[[View, int], MlpLike],
+    body: str = "model",
+    head: str = "lm_head",
+) -> Decoder:
+    """Delta layers and gated attention layers, in the order that the config names."""
+    kinds = layer_kinds(c)
+    swapped = any(
+        (shape := w.shape_of(f"{body}.layers.{i}.linear_attn.conv1d.weight")) is not None and shape[-1] == 1
+        for i in range(c.layers)
+    )
+    plus = 0.0 if swapped else 1.0
+
+    def mixer(v: View, i: int) -> Mixer:
+        if kinds[i] == "linear_attention":
+            return delta(v.sub("linear_attn"), i)
+        return GatedAttention(v.sub("self_attn"), c, i, plus)
+
+    w.ignore(r"(^|\.)mtp\.", r"(^|\.)visual\.", r"(^|\.)vision_tower\.")
+    return Decoder(w, c, text_rope(c, default_partial=0.25), mixer, mlp, norm_plus=plus, body=body, head=head)
+
+
+def qwen3_5(w: View, config: Mapping[str, Any]) -> Decoder:
+    c = text_config(config)
+    bodies = {
+        "model.language_model": "lm_head",  # beside a vision tower
+        "language_model.model": "language_model.lm_head",  # the same as mlx-lm saves it
+    }
+    body = next((b for b in bodies if w.has(f"{b}.embed_tokens.weight")), "model")
+    return hybrid_decoder(
+        w,
+        c,
+        delta=lambda v, i: GatedDelta(v, c, i),
+        mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn),
+        body=body,
+        head=bodies.get(body, "lm_head"),
+    )

@@ -1,0 +1,63 @@
+"""Qwen3-Next: Qwen3.5's wiring with a mixture of experts, a shared expert, and projections fused per key head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backends.base import Array
+from engine.models.config import TextConfig, text_config
+from engine.models.decoder import Decoder, Mlp, MlpLike
+from engine.models.moe import SparseMoe
+from engine.models.qwen3_5 import GatedDelta, hybrid_decoder
+from engine.weights.view import View
+
+
+class FusedGatedDelta(GatedDelta):
+    """Each key head's query, key, values and gates lie side by side in one projection."""
+
+    def _projection(self, w: View, c: TextConfig) -> Callable[[Array], tuple[Array, Array, Array, Array]]:
+        heads, ratio = self.key_heads, self.value_heads // self.key_heads
+        wide = [self.key_dim, self.key_dim, ratio * self.value_dim, ratio * self.value_dim]
+        qkvz = w.linear(("in_proj_qkvz", heads * sum(wide)), inp=c.hidden)
+        ba = w.linear(("in_proj_ba", 2 * self.value_heads), inp=c.hidden)
+
+        def project(x: Array) -> tuple[Array, Array, Array, Array]:
+            ops, n = self.ops, x.shape[0]
+            q, k, v, z = ops.split(qkvz(x).reshape(n, heads, sum(wide)), wide, 2)
+            b, a = ops.split(ba(x).reshape(n, heads, 2 * ratio), [ratio, ratio], 2)
+            flat = [q.reshape(n, self.keys), k.reshape(n, self.keys), v.reshape(n, self.values)]
+            return (
+                ops.cat(flat, 1),
+                z.reshape(n, self.values),
+                b.reshape(n, self.value_heads),
+                a.reshape(n, self.value_heads),
+            )
+
+        return project
+
+
+class SharedMoe:
+    """The routed experts, and one that every token goes through behind a gate of its own."""
+
+    def __init__(self, w: View, c: TextConfig) -> None:
+        self.ops = w.ops
+        self.routed = SparseMoe(w, c)
+        self.shared = Mlp(w.sub("shared_expert"), c.hidden, c.fields.int("shared_expert_intermediate_size"))
+        self.gate = w.linear(("shared_expert_gate", 1), inp=c.hidden)
+
+    def __call__(self, x: Array) -> Array:
+        return self.routed(x) + self.ops.sigmoid(self.gate(x)) * self.shared(x)
+
+
+def qwen3_next(w: View, config: Mapping[str, Any]) -> Decoder:
+    c = text_config(config)
+    f = c.fields
+    dense, every = set(f.find("mlp_only_layers", default=())), f.int("decoder_sparse_step", default=1)
+
+    def mlp(v: View, i: int) -> MlpLike:
+        if i in dense or (i + 1) % every:
+            return Mlp(v.sub("mlp"), c.hidden, c.ffn)
+        return SharedMoe(v.sub("mlp"), c)
+
+    return hybrid_decoder(w, c, delta=lambda v, i: FusedGatedDelta(v, c, i), mlp=mlp)

@@ -1,0 +1,42 @@
+"""Which architecture reads which `model_type`. To add one: write its file, add a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from backends.base import Model
+from engine.errors import UnsupportedArchitecture
+from engine.models.hunyuan import hunyuan_dense
+from engine.models.llama import llama
+from engine.models.qwen2 import qwen2
+from engine.models.qwen3 import qwen3, qwen3_moe
+from engine.models.qwen3_5 import qwen3_5
+from engine.models.qwen3_next import qwen3_next
+from engine.weights.view import View
+
+Maker = Callable[[View, Mapping[str, Any]], Model]
+
+ARCHITECTURES: dict[str, Maker] = {
+    "hunyuan_v1_dense": hunyuan_dense,
+    "llama": llama,
+    "mistral": llama,
+    "qwen2": qwen2,
+    "qwen3": qwen3,
+    "qwen3_5": qwen3_5,
+    "qwen3_5_text": qwen3_5,
+    "qwen3_moe": qwen3_moe,
+    "qwen3_next": qwen3_next,
+}
+
+
+def find_architecture(config: Mapping[str, Any], name: str) -> Maker:
+    """The maker for a config, or an error that names the type, the model, and what is supported."""
+    model_type = config.get("model_type")
+    maker = ARCHITECTURES.get(str(model_type))
+    if maker is None:
+        raise UnsupportedArchitecture(
+            f"{name} has the architecture `{model_type}`, which Grus does not know. "
+            f"Supported: {', '.join(sorted(ARCHITECTURES))}."
+        )
+    return maker

@@ -1,0 +1,133 @@
+"""Rotary position embeddings: from a config's rope fields to inverse frequencies.
+
+Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, and Hunyuan's `dynamic` with a fixed `alpha`, which is not dynamic
+at all. The numbers are computed in double precision and rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from backends.base import Rope
+from engine.errors import ConfigError
+from engine.models.config import Fields, TextConfig
+
+
+def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: float = 1.0) -> Rope:
+    """The rope of a text model, under either spelling."""
+    f = c.fields
+    rope = _rope_fields(f)
+    theta = rope.float("rope_theta", default=f.float("rope_theta", default=default_theta))
+    partial = rope.float("partial_rotary_factor", default=f.float("partial_rotary_factor", default=default_partial))
+    dims = int(c.head_dim * partial)
+    if dims < 2 or dims % 2:
+        raise ConfigError(
+            f"{f.where}: rope would turn {dims} of {c.head_dim} dimensions, which is no even number above 0."
+        )
+    kind = rope.find("rope_type", "type", default="default")
+    if kind == "mrope":  # an older name for plain frequencies with a section
+        kind = "default"
+    if kind not in KINDS:
+        raise ConfigError(f"{rope.where}: rope type `{kind}` is not known. Known: {', '.join(sorted(KINDS))}.")
+    return Rope(dims=dims, **KINDS[kind](rope, theta, dims, c.context), **_section(rope, dims))
+
+
+def _rope_fields(f: Fields) -> Fields:
+    for name in ("rope_parameters", "rope_scaling"):
+        if f.find(name, default=None) is not None:
+            return f.sub(name)
+    return Fields({}, f.where)
+
+
+def _section(rope: Fields, dims: int) -> dict[str, Any]:
+    section = rope.find("mrope_section", default=None)
+    if section is None:
+        return {}
+    if not (isinstance(section, list) and len(section) == 3 and sum(section) == dims // 2):
+        raise ConfigError(
+            f"{rope.where}: mrope_section must be three counts that add up to {dims // 2}, not {section!r}."
+        )
+    return {"section": tuple(section), "interleaved": rope.flag("mrope_interleaved")}
+
+
+def frequencies(theta: float, dims: int) -> list[float]:
+    return [theta ** (-i / dims) for i in range(0, dims, 2)]
+
+
+def _plain(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    return {"inv": tuple(frequencies(theta, dims))}
+
+
+def _linear(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    factor = rope.float("factor")
+    return {"inv": tuple(x / factor for x in frequencies(theta, dims))}
+
+
+def _dynamic(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    alpha = rope.float("alpha", default=0.0)
+    if alpha:
+        return _plain(rope, theta * alpha ** (dims / (dims - 2)), dims, context)
+    factor = rope.float("factor")
+    return {"inv": tuple(frequencies(theta, dims)), "dynamic": (theta, factor, context)}
+
+
+def _llama3(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    factor = rope.float("factor")
+    low, high = rope.float("low_freq_factor"), rope.float("high_freq_factor")
+    original = rope.int("original_max_position_embeddings")
+
+    def stretch(x: float) -> float:
+        wavelength = 2 * math.pi / x
+        if wavelength < original / high:
+            return x
+        if wavelength > original / low:
+            return x / factor
+        smooth = (original / wavelength - low) / (high - low)
+        return (1 - smooth) * x / factor + smooth * x
+
+    return {"inv": tuple(stretch(x) for x in frequencies(theta, dims))}
+
+
+def _yarn(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    original = rope.int("original_max_position_embeddings", default=context)
+    factor = rope.float("factor", default=context / original)
+    fast, slow = rope.float("beta_fast", default=32.0), rope.float("beta_slow", default=1.0)
+
+    def dimension_of(turns: float) -> float:
+        return dims * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(theta))
+
+    first, last = dimension_of(fast), dimension_of(slow)
+    if rope.flag("truncate", True):
+        first, last = math.floor(first), math.ceil(last)
+    first, last = max(first, 0), min(last, dims - 1)
+    span = (last - first) or 0.001
+
+    def blend(i: int, x: float) -> float:
+        ramp = min(max((i - first) / span, 0.0), 1.0)
+        return x / factor * ramp + x * (1 - ramp)
+
+    inv = tuple(blend(i, x) for i, x in enumerate(frequencies(theta, dims)))
+    return {"inv": inv, "scale": _yarn_scale(rope, factor)}
+
+
+def _yarn_scale(rope: Fields, factor: float) -> float:
+    given = rope.float("attention_factor", default=0.0)
+    if given:
+        return given
+
+    def scale(m: float) -> float:
+        return 0.1 * m * math.log(factor) + 1.0 if factor > 1 else 1.0
+
+    m, m_all = rope.float("mscale", default=0.0), rope.float("mscale_all_dim", default=0.0)
+    return scale(m) / scale(m_all) if m and m_all else scale(1.0)
+
+
+KINDS: dict[str, Callable[[Fields, float, int, int], dict[str, Any]]] = {
+    "default": _plain,
+    "linear": _linear,
+    "dynamic": _dynamic,
+    "llama3": _llama3,
+    "yarn": _yarn,
+}

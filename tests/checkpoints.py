@@ -1,0 +1,180 @@
+"""Tiny random checkpoints made by the reference library, in both spellings of config.json.
+
+The weights are scaled until greedy output varies: a model that repeats one token would prove little.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+SPECIALS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+VOCAB = 256 + len(SPECIALS)
+
+BASE: dict[str, Any] = dict(
+    vocab_size=VOCAB,
+    hidden_size=64,
+    intermediate_size=96,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    max_position_embeddings=256,
+    rms_norm_eps=1e-6,
+    bos_token_id=None,
+    eos_token_id=VOCAB - 1,
+    pad_token_id=None,
+)
+DELTA: dict[str, Any] = dict(
+    num_hidden_layers=4,
+    head_dim=32,
+    linear_num_value_heads=4,
+    linear_num_key_heads=2,
+    linear_key_head_dim=16,
+    linear_value_head_dim=16,
+    linear_conv_kernel_dim=4,
+    layer_types=["linear_attention"] * 3 + ["full_attention"],
+)
+MIXTURE: dict[str, Any] = dict(
+    moe_intermediate_size=32, num_experts=8, num_experts_per_tok=2, norm_topk_prob=True, decoder_sparse_step=1
+)
+
+
+def _rope(kind: str = "default", theta: float = 1e4, **more: Any) -> dict[str, Any]:
+    return dict(rope_type=kind, rope_theta=theta, **more)
+
+
+# name -> (class prefix in transformers, config fields)
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": (
+        "Llama",
+        dict(
+            rope_parameters=_rope(
+                "llama3",
+                5e5,
+                factor=32.0,
+                low_freq_factor=1.0,
+                high_freq_factor=4.0,
+                original_max_position_embeddings=64,
+            ),
+            tie_word_embeddings=True,
+        ),
+    ),
+    "llama_plain": ("Llama", dict(rope_parameters=_rope(), num_key_value_heads=4, attention_bias=True, mlp_bias=True)),
+    "llama_linear": ("Llama", dict(rope_parameters=_rope("linear", factor=4.0))),
+    "llama_dynamic": ("Llama", dict(rope_parameters=_rope("dynamic", factor=2.0), max_position_embeddings=48)),
+    "llama_yarn": (
+        "Llama",
+        dict(rope_parameters=_rope("yarn", factor=4.0, original_max_position_embeddings=64), tie_word_embeddings=False),
+    ),
+    "qwen2": ("Qwen2", dict(rope_parameters=_rope(theta=1e6), tie_word_embeddings=True)),
+    "qwen3": ("Qwen3", dict(head_dim=32, rope_parameters=_rope(theta=1e6), tie_word_embeddings=False)),
+    "qwen3_moe": ("Qwen3Moe", dict(MIXTURE, head_dim=32, mlp_only_layers=[], rope_parameters=_rope(theta=1e6))),
+    "hunyuan": (
+        "HunYuanDenseV1",
+        dict(
+            head_dim=16,
+            tie_word_embeddings=True,
+            rope_parameters=_rope(
+                "dynamic", alpha=1000.0, factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0
+            ),
+        ),
+    ),
+    "qwen3_5": (
+        "Qwen3_5",
+        dict(
+            DELTA,
+            rope_parameters=_rope(
+                theta=1e7, partial_rotary_factor=0.25, mrope_section=[2, 1, 1], mrope_interleaved=True
+            ),
+        ),
+    ),
+    "qwen3_next": (
+        "Qwen3Next",
+        dict(
+            DELTA,
+            **MIXTURE,
+            shared_expert_intermediate_size=32,
+            mlp_only_layers=[],
+            rope_parameters=_rope(theta=1e7, partial_rotary_factor=0.25),
+        ),
+    ),
+}
+
+
+def reference(name: str, seed: int = 0, **changes: Any) -> Any:
+    """The reference implementation of a tiny model, in f32, with random weights."""
+    import torch
+    import transformers
+
+    prefix, fields = MODELS[name]
+    config_class = getattr(transformers, f"{prefix}TextConfig" if prefix == "Qwen3_5" else f"{prefix}Config")
+    config = config_class(**{**BASE, **fields, **changes})
+    config._attn_implementation = "eager"
+    model = getattr(transformers, f"{prefix}ForCausalLM")(config).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for key, p in model.named_parameters():
+            if key.endswith(("A_log", "dt_bias")):
+                p.copy_(torch.rand(p.shape, generator=generator))
+            elif p.ndim == 1:
+                p.add_(0.1 * torch.randn(p.shape, generator=generator))
+            else:
+                p.copy_(0.2 * torch.randn(p.shape, generator=generator))
+    return model
+
+
+def save_tokenizer(folder: Path) -> None:
+    """Byte-level BPE without merges: 256 bytes and the special tokens."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate(alphabet)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken(s, special=True, normalized=False) for s in SPECIALS])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"eos_token": SPECIALS[2], "pad_token": SPECIALS[0], "tokenizer_class": "PreTrainedTokenizerFast"})
+    )
+
+
+def publish(config: dict[str, Any]) -> dict[str, Any]:
+    """The older spelling that published repositories use: rope_theta, rope_scaling, num_experts, torch_dtype."""
+    config = dict(config)
+    rope = config.pop("rope_parameters", None)
+    if rope:
+        rope = dict(rope)
+        config["rope_theta"] = rope.pop("rope_theta")
+        kind = rope.pop("rope_type", "default")
+        if "partial_rotary_factor" in rope:
+            config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
+        config["rope_scaling"] = dict(rope, rope_type=kind, type=kind) if rope or kind != "default" else None
+    for new, old in (("num_local_experts", "num_experts"), ("dtype", "torch_dtype")):
+        if new in config:
+            config[old] = config.pop(new)
+    return config
+
+
+def save(name: str, folder: Path, spelling: str = "new", dtype: str = "float32", **changes: Any) -> Path:
+    """Save a tiny checkpoint with its tokenizer."""
+    import torch
+
+    model = reference(name, **changes)
+    model.to(getattr(torch, dtype)).save_pretrained(folder)
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(publish(config) if spelling == "old" else config, indent=1))
+    save_tokenizer(folder)
+    return folder
+
+
+@cache
+def reference_cached(name: str) -> Any:
+    return reference(name)
