@@ -1,0 +1,67 @@
+"""A checkpoint folder: its JSON files and its tensors. Opening one reads config.json alone; weights are mapped on demand.
+
+Knows Hugging Face's folder layout. Does not know what any field of a config means to a model.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from backends.base import Raw
+from engine.errors import ConfigError, ModelNotFound
+from engine.weights import quantization, safetensors
+
+
+class Checkpoint:
+    def __init__(self, folder: Path, config: dict[str, Any]) -> None:
+        self.folder = folder
+        self.config = config
+
+    @classmethod
+    def open(cls, path: str | Path) -> Checkpoint:
+        folder = Path(path).expanduser()
+        if not folder.is_dir():
+            reason = "is a file, not a checkpoint folder" if folder.exists() else "does not exist"
+            raise ModelNotFound(f"{folder} {reason}.")
+        config = _read_object(folder / "config.json")
+        if config is None:
+            raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
+        model_type = config.get("model_type")
+        if not isinstance(model_type, str) or not model_type:
+            raise ConfigError(f"{folder / 'config.json'} has no model_type, so its architecture is unknown.")
+        return cls(folder, config)
+
+    @cached_property
+    def generation_config(self) -> dict[str, Any]:
+        return _read_object(self.folder / "generation_config.json") or {}
+
+    @cached_property
+    def tensors(self) -> dict[str, Raw]:
+        return safetensors.read_folder(self.folder)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tensors, as stored."""
+        return sum(raw.nbytes for raw in self.tensors.values())
+
+    @cached_property
+    def quantization(self) -> quantization.Quantization | None:
+        return quantization.parse(self.config, str(self.folder))
+
+
+def _read_object(path: Path) -> dict[str, Any] | None:
+    """A JSON object, or None where there is no such file."""
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is not valid JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path} must hold a JSON object, not {type(value).__name__}.")
+    return value

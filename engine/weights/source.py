@@ -1,0 +1,154 @@
+"""Where a view gets its tensors from: by the names that models use, each matrix in the form it is stored in.
+
+`Source` is the seam between file formats and models. `Tensors` reads safetensors names: dense, or MLX's affine triple
+(`NAME.weight` packed, `NAME.scales`, `NAME.biases`). A GGUF file is another `Source`, whose matrices are `Blocks`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from backends.base import Affine, Blocks, Dense, Raw, Weight
+from engine.errors import WeightsError
+from engine.weights.problems import Problem
+from engine.weights.quantization import Quantization
+
+FLOATS = ("F32", "F16", "BF16")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a source has for one matrix: the weight, or why there is none; and the tensors that were looked at."""
+
+    weight: Weight | None
+    tensors: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+class Source(Protocol):
+    where: str  # the folder or file, for messages
+    names: Mapping[str, str]  # every tensor: the name that models use -> the name in the file
+
+    def raw(self, name: str) -> Raw | None:
+        """A tensor as it is stored, or None."""
+
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+        """The matrix `stem.weight` of logical shape `shape`: `(out, in)` or `(experts, out, in)`."""
+
+
+class Tensors:
+    """Named tensors of a safetensors checkpoint."""
+
+    def __init__(
+        self,
+        where: str,
+        tensors: Mapping[str, Raw],
+        quantization: Quantization | None = None,
+        rename: Callable[[str], str] | None = None,
+    ) -> None:
+        self.where = where
+        self.names: Mapping[str, str] = {}
+        self._raws: dict[str, Raw] = {}
+        self._quantization = quantization
+        names: dict[str, str] = {}
+        for original, raw in tensors.items():
+            name = rename(original) if rename else original
+            if name in names:
+                raise WeightsError(f"{where}: the tensors {names[name]} and {original} are the same to the model.")
+            names[name] = original
+            self._raws[name] = raw
+        self.names = names
+
+    def raw(self, name: str) -> Raw | None:
+        return self._raws.get(name)
+
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+        name = f"{stem}.weight"
+        weight = self._raws.get(name)
+        if weight is None:
+            return Found(None, (), (Problem("missing", name),))
+        if f"{stem}.scales" in self._raws:
+            return self._affine(stem, weight, shape)
+        if problem := wrong(name, weight, shape):
+            return Found(None, (name,), (problem,))
+        return Found(Dense(weight), (name,))
+
+    def _affine(self, stem: str, packed: Raw, shape: tuple[int, ...]) -> Found:
+        name = f"{stem}.weight"
+        names = (name, f"{stem}.scales", f"{stem}.biases")
+        scales, biases = self._raws[names[1]], self._raws.get(names[2])
+        if biases is None:
+            return Found(None, names[:2], (Problem("missing", names[2]),))
+        packing = self._quantization.of(self.names[name].removesuffix(".weight")) if self._quantization else None
+        if packing is None:
+            detail = "is packed, but config.json says that it is not quantized"
+            return Found(None, names, (Problem("wrong", name, detail),))
+        *outer, inner = shape
+        columns = (inner * packing.bits / 32, inner / packing.group, inner / packing.group)
+        manner = f"{list(shape)} in {packing.bits} bits and groups of {packing.group}"
+        problems = []
+        for tensor, raw, width, dtypes in zip(
+            names, (packed, scales, biases), columns, (("U32",), FLOATS, FLOATS), strict=True
+        ):
+            if width != int(width):
+                detail = f"has {inner} inputs, which {packing.bits} bits and groups of {packing.group} do not divide"
+                problems.append(Problem("wrong", name, detail))
+                break
+            if problem := wrong(tensor, raw, (*outer, int(width)), dtypes, f", for {manner}"):
+                problems.append(problem)
+        if not problems and scales.dtype != biases.dtype:
+            problems.append(Problem("wrong", names[2], f"is {biases.dtype}, but its scales are {scales.dtype}"))
+        if problems:
+            return Found(None, names, tuple(problems))
+        return Found(Affine(packed, scales, biases, packing.bits, packing.group), names)
+
+
+def wrong(
+    name: str, raw: Raw, shape: tuple[int, ...], dtypes: tuple[str, ...] = FLOATS, why: str = ""
+) -> Problem | None:
+    """The problem with a tensor that exists, if there is one."""
+    if raw.shape != shape:
+        return Problem("wrong", name, f"has shape {list(raw.shape)}, should be {list(shape)}{why}")
+    if raw.dtype not in dtypes:
+        return Problem("wrong", name, f"is stored as {raw.dtype}, should be {' or '.join(dtypes)}{why}")
+    return None
+
+
+def raws_of(weight: Weight) -> tuple[Raw, ...]:
+    if isinstance(weight, Affine):
+        return weight.packed, weight.scales, weight.biases
+    return (weight.data,)
+
+
+def split_experts(weight: Weight) -> list[Weight]:
+    """One matrix an expert out of a stacked one. Bytes stay where they are."""
+    count = weight.shape[0]
+    if isinstance(weight, Affine):
+        columns = zip(*(_split(raw, count) for raw in raws_of(weight)))
+        return [Affine(*raws, bits=weight.bits, group=weight.group) for raws in columns]
+    if isinstance(weight, Blocks):
+        return [Blocks(raw, weight.type, weight.shape[1:]) for raw in _split(weight.data, count)]
+    return [Dense(raw) for raw in _split(weight.data, count)]
+
+
+def _split(raw: Raw, count: int) -> list[Raw]:
+    size = raw.nbytes // count
+    return [
+        Raw(
+            name=f"{raw.name}[{i}]",
+            path=raw.path,
+            offset=raw.offset + i * size,
+            nbytes=size,
+            dtype=raw.dtype,
+            shape=raw.shape[1:],
+            buffer=raw.buffer[i * size : (i + 1) * size],
+        )
+        for i in range(count)
+    ]
+
+
+def parameters(weight: Weight) -> int:
+    return math.prod(weight.shape)

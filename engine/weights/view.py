@@ -1,0 +1,247 @@
+"""The view of a checkpoint that a model is built from.
+
+A model's constructor runs twice on the same code. The dry pass makes nothing and collects every problem: tensors that
+are missing, of the wrong shape or dtype, or that nobody asked for. Only when there are none does the real pass hand
+the bytes to a backend, one linear at a time, so that loading never holds more than the weights and one tensor.
+
+Knows names, shapes and forms of storage. Does not know any architecture, nor how a backend keeps what it is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from backends.base import Array, Backend, Dense, DType, Linear, Raw, Weight
+from engine.errors import WeightsError
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.placeholder import Placeholder
+from engine.weights.problems import Problem, describe
+from engine.weights.quantization import Quantization
+from engine.weights.safetensors import forget_pages
+from engine.weights.source import Found, Source, Tensors, parameters, raws_of, split_experts, wrong
+
+M = TypeVar("M")
+
+# Constants that old exports saved along with the weights; every model computes them itself.
+_ALWAYS_IGNORED = (r"\.rotary_emb\.inv_freq$",)
+
+
+@dataclass
+class Survey:
+    """What a dry pass found."""
+
+    where: str
+    problems: list[Problem] = field(default_factory=list)
+    parameters: int = 0  # logical: a packed matrix counts its weights, not its words
+    weight_bytes: int = 0  # as stored
+    dense_parameters: int = 0  # of those, stored as plain floats
+
+    def check(self) -> None:
+        if self.problems:
+            raise WeightsError(describe(self.where, self.problems))
+
+    def memory(self, dtype: DType) -> int:
+        """Bytes that the weights take once loaded with the compute dtype `dtype`."""
+        return self._packed_bytes + self.dense_parameters * (4 if dtype == "f32" else 2)
+
+    _packed_bytes: int = 0
+
+
+class _Pass:
+    """One run of a model's constructor: what all its views share."""
+
+    def __init__(self, source: Source, backend: Backend | None) -> None:
+        self.source = source
+        self.backend = backend
+        self.survey = Survey(source.where)
+        self.used: set[str] = set()
+        self.ignored = [re.compile(pattern) for pattern in _ALWAYS_IGNORED]
+
+    def report(self, problem: Problem) -> None:
+        if self.backend is not None:  # the dry pass found nothing, so this constructor does not ask the same twice
+            raise WeightsError(describe(self.source.where, [problem]))
+        if problem not in self.survey.problems:
+            self.survey.problems.append(problem)
+
+    def use(self, names: Sequence[str], raws: Sequence[Raw], count: int, dense: bool) -> None:
+        """Count what is used, once however often it is asked for (tied embeddings)."""
+        if self.used.isdisjoint(names):
+            nbytes = sum(raw.nbytes for raw in raws)
+            self.survey.parameters += count
+            self.survey.weight_bytes += nbytes
+            if dense:
+                self.survey.dense_parameters += count
+            else:
+                self.survey._packed_bytes += nbytes
+        self.used.update(names)
+
+    def finish(self) -> Survey:
+        for name, original in self.source.names.items():
+            if name not in self.used and not any(pattern.search(name) for pattern in self.ignored):
+                self.report(Problem("unexpected", original))
+        return self.survey
+
+
+class View:
+    """A checkpoint's tensors below one prefix."""
+
+    def __init__(self, shared: _Pass, prefix: str = "") -> None:
+        self._pass = shared
+        self._prefix = prefix
+
+    @property
+    def dry(self) -> bool:
+        """Nothing is built in this pass; arrays, linears and the backend are stand-ins that absorb any use."""
+        return self._pass.backend is None
+
+    @property
+    def backend(self) -> Backend:
+        return self._pass.backend or cast(Backend, Placeholder())
+
+    def sub(self, name: str) -> View:
+        return View(self._pass, f"{self._prefix}{name}.")
+
+    def has(self, name: str) -> bool:
+        return self._prefix + name in self._pass.source.names
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """A tensor's shape as it is stored, for models whose exports differ; None where there is no such tensor."""
+        raw = self._pass.source.raw(self._prefix + name)
+        return raw.shape if raw else None
+
+    def ignore(self, *patterns: str) -> None:
+        """Tensors that may be there unused: expressions searched in full names (anchor with ^ and $)."""
+        self._pass.ignored += [re.compile(pattern) for pattern in patterns]
+
+    def linear(self, *parts: tuple[str, int], inp: int, bias: bool = False) -> Linear:
+        """One linear over `(name, outputs)` parts that share their input, merged along the output."""
+        weights = [self._matrix(name, (out, inp)) for name, out in parts]
+        biases = [self._raw(f"{name}.bias", (out,)) if bias else None for name, out in parts]
+        if self.dry:
+            return _stand_in(sum(out for _, out in parts), inp)
+        linear = self.backend.linear(weights, biases)
+        forget_pages([raw for weight in weights for raw in raws_of(weight)])
+        return linear
+
+    def embedding(self, name: str, rows: int, dim: int) -> Linear:
+        return self.linear((name, rows), inp=dim)
+
+    def experts(self, parts: Sequence[tuple[str, int]], count: int, inp: int) -> Linear:
+        """`parts` are `(name, outputs)` with `{}` for the expert's number, as in `experts.{}.gate_proj`.
+
+        Where a checkpoint has no such tensors but MLX's stacked ones (`switch_mlp.gate_proj`), those are taken.
+        """
+        stacked = [(name.replace("experts.{}", "switch_mlp"), out) for name, out in parts]
+        if any(self.has(f"{name}.weight") for name, _ in stacked):
+            whole = [self._matrix(name, (count, out, inp)) for name, out in stacked]
+            if self.dry:
+                return _stand_in(count, sum(out for _, out in parts), inp)
+            groups = [whole] if len(whole) == 1 else [list(row) for row in zip(*map(split_experts, whole))]
+        else:
+            groups = [[self._matrix(name.format(i), (out, inp)) for name, out in parts] for i in range(count)]
+            if self.dry:
+                return _stand_in(count, sum(out for _, out in parts), inp)
+        linear = self.backend.experts(groups)
+        forget_pages([raw for group in groups for weight in group for raw in raws_of(weight)])
+        return linear
+
+    def norm(self, name: str, dim: int, plus: float = 0.0) -> Array:
+        """`NAME.weight`; with `plus`, the sum is made in f32 and then rounded to the compute dtype."""
+        if not plus or self.dry:
+            return self.tensor(f"{name}.weight", (dim,))
+        wide = self.tensor(f"{name}.weight", (dim,), "f32")
+        return self.backend.ops.cast(wide + plus, self.backend.dtype)
+
+    def tensor(self, name: str, shape: tuple[int, ...], dtype: DType | None = None) -> Array:
+        """A tensor by its whole name below this prefix."""
+        raw = self._raw(name, shape)
+        if self.dry or raw is None:
+            return Placeholder(shape)
+        array = self.backend.tensor(raw, dtype)
+        forget_pages([raw])
+        return array
+
+    def _matrix(self, name: str, shape: tuple[int, ...]) -> Weight:
+        found: Found = self._pass.source.matrix(self._prefix + name, shape)
+        for problem in found.problems:
+            self._pass.report(problem)
+        if found.weight is None:
+            self._pass.used.update(found.tensors)
+            return cast(Weight, Placeholder(shape))
+        dense = isinstance(found.weight, Dense)
+        self._pass.use(found.tensors, raws_of(found.weight), parameters(found.weight), dense)
+        return found.weight
+
+    def _raw(self, name: str, shape: tuple[int, ...]) -> Raw | None:
+        full = self._prefix + name
+        raw = self._pass.source.raw(full)
+        if raw is None:
+            self._pass.report(Problem("missing", full))
+            return None
+        if problem := wrong(full, raw, shape):
+            self._pass.report(problem)
+            self._pass.used.add(full)
+            return None
+        count = 1
+        for n in shape:
+            count *= n
+        self._pass.use([full], [raw], count, dense=True)
+        return raw
+
+
+def build(
+    make: Callable[[View], M],
+    checkpoint: Checkpoint | Source,
+    backend: Backend,
+    *,
+    rename: Callable[[str], str] | None = None,
+) -> M:
+    """Build a model. `rename` turns a name in the file into the name that the model uses."""
+    source = _source(checkpoint, rename)
+    _dry(make, source).check()
+    return make(View(_Pass(source, backend)))
+
+
+def survey(
+    make: Callable[[View], Any], checkpoint: Checkpoint | Source, *, rename: Callable[[str], str] | None = None
+) -> Survey:
+    """The dry pass alone: sizes, and all problems (not raised)."""
+    return _dry(make, _source(checkpoint, rename))
+
+
+def check(
+    make: Callable[[View], Any],
+    shapes: Mapping[str, tuple[int, ...]],
+    *,
+    quantization: Quantization | None = None,
+    rename: Callable[[str], str] | None = None,
+    where: str = "the given shapes",
+) -> Survey:
+    """The dry pass against names and shapes without any data. Raises for problems; the survey counts as bf16."""
+    raws = {}
+    for name, shape in shapes.items():
+        packed = name.endswith(".weight") and f"{name.removesuffix('.weight')}.scales" in shapes
+        nbytes = (4 if packed else 2) * _count(shape)
+        raws[name] = Raw(name, where, 0, nbytes, "U32" if packed else "BF16", tuple(shape), memoryview(b""))
+    result = _dry(make, Tensors(where, raws, quantization, rename))
+    result.check()
+    return result
+
+
+def _dry(make: Callable[[View], Any], source: Source) -> Survey:
+    shared = _Pass(source, None)
+    make(View(shared))
+    return shared.finish()
+
+
+def _source(checkpoint: Checkpoint | Source, rename: Callable[[str], str] | None) -> Source:
+    if isinstance(checkpoint, Checkpoint):
+        return Tensors(str(checkpoint.folder), checkpoint.tensors, checkpoint.quantization, rename)
+    return checkpoint
+
+
+def _stand_in(*shape: int) -> Linear:
+    return cast(Linear, Placeholder(shape))
