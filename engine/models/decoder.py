@@ -17,7 +17,10 @@ from engine.weights.view import View
 
 
 class Mixer(Protocol):
-    memory: MemorySpec
+    """What moves information between tokens, and what it must remember to do so."""
+
+    @property
+    def memory(self) -> MemorySpec: ...
 
     def __call__(self, x: Array, step: Step, angles: Array) -> Array: ...
 
@@ -41,7 +44,7 @@ class Attention:
     """Grouped-query softmax attention."""
 
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
-        self.ops, self.layer = w.ops, layer
+        self.ops, self.layer = w.backend.ops, layer
         self.heads, self.kv_heads, self.dim, self.eps = c.heads, c.kv_heads, c.head_dim, c.eps
         self.scale = c.head_dim**-0.5
         self.norm_after_rope = traits.norm_after_rope
@@ -73,7 +76,7 @@ class Mlp:
     """SwiGLU."""
 
     def __init__(self, w: View, hidden: int, ffn: int, bias: bool = False) -> None:
-        self.ops = w.ops
+        self.ops = w.backend.ops
         self.gate_up = w.linear(("gate_proj", ffn), ("up_proj", ffn), inp=hidden, bias=bias)
         self.down = w.linear(("down_proj", hidden), inp=ffn, bias=bias)
 
@@ -103,7 +106,7 @@ class Decoder:
         body: str = "model",
         head: str = "lm_head",
     ) -> None:
-        self.ops, self.rope, self.eps, self.vocab = w.ops, rope, c.eps, c.vocab
+        self.ops, self.rope, self.eps, self.vocab = w.backend.ops, rope, c.eps, c.vocab
         inner = w.sub(body)
         self.embedding = inner.embedding("embed_tokens", c.vocab, c.hidden)
         self.layers = [self._layer(inner.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus) for i in range(c.layers)]

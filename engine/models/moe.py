@@ -11,7 +11,7 @@ from engine.weights.view import View
 class SparseMoe:
     def __init__(self, w: View, c: TextConfig) -> None:
         f = c.fields
-        self.ops = w.ops
+        self.ops = w.backend.ops
         self.count = f.int("num_experts", "num_local_experts")
         self.chosen = f.int("num_experts_per_tok")
         if self.chosen > self.count:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from backends.base import Array, KVSpec, Ops, StateSpec, Step
+from backends.base import Array, KVSpec, StateSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Decoder, Mixer, Mlp, MlpLike
@@ -22,7 +22,7 @@ class GatedAttention:
     """Softmax attention whose query projection also makes a gate for its output."""
 
     def __init__(self, w: View, c: TextConfig, layer: int, norm_plus: float) -> None:
-        self.ops, self.layer = w.ops, layer
+        self.ops, self.layer = w.backend.ops, layer
         self.heads, self.kv_heads, self.dim, self.eps = c.heads, c.kv_heads, c.head_dim, c.eps
         self.scale = c.head_dim**-0.5
         self.memory = KVSpec(c.kv_heads, c.head_dim)
@@ -50,7 +50,7 @@ class GatedDelta:
 
     def __init__(self, w: View, c: TextConfig, layer: int) -> None:
         f = c.fields
-        self.ops, self.layer, self.eps = w.ops, layer, c.eps
+        self.ops, self.layer, self.eps = w.backend.ops, layer, c.eps
         self.key_heads, self.value_heads = f.int("linear_num_key_heads"), f.int("linear_num_value_heads")
         self.key_dim, self.value_dim = f.int("linear_key_head_dim"), f.int("linear_value_head_dim")
         if self.value_heads % self.key_heads:
@@ -58,11 +58,11 @@ class GatedDelta:
         self.keys, self.values = self.key_heads * self.key_dim, self.value_heads * self.value_dim
         channels, kernel = 2 * self.keys + self.values, f.int("linear_conv_kernel_dim")
         self.memory = StateSpec(channels, kernel, self.value_heads, self.key_dim, self.value_dim)
-        swapped = w.shape_of("conv1d.weight") == (channels, kernel, 1)
+        swapped = w.shape("conv1d.weight") == (channels, kernel, 1)
         shape = (channels, kernel, 1) if swapped else (channels, 1, kernel)
-        self.conv = w.tensor("conv1d.weight", shape, apply=lambda ops, x: x.reshape(channels, kernel))
+        self.conv = w.tensor("conv1d.weight", shape).reshape(channels, kernel)
         self.dt_bias = w.tensor("dt_bias", (self.value_heads,), "f32")
-        self.decay = w.tensor("A_log", (self.value_heads,), "f32", apply=_negative_exp)
+        self.decay = -self.ops.exp(w.tensor("A_log", (self.value_heads,), "f32"))
         self.norm = w.norm("norm", self.value_dim)
         self.out = w.linear(("out_proj", c.hidden), inp=self.values)
         self.project = self._projection(w, c)
@@ -93,10 +93,6 @@ class GatedDelta:
         return self.out(y.reshape(n, self.values))
 
 
-def _negative_exp(ops: Ops, x: Array) -> Array:
-    return -ops.exp(x)
-
-
 def layer_kinds(c: TextConfig) -> list[str]:
     """`linear_attention` or `full_attention` for each layer."""
     kinds = c.fields.find("layer_types", default=None)
@@ -119,7 +115,7 @@ def hybrid_decoder(
     """Delta layers and gated attention layers, in the order that the config names."""
     kinds = layer_kinds(c)
     swapped = any(
-        (shape := w.shape_of(f"{body}.layers.{i}.linear_attn.conv1d.weight")) is not None and shape[-1] == 1
+        (shape := w.shape(f"{body}.layers.{i}.linear_attn.conv1d.weight")) is not None and shape[-1] == 1
         for i in range(c.layers)
     )
     plus = 0.0 if swapped else 1.0

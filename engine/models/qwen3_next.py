@@ -41,7 +41,7 @@ class SharedMoe:
     """The routed experts, and one that every token goes through behind a gate of its own."""
 
     def __init__(self, w: View, c: TextConfig) -> None:
-        self.ops = w.ops
+        self.ops = w.backend.ops
         self.routed = SparseMoe(w, c)
         self.shared = Mlp(w.sub("shared_expert"), c.hidden, c.fields.int("shared_expert_intermediate_size"))
         self.gate = w.linear(("shared_expert_gate", 1), inp=c.hidden)

@@ -9,6 +9,7 @@ Knows names, shapes and forms of storage. Does not know any architecture, nor ho
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -185,10 +186,7 @@ class View:
             self._pass.report(problem)
             self._pass.used.add(full)
             return None
-        count = 1
-        for n in shape:
-            count *= n
-        self._pass.use([full], [raw], count, dense=True)
+        self._pass.use([full], [raw], math.prod(shape), dense=True)
         return raw
 
 
@@ -224,7 +222,7 @@ def check(
     raws = {}
     for name, shape in shapes.items():
         packed = name.endswith(".weight") and f"{name.removesuffix('.weight')}.scales" in shapes
-        nbytes = (4 if packed else 2) * _count(shape)
+        nbytes = (4 if packed else 2) * math.prod(shape)
         raws[name] = Raw(name, where, 0, nbytes, "U32" if packed else "BF16", tuple(shape), memoryview(b""))
     result = _dry(make, Tensors(where, raws, quantization, rename))
     result.check()

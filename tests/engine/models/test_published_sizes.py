@@ -1,0 +1,153 @@
+"""The loader accepts exactly the tensors that each published size has: no name more, no name less, no other shape.
+
+The reference library builds every size on the meta device, so nothing is allocated; both spellings of config.json are
+tried. A checkpoint that lacks one tensor or has one too many is refused by name.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from engine.errors import WeightsError
+from engine.models.registry import find_architecture
+from engine.weights.view import check
+from tests.checkpoints import publish
+
+LLAMA3 = dict(
+    rope_type="llama3",
+    rope_theta=5e5,
+    factor=32.0,
+    low_freq_factor=1.0,
+    high_freq_factor=4.0,
+    original_max_position_embeddings=8192,
+)
+HUNYUAN = dict(rope_type="dynamic", rope_theta=1e4, factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0)
+
+
+def sizes(hidden: int, ffn: int, layers: int, heads: int, kv: int, vocab: int, **more: Any) -> dict[str, Any]:
+    return dict(
+        hidden_size=hidden,
+        intermediate_size=ffn,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=kv,
+        vocab_size=vocab,
+        **more,
+    )
+
+
+def qwen3_5(hidden: int, ffn: int, layers: int, heads: int, kv: int, value_heads: int, tied: bool) -> dict[str, Any]:
+    rope = dict(
+        rope_type="default", rope_theta=1e7, partial_rotary_factor=0.25, mrope_section=[11, 11, 10], mrope_interleaved=True
+    )
+    return sizes(
+        hidden, ffn, layers, heads, kv, 248320, linear_num_value_heads=value_heads, tie_word_embeddings=tied, rope_parameters=rope
+    )
+
+
+def plain(theta: float) -> dict[str, Any]:
+    return dict(rope_type="default", rope_theta=theta)
+
+
+# name -> (class prefix in transformers, config)
+SIZES: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama-2-7b": ("Llama", sizes(4096, 11008, 32, 32, 32, 32000, rope_parameters=plain(1e4))),
+    "llama-3.1-8b": ("Llama", sizes(4096, 14336, 32, 32, 8, 128256, rope_parameters=LLAMA3)),
+    "llama-3.2-1b": ("Llama", sizes(2048, 8192, 16, 32, 8, 128256, tie_word_embeddings=True, rope_parameters=LLAMA3)),
+    "llama-3.2-3b": ("Llama", sizes(3072, 8192, 28, 24, 8, 128256, tie_word_embeddings=True, rope_parameters=LLAMA3)),
+    "llama-3.3-70b": ("Llama", sizes(8192, 28672, 80, 64, 8, 128256, rope_parameters=LLAMA3)),
+    "orpheus-3b": ("Llama", sizes(3072, 8192, 28, 24, 8, 156940, tie_word_embeddings=True, rope_parameters=LLAMA3)),
+    "mistral-7b": ("Mistral", sizes(4096, 14336, 32, 32, 8, 32768, sliding_window=None, rope_parameters=plain(1e6))),
+    "qwen2.5-0.5b": ("Qwen2", sizes(896, 4864, 24, 14, 2, 151936, tie_word_embeddings=True, rope_parameters=plain(1e6))),
+    "qwen2.5-7b": ("Qwen2", sizes(3584, 18944, 28, 28, 4, 152064, rope_parameters=plain(1e6))),
+    "spark-llm": ("Qwen2", sizes(896, 4864, 24, 14, 2, 166000, tie_word_embeddings=True, rope_parameters=plain(1e6))),
+    "qwen3-0.6b": (
+        "Qwen3",
+        sizes(1024, 3072, 28, 16, 8, 151936, head_dim=128, tie_word_embeddings=True, rope_parameters=plain(1e6)),
+    ),
+    "qwen3-8b": ("Qwen3", sizes(4096, 12288, 36, 32, 8, 151936, head_dim=128, rope_parameters=plain(1e6))),
+    "qwen3-30b-a3b": (
+        "Qwen3Moe",
+        sizes(
+            2048,
+            6144,
+            48,
+            32,
+            4,
+            151936,
+            head_dim=128,
+            num_experts=128,
+            num_experts_per_tok=8,
+            moe_intermediate_size=768,
+            norm_topk_prob=True,
+            rope_parameters=plain(1e6),
+        ),
+    ),
+    "qwen3.5-0.8b": ("Qwen3_5", qwen3_5(1024, 3584, 24, 8, 2, 16, True)),
+    "qwen3.5-9b": ("Qwen3_5", qwen3_5(4096, 12288, 32, 16, 4, 32, False)),
+    "qwen3.5-27b": ("Qwen3_5", qwen3_5(5120, 17408, 64, 24, 4, 48, False)),
+    "hunyuan-7b": (
+        "HunYuanDenseV1",
+        sizes(4096, 14336, 32, 32, 8, 128167, head_dim=128, tie_word_embeddings=True, rope_parameters=dict(HUNYUAN, alpha=1e3)),
+    ),
+    "hunyuan-mt-7b": (
+        "HunYuanDenseV1",
+        sizes(4096, 14336, 32, 32, 8, 128256, head_dim=128, tie_word_embeddings=True, rope_parameters=dict(HUNYUAN, alpha=1e5)),
+    ),
+}
+
+
+@cache
+def published(name: str) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
+    """The config as it is saved, and the names and shapes of the tensors that are saved with it."""
+    import torch
+    import transformers
+    from transformers.core_model_loading import revert_weight_conversion
+
+    prefix, fields = SIZES[name]
+    config = getattr(transformers, f"{prefix}TextConfig" if prefix == "Qwen3_5" else f"{prefix}Config")(**fields)
+    with torch.device("meta"):
+        model = getattr(transformers, f"{prefix}ForCausalLM")(config)
+    state = dict(model.state_dict())
+    if config.tie_word_embeddings:
+        state.pop("lm_head.weight")
+    if prefix == "Qwen3Moe":
+        state = revert_weight_conversion(model, state)
+    return config.to_dict(), {key: tuple(value.shape) for key, value in state.items()}
+
+
+@pytest.mark.parametrize("spelling", ["new", "old"])
+@pytest.mark.parametrize("name", SIZES)
+def test_published_size_is_accepted_exactly(name: str, spelling: str) -> None:
+    config, shapes = published(name)
+    config = publish(config) if spelling == "old" else config
+    make = find_architecture(config, name)
+    survey = check(lambda w: make(w, config), shapes)
+    expected = sum(_count(shape) for shape in shapes.values())
+    assert survey.parameters == expected
+
+
+@pytest.mark.parametrize("name", ["llama-3.2-1b", "qwen3-30b-a3b", "qwen3.5-0.8b"])
+def test_one_tensor_off_is_named(name: str) -> None:
+    config, shapes = published(name)
+    make = find_architecture(config, name)
+    broken = dict(shapes)
+    missing = next(key for key in shapes if "layers.1." in key)
+    wrong = next(key for key in shapes if "layers.2." in key and key.endswith("norm.weight"))
+    del broken[missing]
+    broken[wrong] = (3,)
+    broken["model.layers.0.surprise.weight"] = (4, 4)
+    with pytest.raises(WeightsError) as caught:
+        check(lambda w: make(w, config), broken)
+    for named in (missing, wrong, "model.layers.0.surprise.weight"):
+        assert named in str(caught.value)
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    n = 1
+    for x in shape:
+        n *= x
+    return n
