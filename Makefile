@@ -1,0 +1,45 @@
+# `make` alone lists the targets. All set-up is in packaging/setup.sh, which does nothing when nothing is to be done.
+
+BIN := .venv/bin
+MODEL ?= Qwen/Qwen3-0.6B
+RUN := $(BIN)/grus chat $(MODEL)
+
+PYTEST := $(BIN)/python -m pytest -n 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test run test test-all bench lint format clean
+
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+
+setup: ## make .venv ready to run Grus, and nothing else
+	@packaging/setup.sh run
+
+setup-test: ## make .venv ready to run the checks, and nothing else
+	@packaging/setup.sh test
+
+run: setup ## set up, then talk in the terminal (MODEL=folder or repository id)
+	@$(RUN)
+
+test: lint ## set up, then every check but the slow tests
+	$(PYTEST)
+
+test-all: lint ## as test, with the slow tests
+	$(PYTEST) -m ""
+
+bench: setup-test ## set up, then measure speed and memory
+	$(BIN)/python -m tests.bench $(ARGS)
+
+lint: setup-test ## set up, then style, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup-test ## rewrite the sources in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove .venv and everything else that was made here
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,61 @@
+"""Rules of the house that no linter knows. Those about who may import whom are contracts in pyproject.toml."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted([*ROOT.glob("*.py"), *(f for p in ("app", "engine", "backends") for f in (ROOT / p).rglob("*.py"))])
+
+LONGEST = 400
+# One idea that needs more lines. The seam is read as a whole: splitting it would hide what a backend must promise.
+LONGER = {"backends/base.py": 600}
+
+IMPORT_EVERYTHING = """
+import importlib, sys
+for path in sys.argv[1:]:
+    importlib.import_module(path)
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def module_of(path: Path) -> str:
+    return name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def test_packaging_does_not_shadow_the_library_of_that_name() -> None:
+    assert not (ROOT / "packaging" / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_file_is_short_enough_to_hold_one_idea(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGER.get(name_of(path), LONGEST)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_module_says_what_it_knows(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not tree.body or ast.get_docstring(tree)
+
+
+@pytest.mark.parametrize("layer", ["app", "engine", "backends"])
+def test_importing_a_layer_loads_no_array_library_and_no_window(layer: str) -> None:
+    """A command line that only prints its help must not wait for torch. Of the backends this holds for the shared files."""
+    files = (ROOT / layer).glob("*.py") if layer == "backends" else (ROOT / layer).rglob("*.py")
+    modules = [module_of(f) for f in sorted(files) if f.name != "__main__.py"]
+    command = [sys.executable, "-c", IMPORT_EVERYTHING, *modules]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    loaded = set(run.stdout.split())
+    assert layer in loaded
+    assert loaded.isdisjoint({"torch", "mlx", "mlx_lm", "transformers", "PySide6"})
