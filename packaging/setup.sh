@@ -102,8 +102,8 @@ install_hint() {
 # What is still missing afterwards is told in one line and stops nothing: the work may well do without it. On a Linux
 # whose package manager we do not know, Debian's names are the best hint there is.
 need_system() {
-  local when probe apt dnf pacman brew why name missing=""
-  while read -r when probe apt dnf pacman brew why; do
+  local when probe apt dnf pacman brew _why name missing=""
+  while read -r when probe apt dnf pacman brew _why; do
     [ "$when" = "$1" ] || continue
     case ${manager:-$managers} in
       brew) name=$brew ;;
