@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -543,6 +544,20 @@ class Backend(Protocol):
 
     def release(self) -> None:
         """Give cached memory back to the system, after a model was dropped."""
+
+    reads_foreign: bool  # whether `foreign` can read architectures that Grus has no file for
+
+    def foreign(self, folder: Path, budget: int) -> Foreign:
+        """Load a folder through the backend's own library of models. Raises BackendMissing for what that lacks."""
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """An architecture that a backend reads through a library of its own, behind the same seam."""
+
+    model: Any  # has `vocab`
+    kv: KV
+    runner: Runner
 
 
 class BackendMissing(Exception):

@@ -1,0 +1,189 @@
+"""From a name to a model that is ready to run: resolve, read, check, build, and give it memory.
+
+Everything that can be wrong with a checkpoint is found here, before anything big is allocated, and leaves nothing
+loaded behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from backends import pick
+from backends.base import KV, Array, Backend, BackendMissing, Runner
+from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
+from engine.hub.resolve import resolve
+from engine.models.config import text_fields
+from engine.models.registry import find_architecture
+from engine.text.detokenizer import Detokenizer
+from engine.text.template import ChatTemplate
+from engine.text.tokenizer import Tokenizer
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.view import build
+
+KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
+LEAST_KV = 64 << 20
+
+SAMPLING_KEYS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "min_p": "min_p",
+    "typical_p": "typical_p",
+    "repetition_penalty": "repetition_penalty",
+}
+
+
+@dataclass
+class LoadedModel:
+    """A model with its memory, its tokenizer and what requests need to know of it."""
+
+    name: str
+    folder: Path
+    config: Mapping[str, Any]
+    backend: Backend
+    kv: KV
+    runner: Runner
+    tokenizer: Tokenizer
+    template: ChatTemplate
+    eos_ids: tuple[int, ...]
+    context: int
+    vocab: int
+    defaults: Mapping[str, Any]  # sampling, as generation_config says
+    weight_bytes: int
+    fingerprint: str
+    load_seconds: float = 0.0
+    model: Array = field(default=None, repr=False)
+
+    def text_stream(self) -> TextStream:
+        return TextStream(self.tokenizer)
+
+    def close(self) -> None:
+        """Drop the arrays and give their memory back to the system."""
+        self.model = None
+        self.runner = None  # type: ignore[assignment]
+        self.kv = None  # type: ignore[assignment]
+        self.backend.release()
+
+
+class TextStream:
+    """One reply's tokens as text."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._detokenizer = Detokenizer(tokenizer)
+
+    def push(self, token: int) -> str:
+        return self._detokenizer.push(token)
+
+    def finish(self) -> str:
+        return self._detokenizer.flush()
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """Where and how to load."""
+
+    backend: str = "auto"
+    device: str = "auto"
+    dtype: str = "auto"
+    memory_limit: int | None = None  # bytes for weights and KV together; None: a share of the device
+    kv_bits: int = 16
+    cache_dir: str | None = None
+    download: bool = True
+    progress: Callable[[str, int, int], None] | None = None
+
+
+def pick_backend(options: LoadOptions) -> Backend:
+    try:
+        return pick.pick(options.backend, options.device, options.dtype)
+    except BackendMissing as error:
+        raise BackendUnavailable(str(error)) from None
+
+
+def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
+    """Load a folder or a repository id."""
+    options = options or LoadOptions()
+    began = time.monotonic()
+    folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
+    checkpoint = Checkpoint.open(folder)
+    config, generation = checkpoint.config, checkpoint.generation_config
+    backend = pick_backend(options)
+    try:
+        make = find_architecture(config, name)
+    except UnsupportedArchitecture:
+        make = None
+        if not backend.reads_foreign:
+            raise
+    tokenizer = Tokenizer.from_folder(folder, config, generation)
+    template = ChatTemplate.from_folder(folder, tokenizer, config)
+    context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
+    if make is None:
+        budget = kv_budget(backend, checkpoint.nbytes, options.memory_limit)
+        foreign = backend.foreign(folder, budget)
+        model, kv, runner = foreign.model, foreign.kv, foreign.runner
+    else:
+        model = build(lambda view: make(view, config), checkpoint, backend)
+        kv = backend.kv(model.memory, kv_budget(backend, checkpoint.nbytes, options.memory_limit), options.kv_bits)
+        runner = backend.runner(model, kv)
+    return LoadedModel(
+        name=name,
+        folder=folder,
+        config=config,
+        backend=backend,
+        kv=kv,
+        runner=runner,
+        tokenizer=tokenizer,
+        template=template,
+        eos_ids=tokenizer.eos_ids,
+        context=context,
+        vocab=model.vocab,
+        defaults=sampling_defaults(generation),
+        weight_bytes=checkpoint.nbytes,
+        fingerprint=fingerprint(checkpoint, backend, options.kv_bits),
+        load_seconds=time.monotonic() - began,
+        model=model,
+    )
+
+
+def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:
+    """Bytes for keys, values and states, beside the weights."""
+    memory = backend.memory()
+    total = limit if limit is not None else int(KV_SHARE * memory.total)
+    left = total - weight_bytes
+    if left < LEAST_KV:
+        raise OutOfMemory(
+            f"The weights take {gigabytes(weight_bytes)} of the {gigabytes(total)} that may be used, which leaves no room "
+            "for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit."
+        )
+    return left
+
+
+def gigabytes(n: int) -> str:
+    return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
+
+
+def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
+    """What a checkpoint's generation_config wishes. Without `do_sample` and a temperature its authors mean greedy."""
+    chosen = {
+        ours: generation[theirs]
+        for theirs, ours in SAMPLING_KEYS.items()
+        if isinstance(generation.get(theirs), int | float) and not isinstance(generation.get(theirs), bool)
+    }
+    if generation.get("do_sample") is False or (generation and not generation.get("do_sample") and "temperature" not in chosen):
+        chosen["temperature"] = 0.0
+    return chosen
+
+
+def fingerprint(checkpoint: Checkpoint, backend: Backend, kv_bits: int) -> str:
+    """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
+    digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits}".encode())
+    for name, raw in sorted(checkpoint.tensors.items()):
+        digest.update(f"{name} {raw.dtype} {raw.shape} {raw.offset}".encode())
+    for path in sorted({raw.path for raw in checkpoint.tensors.values()}):
+        stat = Path(path).stat()
+        digest.update(f"{Path(path).name} {stat.st_size} {stat.st_mtime_ns}".encode())
+    return digest.hexdigest()
