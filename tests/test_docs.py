@@ -26,7 +26,7 @@ def table_under(page: str, heading: str) -> list[list[str]]:
 
 def test_every_path_to_open_exists() -> None:
     rows = table_under("docs/architecture.md", "To change X, open Y")
-    named = [path for _, cell in rows for path in re.findall(r"`([^`]+)`", cell)]
+    named = [path for _, to_open in rows for path in re.findall(r"`([^`]+)`", to_open)]
     assert len(named) >= len(rows) > 15
     assert [path for path in named if not (ROOT / path).exists()] == []
 

@@ -1,0 +1,189 @@
+"""A checkpoint's tokenizer: text to ids, ids to text, and which ids mean something special.
+
+Reads `tokenizer.json`, or builds a byte-level BPE from `vocab.json` and `merges.txt`. Knows nothing of chats: a prompt
+that a chat template made is encoded with `add_special=False`, for the template has written its own BOS.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tokenizers import AddedToken
+from tokenizers import Tokenizer as Backend
+
+from engine.errors import TokenizerError
+from engine.text.byte_bpe import byte_level_bpe
+from engine.text.detokenizer import Detokenizer
+from engine.text.vocabulary import spelling_of
+
+_FILES = ("tokenizer.json", "vocab.json and merges.txt")
+_NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+class Tokenizer:
+    """Safe to share between threads: nothing in it changes after loading."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        settings: Mapping[str, Any] | None = None,
+        config: Mapping[str, Any] | None = None,
+        generation_config: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`settings` is tokenizer_config.json over special_tokens_map.json."""
+        settings = settings or {}
+        config = config or {}
+        backend.no_truncation()  # files may carry the limits of somebody's training run
+        backend.no_padding()
+        self._backend = backend
+        self._spelling = spelling_of(json.loads(backend.decoder.__getstate__()) if backend.decoder else None)
+        self.strip = self._spelling.strip
+        self._added: dict[int, AddedToken] = backend.get_added_tokens_decoder()
+        self.vocab_size: int = max(backend.get_vocab_size(), max(self._added, default=-1) + 1)
+        self.special_tokens = _named_tokens(settings)  # as templates know them: {"bos_token": "<s>", ...}
+        named = {self.id(token) for token in self.special_tokens.values()}
+        marked = {id for id, token in self._added.items() if token.special}
+        self.special_ids: frozenset[int] = frozenset(marked | {id for id in named if id is not None})
+        self._bytes: dict[int, bytes] = {}
+
+        text_config = config.get("text_config") or {}
+        own_bos = self.id(self.special_tokens.get("bos_token", ""))
+        self.bos_id = next(
+            iter(_ids("bos_token_id", own_bos, config.get("bos_token_id"), text_config.get("bos_token_id"))), None
+        )
+        self.eos_ids: tuple[int, ...] = _ids(
+            "eos_token_id",
+            config.get("eos_token_id"),
+            text_config.get("eos_token_id"),
+            (generation_config or {}).get("eos_token_id"),
+            self.id(self.special_tokens.get("eos_token", "")),
+        )
+
+    @classmethod
+    def from_folder(
+        cls,
+        path: str | Path,
+        config: Mapping[str, Any] | None = None,
+        generation_config: Mapping[str, Any] | None = None,
+    ) -> Tokenizer:
+        folder = Path(path)
+        settings = _read_json(folder / "special_tokens_map.json") | _read_json(folder / "tokenizer_config.json")
+        if (folder / "tokenizer.json").is_file():
+            backend = _parse_backend((folder / "tokenizer.json").read_bytes(), folder / "tokenizer.json")
+        elif (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
+            backend = byte_level_bpe(folder, str(settings.get("tokenizer_class", "")), config or {})
+        else:
+            raise TokenizerError(f"There is no tokenizer in {folder}. Looked for {' and for '.join(_FILES)}.")
+        _add_missing(backend, _read_json(folder / "added_tokens.json"), settings, folder)
+        return cls(backend, settings, config, generation_config)
+
+    def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> list[int]:
+        """Ids of `text`. `add_special` adds what the tokenizer wants around a text (a BOS); with `parse_special` off
+        the text cannot smuggle in control tokens: "<|im_end|>" is then ten characters like any others."""
+        backend = self._backend if parse_special else self._literal
+        try:
+            ids: list[int] = backend.encode(text, add_special_tokens=add_special).ids
+        except TypeError:  # a lone surrogate, which JSON can spell and UTF-8 cannot
+            clean = text.encode("utf-8", "replace").decode()
+            ids = backend.encode(clean, add_special_tokens=add_special).ids
+        return ids
+
+    def decode(self, ids: Iterable[int], skip_special: bool = True, *, at_start: bool = True) -> str:
+        detokenizer = Detokenizer(self, skip_special=skip_special, at_start=at_start)
+        return detokenizer.push(ids) + detokenizer.flush()
+
+    def token(self, id: int) -> str:
+        """How the vocabulary spells a token; empty for an id that it does not have (padded rows of a model)."""
+        token: str | None = self._backend.id_to_token(id) if id >= 0 else None
+        return token or ""
+
+    def id(self, token: str) -> int | None:
+        found: int | None = self._backend.token_to_id(token) if token else None
+        return found
+
+    def bytes_of(self, id: int) -> bytes:
+        """Exactly what the token adds to the output, before it is read as UTF-8."""
+        known = self._bytes.get(id)
+        if known is None:
+            added = self._added.get(id)
+            known = added.content.encode() if added is not None else self._spelling.bytes_of(self.token(id))
+            self._bytes[id] = known
+        return known
+
+    def is_special(self, id: int) -> bool:
+        return id in self.special_ids
+
+    @cached_property
+    def _literal(self) -> Backend:
+        twin = Backend.from_str(self._backend.to_str())
+        twin.encode_special_tokens = True
+        return twin
+
+
+def _parse_backend(raw: bytes, file: Path) -> Backend:
+    try:
+        return Backend.from_buffer(raw)
+    except Exception as error:  # the library raises bare Exception for whatever it cannot read
+        raise TokenizerError(f"{file} cannot be read as a tokenizer ({error}). Download it again.") from error
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        return {}
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise TokenizerError(f"{file} is not valid JSON ({error}). Download it again.") from error
+    if not isinstance(value, dict):
+        raise TokenizerError(f"{file} must hold a JSON object. Download it again.")
+    return value
+
+
+def _content(token: Any) -> str | None:
+    if isinstance(token, Mapping):
+        token = token.get("content")
+    return token if isinstance(token, str) and token else None
+
+
+def _named_tokens(settings: Mapping[str, Any]) -> dict[str, str]:
+    named = {name: _content(settings.get(name)) for name in _NAMED}
+    return {name: token for name, token in named.items() if token is not None}
+
+
+def _add_missing(backend: Backend, listed: Mapping[str, Any], settings: Mapping[str, Any], folder: Path) -> None:
+    """Older checkpoints keep tokens beside the tokenizer's own file, under ids that must come out the same."""
+    wanted = {id: AddedToken(token, normalized=False, special=True) for token, id in listed.items()}
+    for key, value in (settings.get("added_tokens_decoder") or {}).items():
+        content = _content(value)
+        if content is not None and str(key).isdigit():
+            flags = {
+                flag: bool(value.get(flag)) for flag in ("single_word", "lstrip", "rstrip", "normalized", "special")
+            }
+            wanted[int(key)] = AddedToken(content, **flags)
+    known = {token.content for token in backend.get_added_tokens_decoder().values()}
+    for id, token in sorted(wanted.items()):
+        if token.content in known:
+            continue
+        (backend.add_special_tokens if token.special else backend.add_tokens)([token])
+        if backend.token_to_id(token.content) != id:
+            raise TokenizerError(
+                f"In {folder}, the added token {token.content!r} should have id {id}, but its vocabulary gives it "
+                f"{backend.token_to_id(token.content)}. The tokenizer's files do not belong together."
+            )
+
+
+def _ids(name: str, *values: Any) -> tuple[int, ...]:
+    """A stable union; each value is an id, a list of ids, or nothing."""
+    found: dict[int, None] = {}
+    for value in values:
+        for id in value if isinstance(value, list) else [value]:
+            if id is None or id == -1:
+                continue
+            if not isinstance(id, int) or isinstance(id, bool) or id < 0:
+                raise TokenizerError(f"{name} must be a token id or a list of them, not {id!r}.")
+            found[id] = None
+    return tuple(found)
