@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import KV, Array, Backend, BackendMissing, Runner
+from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Runner
 from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.models.config import text_fields
@@ -97,6 +97,11 @@ class LoadOptions:
     progress: Callable[[str, int, int], None] | None = None
 
 
+def device_memory(choice: pick.Choice) -> DeviceMemory:
+    """How much memory a choice of backend has, without keeping the backend."""
+    return pick.pick(choice.backend, choice.device, choice.dtype).memory()
+
+
 def pick_backend(options: LoadOptions) -> Backend:
     try:
         return pick.pick(options.backend, options.device, options.dtype)
@@ -173,7 +178,9 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
         for theirs, ours in SAMPLING_KEYS.items()
         if isinstance(generation.get(theirs), int | float) and not isinstance(generation.get(theirs), bool)
     }
-    if generation.get("do_sample") is False or (generation and not generation.get("do_sample") and "temperature" not in chosen):
+    if generation.get("do_sample") is False or (
+        generation and not generation.get("do_sample") and "temperature" not in chosen
+    ):
         chosen["temperature"] = 0.0
     return chosen
 

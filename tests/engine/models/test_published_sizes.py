@@ -24,7 +24,9 @@ LLAMA3 = dict(
     high_freq_factor=4.0,
     original_max_position_embeddings=8192,
 )
-HUNYUAN = dict(rope_type="dynamic", rope_theta=1e4, factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0)
+HUNYUAN = dict(
+    rope_type="dynamic", rope_theta=1e4, factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0
+)
 
 
 def sizes(hidden: int, ffn: int, layers: int, heads: int, kv: int, vocab: int, **more: Any) -> dict[str, Any]:
@@ -41,10 +43,22 @@ def sizes(hidden: int, ffn: int, layers: int, heads: int, kv: int, vocab: int, *
 
 def qwen3_5(hidden: int, ffn: int, layers: int, heads: int, kv: int, value_heads: int, tied: bool) -> dict[str, Any]:
     rope = dict(
-        rope_type="default", rope_theta=1e7, partial_rotary_factor=0.25, mrope_section=[11, 11, 10], mrope_interleaved=True
+        rope_type="default",
+        rope_theta=1e7,
+        partial_rotary_factor=0.25,
+        mrope_section=[11, 11, 10],
+        mrope_interleaved=True,
     )
     return sizes(
-        hidden, ffn, layers, heads, kv, 248320, linear_num_value_heads=value_heads, tie_word_embeddings=tied, rope_parameters=rope
+        hidden,
+        ffn,
+        layers,
+        heads,
+        kv,
+        248320,
+        linear_num_value_heads=value_heads,
+        tie_word_embeddings=tied,
+        rope_parameters=rope,
     )
 
 
@@ -61,7 +75,10 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "llama-3.3-70b": ("Llama", sizes(8192, 28672, 80, 64, 8, 128256, rope_parameters=LLAMA3)),
     "orpheus-3b": ("Llama", sizes(3072, 8192, 28, 24, 8, 156940, tie_word_embeddings=True, rope_parameters=LLAMA3)),
     "mistral-7b": ("Mistral", sizes(4096, 14336, 32, 32, 8, 32768, sliding_window=None, rope_parameters=plain(1e6))),
-    "qwen2.5-0.5b": ("Qwen2", sizes(896, 4864, 24, 14, 2, 151936, tie_word_embeddings=True, rope_parameters=plain(1e6))),
+    "qwen2.5-0.5b": (
+        "Qwen2",
+        sizes(896, 4864, 24, 14, 2, 151936, tie_word_embeddings=True, rope_parameters=plain(1e6)),
+    ),
     "qwen2.5-7b": ("Qwen2", sizes(3584, 18944, 28, 28, 4, 152064, rope_parameters=plain(1e6))),
     "spark-llm": ("Qwen2", sizes(896, 4864, 24, 14, 2, 166000, tie_word_embeddings=True, rope_parameters=plain(1e6))),
     "qwen3-0.6b": (
@@ -91,11 +108,31 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "qwen3.5-27b": ("Qwen3_5", qwen3_5(5120, 17408, 64, 24, 4, 48, False)),
     "hunyuan-7b": (
         "HunYuanDenseV1",
-        sizes(4096, 14336, 32, 32, 8, 128167, head_dim=128, tie_word_embeddings=True, rope_parameters=dict(HUNYUAN, alpha=1e3)),
+        sizes(
+            4096,
+            14336,
+            32,
+            32,
+            8,
+            128167,
+            head_dim=128,
+            tie_word_embeddings=True,
+            rope_parameters=dict(HUNYUAN, alpha=1e3),
+        ),
     ),
     "hunyuan-mt-7b": (
         "HunYuanDenseV1",
-        sizes(4096, 14336, 32, 32, 8, 128256, head_dim=128, tie_word_embeddings=True, rope_parameters=dict(HUNYUAN, alpha=1e5)),
+        sizes(
+            4096,
+            14336,
+            32,
+            32,
+            8,
+            128256,
+            head_dim=128,
+            tie_word_embeddings=True,
+            rope_parameters=dict(HUNYUAN, alpha=1e5),
+        ),
     ),
 }
 

@@ -1,0 +1,62 @@
+"""The command line: which command, with which options. Each command has a file of its own in `app/commands`.
+
+Exit codes: 0 all went well; 2 something given was wrong (one sentence says what); 1 a fault while running; 130 stopped
+by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from engine.errors import GrusError
+
+EPILOG = """\
+MODEL is a folder with a checkpoint, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
+Everything runs on this machine. Nothing is sent anywhere."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    from app.commands import chat, info, run
+
+    top = argparse.ArgumentParser(
+        prog="grus",
+        description="Private AI on your own machine.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"grus {_version()}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (run, chat, info):
+        command.add_to(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    try:
+        return int(options.command(options) or 0)
+    except GrusError as error:
+        print(f"grus: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader went away (`grus run ... | head`). Python would complain again when it flushes at exit.
+        sys.stdout = None  # type: ignore[assignment]
+        return 0
+
+
+def _version() -> str:
+    try:
+        return version("grus")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

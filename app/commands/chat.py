@@ -1,0 +1,174 @@
+"""`grus chat MODEL`: a conversation in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import grus
+from app.commands.options import add_model, add_sampling, load_options, sampling
+from app.commands.run import figures
+from engine.errors import ContextOverflow, GrusError
+from engine.loading import load
+from engine.text.reasoning import ReasoningSplitter
+from engine.types import Failed, SamplingParams, Text, Timings
+
+HELP = """\
+/reset         forget the conversation
+/save FILE     write the conversation to a file (.json, else as markdown)
+/system TEXT   set the system prompt and start anew
+/help          this list
+/quit          leave (so does Ctrl-D)
+Ctrl-C stops an answer. A line that ends with \\ goes on in the next one."""
+
+DESCRIPTION = f"A conversation in the terminal.\n\n{HELP}"
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "chat",
+        help="a conversation in the terminal",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_model(command)
+    add_sampling(command)
+    command.set_defaults(command=chat)
+
+
+def chat(options: argparse.Namespace) -> int:
+    params = sampling(options)
+    with grus.Model(load(options.model, load_options(options))) as model:
+        backend = model.loaded.backend
+        print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
+        Conversation(model, params, options.system).hold()
+    return 0
+
+
+class Conversation:
+    """Reads lines, answers them, and obeys commands until the end of input."""
+
+    def __init__(self, model: grus.Model, params: SamplingParams, system: str | None) -> None:
+        self.model, self.params, self.system = model, params, system
+        self.messages: list[dict[str, str]] = []
+
+    def hold(self) -> None:
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401  (line editing and history for input())
+        while True:
+            try:
+                line = self._read()
+            except EOFError:
+                print()
+                return
+            except KeyboardInterrupt:
+                print()
+                continue
+            if line.startswith("/"):
+                if not self._obey(line):
+                    return
+            elif line.strip():
+                self._answer(line)
+
+    def _read(self) -> str:
+        line = input("> ")
+        while line.endswith("\\"):
+            line = line[:-1] + "\n" + input("… ")
+        return line
+
+    def _obey(self, line: str) -> bool:
+        """False: leave."""
+        command, _, rest = line.partition(" ")
+        rest = rest.strip()
+        if command in ("/quit", "/exit"):
+            return False
+        if command == "/reset":
+            self.messages.clear()
+            print("The conversation is forgotten.")
+        elif command == "/system":
+            self.system = rest or None
+            self.messages.clear()
+            print(
+                "A new conversation, with this system prompt."
+                if rest
+                else "A new conversation, without a system prompt."
+            )
+        elif command == "/save":
+            self._save(rest)
+        else:
+            if command != "/help":
+                print(f"There is no command {command}.")
+            print(HELP)
+        return True
+
+    def _save(self, name: str) -> None:
+        if not name:
+            print("Say where: /save FILE")
+            return
+        path = Path(name).expanduser()
+        messages = self._all_messages()
+        if path.suffix == ".json":
+            text = json.dumps({"model": self.model.name, "messages": messages}, ensure_ascii=False, indent=2)
+        else:
+            text = "\n\n".join(f"**{m['role'].capitalize()}**\n\n{m['content']}" for m in messages)
+        try:
+            path.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            print(f"{path} could not be written: {error.strerror}.")
+        else:
+            print(f"Saved {len(messages)} messages to {path}.")
+
+    def _all_messages(self) -> list[dict[str, str]]:
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        return [*system, *self.messages]
+
+    def _answer(self, line: str) -> None:
+        self.messages.append({"role": "user", "content": line})
+        try:
+            answer, timings = self._stream()
+        except ContextOverflow as error:
+            self.messages.pop()
+            print(f"{error} /reset starts anew.", file=sys.stderr)
+        except GrusError as error:
+            self.messages.pop()
+            print(f"{error}", file=sys.stderr)
+        else:
+            # A stopped answer stays in the conversation as far as it came: the person has read it.
+            self.messages.append({"role": "assistant", "content": answer})
+            if timings:
+                print(f"[{figures(timings)}]", file=sys.stderr)
+
+    def _stream(self) -> tuple[str, Timings | None]:
+        prompt = self.model.prompt(self._all_messages())
+        handle = self.model.submit(prompt, self.params)
+        splitter = ReasoningSplitter.after_prompt(prompt.text)
+        said: list[str] = []
+
+        def show(text: str) -> None:
+            for kind, piece in splitter.push(text):
+                print(piece, end="", flush=True)
+                if kind == "answer":
+                    said.append(piece)
+
+        try:
+            for event in handle:
+                if isinstance(event, Failed):
+                    raise event.error
+                if isinstance(event, Text):
+                    show(event.text)
+        except KeyboardInterrupt:
+            handle.cancel()
+            print("\n[stopped]", file=sys.stderr)
+            for _ in handle:  # what had been made before the stop was heard
+                pass
+            return "".join(said), None
+        for kind, piece in splitter.flush():
+            print(piece, end="", flush=True)
+            if kind == "answer":
+                said.append(piece)
+        print()
+        return "".join(said), handle.result().timings

@@ -1,0 +1,67 @@
+"""Options that several commands share, and how they become what the engine understands."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from app.progress import DownloadBar
+from engine.loading import LoadOptions
+from engine.types import SamplingParams
+
+
+def add_model(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "model", metavar="MODEL", help="a checkpoint's folder, or a repository id such as Qwen/Qwen3-0.6B"
+    )
+    where = command.add_argument_group("where it runs")
+    where.add_argument(
+        "--backend", choices=("auto", "mlx", "torch"), default="auto", help="what computes (default: auto)"
+    )
+    where.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or metal (default: auto)")
+    where.add_argument(
+        "--dtype",
+        choices=("auto", "f32", "f16", "bf16"),
+        default="auto",
+        help="what unquantized weights are computed in (default: bf16 on a GPU, f32 on a CPU)",
+    )
+    where.add_argument(
+        "--cache-dir", metavar="DIR", help="where downloaded models lie (default: the Hugging Face cache)"
+    )
+    where.add_argument("--offline", action="store_true", help="never download; use only what is on this machine")
+
+
+def add_sampling(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("how it answers (defaults come from the model)")
+    group.add_argument("--system", metavar="TEXT", help="a system prompt")
+    group.add_argument("--max-tokens", type=int, metavar="N", help="stop after N tokens")
+    group.add_argument("--temperature", type=float, metavar="T", help="0 always takes the likeliest token")
+    group.add_argument(
+        "--top-p", type=float, metavar="P", help="sample from the likeliest tokens that hold P of the mass"
+    )
+    group.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest tokens")
+    group.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same answer")
+
+
+def load_options(options: argparse.Namespace) -> LoadOptions:
+    return LoadOptions(
+        backend=options.backend,
+        device=options.device,
+        dtype=options.dtype,
+        cache_dir=options.cache_dir,
+        download=not options.offline,
+        progress=DownloadBar(),
+    )
+
+
+def sampling(options: argparse.Namespace, **more: Any) -> SamplingParams:
+    params = SamplingParams(
+        max_tokens=options.max_tokens,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        top_k=options.top_k,
+        seed=options.seed,
+        **more,
+    )
+    params.check()
+    return params

@@ -1,0 +1,97 @@
+"""`grus run MODEL PROMPT`: one prompt, one answer, streamed; figures on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+import grus
+from app.commands.options import add_model, add_sampling, load_options, sampling
+from engine.errors import BadRequest
+from engine.loading import load
+from engine.types import Failed, Text, Timings
+
+DESCRIPTION = """\
+Answers one prompt and streams the answer to standard output. Speed goes to standard error.
+
+  grus run Qwen/Qwen3-0.6B "Why is the sky blue?"
+  cat report.txt | grus run ./my-model - --system "Summarize in three sentences."
+  grus run ./my-model --raw "Once upon a time" --json"""
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "run",
+        help="answer one prompt",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_model(command)
+    command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
+    add_sampling(command)
+    command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
+    command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    params = sampling(options)
+    text = sys.stdin.read() if options.prompt == "-" else options.prompt
+    if options.raw and options.system is not None:
+        raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
+    with grus.Model(load(options.model, load_options(options))) as model:
+        prompt = model.prompt(text, raw=options.raw, system=options.system)
+        handle = model.submit(prompt, params)
+        try:
+            for event in handle:
+                if isinstance(event, Failed):
+                    raise event.error
+                if isinstance(event, Text) and not options.json:
+                    print(event.text, end="", flush=True)
+        except KeyboardInterrupt:
+            handle.cancel()
+            print()
+            raise
+        result = handle.result()
+        timings = result.timings
+        if options.json:
+            backend = model.loaded.backend
+            report = {
+                "text": result.text,
+                "prompt_ids": prompt.ids,
+                "output_ids": list(result.ids),
+                "finish_reason": result.reason,
+                "timings": timing_report(timings, model.loaded.load_seconds),
+                "model": options.model,
+                "backend": {"name": backend.name, "device": backend.device, "dtype": backend.dtype},
+            }
+            print(json.dumps(report, ensure_ascii=False))
+        else:
+            print()
+            print(figures(timings), file=sys.stderr)
+    return 0
+
+
+def timing_report(timings: Timings, load_seconds: float) -> dict[str, float | int]:
+    return {
+        "load_seconds": round(load_seconds, 4),
+        "queued_seconds": round(timings.queued, 4),
+        "first_token_seconds": round(timings.first_token, 4),
+        "total_seconds": round(timings.total, 4),
+        "prompt_tokens": timings.prompt_tokens,
+        "cached_tokens": timings.cached_tokens,
+        "output_tokens": timings.output_tokens,
+        "prefill_tokens_per_second": round(timings.prefill_rate, 2),
+        "decode_tokens_per_second": round(timings.decode_rate, 2),
+    }
+
+
+def figures(timings: Timings) -> str:
+    """One line for people: tokens, speed, time to first token."""
+    rate = f"{timings.decode_rate:.1f} tokens/s, " if timings.decode_rate else ""
+    return (
+        f"{timings.output_tokens} tokens, {rate}first token after {timings.first_token:.2f} s "
+        f"({timings.prompt_tokens} tokens of prompt)"
+    )

@@ -1,0 +1,135 @@
+"""What `grus info` knows of a model, read from its files without loading it: kind, size, memory, and what would run it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from backends import pick
+from backends.base import BackendMissing, DType, KVSpec, MemorySpec, StateSpec
+from engine.errors import GrusError
+from engine.hub.resolve import resolve
+from engine.loading import LoadOptions, device_memory, gigabytes
+from engine.models.config import text_fields
+from engine.models.registry import find_architecture
+from engine.text.template import ChatTemplate
+from engine.text.tokenizer import Tokenizer
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.view import View, survey
+
+TALK = 4096  # tokens of context that "memory needed" counts
+
+
+@dataclass
+class Description:
+    name: str
+    folder: str
+    architecture: str
+    runs: bool
+    why_not: list[str] = field(default_factory=list)  # every reason, in plain words
+    parameters: int = 0
+    stored_bytes: int = 0
+    stored_as: str = ""
+    dtype: str = ""  # what it would be computed in
+    context: int = 0
+    layers: str = ""
+    bytes_per_token: int = 0  # of context
+    bytes_per_sequence: int = 0  # of recurrent states
+    memory_needed: int = 0  # weights, and a conversation of `talk` tokens
+    talk: int = TALK
+    memory_total: int = 0
+    backend: str = ""
+    device: str = ""
+    backend_reason: str = ""
+    tokenizer: str = ""
+    template: str = ""
+    sampling: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def describe(name: str, options: LoadOptions | None = None) -> Description:
+    """Raises only where there is no model to speak of; everything else that is wrong is listed in `why_not`."""
+    options = options or LoadOptions()
+    folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
+    checkpoint = Checkpoint.open(folder)
+    found = Description(name, str(folder), str(checkpoint.config["model_type"]), runs=False)
+    dtype = _choose(found, options)
+    for part in (_weights, _text):
+        try:
+            part(found, checkpoint, dtype)
+        except GrusError as error:
+            found.why_not.append(str(error))
+    if found.memory_needed > found.memory_total > 0:
+        found.why_not.append(
+            f"It needs {gigabytes(found.memory_needed)} with {found.talk} tokens of conversation; "
+            f"this machine has {gigabytes(found.memory_total)}."
+        )
+    found.runs = not found.why_not
+    return found
+
+
+def _choose(found: Description, options: LoadOptions) -> DType:
+    try:
+        choice = pick.choose(options.backend, options.device, options.dtype)
+    except BackendMissing as error:
+        found.why_not.append(str(error))
+        return "f32"
+    found.backend, found.device, found.backend_reason = choice.backend, choice.device, choice.why
+    found.dtype, found.memory_total = choice.dtype, device_memory(choice).total
+    return choice.dtype
+
+
+def _weights(found: Description, checkpoint: Checkpoint, dtype: DType) -> None:
+    found.stored_bytes = checkpoint.nbytes
+    quantization = checkpoint.quantization
+    kinds: dict[str, int] = {}
+    for raw in checkpoint.tensors.values():
+        kinds[raw.dtype] = kinds.get(raw.dtype, 0) + raw.nbytes
+    most = max(kinds, key=lambda kind: kinds[kind], default="nothing")
+    found.stored_as = f"{quantization.bits} bit (MLX)" if quantization else most
+    fields = text_fields(checkpoint.config)
+    found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
+    make = find_architecture(checkpoint.config, found.name)
+    memory: list[MemorySpec] = []
+
+    def make_and_remember(view: View) -> Any:
+        model = make(view, checkpoint.config)
+        memory[:] = model.memory
+        return model
+
+    seen = survey(make_and_remember, checkpoint)
+    seen.check()
+    found.parameters = seen.parameters
+    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype)
+    attention = sum(isinstance(spec, KVSpec) for spec in memory)
+    found.layers = f"{attention} attention" + (
+        f", {len(memory) - attention} recurrent" if attention < len(memory) else ""
+    )
+    talk = min(TALK, found.context)
+    found.talk = talk
+    found.memory_needed = seen.memory(dtype) + talk * found.bytes_per_token + found.bytes_per_sequence
+
+
+def memory_bytes(specs: Sequence[MemorySpec], dtype: DType) -> tuple[int, int]:
+    """Bytes per token of context, and per sequence whatever its length."""
+    size = 4 if dtype == "f32" else 2
+    per_token = sum(s.heads * (s.dim + (s.v_dim or s.dim)) * size for s in specs if isinstance(s, KVSpec))
+    per_sequence = sum(
+        s.channels * (s.kernel - 1) * size + s.heads * s.key_dim * s.value_dim * 4
+        for s in specs
+        if isinstance(s, StateSpec)
+    )
+    return per_token, per_sequence
+
+
+def _text(found: Description, checkpoint: Checkpoint, dtype: DType) -> None:
+    from engine.loading import sampling_defaults
+
+    tokenizer = Tokenizer.from_folder(checkpoint.folder, checkpoint.config, checkpoint.generation_config)
+    found.tokenizer = f"{tokenizer.vocab_size} tokens, ends at {', '.join(map(str, tokenizer.eos_ids)) or 'nothing'}"
+    template = ChatTemplate.from_folder(checkpoint.folder, tokenizer, checkpoint.config)
+    found.template = ", ".join(template.names) or "none"
+    found.sampling = sampling_defaults(checkpoint.generation_config)

@@ -1,0 +1,161 @@
+"""Grus from Python, in one page.
+
+    import grus
+
+    print(grus.chat("Why is the sky blue?", model="Qwen/Qwen3-0.6B"))
+
+    with grus.load("Qwen/Qwen3-0.6B") as model:
+        for piece in model.stream("Tell me a story."):
+            print(piece, end="", flush=True)
+        print(model.run("The capital of France is", raw=True, max_tokens=5).text)
+
+A model that `chat` or `run` loaded stays loaded until the process ends or `grus.unload` is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
+
+from engine.engine import Engine
+from engine.errors import GrusError
+from engine.loading import LoadedModel, LoadOptions
+from engine.loading import load as _load
+from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
+from engine.settings import Settings
+from engine.types import Failed, Handle, Request, Result, SamplingParams, Text
+
+__all__ = ["Answer", "GrusError", "Model", "batch", "chat", "load", "run", "unload"]
+
+Messages = str | Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A finished reply: `result` has its timings and why it ended, `prompt` what the model read."""
+
+    text: str
+    prompt: Prompt
+    result: Result
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Model:
+    """A loaded model with an engine of its own. Close it, or use it in a `with` block."""
+
+    def __init__(self, loaded: LoadedModel, settings: Settings | None = None) -> None:
+        self.loaded = loaded
+        self.name = loaded.name
+        self.engine = Engine(lambda name: loaded, settings or Settings())
+
+    def prompt(self, prompt: Messages, *, raw: bool = False, system: str | None = None, **variables: Any) -> Prompt:
+        """What the model would read. `raw`: no chat template."""
+        if raw:
+            if not isinstance(prompt, str) or system is not None:
+                raise TypeError("A raw prompt is one string, without a system prompt.")
+            return text_prompt(self.loaded, prompt)
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+        if system is not None:
+            messages.insert(0, {"role": "system", "content": system})
+        return chat_prompt(self.loaded, messages, **variables)
+
+    def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> Handle:
+        """Start a request; its events are read from the handle."""
+        return self.engine.submit(Request(self.name, prompt.ids, sampling or SamplingParams()))
+
+    def run(
+        self,
+        prompt: Messages,
+        *,
+        raw: bool = False,
+        system: str | None = None,
+        variables: Mapping[str, Any] | None = None,
+        **sampling: Any,
+    ) -> Answer:
+        """Answer one prompt. `sampling`: max_tokens, temperature, top_p, seed, stop, ... (see SamplingParams)."""
+        read = self.prompt(prompt, raw=raw, system=system, **(variables or {}))
+        result = self.submit(read, SamplingParams(**sampling)).result()
+        return Answer(result.text, read, result)
+
+    def stream(
+        self,
+        prompt: Messages,
+        *,
+        raw: bool = False,
+        system: str | None = None,
+        variables: Mapping[str, Any] | None = None,
+        **sampling: Any,
+    ) -> Iterator[str]:
+        """The answer in pieces, as it is made. Closing the iterator stops the model."""
+        read = self.prompt(prompt, raw=raw, system=system, **(variables or {}))
+        handle = self.submit(read, SamplingParams(**sampling))
+        try:
+            for event in handle:
+                if isinstance(event, Failed):
+                    raise event.error
+                if isinstance(event, Text) and event.text:
+                    yield event.text
+        finally:
+            handle.cancel()
+
+    def batch(
+        self, prompts: Sequence[Messages], *, raw: bool = False, system: str | None = None, **sampling: Any
+    ) -> list[Answer]:
+        """Answer many prompts together, in their order."""
+        read = [self.prompt(prompt, raw=raw, system=system) for prompt in prompts]
+        params = SamplingParams(**sampling)
+        handles = [self.submit(prompt, replace(params)) for prompt in read]
+        return [Answer(result.text, prompt, result) for prompt, result in zip(read, (h.result() for h in handles))]
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+_kept: dict[tuple[str, LoadOptions], Model] = {}
+
+
+def load(model: str, settings: Settings | None = None, **options: Any) -> Model:
+    """Load a folder or a repository id. `options`: backend, device, dtype, memory_limit, cache_dir, download."""
+    return Model(_load(model, LoadOptions(**options)), settings)
+
+
+def _keep(model: str, options: Mapping[str, Any]) -> Model:
+    key = (model, LoadOptions(**options))
+    if key not in _kept:
+        _kept[key] = load(model, **options)
+    return _kept[key]
+
+
+def chat(prompt: Messages, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any) -> str:
+    """The answer to one message or one conversation."""
+    return _keep(model, options or {}).run(prompt, **wishes).text
+
+
+def run(prompt: Messages, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any) -> Answer:
+    """As `chat`, with everything there is to know of the answer."""
+    return _keep(model, options or {}).run(prompt, **wishes)
+
+
+def batch(
+    prompts: Sequence[Messages], *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any
+) -> list[Answer]:
+    """Answer many prompts together, in their order."""
+    return _keep(model, options or {}).batch(prompts, **wishes)
+
+
+def unload() -> None:
+    """Let go of every model that `chat`, `run` and `batch` have kept loaded."""
+    while _kept:
+        _kept.popitem()[1].close()

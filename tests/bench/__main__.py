@@ -1,0 +1,33 @@
+"""`python -m tests.bench [NAME ...]`: run the benches (all by default) and print their tables."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+
+from tests.bench.table import render
+
+# name -> (title, module, function that returns rows)
+BENCHES = {
+    "torch": ("torch on this CPU, Qwen3-0.6B's shape, random weights", "foundation", "torch_rows"),
+    "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(BENCHES)} (default: all)")
+    names = parser.parse_args().names or list(BENCHES)
+    if unknown := set(names) - set(BENCHES):
+        parser.error(f"there is no bench {', '.join(sorted(unknown))}; choose from {', '.join(BENCHES)}")
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {platform.platform()}\n")
+    for name in names:
+        title, module, function = BENCHES[name]
+        rows = getattr(importlib.import_module(f"tests.bench.{module}"), function)()
+        print(render(title, rows), flush=True)
+
+
+if __name__ == "__main__":
+    main()

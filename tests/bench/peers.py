@@ -1,0 +1,253 @@
+"""The programs that are compared, each driven in a process of its own by one-line JSON commands.
+
+Every peer answers the same questions: load a folder, prefill n tokens, decode n tokens at a batch, how much memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+THREADS = str(os.cpu_count() or 1)
+
+
+class Peer:
+    """The near end: a child process and its answers."""
+
+    def __init__(self, kind: str, folder: Path, dtype: str) -> None:
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": THREADS,
+            "HF_HUB_OFFLINE": "1",
+            "TRANSFORMERS_VERBOSITY": "error",
+        }
+        self.kind = kind
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "tests.bench.peers", kind, str(folder), dtype],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        self.loaded: dict[str, Any] = self._answer()
+
+    def ask(self, question: str, **arguments: Any) -> Any:
+        assert self._child.stdin is not None
+        self._child.stdin.write(json.dumps([question, arguments]) + "\n")
+        self._child.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> Any:
+        assert self._child.stdout is not None
+        line = self._child.stdout.readline()
+        if not line:
+            raise RuntimeError(f"The bench process of {self.kind} ended: exit code {self._child.wait()}.")
+        return json.loads(line)
+
+    def close(self) -> None:
+        self._child.communicate()
+
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Grus:
+    """Ours, without the engine: backend, model and runner."""
+
+    def __init__(self, folder: str, dtype: str, backend: str) -> None:
+        began = time.perf_counter()
+        from backends.pick import pick
+        from engine.models.registry import find_architecture
+        from engine.weights.checkpoint import Checkpoint
+        from engine.weights.view import build
+
+        self.backend = pick(backend, "cpu", dtype)
+        self.backend.ops.numpy(self.backend.ops.arange(1))
+        self.imported = time.perf_counter() - began
+        self.began = time.perf_counter()
+        checkpoint = Checkpoint.open(folder)
+        make = find_architecture(checkpoint.config, folder)
+        self.model = build(lambda view: make(view, checkpoint.config), checkpoint, self.backend)
+        self.kv = self.backend.kv(self.model.memory, 4 << 30)
+        self.runner = self.backend.runner(self.model, self.kv)
+
+    def prefill(self, n: int) -> float:
+        from backends.base import Sampling, Seg
+
+        slot = self.kv.open(n)
+        assert slot is not None
+        began = time.perf_counter()
+        self.runner.run([Seg(slot, list(range(5, 5 + n)), sample=Sampling())]).read()
+        took = time.perf_counter() - began
+        self.kv.close(slot)
+        return took
+
+    def decode(self, n: int, batch: int, past: int) -> float:
+        from backends.base import Sampling, Seg
+
+        slots = [self.kv.open(past + n + 1) for _ in range(batch)]
+        for i, slot in enumerate(slots):
+            assert slot is not None
+            self.runner.run([Seg(slot, list(range(5 + i, 5 + i + past)), sample=Sampling())]).read()
+        live = [slot for slot in slots if slot is not None]
+        began = time.perf_counter()
+        for _ in range(n):
+            self.runner.run([Seg(slot, sample=Sampling()) for slot in live]).read()
+        took = time.perf_counter() - began
+        for slot in live:
+            self.kv.close(slot)
+        return took / n
+
+
+class Transformers:
+    def __init__(self, folder: str, dtype: str) -> None:
+        began = time.perf_counter()
+        import torch
+        import transformers
+
+        torch.set_grad_enabled(False)
+        self.torch = torch
+        auto = transformers.AutoModelForCausalLM
+        self.imported = time.perf_counter() - began
+        self.began = time.perf_counter()
+        kind = {"f32": torch.float32, "bf16": torch.bfloat16}[dtype]
+        self.model = auto.from_pretrained(folder, dtype=kind).eval()
+
+    def prefill(self, n: int) -> float:
+        ids = self.torch.arange(5, 5 + n)[None]
+        began = time.perf_counter()
+        self.model(ids, use_cache=True, logits_to_keep=1).logits.argmax(-1)
+        return time.perf_counter() - began
+
+    def decode(self, n: int, batch: int, past: int) -> float:
+        ids = self.torch.stack([self.torch.arange(5 + i, 5 + i + past) for i in range(batch)])
+        out = self.model(ids, use_cache=True, logits_to_keep=1)
+        token = out.logits[:, -1:].argmax(-1)
+        began = time.perf_counter()
+        for _ in range(n):
+            out = self.model(token, past_key_values=out.past_key_values, use_cache=True)
+            token = out.logits[:, -1:].argmax(-1)
+        return (time.perf_counter() - began) / n
+
+
+class MlxLm:
+    def __init__(self, folder: str, dtype: str) -> None:
+        began = time.perf_counter()
+        import mlx.core as mx
+        from mlx_lm.models import cache
+        from mlx_lm.utils import load_model
+
+        self.mx, self.cache = mx, cache
+        self.imported = time.perf_counter() - began
+        self.began = time.perf_counter()
+        self.model, _ = load_model(Path(folder), lazy=False)
+        self.model.set_dtype({"f32": mx.float32, "bf16": mx.bfloat16}[dtype])
+
+    def prefill(self, n: int) -> float:
+        mx, cache = self.mx, self.cache.make_prompt_cache(self.model)
+        began = time.perf_counter()
+        mx.eval(mx.argmax(self.model(mx.arange(5, 5 + n)[None], cache=cache)[:, -1], -1))
+        return time.perf_counter() - began
+
+    def _started(self, batch: int, past: int) -> tuple[Any, Any]:
+        mx, cache = self.mx, self.cache.make_prompt_cache(self.model)
+        ids = mx.stack([mx.arange(5 + i, 5 + i + past) for i in range(batch)])
+        token = mx.argmax(self.model(ids, cache=cache)[:, -1:], -1)
+        mx.eval(token, [c.state for c in cache])
+        return token, cache
+
+    def decode(self, n: int, batch: int, past: int) -> float:
+        mx = self.mx
+        token, cache = self._started(batch, past)
+        began = time.perf_counter()
+        for _ in range(n):
+            token = mx.argmax(self.model(token, cache=cache)[:, -1:], -1)
+            mx.eval(token)
+        return (time.perf_counter() - began) / n
+
+    def primitives(self, batch: int) -> int:
+        from backends.mlx.graph import count_primitives
+
+        token, cache = self._started(batch, 8)
+        return count_primitives(self.mx.argmax(self.model(token, cache=cache)[:, -1:], -1))
+
+
+class GrusMlx(Grus):
+    def primitives(self, batch: int) -> int:
+        return int(self.runner.count_primitives(batch))  # type: ignore[attr-defined]
+
+
+class GrusTorch(Grus):
+    def overhead(self, n: int, past: int) -> float:
+        """The share of a decode step that is neither a matrix product nor attention."""
+        import torch
+        from torch.profiler import ProfilerActivity, profile
+
+        from backends.base import Sampling, Seg
+
+        slot = self.kv.open(past + n + 8)
+        assert slot is not None
+        self.runner.run([Seg(slot, list(range(5, 5 + past)), sample=Sampling())]).read()
+        step = [Seg(slot, sample=Sampling())]
+        for _ in range(3):
+            self.runner.run(step).read()
+        with profile(activities=[ProfilerActivity.CPU]) as seen:
+            began = time.perf_counter()
+            for _ in range(n):
+                self.runner.run(step).read()
+            took = time.perf_counter() - began
+        self.kv.close(slot)
+        useful = (
+            "aten::mm",
+            "aten::addmm",
+            "aten::bmm",
+            "aten::baddbmm",
+            "aten::_scaled_dot_product",
+            "aten::mkldnn_linear",
+        )
+        events = [e for e in seen.key_averages() if e.key.startswith(useful)]
+        busy = sum(e.self_cpu_time_total for e in events) / 1e6
+        busy += sum(e.self_cpu_time_total for e in seen.key_averages() if e.key.startswith("grus::")) / 1e6
+        del torch
+        return 1 - busy / took
+
+
+KINDS: dict[str, Any] = {
+    "grus-torch": lambda folder, dtype: GrusTorch(folder, dtype, "torch"),
+    "grus-mlx": lambda folder, dtype: GrusMlx(folder, dtype, "mlx"),
+    "transformers": Transformers,
+    "mlx-lm": MlxLm,
+}
+
+
+def answer() -> None:
+    """The far end: load, say how long it took to the first token, then answer until the input ends."""
+    kind, folder, dtype = sys.argv[1:]
+    peer = KINDS[kind](folder, dtype)
+    loaded = time.perf_counter() - peer.began
+    peer.prefill(8)
+    print(
+        json.dumps({"imports": peer.imported, "load": loaded, "first_token": time.perf_counter() - peer.began}),
+        flush=True,
+    )
+    for line in sys.stdin:
+        question, arguments = json.loads(line)
+        if question == "peak":
+            # kilobytes on Linux, bytes on macOS
+            unit = 1 if sys.platform == "darwin" else 1024
+            print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit), flush=True)
+        else:
+            print(json.dumps(getattr(peer, question)(**arguments)), flush=True)
+
+
+if __name__ == "__main__":
+    answer()

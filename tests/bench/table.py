@@ -1,0 +1,53 @@
+"""Medians, ratios, and a table that reads in a terminal and in markdown."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    unit: str
+    ours: float
+    peer: float | None = None
+    peer_name: str = ""
+    aim: str = ""
+    more_is_better: bool = True
+
+    @property
+    def ratio(self) -> float | None:
+        """Above 1 is in our favour."""
+        if not self.peer or not self.ours:
+            return None
+        return self.ours / self.peer if self.more_is_better else self.peer / self.ours
+
+
+def paired(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> tuple[float, float]:
+    """Medians of both, measured in turn after one unmeasured round."""
+    ours(), theirs()
+    pairs = [(ours(), theirs()) for _ in range(rounds)]
+    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
+def number(x: float | None) -> str:
+    if x is None:
+        return ""
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
+def render(title: str, rows: list[Row]) -> str:
+    head = ["what", "unit", "Grus", "peer", "peer's name", "in our favour", "aim"]
+    body = [
+        [r.what, r.unit, number(r.ours), number(r.peer), r.peer_name, f"{r.ratio:.2f}x" if r.ratio else "", r.aim]
+        for r in rows
+    ]
+    widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
+
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths)) + " |"
+
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([f"## {title}", "", line(head), rule, *map(line, body), ""])
