@@ -12,8 +12,9 @@ import mmap
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from backends.base import Raw
 from engine.errors import WeightsError
@@ -62,7 +63,7 @@ def read_file(path: Path) -> dict[str, Raw]:
         start = header_end + begin
         tensors[name] = Raw(name, str(path), start, end - begin, dtype, shape, view[start : start + end - begin])
     spans.sort()
-    for (_, end, name), (begin, _, other) in zip(spans, spans[1:]):
+    for (_, end, name), (begin, _, other) in pairwise(spans):
         if begin < end:
             raise WeightsError(f"{path} is corrupt: the tensors {name} and {other} overlap.")
     return tensors
@@ -153,19 +154,20 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _entry(path: Path, name: str, entry: object) -> tuple[str, tuple[int, ...], int, int]:
-    def counts(value: object) -> bool:
-        return isinstance(value, list) and all(type(n) is int and n >= 0 for n in value)
-
     if not isinstance(entry, dict):
         raise WeightsError(f"{path} is corrupt: the header's entry for tensor {name} is not an object.")
     dtype, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
     if not isinstance(dtype, str) or dtype not in DTYPE_BITS:
         raise WeightsError(f"{path}: tensor {name} has the unknown dtype {dtype!r}.")
-    if not counts(shape):
+    if not _counts(shape):
         raise WeightsError(f"{path} is corrupt: tensor {name} has the impossible shape {shape!r}.")
-    if not counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+    if not _counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise WeightsError(f"{path} is corrupt: tensor {name} has the impossible data_offsets {offsets!r}.")
     return dtype, tuple(shape), offsets[0], offsets[1]
+
+
+def _counts(value: object) -> TypeGuard[list[int]]:
+    return isinstance(value, list) and all(type(n) is int and n >= 0 for n in value)  # bool is no number here
 
 
 def _read_sharded(index: Path) -> dict[str, Raw]:
