@@ -12,7 +12,7 @@ from typing import Any
 from engine.errors import ConfigError, UnsupportedArchitecture
 
 BITS = (2, 3, 4, 5, 6, 8)
-GROUPS = (16, 32, 64, 128)
+GROUPS = (32, 64, 128)
 
 
 @dataclass(frozen=True)

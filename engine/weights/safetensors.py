@@ -12,8 +12,9 @@ import mmap
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from backends.base import Raw
 from engine.errors import WeightsError
@@ -32,7 +33,7 @@ DTYPE_BITS = {
 }
 
 _MAX_HEADER = 100_000_000  # the format's own limit; keeps a corrupt length from costing memory
-_SHARD = re.compile(r"(.+)-(\d+)-of-(\d+)\.safetensors")
+_SHARD = re.compile(r"(.+)-(\d+)-of-(\d+)\.(\w+)")
 
 
 def read_file(path: Path) -> dict[str, Raw]:
@@ -62,7 +63,7 @@ def read_file(path: Path) -> dict[str, Raw]:
         start = header_end + begin
         tensors[name] = Raw(name, str(path), start, end - begin, dtype, shape, view[start : start + end - begin])
     spans.sort()
-    for (_, end, name), (begin, _, other) in zip(spans, spans[1:]):
+    for (_, end, name), (begin, _, other) in pairwise(spans):
         if begin < end:
             raise WeightsError(f"{path} is corrupt: the tensors {name} and {other} overlap.")
     return tensors
@@ -79,7 +80,8 @@ def read_folder(folder: Path) -> dict[str, Raw]:
         others = sorted(p.name for ext in ("*.gguf", "*.bin", "*.pt", "*.pth", "*.npz") for p in folder.glob(ext))
         hint = f" It has {', '.join(others[:3])}; choose a safetensors version of the model." if others else ""
         raise WeightsError(f"{folder} has no safetensors files.{hint}")
-    _check_shard_names(folder, files)
+    if absent := missing_shards(file.name for file in files):
+        raise WeightsError(f"{folder} lacks {_some(absent)}. Download the model again.")
     tensors: dict[str, Raw] = {}
     for file in files:
         for name, raw in read_file(file).items():
@@ -153,19 +155,20 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _entry(path: Path, name: str, entry: object) -> tuple[str, tuple[int, ...], int, int]:
-    def counts(value: object) -> bool:
-        return isinstance(value, list) and all(type(n) is int and n >= 0 for n in value)
-
     if not isinstance(entry, dict):
         raise WeightsError(f"{path} is corrupt: the header's entry for tensor {name} is not an object.")
     dtype, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
     if not isinstance(dtype, str) or dtype not in DTYPE_BITS:
         raise WeightsError(f"{path}: tensor {name} has the unknown dtype {dtype!r}.")
-    if not counts(shape):
+    if not _counts(shape):
         raise WeightsError(f"{path} is corrupt: tensor {name} has the impossible shape {shape!r}.")
-    if not counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+    if not _counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise WeightsError(f"{path} is corrupt: tensor {name} has the impossible data_offsets {offsets!r}.")
     return dtype, tuple(shape), offsets[0], offsets[1]
+
+
+def _counts(value: object) -> TypeGuard[list[int]]:
+    return isinstance(value, list) and all(type(n) is int and n >= 0 for n in value)  # bool is no number here
 
 
 def _read_sharded(index: Path) -> dict[str, Raw]:
@@ -207,20 +210,14 @@ def read_index(index: Path) -> Mapping[str, str]:
     return weight_map
 
 
-def _check_shard_names(folder: Path, files: list[Path]) -> None:
-    """Without an index, names such as `model-00001-of-00003.safetensors` still say what is missing."""
-    present = {file.name for file in files}
-    for file in files:
-        if match := _SHARD.fullmatch(file.name):
-            stem, number, count = match.groups()
-            width = len(number)
-            absent = [
-                name
-                for n in range(1, min(int(count), 9999) + 1)
-                if (name := f"{stem}-{n:0{width}}-of-{count}.safetensors") not in present
-            ]
-            if absent:
-                raise WeightsError(f"{folder} lacks {_some(absent)}. Download the model again.")
+def missing_shards(names: Iterable[str]) -> list[str]:
+    """What names such as `model-00001-of-00003.safetensors` say is missing, without any index."""
+    present = set(names)
+    expected = set()
+    for stem, number, count, kind in {match.groups() for name in present if (match := _SHARD.fullmatch(name))}:
+        last = min(int(count), 9999)  # a name from anywhere must not cost memory
+        expected |= {f"{stem}-{n:0{len(number)}}-of-{count}.{kind}" for n in range(1, last + 1)}
+    return sorted(expected - present)
 
 
 def _some(names: list[str], limit: int = 20) -> str:

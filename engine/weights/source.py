@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -50,7 +49,6 @@ class Tensors:
         rename: Callable[[str], str] | None = None,
     ) -> None:
         self.where = where
-        self.names: Mapping[str, str] = {}
         self._raws: dict[str, Raw] = {}
         self._quantization = quantization
         names: dict[str, str] = {}
@@ -60,7 +58,7 @@ class Tensors:
                 raise WeightsError(f"{where}: the tensors {names[name]} and {original} are the same to the model.")
             names[name] = original
             self._raws[name] = raw
-        self.names = names
+        self.names: Mapping[str, str] = names
 
     def raw(self, name: str) -> Raw | None:
         return self._raws.get(name)
@@ -128,7 +126,7 @@ def split_experts(weight: Weight) -> list[Weight]:
     count = weight.shape[0]
     if isinstance(weight, Affine):
         columns = zip(*(_split(raw, count) for raw in raws_of(weight)))
-        return [Affine(*raws, bits=weight.bits, group=weight.group) for raws in columns]
+        return [Affine(packed, scales, biases, weight.bits, weight.group) for packed, scales, biases in columns]
     if isinstance(weight, Blocks):
         return [Blocks(raw, weight.type, weight.shape[1:]) for raw in _split(weight.data, count)]
     return [Dense(raw) for raw in _split(weight.data, count)]
@@ -148,7 +146,3 @@ def _split(raw: Raw, count: int) -> list[Raw]:
         )
         for i in range(count)
     ]
-
-
-def parameters(weight: Weight) -> int:
-    return math.prod(weight.shape)

@@ -22,7 +22,7 @@ from engine.weights.placeholder import Placeholder
 from engine.weights.problems import Problem, describe
 from engine.weights.quantization import Quantization
 from engine.weights.safetensors import forget_pages
-from engine.weights.source import Found, Source, Tensors, parameters, raws_of, split_experts, wrong
+from engine.weights.source import Found, Source, Tensors, raws_of, split_experts, wrong
 
 M = TypeVar("M")
 
@@ -38,7 +38,8 @@ class Survey:
     problems: list[Problem] = field(default_factory=list)
     parameters: int = 0  # logical: a packed matrix counts its weights, not its words
     weight_bytes: int = 0  # as stored
-    dense_parameters: int = 0  # of those, stored as plain floats
+    dense_parameters: int = 0  # of `parameters`, those stored as plain floats
+    packed_bytes: int = 0  # of `weight_bytes`, those of quantized matrices
 
     def check(self) -> None:
         if self.problems:
@@ -46,9 +47,7 @@ class Survey:
 
     def memory(self, dtype: DType) -> int:
         """Bytes that the weights take once loaded with the compute dtype `dtype`."""
-        return self._packed_bytes + self.dense_parameters * (4 if dtype == "f32" else 2)
-
-    _packed_bytes: int = 0
+        return self.packed_bytes + self.dense_parameters * (4 if dtype == "f32" else 2)
 
 
 class _Pass:
@@ -58,14 +57,14 @@ class _Pass:
         self.source = source
         self.backend = backend
         self.survey = Survey(source.where)
+        self.problems: dict[Problem, None] = {}  # in order, each once
         self.used: set[str] = set()
         self.ignored = [re.compile(pattern) for pattern in _ALWAYS_IGNORED]
 
     def report(self, problem: Problem) -> None:
         if self.backend is not None:  # the dry pass found nothing, so this constructor does not ask the same twice
             raise WeightsError(describe(self.source.where, [problem]))
-        if problem not in self.survey.problems:
-            self.survey.problems.append(problem)
+        self.problems[problem] = None
 
     def use(self, names: Sequence[str], raws: Sequence[Raw], count: int, dense: bool) -> None:
         """Count what is used, once however often it is asked for (tied embeddings)."""
@@ -76,13 +75,14 @@ class _Pass:
             if dense:
                 self.survey.dense_parameters += count
             else:
-                self.survey._packed_bytes += nbytes
+                self.survey.packed_bytes += nbytes
         self.used.update(names)
 
     def finish(self) -> Survey:
         for name, original in self.source.names.items():
             if name not in self.used and not any(pattern.search(name) for pattern in self.ignored):
                 self.report(Problem("unexpected", original))
+        self.survey.problems = list(self.problems)
         return self.survey
 
 
@@ -173,7 +173,7 @@ class View:
             self._pass.used.update(found.tensors)
             return cast(Weight, Placeholder(shape))
         dense = isinstance(found.weight, Dense)
-        self._pass.use(found.tensors, raws_of(found.weight), parameters(found.weight), dense)
+        self._pass.use(found.tensors, raws_of(found.weight), math.prod(found.weight.shape), dense)
         return found.weight
 
     def _raw(self, name: str, shape: tuple[int, ...]) -> Raw | None:

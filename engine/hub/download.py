@@ -1,0 +1,185 @@
+"""Downloads a model's files into Hugging Face's cache, with progress, and turns what goes wrong into plain sentences.
+
+huggingface_hub does the work (files, blobs, tokens); it is imported on first use, because that takes long.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Mapping
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from engine.errors import GrusError, ModelNotFound, Offline
+from engine.hub.cache import DEFAULT_REVISION, cache_folder, repo_folder
+from engine.hub.progress import Progress, size
+from engine.hub.selection import wanted
+
+_WORKERS = 4
+_INTERVAL = 0.1  # seconds between two reports of progress
+_NETWORK_LIBRARIES = {"httpx", "httpx2", "httpcore", "requests", "urllib3"}  # which one depends on the hub's version
+
+
+def offline_wanted() -> bool:
+    """Whether the environment forbids the network, by the variables that huggingface_hub knows."""
+    names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+    return any(os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"} for name in names)
+
+
+def download(
+    repo: str, revision: str | None = None, cache_dir: str | Path | None = None, progress: Progress | None = None
+) -> Path:
+    """Bring a repository's model files into the cache, as far as they are not there yet. Returns the snapshot.
+
+    The revision's name points to the new snapshot only when that is whole: a download that was cut off leaves an
+    older snapshot in use.
+    """
+    if offline_wanted():
+        raise Offline(f"{repo} is not on this machine and HF_HUB_OFFLINE is set, so it cannot be downloaded.")
+    import huggingface_hub as hub
+
+    revision = revision or DEFAULT_REVISION
+    folder = cache_folder(cache_dir)
+    try:
+        info = hub.HfApi().model_info(repo, revision=revision, files_metadata=True)
+    except Exception as error:
+        raise _explained(error, repo, revision) from error
+    sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
+    sizes = {name: sizes[name] for name in wanted(sizes)}
+    if not sizes or info.sha is None:
+        raise ModelNotFound(f"{repo} holds no model files.")
+    storage = repo_folder(repo, folder)
+    snapshot = storage / "snapshots" / info.sha
+    _check_space(repo, folder, sum(n for name, n in sizes.items() if not (snapshot / name).exists()))
+
+    def fetch(name: str, tracker: type) -> None:
+        try:
+            hub.hf_hub_download(repo, name, revision=info.sha, cache_dir=folder, tqdm_class=tracker)
+        except _Stopped:
+            raise
+        except Exception as error:
+            raise _explained(error, repo, revision) from error
+
+    _Transfer(sizes, fetch).run(progress)
+    if revision != info.sha:
+        _point(storage / "refs" / revision, info.sha)
+    return snapshot
+
+
+class _Stopped(BaseException):
+    """Ends a worker; not an Exception, so that nothing on its way takes it for a failed transfer and tries again."""
+
+
+class _Transfer:
+    """Several files at a time; progress is reported, and may be refused, on the caller's thread."""
+
+    def __init__(self, sizes: Mapping[str, int], fetch: Any) -> None:
+        self._sizes = sizes
+        self._fetch = fetch
+        self._done = dict.fromkeys(sizes, 0)
+        self._stop = threading.Event()
+
+    def run(self, progress: Progress | None) -> None:
+        total = sum(self._sizes.values())
+        with ThreadPoolExecutor(_WORKERS, thread_name_prefix="download") as pool:
+            try:
+                waiting = {pool.submit(self._one, name) for name in self._sizes}
+                while waiting:
+                    ended, waiting = wait(waiting, _INTERVAL, FIRST_EXCEPTION)
+                    _raise_first(ended)
+                    if progress:
+                        progress(sum(self._done.values()), total)
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _one(self, name: str) -> None:
+        self._fetch(name, self._tracker(name))
+        self._done[name] = self._sizes[name]
+
+    def _tracker(self, name: str) -> type:
+        """What huggingface_hub takes for a tqdm: it draws nothing and counts this file's bytes."""
+        transfer = self
+
+        class Tracker:
+            def __init__(self, *args: Any, initial: int = 0, total: int | None = None, **kwargs: Any) -> None:
+                self.n = initial
+                self.total = total
+
+            def update(self, n: float | None = 1) -> None:
+                if transfer._stop.is_set():
+                    raise _Stopped
+                self.n += int(n or 0)
+                # One file may have two bars (bytes received, bytes written): the one ahead counts.
+                transfer._done[name] = min(max(transfer._done[name], self.n), transfer._sizes[name])
+
+            def set_postfix_str(self, *args: Any, **kwargs: Any) -> None:
+                """Nothing is drawn; neither by the next two."""
+
+            refresh = close = set_postfix_str
+
+            def __enter__(self) -> Tracker:
+                return self
+
+            def __exit__(self, *error: object) -> None:
+                self.close()
+
+        return Tracker
+
+
+def _raise_first(ended: set[Future[None]]) -> None:
+    for future in ended:
+        future.result()
+
+
+def _point(ref: Path, commit: str) -> None:
+    ref.parent.mkdir(parents=True, exist_ok=True)
+    fresh = ref.with_name(f"{ref.name}.{os.getpid()}")
+    fresh.write_text(commit)
+    fresh.replace(ref)
+
+
+def _check_space(repo: str, folder: Path, needed: int) -> None:
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    if needed > free:
+        raise GrusError(f"{repo} needs {size(needed)}, but {there} has only {size(free)} left.")
+
+
+def _explained(error: Exception, repo: str, revision: str) -> GrusError:
+    """The most special error that fits; what is no known kind keeps its own words."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return ModelNotFound(
+            f"{repo} is gated. Accept its terms on https://huggingface.co/{repo}, then set HF_TOKEN to your token."
+        )
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return ModelNotFound(f"Hugging Face has no repository {repo}, or it is private and HF_TOKEN does not open it.")
+    if isinstance(error, errors.RevisionNotFoundError):
+        return ModelNotFound(f"{repo} has no revision {revision}.")
+    if isinstance(error, errors.HFValidationError):
+        return ModelNotFound(f"{repo} is not the id of a repository.")
+    if isinstance(error, errors.HfHubHTTPError) and error.response is not None:
+        status = error.response.status_code
+        if status in (401, 403):
+            return ModelNotFound(f"Hugging Face refused access to {repo} (status {status}). Check HF_TOKEN.")
+        return Offline(
+            f"{repo} is not on this machine, and Hugging Face answered with status {status}. Try again later."
+        )
+    if _is_network(error):
+        return Offline(f"{repo} is not on this machine and Hugging Face cannot be reached. Check the network.")
+    return GrusError(f"{repo} could not be downloaded: {error}")
+
+
+def _is_network(error: BaseException | None) -> bool:
+    while error is not None:
+        library = type(error).__module__.partition(".")[0]
+        if library in _NETWORK_LIBRARIES or isinstance(error, (ConnectionError, TimeoutError)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
