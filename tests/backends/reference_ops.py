@@ -58,7 +58,8 @@ def rotate(x: np.ndarray, pos: np.ndarray, rope: Rope) -> np.ndarray:
 def qkv(x, pos, q_norm, k_norm, *, heads, kv_heads, dim, rope, eps=1e-6, norm_after_rope=False):
     tokens = x.shape[0]
     ends = [heads * dim, (heads + kv_heads) * dim]
-    q, k, v = (part.reshape(tokens, -1, dim) for part in np.split(x, ends, axis=1))
+    parts = zip(np.split(x, ends, axis=1), (heads, kv_heads, kv_heads))
+    q, k, v = (part.reshape(tokens, count, dim) for part, count in parts)
     ready = []
     for part, w in ((q, q_norm), (k, k_norm)):
         if w is not None and not norm_after_rope:

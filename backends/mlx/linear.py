@@ -1,0 +1,218 @@
+"""Matrices that hide how they are stored: plain, or MLX's own affine quantization.
+
+Several matrices of one input become one, stacked along the output, so that a step issues one product instead of
+three. Parts that were quantized differently stay apart and their results are concatenated. Everything is evaluated
+when it is made: memory peaks at the weights and the one matrix that is being merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import mlx.core as mx
+
+from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
+from backends.mlx.load import from_raw
+
+SORT_FROM = 64  # expert rows from which sorting them by expert pays for itself
+
+
+class AnyLinear(Protocol):
+    shape: tuple[int, ...]
+
+    def __call__(self, x: mx.array) -> mx.array: ...
+    def rows(self, ids: mx.array) -> mx.array: ...
+    def gather(self, x: mx.array, experts: mx.array) -> mx.array: ...
+
+
+class DenseLinear:
+    """A plain matrix, kept as the transposed view that products want."""
+
+    def __init__(self, w: mx.array, bias: mx.array | None = None) -> None:
+        self.shape = tuple(w.shape)
+        self._w = w
+        self._transposed = w.swapaxes(-1, -2)
+        self._bias = bias
+        mx.eval(self._w, self._transposed, *_present(bias))
+
+    def __call__(self, x: mx.array) -> mx.array:
+        if self._bias is None:
+            return x @ self._transposed
+        return mx.addmm(self._bias, x, self._transposed)
+
+    def rows(self, ids: mx.array) -> mx.array:
+        return mx.take(self._w, ids, axis=0)
+
+    def gather(self, x: mx.array, experts: mx.array) -> mx.array:
+        def product(x: mx.array, chosen: mx.array, is_sorted: bool) -> mx.array:
+            return mx.gather_mm(x, self._transposed, rhs_indices=chosen, sorted_indices=is_sorted)
+
+        return _by_expert(product, x, experts)
+
+
+class AffineLinear:
+    """MLX's quantization, multiplied without unpacking."""
+
+    def __init__(
+        self,
+        packed: mx.array,
+        scales: mx.array,
+        biases: mx.array,
+        bits: int,
+        group: int,
+        dtype: mx.Dtype,
+        bias: mx.array | None = None,
+    ) -> None:
+        self.shape = (*packed.shape[:-1], packed.shape[-1] * 32 // bits)
+        self._packed, self._scales, self._biases = packed, scales, biases
+        self._form = {"group_size": group, "bits": bits}
+        self._dtype = dtype
+        self._bias = bias
+        mx.eval(packed, scales, biases, *_present(bias))
+
+    def __call__(self, x: mx.array) -> mx.array:
+        y = mx.quantized_matmul(x, self._packed, self._scales, self._biases, transpose=True, **self._form)
+        y = self._cast(y)
+        return y if self._bias is None else y + self._bias
+
+    def rows(self, ids: mx.array) -> mx.array:
+        w, scales, biases = (mx.take(a, ids, axis=0) for a in (self._packed, self._scales, self._biases))
+        return self._cast(mx.dequantize(w, scales, biases, **self._form))
+
+    def gather(self, x: mx.array, experts: mx.array) -> mx.array:
+        def product(x: mx.array, chosen: mx.array, is_sorted: bool) -> mx.array:
+            return mx.gather_qmm(
+                x,
+                self._packed,
+                self._scales,
+                self._biases,
+                rhs_indices=chosen,
+                transpose=True,
+                sorted_indices=is_sorted,
+                **self._form,
+            )
+
+        return self._cast(_by_expert(product, x, experts))
+
+    def _cast(self, y: mx.array) -> mx.array:
+        return y if y.dtype == self._dtype else y.astype(self._dtype)
+
+
+class StackedLinear:
+    """Matrices of one input that could not be merged."""
+
+    def __init__(self, parts: Sequence[AnyLinear]) -> None:
+        first = parts[0].shape
+        self.shape = (*first[:-2], sum(p.shape[-2] for p in parts), first[-1])
+        self._parts = parts
+
+    def __call__(self, x: mx.array) -> mx.array:
+        return mx.concatenate([part(x) for part in self._parts], axis=-1)
+
+    def rows(self, ids: mx.array) -> mx.array:
+        raise TypeError("rows of several matrices that are quantized differently cannot be looked up together")
+
+    def gather(self, x: mx.array, experts: mx.array) -> mx.array:
+        return mx.concatenate([part.gather(x, experts) for part in self._parts], axis=-1)
+
+
+# -- making them
+
+
+def make_linear(parts: Sequence[Weight], bias: Sequence[Raw | None], dtype: mx.Dtype) -> AnyLinear:
+    """One linear over `parts`, stacked along the output."""
+    biases = [None if b is None else from_raw(b, dtype) for b in bias]
+    if len({_kind(w) for w in parts}) == 1:
+        return _merged([[w] for w in parts], _stacked_bias(parts, biases, dtype), dtype)
+    return StackedLinear([_merged([[w]], b, dtype) for w, b in zip(parts, biases, strict=True)])
+
+
+def make_experts(parts: Sequence[Sequence[Weight]], dtype: mx.Dtype) -> AnyLinear:
+    """`[experts, out, in]` from `parts[expert]`, or from three-axis weights in one inner list."""
+    whole = len(parts) == 1 and len(parts[0][0].shape) == 3
+    columns = list(zip(*parts, strict=True))  # columns[i][expert]: matrices that lie at the same output rows
+    if len({_kind(w) for expert in parts for w in expert}) == 1:
+        return _merged(columns, None, dtype, stack=not whole)
+    if any(len({_kind(w) for w in column}) > 1 for column in columns):
+        raise ValueError(f"{_name(columns[0][0])}: the experts of one layer are quantized differently.")
+    return StackedLinear([_merged([column], None, dtype, stack=not whole) for column in columns])
+
+
+def _merged(
+    columns: Sequence[Sequence[Weight]], bias: mx.array | None, dtype: mx.Dtype, stack: bool = False
+) -> AnyLinear:
+    """Columns are concatenated along the output; a column of several matrices is stacked along the experts."""
+
+    def join(read: Callable[[Weight], mx.array]) -> mx.array:
+        made = [mx.stack([read(w) for w in c]) if stack else read(c[0]) for c in columns]
+        joined = made[0] if len(made) == 1 else mx.concatenate(made, axis=-2)
+        mx.eval(joined)
+        return joined
+
+    first = columns[0][0]
+    if isinstance(first, Affine):
+        exact = _exact_dtype(first.scales.dtype, dtype)
+        return AffineLinear(
+            join(lambda w: from_raw(w.packed)),  # type: ignore[union-attr]
+            join(lambda w: from_raw(w.scales, exact)),  # type: ignore[union-attr]
+            join(lambda w: from_raw(w.biases, exact)),  # type: ignore[union-attr]
+            first.bits,
+            first.group,
+            dtype,
+            bias,
+        )
+    return DenseLinear(join(lambda w: from_raw(w.data, dtype)), bias)  # type: ignore[union-attr]
+
+
+def _exact_dtype(stored: str, dtype: mx.Dtype) -> mx.Dtype:
+    """Scales keep their value: they take the compute dtype only where that loses nothing."""
+    own = {"BF16": mx.bfloat16, "F16": mx.float16}.get(stored, mx.float32)
+    return dtype if dtype in (own, mx.float32) else mx.float32
+
+
+def _kind(w: Weight) -> tuple[str, int, int, str]:
+    """Weights of equal kind can be merged."""
+    if isinstance(w, Affine):
+        return "affine", w.bits, w.group, w.scales.dtype
+    if isinstance(w, Dense):
+        return "dense", 0, 0, ""
+    if isinstance(w, Blocks):
+        raise BackendMissing(f"{w.data.name}: GGUF tensors run on the torch backend only; choose it with --backend torch.")
+    raise TypeError(f"no such weight: {w!r}")
+
+
+def _name(w: Weight) -> str:
+    return w.packed.name if isinstance(w, Affine) else w.data.name
+
+
+def _stacked_bias(
+    parts: Sequence[Weight], biases: Sequence[mx.array | None], dtype: mx.Dtype
+) -> mx.array | None:
+    if all(b is None for b in biases):
+        return None
+    each = [mx.zeros((w.shape[-2],), dtype) if b is None else b for w, b in zip(parts, biases, strict=True)]
+    return mx.concatenate(each)
+
+
+def _present(*arrays: mx.array | None) -> list[mx.array]:
+    return [a for a in arrays if a is not None]
+
+
+# -- mixtures of experts
+
+
+def _by_expert(
+    product: Callable[[mx.array, mx.array, bool], mx.array], x: mx.array, experts: mx.array
+) -> mx.array:
+    """`x [T, in]` or `[T, k, in]`, `experts [T, k]` -> `[T, k, out]`; many rows are brought into expert order first."""
+    tokens, k = experts.shape
+    one_each = x.ndim == 2
+    if tokens * k < SORT_FROM:
+        x = x[:, None, None] if one_each else x[:, :, None]
+        return product(x, experts, False).squeeze(-2)
+    flat = experts.reshape(-1)
+    order = mx.argsort(flat)
+    rows = x[order // k] if one_each else x.reshape(tokens * k, -1)[order]
+    y = product(rows[:, None], flat[order], True).squeeze(-2)
+    return y[mx.argsort(order)].reshape(tokens, k, -1)

@@ -1,0 +1,246 @@
+"""The operations of a text model on MLX: norms, activations, rotations, shapes, attention without a cache.
+
+Elementwise chains are compiled into one kernel each and compute in f32, so that half precision is rounded once. What
+knows about sequences is not here (see cache.py), nor are convolutions and spectra (signal.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate, groupby
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+
+from backends.base import DType, Rope, Sampling
+from backends.mlx.rotary import Angles
+from backends.mlx.sample import Drawn, sample
+
+DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
+
+
+def _fused(fn: Callable[..., mx.array]) -> Callable[..., mx.array]:
+    """One kernel for an elementwise function; f32 inside, the first argument's dtype outside."""
+
+    def in_f32(*xs: mx.array) -> mx.array:
+        return fn(*(x.astype(mx.float32) for x in xs)).astype(xs[0].dtype)
+
+    return mx.compile(in_f32, shapeless=True)
+
+
+_silu = _fused(lambda x: x * mx.sigmoid(x))
+_gated_silu = _fused(lambda gate, up: gate * mx.sigmoid(gate) * up)
+_gelu = _fused(lambda x: 0.5 * x * (1 + mx.erf(x * 0.7071067811865476)))
+_gelu_tanh = _fused(lambda x: 0.5 * x * (1 + mx.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))))
+_softplus = _fused(lambda x: mx.logaddexp(x, mx.zeros_like(x)))
+
+
+def _as(x: mx.array, dtype: mx.Dtype) -> mx.array:
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+class TextOps:
+    """Implements `backends.base.Ops` but for its signal part."""
+
+    def __init__(self, device: str, dtype: DType) -> None:
+        self.device = device
+        self.dtype: DType = dtype
+        self._unit_scales: dict[tuple[int, mx.Dtype], mx.array] = {}
+
+    # -- rotation
+
+    def angles(self, pos: mx.array, rope: Rope) -> Angles:
+        return Angles(pos, rope, kernel=self.device == "metal")
+
+    def rope(self, x: mx.array, angles: Angles) -> mx.array:
+        return angles.rotate(x)
+
+    def qkv(
+        self,
+        x: mx.array,
+        heads: int,
+        kv_heads: int,
+        dim: int,
+        angles: Angles | None,
+        q_norm: mx.array | None = None,
+        k_norm: mx.array | None = None,
+        eps: float = 1e-6,
+        norm_after_rope: bool = False,
+    ) -> tuple[mx.array, mx.array, mx.array]:
+        x = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
+        q, k, v = mx.split(x, [heads, heads + kv_heads], axis=1)
+
+        def prepare(part: mx.array, norm: mx.array | None) -> mx.array:
+            if norm is not None and not norm_after_rope:
+                part = self.rms_norm(part, norm, eps)
+            if angles is not None:
+                part = angles.rotate(part)
+            if norm is not None and norm_after_rope:
+                part = self.rms_norm(part, norm, eps)
+            return part
+
+        return prepare(q, q_norm), prepare(k, k_norm), v
+
+    # -- norms
+
+    def rms_norm(self, x: mx.array, w: mx.array | None, eps: float) -> mx.array:
+        return _as(mx.fast.rms_norm(x, w, eps), x.dtype)
+
+    def add_rms_norm(self, x: mx.array, residual: mx.array, w: mx.array, eps: float) -> tuple[mx.array, mx.array]:
+        total = x + residual
+        return total, self.rms_norm(total, w, eps)
+
+    def layer_norm(self, x: mx.array, w: mx.array | None, b: mx.array | None, eps: float) -> mx.array:
+        return _as(mx.fast.layer_norm(x, w, b, eps), x.dtype)
+
+    def group_norm(self, x: mx.array, groups: int, w: mx.array, b: mx.array, eps: float) -> mx.array:
+        n, length, channels = x.shape
+        width = channels // groups
+        grouped = x.reshape(n, length, groups, width).transpose(0, 2, 1, 3)
+        normed = mx.fast.layer_norm(grouped.reshape(n, groups, length * width), None, None, eps)
+        normed = normed.reshape(n, groups, length, width).transpose(0, 2, 1, 3).reshape(n, length, channels)
+        return _as(normed * w + b, x.dtype)
+
+    def l2norm(self, x: mx.array, eps: float = 1e-6) -> mx.array:
+        # RMS norm's mean and eps are this sum and eps over the width; the width's root goes into its weight.
+        width = x.shape[-1]
+        scale = self._unit_scales.get((width, x.dtype))
+        if scale is None:
+            scale = mx.full((width,), width**-0.5, dtype=x.dtype)
+            self._unit_scales[width, x.dtype] = scale
+        return mx.fast.rms_norm(x, scale, eps / width)
+
+    # -- activations
+
+    def swiglu(self, x: mx.array) -> mx.array:
+        gate, up = mx.split(x, 2, axis=-1)
+        return _gated_silu(gate, up)
+
+    def silu(self, x: mx.array) -> mx.array:
+        return _silu(x)
+
+    def gelu(self, x: mx.array) -> mx.array:
+        return _gelu(x)
+
+    def gelu_tanh(self, x: mx.array) -> mx.array:
+        return _gelu_tanh(x)
+
+    def relu(self, x: mx.array) -> mx.array:
+        return mx.maximum(x, 0)
+
+    def sigmoid(self, x: mx.array) -> mx.array:
+        return mx.sigmoid(x)
+
+    def softplus(self, x: mx.array) -> mx.array:
+        return _softplus(x)
+
+    def tanh(self, x: mx.array) -> mx.array:
+        return mx.tanh(x)
+
+    def exp(self, x: mx.array) -> mx.array:
+        return mx.exp(x)
+
+    def sin(self, x: mx.array) -> mx.array:
+        return mx.sin(x)
+
+    def softmax(self, x: mx.array) -> mx.array:
+        return mx.softmax(x, axis=-1, precise=True)
+
+    def topk(self, x: mx.array, k: int) -> tuple[mx.array, mx.array]:
+        ids = mx.argsort(-x, axis=-1)[..., :k]  # the sort is stable: ties keep the lower index first
+        return mx.take_along_axis(x, ids, axis=-1), ids.astype(mx.int32)
+
+    # -- shape
+
+    def cat(self, xs: Sequence[mx.array], axis: int) -> mx.array:
+        return mx.concatenate(list(xs), axis=axis)
+
+    def stack(self, xs: Sequence[mx.array], axis: int) -> mx.array:
+        return mx.stack(list(xs), axis=axis)
+
+    def split(self, x: mx.array, sizes: Sequence[int], axis: int) -> list[mx.array]:
+        if sum(sizes) != x.shape[axis]:
+            raise ValueError(f"split sizes {list(sizes)} do not add up to {x.shape[axis]}")
+        return list(mx.split(x, list(accumulate(sizes))[:-1], axis=axis))
+
+    def take(self, x: mx.array, ids: mx.array, axis: int) -> mx.array:
+        return mx.take(x, ids, axis=axis)
+
+    def where(self, c: mx.array, a: mx.array, b: mx.array) -> mx.array:
+        return mx.where(c, a, b)
+
+    def pad(self, x: mx.array, widths: Sequence[tuple[int, int]], value: float = 0.0) -> mx.array:
+        return mx.pad(x, list(widths), constant_values=mx.array(value, x.dtype))
+
+    def permute(self, x: mx.array, axes: Sequence[int]) -> mx.array:
+        return x.transpose(*axes)
+
+    def arange(self, n: int) -> mx.array:
+        return mx.arange(n, dtype=mx.int32)
+
+    def cast(self, x: mx.array, dtype: DType) -> mx.array:
+        return _as(x, DTYPES[dtype])
+
+    def sum(self, x: mx.array, axis: int) -> mx.array:
+        if x.dtype in (mx.float16, mx.bfloat16):
+            return x.astype(mx.float32).sum(axis).astype(x.dtype)
+        return x.sum(axis)
+
+    # -- attention without a cache
+
+    def sdpa(
+        self,
+        q: mx.array,
+        k: mx.array,
+        v: mx.array,
+        scale: float,
+        *,
+        causal: bool = False,
+        mask: mx.array | None = None,
+    ) -> mx.array:
+        if causal and mask is not None:
+            later = mx.arange(k.shape[1])[None] > mx.arange(k.shape[1] - q.shape[1], k.shape[1])[:, None]
+            how: Any = mask + mx.where(later, -mx.inf, 0.0).astype(mask.dtype)
+        else:
+            how = "causal" if causal else mask
+        if isinstance(how, mx.array) and how.dtype != mx.bool_:
+            how = _as(how, q.dtype)
+        out = mx.fast.scaled_dot_product_attention(
+            q.transpose(0, 2, 1, 3), k.transpose(0, 2, 1, 3), v.transpose(0, 2, 1, 3), scale=scale, mask=how
+        )
+        return out.transpose(0, 2, 1, 3)
+
+    def attend_segs(self, q: mx.array, k: mx.array, v: mx.array, lens: Sequence[int], scale: float) -> mx.array:
+        """Runs of equal length (pages cut alike) go through the kernel as one batch."""
+        outs, start = [], 0
+        for length, run in groupby(lens):
+            count = len(list(run))
+            stop = start + count * length
+            batch = [x[start:stop].reshape(count, length, *x.shape[1:]) for x in (q, k, v)]
+            out = self.sdpa(*batch, scale)
+            outs.append(out.reshape(stop - start, *out.shape[2:]))
+            start = stop
+        return outs[0] if len(outs) == 1 else mx.concatenate(outs, axis=0)
+
+    # -- the rest
+
+    def sample(self, logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, Drawn]:
+        return sample(logits, params)
+
+    def all_reduce(self, x: mx.array) -> mx.array:
+        return x
+
+    def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
+        return mx.compile(fn)
+
+    def array(self, x: np.ndarray | Sequence[Any], dtype: DType | None = None) -> mx.array:
+        made = mx.array(np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x)
+        if made.dtype == mx.float64:
+            made = made.astype(mx.float32)
+        return made if dtype is None else _as(made, DTYPES[dtype])
+
+    def numpy(self, x: mx.array) -> np.ndarray:
+        if x.dtype in (mx.float16, mx.bfloat16):
+            x = x.astype(mx.float32)
+        return np.array(x)

@@ -1,0 +1,140 @@
+"""The sampler against a plain numpy reading of its definition, one row at a time."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from backends.base import Sampling
+from backends.mlx.sample import sample
+from tests.backends.mlx_tools import primitives
+
+VOCAB = 37
+
+
+def processed(logits: np.ndarray, p: Sampling) -> np.ndarray:
+    out = logits.astype(np.float64).copy()
+    if p.repeated:
+        for t in set(p.repeated):
+            out[t] = out[t] / p.repetition if out[t] > 0 else out[t] * p.repetition
+    for t, count in (p.seen or {}).items():
+        out[t] -= p.presence + p.frequency * count
+    for t, value in (p.bias or {}).items():
+        out[t] += value
+    if p.mask is not None:
+        out[~p.mask] = -np.inf
+    return out
+
+
+def choose(logits: np.ndarray, p: Sampling) -> int:
+    logits = processed(logits, p)
+    order = np.argsort(-logits, kind="stable")
+    if p.temperature == 0:
+        return int(order[0])
+    probs = np.exp((logits[order] - logits[order[0]]) / p.temperature)
+    probs /= probs.sum()
+    keep = np.ones(VOCAB, bool)
+    if p.top_k:
+        keep[p.top_k :] = False
+    share = np.where(keep, probs, 0) / probs[keep].sum()
+    if p.top_p < 1:
+        keep &= np.cumsum(share) - share < p.top_p
+    keep &= probs >= p.min_p * probs[0]
+    if p.typical_p < 1:
+        share = np.where(keep, probs, 0) / probs[keep].sum()
+        keep &= share > 0
+        surprise = -np.log(np.where(keep, share, 1))
+        distance = np.where(keep, np.abs(surprise - (share * surprise).sum()), np.inf)
+        nearest = np.argsort(distance, kind="stable")
+        last = min((np.cumsum(share[nearest]) < p.typical_p).sum(), VOCAB - 1)
+        keep &= distance <= distance[nearest[last]]
+    share = np.where(keep, probs, 0)
+    return int(order[np.argmax(np.cumsum(share) > p.noise * share.sum())])
+
+
+def random_params(rng: np.random.Generator) -> Sampling:
+    def sometimes(value, default):
+        return value if rng.random() < 0.4 else default
+
+    tokens = [int(t) for t in rng.integers(0, VOCAB, 6)]
+    return Sampling(
+        temperature=float(rng.choice([0.0, 0.3, 1.0, 1.7])),
+        top_k=sometimes(int(rng.integers(1, 20)), 0),
+        top_p=sometimes(float(rng.uniform(0.1, 0.95)), 1.0),
+        min_p=sometimes(float(rng.uniform(0.01, 0.3)), 0.0),
+        typical_p=sometimes(float(rng.uniform(0.2, 0.9)), 1.0),
+        noise=float(rng.random()),
+        repetition=sometimes(1.4, 1.0),
+        presence=sometimes(0.7, 0.0),
+        frequency=sometimes(0.3, 0.0),
+        seen={t: tokens.count(t) for t in tokens},
+        repeated=tokens,
+        bias=sometimes({3: 2.0, 5: -np.inf}, None),
+        mask=sometimes(rng.random(VOCAB) < 0.7, None),
+        logprobs=sometimes(4, None),
+    )
+
+
+def test_batches_of_everything_choose_what_the_definition_says():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        params = [random_params(rng) for _ in range(5)]
+        logits = (rng.normal(size=(5, VOCAB)) * 2).astype(np.float32)
+        logits[:, 10:14] = logits[:, 9:10]  # ties
+        ids, _ = sample(mx.array(logits), params)
+        assert ids.tolist() == [choose(row, p) for row, p in zip(logits, params)]
+
+
+def test_a_row_does_not_depend_on_its_company():
+    rng = np.random.default_rng(1)
+    params = [random_params(rng) for _ in range(6)]
+    logits = mx.array(rng.normal(size=(6, VOCAB)).astype(np.float32))
+    together = sample(logits, params)[0].tolist()
+    assert together == [sample(logits[i : i + 1], [p])[0].item() for i, p in enumerate(params)]
+
+
+def test_logprobs_are_of_the_processed_logits_before_temperature():
+    rng = np.random.default_rng(2)
+    logits = rng.normal(size=(3, VOCAB)).astype(np.float32)
+    params = [Sampling(), Sampling(temperature=2.0, bias={4: 3.0}, logprobs=2), Sampling(logprobs=0)]
+    ids, drawn = sample(mx.array(logits), params)
+    assert drawn.logprob_rows == [1, 2]
+    for at, row in enumerate(drawn.logprob_rows):
+        want = processed(logits[row], params[row])
+        want -= np.log(np.exp(want).sum())
+        assert drawn.chosen[at].item() == pytest.approx(want[ids[row].item()], abs=1e-5)
+        assert drawn.top_ids[at].tolist() == np.argsort(-want, kind="stable")[:2].tolist()
+        np.testing.assert_allclose(np.array(drawn.top[at]), np.sort(want)[::-1][:2], atol=1e-5)
+
+
+def test_the_largest_noise_stays_within_what_is_kept():
+    logits = mx.array(np.random.default_rng(3).normal(size=(1, 5000)).astype(np.float32))
+    for k in (1, 3):
+        top = np.argsort(-np.array(logits[0]))[:k]
+        ids, _ = sample(logits, [Sampling(temperature=1.0, top_k=k, noise=float(np.nextafter(np.float32(1), 0)))])
+        assert ids.item() in top
+
+
+def test_broken_rows_show_in_the_best_logit_and_harm_no_other():
+    logits = np.zeros((4, VOCAB), np.float32)
+    logits[0, 3], logits[1] = np.nan, -np.inf
+    logits[2, 7] = logits[3, 8] = 5.0
+    for params in ([Sampling()] * 4, [Sampling(temperature=1e-6, noise=0.9)] * 4):
+        ids, drawn = sample(mx.array(logits), params)
+        assert np.isfinite(np.array(drawn.best)).tolist() == [False, False, True, True]
+        assert ids.tolist()[2:] == [7, 8]
+
+
+def test_a_greedy_batch_never_sorts():
+    logits = mx.zeros((4, VOCAB), mx.bfloat16)
+    mx.eval(logits)
+    ids, drawn = sample(logits, [Sampling()] * 4)
+    kinds = primitives(ids, *drawn.arrays())
+    assert not any("Sort" in kind for kind in kinds)
+    assert sum(kinds.values()) <= 5
+
+
+def test_half_precision_logits():
+    logits = mx.array(np.random.default_rng(5).normal(size=(2, VOCAB)).astype(np.float32)).astype(mx.bfloat16)
+    params = [Sampling(temperature=0.8, top_p=0.9, noise=0.6), Sampling(repetition=1.3, repeated=[1, 2, 3])]
+    wide = np.array(logits.astype(mx.float32))
+    assert sample(logits, params)[0].tolist() == [choose(row, p) for row, p in zip(wide, params)]
