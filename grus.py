@@ -20,11 +20,12 @@ from types import TracebackType
 from typing import Any
 
 from engine.engine import Engine
+from engine.settings import Settings
+
 from engine.errors import GrusError
 from engine.loading import LoadedModel, LoadOptions
 from engine.loading import load as _load
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
-from engine.settings import Settings
 from engine.types import Failed, Handle, Request, Result, SamplingParams, Text
 
 __all__ = ["Answer", "GrusError", "Model", "batch", "chat", "load", "run", "unload"]

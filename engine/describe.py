@@ -89,7 +89,7 @@ def _weights(found: Description, checkpoint: Checkpoint, dtype: DType) -> None:
     for raw in checkpoint.tensors.values():
         kinds[raw.dtype] = kinds.get(raw.dtype, 0) + raw.nbytes
     most = max(kinds, key=lambda kind: kinds[kind], default="nothing")
-    found.stored_as = f"{quantization.bits} bit (MLX)" if quantization else most
+    found.stored_as = f"{quantization.default.bits} bit (MLX)" if quantization else most
     fields = text_fields(checkpoint.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
     make = find_architecture(checkpoint.config, found.name)

@@ -94,7 +94,7 @@ class LoadOptions:
     kv_bits: int = 16
     cache_dir: str | None = None
     download: bool = True
-    progress: Callable[[str, int, int], None] | None = None
+    progress: Callable[[int, int], None] | None = None
 
 
 def device_memory(choice: pick.Choice) -> DeviceMemory:

@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from engine.text.reasoning import ReasoningSplitter
+
 import grus
 from app.commands.options import add_model, add_sampling, load_options, sampling
 from app.commands.run import figures
 from engine.errors import ContextOverflow, GrusError
 from engine.loading import load
-from engine.text.reasoning import ReasoningSplitter
 from engine.types import Failed, SamplingParams, Text, Timings
 
 HELP = """\

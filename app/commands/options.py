@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from app.progress import DownloadBar
+from engine.hub.progress import TerminalBar
 from engine.loading import LoadOptions
 from engine.types import SamplingParams
 
@@ -50,7 +50,7 @@ def load_options(options: argparse.Namespace) -> LoadOptions:
         dtype=options.dtype,
         cache_dir=options.cache_dir,
         download=not options.offline,
-        progress=DownloadBar(),
+        progress=TerminalBar(options.model),
     )
 
 

@@ -178,7 +178,9 @@ def _kind(w: Weight) -> tuple[str, int, int, str]:
     if isinstance(w, Dense):
         return "dense", 0, 0, ""
     if isinstance(w, Blocks):
-        raise BackendMissing(f"{w.data.name}: GGUF tensors run on the torch backend only; choose it with --backend torch.")
+        raise BackendMissing(
+            f"{w.data.name}: GGUF tensors run on the torch backend only; choose it with --backend torch."
+        )
     raise TypeError(f"no such weight: {w!r}")
 
 
@@ -186,9 +188,7 @@ def _name(w: Weight) -> str:
     return w.packed.name if isinstance(w, Affine) else w.data.name
 
 
-def _stacked_bias(
-    parts: Sequence[Weight], biases: Sequence[mx.array | None], dtype: mx.Dtype
-) -> mx.array | None:
+def _stacked_bias(parts: Sequence[Weight], biases: Sequence[mx.array | None], dtype: mx.Dtype) -> mx.array | None:
     if all(b is None for b in biases):
         return None
     each = [mx.zeros((w.shape[-2],), dtype) if b is None else b for w, b in zip(parts, biases, strict=True)]
@@ -202,9 +202,7 @@ def _present(*arrays: mx.array | None) -> list[mx.array]:
 # -- mixtures of experts
 
 
-def _by_expert(
-    product: Callable[[mx.array, mx.array, bool], mx.array], x: mx.array, experts: mx.array
-) -> mx.array:
+def _by_expert(product: Callable[[mx.array, mx.array, bool], mx.array], x: mx.array, experts: mx.array) -> mx.array:
     """`x [T, in]` or `[T, k, in]`, `experts [T, k]` -> `[T, k, out]`; many rows are brought into expert order first."""
     tokens, k = experts.shape
     one_each = x.ndim == 2

@@ -47,7 +47,11 @@ def test_affine_parts_of_one_kind_are_merged(rng, bits):
 
 
 def test_parts_of_different_kinds_stay_apart(rng):
-    (qa, a), (qb, b), c = affine(rng.normal(size=(8, 64)), 4), affine(rng.normal(size=(8, 64)), 8), rng.normal(size=(2, 64))
+    (qa, a), (qb, b), c = (
+        affine(rng.normal(size=(8, 64)), 4),
+        affine(rng.normal(size=(8, 64)), 8),
+        rng.normal(size=(2, 64)),
+    )
     x = rng.normal(size=(3, 64)).astype(np.float32)
     bias = rng.normal(size=8).astype(np.float32)
     w = make_linear([qa, qb, dense(c)], [None, raw(bias), None], mx.float32)
@@ -91,7 +95,11 @@ def test_experts(rng, tokens, quantized):
     assert w.shape == (experts, 32, 64)
     chosen = rng.integers(0, experts, (tokens, k))
     x = rng.normal(size=(tokens, 64)).astype(np.float32)
-    near(w.gather(mx.array(x), mx.array(chosen)), np.einsum("tki,tkoi->tko", np.repeat(x[:, None], k, 1), value[chosen]), 1e-3)
+    near(
+        w.gather(mx.array(x), mx.array(chosen)),
+        np.einsum("tki,tkoi->tko", np.repeat(x[:, None], k, 1), value[chosen]),
+        1e-3,
+    )
     each = rng.normal(size=(tokens, k, 64)).astype(np.float32)
     near(w.gather(mx.array(each), mx.array(chosen)), np.einsum("tki,tkoi->tko", each, value[chosen]), 1e-3)
 
@@ -100,7 +108,10 @@ def test_experts_that_lie_in_one_tensor(rng):
     a, b = rng.normal(size=(3, 8, 64)), rng.normal(size=(3, 4, 64))
     w = make_experts([[dense(a), dense(b)]], mx.float32)
     x, chosen = rng.normal(size=(2, 64)).astype(np.float32), np.array([[0], [2]])
-    near(w.gather(mx.array(x), mx.array(chosen)), np.einsum("ti,toi->to", x, np.concatenate([a, b], 1)[chosen[:, 0]])[:, None])
+    near(
+        w.gather(mx.array(x), mx.array(chosen)),
+        np.einsum("ti,toi->to", x, np.concatenate([a, b], 1)[chosen[:, 0]])[:, None],
+    )
 
 
 def test_gguf_blocks_name_the_tensor_and_the_way_out(rng):

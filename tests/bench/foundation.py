@@ -26,7 +26,7 @@ def torch_rows() -> list[Row]:
             )
             for batch in (1, 8):
                 job = {"n": REPLY, "batch": batch, "past": 64}
-                a, b = paired(ROUNDS, lambda: ours.ask("decode", **job), lambda: theirs.ask("decode", **job))
+                a, b = paired(ROUNDS, partial(ours.ask, "decode", **job), partial(theirs.ask, "decode", **job))
                 rows.append(
                     Row(f"{dtype} decode, batch {batch}", "tokens/s", batch / a, batch / b, "transformers", ">= 1x")
                 )
