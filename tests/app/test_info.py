@@ -1,0 +1,48 @@
+"""`grus info`: what a model is, without loading it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.app.conftest import Outcome
+from tests.checkpoints import save
+
+Command = Callable[..., Outcome]
+
+
+def test_tells_what_a_person_wants_to_know(command: Command, model: Path) -> None:
+    seen = command("info", model)
+    assert seen.code == 0
+    for word in ("qwen3", "parameters", "Context", "256 tokens", "torch on cpu in f32", "Runs here", "yes"):
+        assert word in seen.out
+
+
+def test_json_has_the_figures(command: Command, model: Path) -> None:
+    found = json.loads(command("info", model, "--json").out)
+    stored = (model / "model.safetensors").stat().st_size
+    assert found["parameters"] * 4 == found["stored_bytes"] <= stored
+    assert found["bytes_per_token"] == 2 * 2 * 2 * 32 * 4  # keys and values, layers, heads, dimensions, bytes
+    assert found["context"] == 256
+    assert found["runs"] is True
+    assert found["memory_needed"] == found["stored_bytes"] + 256 * found["bytes_per_token"]
+
+
+def test_a_hybrid_has_memory_that_does_not_grow(command: Command, tmp_path: Path) -> None:
+    found = json.loads(command("info", save("qwen3_5", tmp_path / "m"), "--json").out)
+    assert found["layers"] == "1 attention, 3 recurrent"
+    assert found["bytes_per_sequence"] == 3 * ((4 - 1) * 128 * 4 + 4 * 16 * 16 * 4)
+
+
+def test_says_why_a_model_cannot_run(command: Command, model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "strange"
+    folder.mkdir()
+    for file in model.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "mamba9"}))
+    seen = command("info", folder)
+    assert seen.code == 2
+    assert "mamba9" in seen.out
+    assert "Supported:" in seen.out

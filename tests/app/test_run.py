@@ -1,0 +1,121 @@
+"""`grus run`, as a person and as a script would call it."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import Outcome
+from tests.driver import Driver
+
+Command = Callable[..., Outcome]
+
+
+def test_streams_the_answer_and_tells_speed_on_stderr(command: Command, model: Path) -> None:
+    seen = command("run", model, "Hello", "--max-tokens", 12, "--temperature", 0)
+    assert seen.code == 0
+    assert seen.out.strip()
+    assert "tokens/s" in seen.err
+    assert "first token after" in seen.err
+
+
+def test_json_is_one_object_with_everything(command: Command, model: Path) -> None:
+    seen = command("run", model, "Hello", "--max-tokens", 12, "--temperature", 0, "--json", "--raw")
+    report = json.loads(seen.out)
+    assert set(report) == {"text", "prompt_ids", "output_ids", "finish_reason", "timings", "model", "backend"}
+    assert report["output_ids"] == Driver(model, "torch").greedy(report["prompt_ids"], 12)[: len(report["output_ids"])]
+    assert report["finish_reason"] in ("length", "stop")
+    assert report["timings"]["prompt_tokens"] == len(report["prompt_ids"]) == 5
+    assert report["timings"]["first_token_seconds"] > 0
+    assert report["backend"] == {"name": "torch", "device": "cpu", "dtype": "f32"}
+
+
+def test_both_backends_give_the_same_tokens(command: Command, model: Path) -> None:
+    said = [
+        json.loads(
+            command(
+                "run", model, "Cranes", "--raw", "--json", "--max-tokens", 16, "--temperature", 0, "--backend", b
+            ).out
+        )
+        for b in ("torch", "mlx")
+    ]
+    assert said[0]["output_ids"] == said[1]["output_ids"]
+    assert [s["backend"]["name"] for s in said] == ["torch", "mlx"]
+
+
+def test_raw_sends_the_text_and_nothing_else(command: Command, model: Path) -> None:
+    raw = json.loads(command("run", model, "Hi", "--raw", "--json", "--max-tokens", 1).out)
+    templated = json.loads(command("run", model, "Hi", "--json", "--max-tokens", 1).out)
+    system = json.loads(command("run", model, "Hi", "--system", "Be brief.", "--json", "--max-tokens", 1).out)
+    assert len(raw["prompt_ids"]) == 2
+    assert len(templated["prompt_ids"]) > 2
+    assert len(system["prompt_ids"]) > len(templated["prompt_ids"])
+
+
+def test_reads_the_prompt_from_standard_input(command: Command, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Hello"))
+    piped = json.loads(command("run", model, "-", "--raw", "--json", "--max-tokens", 1).out)
+    given = json.loads(command("run", model, "Hello", "--raw", "--json", "--max-tokens", 1).out)
+    assert piped["prompt_ids"] == given["prompt_ids"]
+
+
+def test_a_seed_repeats_an_answer(command: Command, model: Path) -> None:
+    def ids(seed: int) -> list[int]:
+        seen = command("run", model, "Hi", "--json", "--max-tokens", 16, "--temperature", 1.5, "--seed", seed)
+        return json.loads(seen.out)["output_ids"]
+
+    assert ids(1) == ids(1)
+    assert ids(1) != ids(2)
+
+
+def test_bf16_is_said(command: Command, model: Path) -> None:
+    report = json.loads(command("run", model, "Hi", "--json", "--max-tokens", 2, "--dtype", "bf16").out)
+    assert report["backend"]["dtype"] == "bf16"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--temperature", "-1"], "temperature must be between 0 and 100"),
+        (["--top-p", "0"], "top_p must be above 0"),
+        (["--max-tokens", "0"], "max_tokens must be between 1"),
+        (["--top-p", "nan"], "top_p must be between"),
+        (["--raw", "--system", "x"], "--system"),
+        (["--device", "tpu"], "There is no device `tpu`"),
+        (["--device", "cuda"], "No CUDA device"),
+        (["--device", "metal"], "Metal"),
+    ],
+)
+def test_an_impossible_wish_is_one_sentence(command: Command, model: Path, arguments: list[str], said: str) -> None:
+    seen = command("run", model, "Hi", *arguments)
+    assert seen.code == 2
+    assert said in seen.err
+    assert len(seen.err.strip().splitlines()) == 1
+
+
+def test_a_prompt_longer_than_the_context(command: Command, model: Path) -> None:
+    seen = command("run", model, "x" * 300, "--raw")
+    assert seen.code == 2
+    assert "300 tokens" in seen.err
+    assert "256" in seen.err
+
+
+def test_ctrl_c_stops_and_says_nothing_ugly(model: Path) -> None:
+    arguments = [sys.executable, "-m", "app.cli", "run", str(model), "Hello", "--raw", "--temperature", "1.5"]
+    child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    child.stdout.read(1)  # the answer has begun
+    child.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, err = child.communicate(timeout=60)
+    assert child.returncode in (0, 130)  # 0: the answer ended before the signal came
+    assert "Traceback" not in err
+    assert time.monotonic() - began < 30
