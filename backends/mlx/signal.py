@@ -153,9 +153,8 @@ class SignalOps:
         if x.shape[0] == 0 or frames == 0:
             empty = mx.zeros((x.shape[0], frames, n // 2 + 1), x.dtype)
             return empty, empty
-        # Made contiguous, because the strides below are counted in rows of this very length.
-        wave = mx.contiguous(x.astype(mx.float32))
-        cut = mx.as_strided(wave, (x.shape[0], frames, n), (x.shape[1], hop, 1))
+        # as_strided lays its input out in row order first, whatever view it is
+        cut = mx.as_strided(x.astype(mx.float32), (x.shape[0], frames, n), (x.shape[1], hop, 1))
         spectrum = mx.fft.rfft(cut * window.astype(mx.float32))
         return mx.real(spectrum).astype(x.dtype), mx.imag(spectrum).astype(x.dtype)
 

@@ -12,10 +12,13 @@ from tests.backends.op_cases import Bench
 @cache
 def bench_of(name: str, dtype: str) -> Bench:
     if name == "torch":
-        from backends.torch.backend import TorchBackend as Backend
-    else:
-        from backends.mlx.backend import MlxBackend as Backend
-    return Bench(name, dtype, Backend("cpu", dtype).ops)
+        from backends.torch.backend import TorchBackend
+
+        return Bench(name, dtype, TorchBackend("cpu", dtype).ops)
+    import mlx.core as mx
+    from backends.mlx.backend import MlxBackend
+
+    return Bench(name, dtype, MlxBackend("metal" if mx.metal.is_available() else "cpu", dtype).ops)
 
 
 @pytest.fixture(params=["torch-f32", "torch-bf16", "mlx-f32", "mlx-bf16"])

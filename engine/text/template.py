@@ -1,0 +1,247 @@
+"""Chat templates: a list of messages becomes the text that a checkpoint was trained to see.
+
+Finds the templates of a checkpoint folder (or a built-in one), renders them in the sandbox, and turns every way in
+which that can fail into a TemplateError. Adds nothing of its own to a conversation: no default system prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import jinja2
+
+from engine.errors import TemplateError
+from engine.text.builtin_templates import builtin_template
+from engine.text.sandbox import Environment, LimitReached, metered
+
+_REASONING_NAMES = ("reasoning_content", "thinking", "reasoning")
+_LOOPS_OVER_PARTS = re.compile(r"\bfor\s+\w+\s+in\s+[\w.\[\]'\"]*content\b")
+_TELLS_STRINGS = re.compile(r"\bcontent['\"]?\]?\s+is\s+(not\s+)?(string|iterable|sequence|mapping)")
+_CONTINUES = "CONTINUE_FINAL_MESSAGE_TAG "  # its last space shows whether the template trims
+
+
+class Names(Protocol):
+    """The part of a tokenizer that is needed here."""
+
+    special_tokens: Mapping[str, str]
+
+    def id(self, token: str) -> int | None: ...
+
+
+class ChatTemplate:
+    """All templates of one checkpoint, by name; most have one, called "default"."""
+
+    def __init__(self, sources: Mapping[str, str], special_tokens: Mapping[str, str] | None = None) -> None:
+        self._sources = dict(sources)
+        self._special_tokens = dict(special_tokens or {})
+        self._environment = Environment()
+        self._compiled: dict[str, jinja2.Template] = {}
+
+    @classmethod
+    def from_folder(cls, path: str | Path, tokenizer: Names, config: Mapping[str, Any] | None = None) -> ChatTemplate:
+        """The checkpoint's own templates, else the built-in one of its family, else none."""
+        sources = _find_sources(Path(path))
+        if not sources:
+            builtin = builtin_template(str((config or {}).get("model_type", "")), tokenizer.id)
+            sources = {"default": builtin} if builtin is not None else {}
+        return cls(sources, tokenizer.special_tokens)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Empty for a base model, which has no chat format."""
+        return tuple(self._sources)
+
+    def source(self, name: str | None = None, *, tools: bool = False) -> str:
+        """The template's text; parsers of replies are chosen by it."""
+        return self._sources[self._choose(name, tools)]
+
+    def render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = True,
+        *,
+        name: str | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        continue_final_message: bool = False,
+        **variables: Any,
+    ) -> str:
+        """`variables` reach the template as they are: enable_thinking, reasoning_effort and whatever else it knows.
+
+        With `continue_final_message` the text ends inside the last message, for the model to go on with it.
+        """
+        name = self._choose(name, bool(tools))
+        chat = [_prepared(message, self._sources[name]) for message in messages]
+        final = _open_final(chat) if continue_final_message else None
+        text = self._run(
+            name,
+            self._special_tokens
+            | {"messages": chat, "tools": _plain(tools) or None, "documents": _plain(documents)}
+            | {"add_generation_prompt": add_generation_prompt and not continue_final_message}
+            | _plain(variables),
+        )
+        return text if final is None else _cut_after(text, final)
+
+    def _choose(self, name: str | None, tools: bool) -> str:
+        if not self._sources:
+            raise TemplateError(
+                "This model has no chat template: it continues texts and was not made for conversations. "
+                "Send it a plain prompt."
+            )
+        if name is None:
+            name = "tool_use" if tools and "tool_use" in self._sources else "default"
+            if name not in self._sources and len(self._sources) == 1:
+                name = next(iter(self._sources))
+        if name not in self._sources:
+            raise TemplateError(f"This model has no chat template {name!r}. It has {', '.join(self._sources)}.")
+        return name
+
+    def _run(self, name: str, variables: Mapping[str, Any]) -> str:
+        try:
+            with metered():
+                template = self._compiled.get(name)
+                if template is None:
+                    template = self._compiled[name] = self._environment.load(self._sources[name])
+                return template.render(variables)
+        except LimitReached as error:
+            raise TemplateError(f"The model's chat template was stopped: {error}.") from error
+        except jinja2.TemplateSyntaxError as error:
+            raise TemplateError(
+                f"The model's chat template is broken in line {error.lineno}: {error.message}"
+            ) from error
+        except jinja2.TemplateError as error:  # raise_exception's too: the template's own words
+            raise TemplateError(f"The model's chat template refused: {error.message}") from error
+        except (RecursionError, MemoryError) as error:
+            raise TemplateError("The model's chat template was stopped: it nests too deeply.") from error
+        except Exception as error:  # whatever Python raises inside a stranger's template is the template's fault
+            raise TemplateError(f"The model's chat template failed on this conversation: {error}") from error
+
+
+# -- finding
+
+
+def _find_sources(folder: Path) -> dict[str, str]:
+    """Files win over the field in tokenizer_config.json, as newer checkpoints write them beside a stale field."""
+    sources: dict[str, str] = {}
+    settings_file = folder / "tokenizer_config.json"
+    if settings_file.is_file():
+        field = _settings(settings_file).get("chat_template")
+        if isinstance(field, str):
+            sources["default"] = field
+        elif isinstance(field, Mapping):
+            sources.update({str(name): text for name, text in field.items() if isinstance(text, str)})
+        elif isinstance(field, list):
+            for entry in field:
+                if not isinstance(entry, Mapping) or not isinstance(entry.get("template"), str):
+                    raise TemplateError(f"chat_template in {settings_file} must be a text or a list of named texts.")
+                sources[str(entry.get("name", "default"))] = entry["template"]
+    legacy = folder / "chat_template.json"
+    if legacy.is_file() and isinstance(text := _settings(legacy).get("chat_template"), str):
+        sources["default"] = text
+    if (folder / "chat_template.jinja").is_file():
+        sources["default"] = _text(folder / "chat_template.jinja")
+    for folder_name in ("chat_templates", "additional_chat_templates"):
+        for file in sorted((folder / folder_name).glob("*.jinja")):
+            sources[file.stem] = _text(file)
+    return sources
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TemplateError(f"{file} cannot be read ({error}).") from error
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(_text(file))
+    except ValueError as error:
+        raise TemplateError(f"{file} is not valid JSON ({error}). Download it again.") from error
+    return value if isinstance(value, dict) else {}
+
+
+# -- preparing what the template sees
+
+
+def _plain(value: Any) -> Any:
+    """A copy of nothing but JSON types: objects would bring methods that the sandbox does not know."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return f"<{type(value).__name__}>"  # an image or a sound: templates ask whether it is there, never what it is
+
+
+def _prepared(message: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """One message in the shape that this template reads; what it says stays as it was given."""
+    copy: dict[str, Any] = _plain(message)
+    if "content" in copy:
+        copy["content"] = _content(copy["content"], source)
+    reasoning = next((copy[key] for key in _REASONING_NAMES if copy.get(key) is not None), None)
+    if reasoning is not None:
+        copy = {"thinking": reasoning, **copy, "reasoning_content": reasoning}
+    for call in copy.get("tool_calls") or []:
+        _open_arguments(call)
+    return copy
+
+
+def _content(content: Any, source: str) -> Any:
+    """Some templates read a string, some a list of parts, some both."""
+    loops = _LOOPS_OVER_PARTS.search(source) is not None
+    if isinstance(content, str) and loops and not _TELLS_STRINGS.search(source):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, list) and not loops:
+        texts = [part.get("text") if isinstance(part, dict) else part for part in content]
+        strings = [text for text in texts if isinstance(text, str)]
+        if len(strings) < len(texts):
+            kinds = sorted({str(part.get("type", "?")) for part in content if isinstance(part, dict)} - {"text"})
+            raise TemplateError(f"This model takes text only; a message holds {', '.join(kinds) or 'something else'}.")
+        return "\n".join(strings)
+    return content
+
+
+def _open_arguments(call: Any) -> None:
+    """Clients send a call's arguments as JSON in a string; templates were written for the object in it."""
+    function = call.get("function", call) if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
+        return
+    try:
+        arguments = json.loads(function["arguments"] or "{}")
+    except (ValueError, RecursionError):
+        return
+    if isinstance(arguments, dict):
+        function["arguments"] = arguments
+
+
+# -- continuing the last message
+
+
+def _open_final(chat: list[dict[str, Any]]) -> str:
+    """Mark where the last message's text ends, and return that text."""
+    content = chat[-1].get("content") if chat else None
+    if isinstance(content, str):
+        chat[-1]["content"] = content + _CONTINUES
+        return content
+    for part in reversed(content if isinstance(content, list) else []):
+        if isinstance(part, dict) and isinstance(part.get("text"), str):
+            text: str = part["text"]
+            part["text"] = text + _CONTINUES
+            return text
+    raise TemplateError("There is no text in the last message that could be continued.")
+
+
+def _cut_after(rendered: str, final: str) -> str:
+    at = rendered.rfind(_CONTINUES.strip())
+    if at < 0 or final.strip() not in rendered:
+        raise TemplateError("The model's chat template drops the end of the last message, so it cannot be continued.")
+    trims = not rendered.startswith(_CONTINUES, at)
+    return rendered[:at].rstrip() if trims else rendered[:at]
