@@ -27,7 +27,8 @@ _CONTINUES = "CONTINUE_FINAL_MESSAGE_TAG "  # its last space shows whether the t
 class Names(Protocol):
     """The part of a tokenizer that is needed here."""
 
-    special_tokens: Mapping[str, str]
+    @property
+    def special_tokens(self) -> Mapping[str, str]: ...
 
     def id(self, token: str) -> int | None: ...
 
