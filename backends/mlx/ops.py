@@ -222,7 +222,7 @@ class TextOps:
             count = len(list(run))
             stop = start + count * length
             batch = [x[start:stop].reshape(count, length, *x.shape[1:]) for x in (q, k, v)]
-            out = self.sdpa(*batch, scale)
+            out = self.sdpa(batch[0], batch[1], batch[2], scale)
             outs.append(out.reshape(stop - start, *out.shape[2:]))
             start = stop
         return outs[0] if len(outs) == 1 else mx.concatenate(outs, axis=0)
