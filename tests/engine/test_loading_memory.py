@@ -1,0 +1,78 @@
+"""Loading never holds more than the weights and one tensor: measured in a process of its own, as the system counts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench import shapes
+
+SHAPE = dict(
+    hidden_size=512,
+    intermediate_size=2048,
+    num_hidden_layers=8,
+    num_attention_heads=8,
+    num_key_value_heads=8,
+    head_dim=64,
+    vocab_size=16384,
+)
+SLACK = 24 << 20  # allocators, caches, and what Python itself makes on the way
+
+LOAD = """
+import gc, json, sys
+from tests.driver import Driver
+
+def status(field):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+
+folder, backend, dtype, warm = sys.argv[1:]
+from pathlib import Path
+Driver(Path(warm), backend, dtype).greedy([1, 2, 3], 2)  # imports, threads, first allocations
+gc.collect()
+before = status("VmRSS")
+with open("/proc/self/clear_refs", "w") as peak:
+    peak.write("5")
+driver = Driver(Path(folder), backend, dtype)
+mapped = status("RssFile")
+print(json.dumps([before, status("VmHWM")]))
+"""
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[str, Path]:
+    patch = pytest.MonkeyPatch()
+    request.addfinalizer(patch.undo)
+    patch.setattr(shapes, "KEPT", tmp_path_factory.mktemp("shapes"))
+    patch.setitem(shapes.SHAPES, "middle", SHAPE)
+    patch.setitem(
+        shapes.SHAPES, "warm", dict(SHAPE, hidden_size=64, intermediate_size=64, num_hidden_layers=1, vocab_size=64)
+    )
+    return {
+        name: shapes.checkpoint(shape, kind)
+        for name, shape, kind in (("F32", "middle", "F32"), ("BF16", "middle", "BF16"), ("warm", "warm", "F32"))
+    }
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="asks Linux for the peak")
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize(("stored", "dtype"), [("F32", "f32"), ("BF16", "bf16"), ("BF16", "f32")])
+def test_peak_is_the_weights_and_one_tensor(folders: dict[str, Path], backend: str, stored: str, dtype: str) -> None:
+    arguments = [str(folders[stored]), backend, dtype, str(folders["warm"])]
+    run = subprocess.run(
+        [sys.executable, "-c", LOAD, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert run.returncode == 0, run.stderr
+    before, peak = json.loads(run.stdout.splitlines()[-1])
+    counts = [a * b for a, b in (s for s in shapes.tensors(SHAPE).values() if len(s) == 2)]
+    size = 4 if dtype == "f32" else 2
+    assert peak - before <= (sum(counts) + max(counts)) * size + SLACK
