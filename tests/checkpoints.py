@@ -108,8 +108,8 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def reference(name: str, seed: int = 0, **changes: Any) -> Any:
-    """The reference implementation of a tiny model, in f32, with random weights."""
+def reference(name: str, seed: int = 0, spread: float = 0.2, **changes: Any) -> Any:
+    """The reference implementation of a tiny model, in f32, with random weights of this standard deviation."""
     import torch
     import transformers
 
@@ -126,7 +126,7 @@ def reference(name: str, seed: int = 0, **changes: Any) -> Any:
             elif p.ndim == 1:
                 p.add_(0.1 * torch.randn(p.shape, generator=generator))
             else:
-                p.copy_(0.2 * torch.randn(p.shape, generator=generator))
+                p.copy_(spread * torch.randn(p.shape, generator=generator))
     return model
 
 
@@ -176,5 +176,5 @@ def save(name: str, folder: Path, spelling: str = "new", dtype: str = "float32",
 
 
 @cache
-def reference_cached(name: str) -> Any:
-    return reference(name)
+def reference_cached(name: str, spread: float = 0.2) -> Any:
+    return reference(name, spread=spread)
