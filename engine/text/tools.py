@@ -1,0 +1,273 @@
+"""Finds tool calls in a reply while it streams, in the conventions of the model families.
+
+Everything comes out as events, in order. Text that is no call comes out unchanged, but for the white space around
+calls; a call that turns out to be malformed comes out as the text that it is. Nothing is lost.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from engine.text.scanner import Scanner
+from engine.text.tool_readers import FencedReader, JsonReader, Lead, Reader, XmlReader
+
+
+@dataclass(frozen=True)
+class TextPiece:
+    text: str
+
+
+@dataclass(frozen=True)
+class CallStarted:
+    """The function's name is known. For those who stream; `ToolCall` repeats everything."""
+
+    index: int
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class CallArguments:
+    """More of the arguments of call `index`. All of them together are `ToolCall.arguments`."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call has been read to its end and is sound."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str  # a JSON object
+
+
+@dataclass(frozen=True)
+class CallBroken:
+    """A call that had been started turned out malformed, or the reply ended inside it. `text` is all that it said."""
+
+    index: int
+    text: str
+
+
+ToolEvent: TypeAlias = TextPiece | CallStarted | CallArguments | ToolCall | CallBroken
+MakeReader: TypeAlias = Callable[[], Reader]
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a family marks its calls."""
+
+    opens: Mapping[str, MakeReader]  # a call may begin after this, anywhere
+    closes: tuple[str, ...] = ()  # dropped where they follow a call, in this order
+    joins: Mapping[str, MakeReader] = field(default_factory=dict)  # right after a call, these begin another
+    bare: MakeReader | None = None  # a reply may begin with a call that nothing marks
+
+
+class ToolParser:
+    """One per reply."""
+
+    def __init__(self, convention: Convention) -> None:
+        self._convention = convention
+        self._scanner = Scanner(convention.opens)
+        self._events: list[ToolEvent] = []
+        self._gap = ""  # white space that is dropped should a call follow
+        self._held = ""  # after a call: not yet decided
+        self._raw: list[str] = []  # all that the current call has said
+        self._reader: Reader = JsonReader()
+        self._started: CallStarted | None = None
+        self._closes = convention.closes  # those that may still follow the last call
+        self._count = 0
+        self._state = self._in_text
+        if convention.bare is not None:
+            self._begin(convention.bare, "")
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """Where the vocabulary holds these as special tokens, the detokenizer must keep them."""
+        return (*self._convention.opens, *self._convention.closes)
+
+    def push(self, text: str) -> list[ToolEvent]:
+        while text:
+            text = self._state(text)
+        return self._done()
+
+    def flush(self) -> list[ToolEvent]:
+        """The reply has ended: an unfinished call is text."""
+        if self._state == self._in_call:
+            self._give_up("".join(self._raw))
+        elif self._state == self._after_call:
+            self._say(self._held if self._held.strip() else "")
+        else:
+            self._say(self._scanner.flush())
+        if self._gap:
+            self._events.append(TextPiece(self._gap))
+        self._gap = self._held = ""
+        self._state = self._in_text
+        return self._done()
+
+    # Each state looks at new text and returns what the next state shall look at.
+
+    def _in_text(self, text: str) -> str:
+        scan = self._scanner.feed(text)
+        self._say(scan.text)
+        if scan.match is not None:
+            self._begin(self._convention.opens[scan.match], scan.match)
+        return scan.rest
+
+    def _in_call(self, text: str) -> str:
+        self._raw.append(text)
+        rest = self._reader.feed(text)
+        self._stream(self._reader)
+        if self._reader.state == "broken":
+            raw = "".join(self._raw)
+            self._give_up(raw[: len(raw) - len(rest)])
+            self._state = self._in_text
+        elif self._reader.state == "done":
+            self._closes = self._convention.closes
+            self._state = self._after_call
+        return rest
+
+    def _after_call(self, text: str) -> str:
+        self._held += text
+        body = self._held.lstrip()
+        for at, close in enumerate(self._closes):
+            if body.startswith(close):
+                self._held = ""
+                self._closes = self._closes[at + 1 :]
+                return body[len(close) :]
+        space = self._held[: len(self._held) - len(body)]
+        for join, make in self._convention.joins.items():
+            if body.startswith(join):
+                self._gap, self._held = space, ""
+                self._begin(make, join)
+                return body[len(join) :]
+        if not body or any(literal.startswith(body) for literal in (*self._closes, *self._convention.joins)):
+            return ""
+        self._gap, self._held = space, ""
+        self._state = self._in_text
+        return body
+
+    def _begin(self, make: MakeReader, opening: str) -> None:
+        self._reader = make()
+        self._started = None
+        self._raw = [self._gap, opening]
+        self._gap = ""
+        self._state = self._in_call
+
+    def _stream(self, reader: Reader) -> None:
+        new = reader.take()
+        if new and reader.name is not None:
+            if self._started is None:
+                self._started = CallStarted(self._count, f"call_{uuid.uuid4().hex[:24]}", reader.name)
+                self._count += 1
+                self._events.append(self._started)
+            self._events.append(CallArguments(self._started.index, new))
+        if self._started is not None and reader.state == "done":
+            self._events.append(ToolCall(self._started.index, self._started.id, self._started.name, reader.arguments))
+
+    def _give_up(self, raw: str) -> None:
+        if self._started is None:
+            self._say(raw)
+        else:
+            self._events.append(CallBroken(self._started.index, raw))
+
+    def _say(self, text: str) -> None:
+        text = self._gap + text
+        shown = text.rstrip()
+        self._gap = text[len(shown) :]
+        if shown:
+            self._events.append(TextPiece(shown))
+
+    def _done(self) -> list[ToolEvent]:
+        events, self._events = self._events, []
+        return events
+
+
+# -- the families
+
+
+def _qwen(schemas: Mapping[str, Mapping[str, Any]]) -> Convention:
+    """Hermes' and Qwen's: JSON or, in the coders and from Qwen3.5 on, XML within <tool_call>; the latter also alone."""
+
+    def xml() -> Reader:
+        return XmlReader(schemas)
+
+    def either() -> Reader:
+        return Lead(skip={}, keep={"{": JsonReader, "<function=": xml})
+
+    def after_name() -> Reader:
+        reader = XmlReader(schemas)
+        reader.feed("<function=")
+        return reader
+
+    return Convention(opens={"<tool_call>": either, "<function=": after_name}, closes=("</tool_call>",))
+
+
+def _llama(schemas: Mapping[str, Mapping[str, Any]]) -> Convention:
+    """Llama 3.1 and later: JSON after <|python_tag|>, or a reply that is nothing but JSON; several joined by ";"."""
+
+    def known() -> Reader:
+        return JsonReader(known=frozenset(schemas))
+
+    def marked() -> Reader:
+        return Lead(skip={}, keep={"{": JsonReader})
+
+    def bare() -> Reader:
+        return Lead(skip={}, keep={"{": known})
+
+    def opened() -> Reader:
+        reader = JsonReader(known=frozenset(schemas))
+        reader.feed("{")
+        return reader
+
+    return Convention(opens={"<|python_tag|>": marked}, joins={";": bare, "{": opened}, bare=bare)
+
+
+def _hunyuan(_: Mapping[str, Mapping[str, Any]]) -> Convention:
+    """Within <tool_calls>, a JSON list of calls, or one <tool_call> each with a name and fenced arguments."""
+
+    def one() -> Reader:
+        return Lead(skip={}, keep={"{": JsonReader, "": FencedReader})
+
+    def listed() -> Reader:
+        return Lead(skip={}, keep={"{": JsonReader})
+
+    def group() -> Reader:
+        return Lead(skip={"<tool_call>": one, "[": listed}, keep={})
+
+    return Convention(
+        opens={"<tool_calls>": group, "<tool_call>": one},
+        closes=("```", "</tool_call>", "]", "</tool_calls>"),
+        joins={",": listed},
+    )
+
+
+def parser_for(model_type: str, template_text: str, tools: Sequence[Mapping[str, Any]] = ()) -> ToolParser:
+    """The parser of a model's convention, told by its chat template where that says, else by its type.
+
+    `tools` are the functions offered, as the API has them.
+    """
+    schemas: dict[str, Mapping[str, Any]] = {}
+    for tool in tools:
+        function = tool.get("function", tool)
+        schemas[function.get("name", "")] = (function.get("parameters") or {}).get("properties") or {}
+    family: Callable[[Mapping[str, Mapping[str, Any]]], Convention]
+    if "<tool_calls>" in template_text:
+        family = _hunyuan
+    elif "<tool_call>" in template_text or "<function=" in template_text:
+        family = _qwen
+    elif "<|python_tag|>" in template_text or "<|start_header_id|>" in template_text:
+        family = _llama
+    elif model_type.startswith("hunyuan"):
+        family = _hunyuan
+    elif "llama" in model_type:
+        family = _llama
+    else:
+        family = _qwen
+    return ToolParser(family(schemas))
