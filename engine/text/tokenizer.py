@@ -25,7 +25,7 @@ _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_
 
 
 class Tokenizer:
-    """Safe to share between threads: nothing in it changes after loading."""
+    """Safe to share between threads: after loading, nothing but caches changes."""
 
     def __init__(
         self,
