@@ -36,6 +36,7 @@ class ReasoningTags:
 
 
 _KNOWN = (("<think>", "</think>"), ("[THINK]", "[/THINK]"), ("<seed:think>", "</seed:think>"))
+_USUAL = ReasoningTags(*_KNOWN[0])
 
 
 def tags_for(model_type: str, template_text: str) -> ReasoningTags | None:
@@ -59,6 +60,11 @@ class ReasoningSplitter:
         self._close = Scanner([tags.close])
         self._close_answer = Scanner([tags.answer[1]] if tags.answer else [])
         self._pieces: list[Piece] = []
+
+    @classmethod
+    def after_prompt(cls, prompt: str, tags: ReasoningTags = _USUAL) -> ReasoningSplitter:
+        """For the reply to a rendered prompt, which tells whether the reasoning has already begun."""
+        return cls(tags, started=tags.opened_in(prompt))
 
     def push(self, text: str) -> list[Piece]:
         while text:
