@@ -36,9 +36,9 @@ class Angles:
 class TextOps:
     """See `backends.base.Ops` for what each operation means."""
 
-    def __init__(self, device: torch.device, dtype: torch.dtype) -> None:
+    def __init__(self, device: torch.device, dtype: DType) -> None:
         self.device = device
-        self.dtype = dtype
+        self.dtype: DType = dtype
         self._frequencies: dict[Rope, tuple[Tensor, Tensor | None]] = {}
 
     # ---------------------------------------------------------------------------------------------------- positions
@@ -87,7 +87,7 @@ class TextOps:
         eps: float = 1e-6,
         norm_after_rope: bool = False,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        every = x.view(x.shape[0], heads + 2 * kv_heads, dim)
+        every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
         turned = heads + kv_heads
         qk = every[:, :turned].float()
         if angles is not None and norm_after_rope:
@@ -220,9 +220,11 @@ class TextOps:
         return out.transpose(1, 2)
 
     def attend_segs(self, q: Tensor, k: Tensor, v: Tensor, lens: Sequence[int], scale: float) -> Tensor:
+        if not q.shape[0]:
+            return v.new_empty(0, q.shape[1], v.shape[2])
         if len(set(lens)) == 1:  # images of one size are one batch
-            batch = [x.reshape(len(lens), lens[0], *x.shape[1:]) for x in (q, k, v)]
-            return self.sdpa(*batch, scale).flatten(0, 1)
+            a, b, c = (x.reshape(len(lens), lens[0], *x.shape[1:]) for x in (q, k, v))
+            return self.sdpa(a, b, c, scale).flatten(0, 1)
         runs = zip(*(x.split(list(lens)) for x in (q, k, v)))
         return torch.cat([self.sdpa(a[None], b[None], c[None], scale)[0] for a, b, c in runs])
 
