@@ -1,0 +1,93 @@
+"""Grus on torch: a CPU, or one CUDA device. Puts the pieces of this folder together behind `backends.base.Backend`."""
+
+from __future__ import annotations
+
+import gc
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+import torch
+from torch import Tensor
+
+from backends.base import BackendMissing, DeviceMemory, DType, Foreign, Raw, Weight
+
+# KV from backends.torch.kv import TorchKV
+from backends.torch.linear import Experts, Stack, make_experts, make_linear
+from backends.torch.load import tensor
+from backends.torch.ops import DTYPES, TextOps
+
+# KV from backends.torch.runner import TorchRunner
+from backends.torch.signal import SignalOps
+
+
+class Ops(TextOps, SignalOps):
+    """All operations of `backends.base.Ops`."""
+
+
+class TorchBackend:
+    name = "torch"
+    reads_foreign = False
+
+    def __init__(self, device: str = "cpu", dtype: DType = "f32") -> None:
+        # for the thread that makes the backend, which is the one that uses it
+        torch.set_grad_enabled(False)
+        self.device = device
+        self.dtype: DType = dtype
+        self._place = torch.device(device)
+        if self._place.type == "cuda" and not torch.cuda.is_available():
+            raise BackendMissing("No CUDA device is visible to torch. Install a CUDA build of torch, or use the CPU.")
+        self.ops = Ops(self._place, dtype)
+
+    def tensor(self, raw: Raw, dtype: DType | None = None) -> Tensor:
+        return tensor(raw, DTYPES[dtype or self.dtype], self._place)
+
+    def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Stack:
+        return make_linear(parts, bias, DTYPES[self.dtype], self._place)
+
+    def experts(self, parts: Sequence[Sequence[Weight]]) -> Experts:
+        return make_experts(parts, DTYPES[self.dtype], self._place)
+
+    def memory(self) -> DeviceMemory:
+        if self._place.type == "cuda":
+            free, total = torch.cuda.mem_get_info(self._place)
+            used, peak = torch.cuda.memory_reserved(self._place), torch.cuda.max_memory_reserved(self._place)
+            return DeviceMemory(total, free, used, peak)
+        machine, used = psutil.virtual_memory(), psutil.Process().memory_info().rss
+        return DeviceMemory(machine.total, machine.available, used, max(used, _peak()))
+
+    def describe(self) -> str:
+        if self._place.type == "cuda":
+            return f"{torch.cuda.get_device_name(self._place)} (CUDA)"
+        cores = torch.get_num_threads()
+        return f"{_cpu_name()}, {cores} {'core' if cores == 1 else 'cores'} (CPU)"
+
+    def release(self) -> None:
+        gc.collect()
+        if self._place.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def foreign(self, folder: Path, budget: int) -> Foreign:
+        raise BackendMissing(f"torch has no library of other architectures here, so it cannot load {folder.name}.")
+
+
+def _peak() -> int:
+    """The most memory this process has had, 0 where the system does not say."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if platform.system() == "Darwin" else peak * 1024
+
+
+def _cpu_name() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return platform.processor() or platform.machine()

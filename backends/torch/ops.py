@@ -1,0 +1,304 @@
+"""The operations of text models on torch: norms, rotary positions, gates, shapes, attention without a cache.
+
+Knows nothing of sequences, caches or weights' formats. Signals (convolutions, spectra) live in `signal.py`; `backend.py`
+joins both into one `Ops`. A CPU runs these eagerly, so each is written as few torch calls as possible: at one token a
+step every call costs some microseconds whatever it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from backends.base import DType, Rope, Sampling
+from backends.torch.graph import captured
+from backends.torch.sample import Drawn, draw
+
+DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+
+
+@dataclass(frozen=True)
+class Angles:
+    """One forward pass's rotations, f32. `sin` carries the sign of each dimension's partner."""
+
+    cos: Tensor  # [T, 1, dims]
+    sin: Tensor  # [T, 1, dims]
+    dims: int
+    pairs: bool
+
+
+class TextOps:
+    """See `backends.base.Ops` for what each operation means."""
+
+    def __init__(self, device: torch.device, dtype: DType) -> None:
+        self.device = device
+        self.dtype: DType = dtype
+        self._frequencies: dict[Rope, tuple[Tensor, Tensor | None]] = {}
+
+    # ---------------------------------------------------------------------------------------------------- positions
+
+    def angles(self, pos: Tensor, rope: Rope) -> Angles:
+        inv, owner = self._rope_tables(rope)
+        place = pos.to(torch.float32)
+        if place.ndim == 2 and owner is None:
+            place = place[0]
+        if rope.dynamic is not None:
+            inv = _stretched(place if place.ndim == 1 else place[0], rope)
+        if place.ndim == 2:
+            theta = place.index_select(0, owner).t() * inv
+        else:
+            theta = place[:, None] * inv
+        cos, sin = theta.cos(), theta.sin()
+        if rope.scale != 1.0:
+            cos, sin = cos * rope.scale, sin * rope.scale
+        if rope.pairs:
+            cos = torch.stack((cos, cos), -1).flatten(-2)
+            sin = torch.stack((-sin, sin), -1).flatten(-2)
+        else:
+            cos, sin = torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
+        return Angles(cos[:, None], sin[:, None], rope.dims, rope.pairs)
+
+    def _rope_tables(self, rope: Rope) -> tuple[Tensor, Tensor | None]:
+        tables = self._frequencies.get(rope)
+        if tables is None:
+            owner = None if rope.section is None else torch.tensor(axis_of_frequency(rope), device=self.device)
+            tables = torch.tensor(rope.inv, dtype=torch.float32, device=self.device), owner
+            self._frequencies[rope] = tables
+        return tables
+
+    def rope(self, x: Tensor, angles: Angles) -> Tensor:
+        return _rotate(x.float(), angles).to(x.dtype)
+
+    def qkv(
+        self,
+        x: Tensor,
+        heads: int,
+        kv_heads: int,
+        dim: int,
+        angles: Angles | None,
+        q_norm: Tensor | None = None,
+        k_norm: Tensor | None = None,
+        eps: float = 1e-6,
+        norm_after_rope: bool = False,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
+        turned = heads + kv_heads
+        qk = every[:, :turned].float()
+        if angles is not None and norm_after_rope:
+            qk = _rotate(qk, angles)
+        if q_norm is not None or k_norm is not None:
+            qk = _norm_heads(qk, heads, q_norm, k_norm, eps)
+        if angles is not None and not norm_after_rope:
+            qk = _rotate(qk, angles)
+        qk = qk.to(x.dtype)
+        return qk[:, :heads], qk[:, heads:], every[:, turned:]
+
+    # -------------------------------------------------------------------------------------------------------- norms
+
+    def rms_norm(self, x: Tensor, w: Tensor | None, eps: float) -> Tensor:
+        if x.dtype == torch.float32:
+            return F.rms_norm(x, x.shape[-1:], w, eps)
+        return F.rms_norm(x.float(), x.shape[-1:], None if w is None else w.float(), eps).to(x.dtype)
+
+    def add_rms_norm(self, x: Tensor, residual: Tensor, w: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+        s = x + residual
+        return s, self.rms_norm(s, w, eps)
+
+    def layer_norm(self, x: Tensor, w: Tensor | None, b: Tensor | None, eps: float) -> Tensor:
+        return F.layer_norm(x, x.shape[-1:], w, b, eps)
+
+    def group_norm(self, x: Tensor, groups: int, w: Tensor, b: Tensor, eps: float) -> Tensor:
+        return F.group_norm(x.transpose(1, 2), groups, w, b, eps).transpose(1, 2)
+
+    def l2norm(self, x: Tensor, eps: float = 1e-6) -> Tensor:
+        wide = x.float()
+        return (wide * torch.rsqrt(wide.square().sum(-1, keepdim=True).add_(eps))).to(x.dtype)
+
+    # ------------------------------------------------------------------------------------------------- element by element
+
+    def swiglu(self, x: Tensor) -> Tensor:
+        gate, up = x.chunk(2, -1)
+        return F.silu(gate).mul_(up)
+
+    def silu(self, x: Tensor) -> Tensor:
+        return F.silu(x)
+
+    def gelu(self, x: Tensor) -> Tensor:
+        return F.gelu(x)
+
+    def gelu_tanh(self, x: Tensor) -> Tensor:
+        return F.gelu(x, approximate="tanh")
+
+    def relu(self, x: Tensor) -> Tensor:
+        return F.relu(x)
+
+    def sigmoid(self, x: Tensor) -> Tensor:
+        return torch.sigmoid(x)
+
+    def softplus(self, x: Tensor) -> Tensor:
+        return F.softplus(x)
+
+    def tanh(self, x: Tensor) -> Tensor:
+        return torch.tanh(x)
+
+    def exp(self, x: Tensor) -> Tensor:
+        return torch.exp(x)
+
+    def sin(self, x: Tensor) -> Tensor:
+        return torch.sin(x)
+
+    def softmax(self, x: Tensor) -> Tensor:
+        return torch.softmax(x, -1, dtype=torch.float32).to(x.dtype)
+
+    def topk(self, x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        # torch.topk breaks ties as it likes; a stable sort of the few experts or codes this is used for costs as much
+        values, ids = torch.sort(x, dim=-1, descending=True, stable=True)
+        return values[..., :k], ids[..., :k].to(torch.int32)
+
+    # -------------------------------------------------------------------------------------------------------- shape
+
+    def cat(self, xs: Sequence[Tensor], axis: int) -> Tensor:
+        return torch.cat(tuple(xs), axis)
+
+    def stack(self, xs: Sequence[Tensor], axis: int) -> Tensor:
+        return torch.stack(tuple(xs), axis)
+
+    def split(self, x: Tensor, sizes: Sequence[int], axis: int) -> list[Tensor]:
+        return list(torch.split(x, list(sizes), axis))
+
+    def take(self, x: Tensor, ids: Tensor, axis: int) -> Tensor:
+        axis %= x.ndim
+        if ids.ndim == 1:
+            return x.index_select(axis, ids)
+        return x.index_select(axis, ids.reshape(-1)).reshape(*x.shape[:axis], *ids.shape, *x.shape[axis + 1 :])
+
+    def where(self, c: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return torch.where(c, a, b)
+
+    def pad(self, x: Tensor, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Tensor:
+        flat = [side for pair in reversed(widths) for side in pair]  # torch counts from the last axis
+        return F.pad(x, flat, value=value)
+
+    def permute(self, x: Tensor, axes: Sequence[int]) -> Tensor:
+        return x.permute(*axes)
+
+    def arange(self, n: int) -> Tensor:
+        return torch.arange(n, dtype=torch.int32, device=self.device)
+
+    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+        return x.to(DTYPES[dtype])
+
+    def sum(self, x: Tensor, axis: int) -> Tensor:
+        return x.sum(axis)
+
+    # ---------------------------------------------------------------------------------------- attention without a cache
+
+    def sdpa(
+        self, q: Tensor, k: Tensor, v: Tensor, scale: float, *, causal: bool = False, mask: Tensor | None = None
+    ) -> Tensor:
+        length, total = q.shape[1], k.shape[1]
+        if causal and (mask is not None or length != total):
+            # torch aligns `is_causal` to the upper left; the queries are the last rows here
+            later = torch.ones(length, total, dtype=torch.bool, device=q.device).triu(total - length + 1)
+            hidden = torch.zeros(length, total, dtype=q.dtype, device=q.device).masked_fill_(later, -torch.inf)
+            mask, causal = hidden if mask is None else mask.to(q.dtype) + hidden, False
+        out = F.scaled_dot_product_attention(
+            q.transpose(1, 2),
+            k.transpose(1, 2),
+            v.transpose(1, 2),
+            attn_mask=None if mask is None else mask.to(q.dtype),
+            is_causal=causal,
+            scale=scale,
+            enable_gqa=q.shape[2] != k.shape[2],
+        )
+        return out.transpose(1, 2)
+
+    def attend_segs(self, q: Tensor, k: Tensor, v: Tensor, lens: Sequence[int], scale: float) -> Tensor:
+        if not q.shape[0]:
+            return v.new_empty(0, q.shape[1], v.shape[2])
+        if len(set(lens)) == 1:  # images of one size are one batch
+            a, b, c = (x.reshape(len(lens), lens[0], *x.shape[1:]) for x in (q, k, v))
+            return self.sdpa(a, b, c, scale).flatten(0, 1)
+        runs = zip(*(x.split(list(lens)) for x in (q, k, v)))
+        return torch.cat([self.sdpa(a[None], b[None], c[None], scale)[0] for a, b, c in runs])
+
+    # --------------------------------------------------------------------------------------------------------- the rest
+
+    def sample(self, logits: Tensor, params: Sequence[Sampling]) -> tuple[Tensor, Drawn]:
+        drawn = draw(logits, params)
+        return drawn.ids, drawn
+
+    def all_reduce(self, x: Tensor) -> Tensor:
+        return x
+
+    def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
+        return captured(fn) if self.device.type == "cuda" else fn
+
+    def array(self, x: np.ndarray | Sequence[Any], dtype: DType | None = None) -> Tensor:
+        host = np.asarray(x)
+        if host.dtype == np.float64:
+            host = host.astype(np.float32)
+        elif host.dtype == np.int64:
+            host = host.astype(np.int32)
+        # torch.tensor copies: the caller may change or drop its array while the device still reads
+        out = torch.tensor(host, device=self.device)
+        return out if dtype is None else out.to(DTYPES[dtype])
+
+    def numpy(self, x: Tensor) -> np.ndarray:
+        host = x.detach().cpu()
+        return (host.float() if host.dtype in (torch.float16, torch.bfloat16) else host).numpy()
+
+
+def axis_of_frequency(rope: Rope) -> list[int]:
+    """Which of the three position axes turns each frequency of a multi-axis rope."""
+    section = rope.section
+    if section is None:
+        return [0] * len(rope.inv)
+    if not rope.interleaved:
+        return [axis for axis, count in enumerate(section) for _ in range(count)]
+    axes = [0] * len(rope.inv)
+    for axis in (1, 2):
+        for i in range(axis, 3 * section[axis], 3):
+            axes[i] = axis
+    return axes
+
+
+def _stretched(pos: Tensor, rope: Rope) -> Tensor:
+    """Inverse frequencies `[T, dims / 2]` under dynamic NTK: the base grows with each token's own position."""
+    base, factor, trained = rope.dynamic or (1.0, 1.0, 1)
+    length = (pos + 1).clamp_min(trained)
+    grown = base * (factor * length / trained - (factor - 1)) ** (rope.dims / (rope.dims - 2))
+    power = torch.arange(0, rope.dims, 2, dtype=torch.float32, device=pos.device) / rope.dims
+    return grown[:, None] ** -power
+
+
+def _rotate(x: Tensor, angles: Angles) -> Tensor:
+    """Rotate f32 `x [T, H, D]`. Writes nothing that it was given."""
+    dims = angles.dims
+    head = x if dims == x.shape[-1] else x[..., :dims]
+    if angles.pairs:
+        partner = head.unflatten(-1, (dims // 2, 2)).flip(-1).flatten(-2)
+    else:
+        partner = torch.cat((head[..., dims // 2 :], head[..., : dims // 2]), -1)
+    out = (head * angles.cos).addcmul_(partner, angles.sin)
+    return out if dims == x.shape[-1] else torch.cat((out, x[..., dims:]), -1)
+
+
+def _norm_heads(qk: Tensor, heads: int, q_norm: Tensor | None, k_norm: Tensor | None, eps: float) -> Tensor:
+    """RMS-normalize each head; queries and keys in one pass, as both almost always are."""
+    width = qk.shape[-1:]
+    if q_norm is None or k_norm is None:
+        q, k = qk[:, :heads], qk[:, heads:]
+        q = q if q_norm is None else F.rms_norm(q, width, q_norm.float(), eps)
+        k = k if k_norm is None else F.rms_norm(k, width, k_norm.float(), eps)
+        return torch.cat((q, k), 1)
+    out = F.rms_norm(qk, width, None, eps)
+    out[:, :heads].mul_(q_norm)
+    out[:, heads:].mul_(k_norm)
+    return out
