@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from engine.hub.resolve import resolve
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
 from engine.text.detokenizer import Detokenizer
+from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
+from engine.text.tools import parser_for
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import build
 
@@ -56,11 +58,12 @@ class LoadedModel:
     defaults: Mapping[str, Any]  # sampling, as generation_config says
     weight_bytes: int
     fingerprint: str
+    markers: frozenset[int]  # special tokens that replies show, because reasoning and tool calls are told apart by them
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
 
     def text_stream(self) -> TextStream:
-        return TextStream(self.tokenizer)
+        return TextStream(self.tokenizer, self.markers)
 
     def close(self) -> None:
         """Drop the arrays and give their memory back to the system."""
@@ -73,8 +76,8 @@ class LoadedModel:
 class TextStream:
     """One reply's tokens as text."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._detokenizer = Detokenizer(tokenizer)
+    def __init__(self, tokenizer: Tokenizer, keep: Collection[int]) -> None:
+        self._detokenizer = Detokenizer(tokenizer, keep=keep)
 
     def push(self, token: int) -> str:
         return self._detokenizer.push(token)
@@ -149,9 +152,20 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
         defaults=sampling_defaults(generation),
         weight_bytes=checkpoint.nbytes,
         fingerprint=fingerprint(checkpoint, backend, options.kv_bits),
+        markers=markers(tokenizer, template, config),
         load_seconds=time.monotonic() - began,
         model=model,
     )
+
+
+def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, Any]) -> frozenset[int]:
+    """Ids of the tokens that mark reasoning and tool calls in this model's replies."""
+    if not template.names:
+        return frozenset()
+    kind, source = str(config["model_type"]), template.source(tools=True)
+    tags = tags_for(kind, source)
+    words = [*(tags.markers if tags else ()), *parser_for(kind, source).markers]
+    return frozenset(id for word in words if (id := tokenizer.id(word)) is not None)
 
 
 def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:
