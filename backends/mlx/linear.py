@@ -66,19 +66,21 @@ class AffineLinear:
     ) -> None:
         self.shape = (*packed.shape[:-1], packed.shape[-1] * 32 // bits)
         self._packed, self._scales, self._biases = packed, scales, biases
-        self._form = {"group_size": group, "bits": bits}
+        self._group, self._bits = group, bits
         self._dtype = dtype
         self._bias = bias
         mx.eval(packed, scales, biases, *_present(bias))
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = mx.quantized_matmul(x, self._packed, self._scales, self._biases, transpose=True, **self._form)
+        y = mx.quantized_matmul(
+            x, self._packed, self._scales, self._biases, transpose=True, group_size=self._group, bits=self._bits
+        )
         y = self._cast(y)
         return y if self._bias is None else y + self._bias
 
     def rows(self, ids: mx.array) -> mx.array:
         w, scales, biases = (mx.take(a, ids, axis=0) for a in (self._packed, self._scales, self._biases))
-        return self._cast(mx.dequantize(w, scales, biases, **self._form))
+        return self._cast(mx.dequantize(w, scales, biases, group_size=self._group, bits=self._bits))
 
     def gather(self, x: mx.array, experts: mx.array) -> mx.array:
         def product(x: mx.array, chosen: mx.array, is_sorted: bool) -> mx.array:
@@ -90,7 +92,8 @@ class AffineLinear:
                 rhs_indices=chosen,
                 transpose=True,
                 sorted_indices=is_sorted,
-                **self._form,
+                group_size=self._group,
+                bits=self._bits,
             )
 
         return self._cast(_by_expert(product, x, experts))

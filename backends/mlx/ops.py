@@ -221,8 +221,8 @@ class TextOps:
         for length, run in groupby(lens):
             count = len(list(run))
             stop = start + count * length
-            batch = [x[start:stop].reshape(count, length, *x.shape[1:]) for x in (q, k, v)]
-            out = self.sdpa(batch[0], batch[1], batch[2], scale)
+            qs, ks, vs = (x[start:stop].reshape(count, length, *x.shape[1:]) for x in (q, k, v))
+            out = self.sdpa(qs, ks, vs, scale)
             outs.append(out.reshape(stop - start, *out.shape[2:]))
             start = stop
         return outs[0] if len(outs) == 1 else mx.concatenate(outs, axis=0)
@@ -239,7 +239,7 @@ class TextOps:
         return mx.compile(fn)
 
     def array(self, x: np.ndarray | Sequence[Any], dtype: DType | None = None) -> mx.array:
-        made = mx.array(np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x)
+        made = mx.array(np.ascontiguousarray(x) if isinstance(x, np.ndarray) else list(x))
         if made.dtype == mx.float64:
             made = made.astype(mx.float32)
         elif made.dtype == mx.int64:

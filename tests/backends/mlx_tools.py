@@ -39,7 +39,7 @@ def affine(a: np.ndarray, bits: int = 4, group: int = 32, scales: type = np.floa
     return Affine(raw(np.array(packed)), raw(s), raw(b), bits, group), np.array(back)
 
 
-def primitives(*outputs: mx.array) -> Counter[str]:
+def count_primitives(*outputs: mx.array) -> Counter[str]:
     """The kinds of primitives in the graph that would compute `outputs`, counted."""
     dot = io.StringIO()
     mx.export_to_dot(dot, *outputs)

@@ -1,0 +1,71 @@
+"""MLX as a backend: Metal on Apple Silicon, and a CPU build that is there for tests."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+
+import mlx.core as mx
+import psutil
+
+from backends.base import BackendMissing, DeviceMemory, DType, MemorySpec, Model, Raw, Weight
+from backends.mlx.kv import MlxKV
+from backends.mlx.linear import AnyLinear, make_experts, make_linear
+from backends.mlx.load import from_raw
+from backends.mlx.ops import DTYPES, TextOps
+from backends.mlx.runner import MlxRunner
+from backends.mlx.signal import SignalOps
+
+
+class Ops(TextOps, SignalOps):
+    """All of `backends.base.Ops`."""
+
+
+class MlxBackend:
+    """Implements `backends.base.Backend`. Made and used on one thread: MLX binds its streams to it."""
+
+    name = "mlx"
+
+    def __init__(self, device: str, dtype: DType) -> None:
+        if device not in ("metal", "cpu"):
+            raise BackendMissing(f"MLX has no device `{device}`. Choose metal or cpu.")
+        if device == "metal" and not mx.metal.is_available():
+            raise BackendMissing("This machine has no Metal device. Use --device auto.")
+        self.device = device
+        self.dtype: DType = dtype
+        mx.set_default_device(mx.gpu if device == "metal" else mx.cpu)
+        self.ops = Ops(device, dtype)
+        self._mx_dtype = DTYPES[dtype]
+
+    def tensor(self, raw: Raw, dtype: DType | None = None) -> mx.array:
+        made = from_raw(raw, DTYPES[dtype or self.dtype])
+        mx.eval(made)
+        return made
+
+    def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> AnyLinear:
+        return make_linear(parts, bias, self._mx_dtype)
+
+    def experts(self, parts: Sequence[Sequence[Weight]]) -> AnyLinear:
+        return make_experts(parts, self._mx_dtype)
+
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> MlxKV:
+        return MlxKV(specs, budget, self._mx_dtype, bits)
+
+    def runner(self, model: Model, kv: MlxKV) -> MlxRunner:
+        return MlxRunner(model, kv, self.ops)
+
+    def memory(self) -> DeviceMemory:
+        if self.device == "cpu":
+            machine, process = psutil.virtual_memory(), psutil.Process().memory_info()
+            return DeviceMemory(machine.total, machine.available, process.rss, max(process.rss, mx.get_peak_memory()))
+        total = int(mx.device_info()["max_recommended_working_set_size"])
+        used = mx.get_active_memory() + mx.get_cache_memory()
+        return DeviceMemory(total, max(0, total - used), used, mx.get_peak_memory())
+
+    def describe(self) -> str:
+        if self.device == "metal":
+            return f"{mx.device_info().get('device_name', 'Apple GPU')} (Metal)"
+        return f"{platform.processor() or platform.machine()}, {psutil.cpu_count(logical=False) or 1} cores (CPU, MLX)"
+
+    def release(self) -> None:
+        mx.clear_cache()
