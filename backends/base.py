@@ -353,8 +353,6 @@ class Ops(Protocol):
     arithmetic with Python numbers and broadcasting. Nothing else of an array library may appear in a model.
     """
 
-    dtype: DType  # what linears and norms compute in
-
     # text
     def angles(self, pos: Array, rope: Rope) -> Any:
         """cos and sin of every token and frequency, f32, made once a forward pass. Opaque."""

@@ -11,7 +11,7 @@ from engine.weights.view import View
 class SparseMoe:
     def __init__(self, w: View, c: TextConfig) -> None:
         f = c.fields
-        self.ops = w.backend.ops
+        self.ops, self.dtype = w.backend.ops, w.backend.dtype
         self.count = f.int("num_experts", "num_local_experts")
         self.chosen = f.int("num_experts_per_tok")
         if self.chosen > self.count:
@@ -31,4 +31,4 @@ class SparseMoe:
             share = share / ops.sum(share, -1).reshape(share.shape[0], 1)
         y = self.down.gather(ops.swiglu(self.gate_up.gather(x, experts)), experts)
         weighted = ops.cast(y, "f32") * share.reshape(share.shape[0], self.chosen, 1)
-        return ops.cast(ops.sum(weighted, 1), ops.dtype)
+        return ops.cast(ops.sum(weighted, 1), self.dtype)

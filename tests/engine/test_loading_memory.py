@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,24 +40,19 @@ before = status("VmRSS")
 with open("/proc/self/clear_refs", "w") as peak:
     peak.write("5")
 driver = Driver(Path(folder), backend, dtype)
-mapped = status("RssFile")
 print(json.dumps([before, status("VmHWM")]))
 """
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[str, Path]:
-    patch = pytest.MonkeyPatch()
-    request.addfinalizer(patch.undo)
-    patch.setattr(shapes, "KEPT", tmp_path_factory.mktemp("shapes"))
-    patch.setitem(shapes.SHAPES, "middle", SHAPE)
-    patch.setitem(
-        shapes.SHAPES, "warm", dict(SHAPE, hidden_size=64, intermediate_size=64, num_hidden_layers=1, vocab_size=64)
-    )
-    return {
-        name: shapes.checkpoint(shape, kind)
-        for name, shape, kind in (("F32", "middle", "F32"), ("BF16", "middle", "BF16"), ("warm", "warm", "F32"))
-    }
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    tiny = dict(SHAPE, hidden_size=64, intermediate_size=64, num_hidden_layers=1, vocab_size=64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shapes, "KEPT", tmp_path_factory.mktemp("shapes"))
+        patch.setitem(shapes.SHAPES, "middle", SHAPE)
+        patch.setitem(shapes.SHAPES, "warm", tiny)
+        made = {stored: shapes.checkpoint("middle", stored) for stored in ("F32", "BF16")}
+        yield {**made, "warm": shapes.checkpoint("warm", "F32")}
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="asks Linux for the peak")

@@ -6,7 +6,7 @@ The hybrid is there because mlx-lm saves it differently: its norms hold 1 + w an
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,9 @@ def quantize(kind: str, root: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     root = tmp_path_factory.mktemp("quantized")
-    yield cache(lambda kind: quantize(kind, root))
+    return cache(lambda kind: quantize(kind, root))
 
 
 def mlx_lm_logits(folder: Path) -> np.ndarray:
