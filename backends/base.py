@@ -83,7 +83,9 @@ Weight: TypeAlias = Dense | Affine | Blocks
 class Linear(Protocol):
     """A matrix that hides how it is stored. Results have the backend's compute dtype."""
 
-    shape: tuple[int, ...]  # (out, in), or (experts, out, in)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(out, in), or (experts, out, in)"""
 
     def __call__(self, x: Array) -> Array:
         """`x @ w.T + bias` over the last axis."""
@@ -162,9 +164,15 @@ class Snapshot:
 class KV(Protocol):
     """Memory of all sequences of one model, under one budget in bytes."""
 
-    specs: Sequence[MemorySpec]
-    budget: int  # bytes that may be used
-    used: int  # bytes in use by open slots (capacity, not length)
+    @property
+    def specs(self) -> Sequence[MemorySpec]: ...
+    @property
+    def budget(self) -> int:
+        """Bytes that may be used."""
+
+    @property
+    def used(self) -> int:
+        """Bytes in use by open slots (capacity, not length)."""
 
     def bytes_for(self, n: int) -> int:
         """Bytes that a slot with room for `n` tokens takes."""
@@ -314,8 +322,12 @@ class Cache(Protocol):
 class Model(Protocol):
     """An architecture: built from a checkpoint view, holding backend arrays, knowing no scheduler and no backend."""
 
-    memory: list[MemorySpec]  # one a layer, in the order of the `layer` argument of Cache
-    vocab: int
+    @property
+    def memory(self) -> Sequence[MemorySpec]:
+        """One a layer, in the order of the `layer` argument of Cache."""
+
+    @property
+    def vocab(self) -> int: ...
 
     def embed(self, ids: Array) -> Array:
         """`[T] -> [T, D]`"""
@@ -517,10 +529,20 @@ class DeviceMemory:
 
 
 class Backend(Protocol):
-    name: str  # "torch", "mlx"
-    device: str  # "cpu", "cuda:0", "metal"
-    dtype: DType
-    ops: Ops
+    @property
+    def name(self) -> str:
+        """torch, mlx"""
+
+    @property
+    def device(self) -> str:
+        """cpu, cuda:0, metal"""
+
+    @property
+    def dtype(self) -> DType:
+        """What unquantized weights are computed in."""
+
+    @property
+    def ops(self) -> Ops: ...
 
     def tensor(self, raw: Raw, dtype: DType | None = None) -> Array:
         """A float tensor in `dtype` (default the compute dtype), mapped where it can be, else copied."""
@@ -543,7 +565,9 @@ class Backend(Protocol):
     def release(self) -> None:
         """Give cached memory back to the system, after a model was dropped."""
 
-    reads_foreign: bool  # whether `foreign` can read architectures that Grus has no file for
+    @property
+    def reads_foreign(self) -> bool:
+        """Whether `foreign` can read architectures that Grus has no file for."""
 
     def foreign(self, folder: Path, budget: int) -> Foreign:
         """Load a folder through the backend's own library of models. Raises BackendMissing for what that lacks."""

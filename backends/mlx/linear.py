@@ -46,6 +46,8 @@ class DenseLinear:
 
     def gather(self, x: mx.array, experts: mx.array) -> mx.array:
         def product(x: mx.array, chosen: mx.array, is_sorted: bool) -> mx.array:
+            if self._w.dtype != mx.float32 and mx.default_device() == mx.Device(mx.cpu):
+                return x @ mx.take(self._transposed, chosen, axis=0)  # the CPU build's gather_mm knows f32 alone
             return mx.gather_mm(x, self._transposed, rhs_indices=chosen, sorted_indices=is_sorted)
 
         return _by_expert(product, x, experts)

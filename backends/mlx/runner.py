@@ -6,7 +6,7 @@ copied by the write that follows. Inside a step nothing waits for the device.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,6 +15,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import Model, Sampling, Seg, Slot, Step, Token
+from backends.drafts import mark_drafts, settle_drafts
 from backends.mlx.cache import MlxCache
 from backends.mlx.kv import MlxKV
 from backends.mlx.ops import TextOps
@@ -66,8 +67,9 @@ class MlxPending:
         drawn: Drawn | None,
         logits: mx.array | None,
         codes: mx.array | None,
+        run: Callable[[list[Seg]], Any],
     ) -> None:
-        self._plan, self._kv, self._held = plan, kv, held
+        self._plan, self._kv, self._held, self._run = plan, kv, held, run
         self._ids, self._drawn, self._logits, self._codes = ids, drawn, logits, codes
 
     def arrays(self) -> list[mx.array]:
@@ -85,6 +87,7 @@ class MlxPending:
                 self._describe(span, tokens[span.slot], rows, sampled)
         if self._logits is not None:
             self._deal_logits(tokens)
+        settle_drafts(self._kv, [span.seg for span in self._plan.spans], tokens, self._run)
         return tokens
 
     def _describe(self, span: Span, token: Token, rows: range, sampled: _Sampled) -> None:
@@ -121,6 +124,7 @@ class MlxRunner:
 
     def run(self, segs: Sequence[Seg]) -> MlxPending:
         plan = make_plan(segs)
+        mark_drafts(self._kv, segs)
         pending = self._build(plan)
         if self._issued is not None:
             mx.eval(self._issued.arrays())
@@ -135,14 +139,14 @@ class MlxRunner:
         hidden = self._model(Step(self._inputs(plan), mx.array(plan.pos), cache))
         cache.finish()
         if not len(plan.picked):
-            return MlxPending(plan, self._kv, self._held, None, None, None, None)
+            return MlxPending(plan, self._kv, self._held, None, None, None, None, self.run)
         picked = _taken(hidden, plan.picked)
         logits = self._model.logits(picked)
         wanted = None
         if any(span.seg.want for span in plan.spans):
             wanted = logits.astype(mx.float32)
         if not plan.samplings:
-            return MlxPending(plan, self._kv, self._held, None, None, wanted, None)
+            return MlxPending(plan, self._kv, self._held, None, None, wanted, None, self.run)
         ids, drawn = sample(_taken(logits, plan.sampled), plan.samplings)
         codes, rows, embedded = None, ids, False
         frame = getattr(self._model, "frame", None)
@@ -154,7 +158,7 @@ class MlxRunner:
             if span.seg.sample is not None:
                 at += span.seg.draft + 1
                 self._held[span.slot] = Last(rows, at - 1, embedded)
-        return MlxPending(plan, self._kv, self._held, ids, drawn, wanted, codes)
+        return MlxPending(plan, self._kv, self._held, ids, drawn, wanted, codes, self.run)
 
     # -- inputs
 
