@@ -11,14 +11,16 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.base import BackendMissing, DeviceMemory, DType, Foreign, Raw, Weight
+from backends.base import BackendMissing, DeviceMemory, DType, Foreign, MemorySpec, Model, Raw, Weight
 
 # KV from backends.torch.kv import TorchKV
+from backends.torch.kv import TorchKV
 from backends.torch.linear import Experts, Stack, make_experts, make_linear
 from backends.torch.load import tensor
 from backends.torch.ops import DTYPES, TextOps
 
 # KV from backends.torch.runner import TorchRunner
+from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
 
 
@@ -48,6 +50,12 @@ class TorchBackend:
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Experts:
         return make_experts(parts, DTYPES[self.dtype], self._place)
+
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> TorchKV:
+        return TorchKV(specs, budget, DTYPES[self.dtype], self._place, bits)
+
+    def runner(self, model: Model, kv: TorchKV) -> TorchRunner:
+        return TorchRunner(model, kv, self.ops)
 
     def memory(self) -> DeviceMemory:
         if self._place.type == "cuda":

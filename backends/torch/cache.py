@@ -1,0 +1,242 @@
+"""One step's view of a KV store: the only place on torch where sequences are told apart.
+
+Bound to a plan. Sequences that add one token are computed together, a run of neighbouring rows at a time; prompt chunks
+one after the other. What does not depend on the layer (indices, masks) is made once a step.
+
+Attention on a CPU, measured: torch's fused kernel, given the query heads that share a key head as if they were
+successive queries, is the fastest form in f32 and in bf16 at every length; its own way of sharing (`enable_gqa`) is up
+to ten times slower in bf16, and plain matrix products up to four times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from backends.base import KVSpec
+from backends.plan import Group, Plan, Span
+from backends.torch import delta
+from backends.torch.kv import TorchKV
+from backends.torch.slab import Slab, places_of
+
+
+@dataclass
+class Run:
+    """Neighbouring slab rows `row .. row + n` at packed rows `start .. start + n`."""
+
+    row: int
+    start: int
+    lengths: list[int]  # tokens of each sequence, the new one included
+
+    @property
+    def stop(self) -> int:
+        return self.start + len(self.lengths)
+
+
+def runs_of(group: Group) -> list[Run]:
+    runs: list[Run] = []
+    for at, (row, length) in enumerate(zip(group.rows, group.lengths), group.start):
+        if runs and runs[-1].row + len(runs[-1].lengths) == row:
+            runs[-1].lengths.append(length)
+        else:
+            runs.append(Run(row, at, [length]))
+    return runs
+
+
+class TorchCache:
+    """See `backends.base.Cache`."""
+
+    def __init__(self, kv: TorchKV, plan: Plan) -> None:
+        self.kv, self.plan, self.device = kv, plan, kv.device
+        self.singles = plan.groups[-1].stop if plan.groups else 0
+        self.runs = [(group, runs_of(group)) for group in plan.groups]
+        self._places: dict[tuple[int, int], Tensor] = {}
+        self._masks: dict[tuple[int, int, int | None], Tensor | None] = {}
+
+    # -- softmax attention
+
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+        spec = self.kv.specs[layer]
+        assert isinstance(spec, KVSpec)
+        for group in self.plan.groups:
+            self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v)
+        for span in self.plan.longs:
+            keys, values = self.kv.slabs[span.slot.capacity][layer]
+            keys.write_run(span.slot.place.row, span.past, k[span.start : span.stop])
+            values.write_run(span.slot.place.row, span.past, v[span.start : span.stop])
+        parts = [
+            self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window)
+            for group, runs in self.runs
+            for run in runs
+        ]
+        parts += [
+            self._attend_span(span, self.kv.slabs[span.slot.capacity][layer], q, scale, spec.window)
+            for span in self.plan.longs
+        ]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _write_singles(self, group: Group, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor) -> None:
+        keys, values = slabs
+        if len(group.spans) == 1:
+            span = group.spans[0]
+            keys.write_run(span.slot.place.row, span.past, k[group.start : group.stop])
+            values.write_run(span.slot.place.row, span.past, v[group.start : group.stop])
+            return
+        places = self._places_of(group, keys.heads)
+        keys.write_each(places, k[group.start : group.stop])
+        values.write_each(places, v[group.start : group.stop])
+
+    def _places_of(self, group: Group, heads: int) -> Tensor:
+        places = self._places.get((group.capacity, heads))
+        if places is None:
+            rows = torch.tensor(group.rows, device=self.device)
+            positions = torch.tensor([span.past for span in group.spans], device=self.device)
+            places = self._places[group.capacity, heads] = places_of(rows, positions, heads, group.capacity)
+        return places
+
+    def _attend_run(self, run: Run, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
+        longest, last = max(run.lengths), run.row + len(run.lengths)
+        first = max(0, min(run.lengths) - window) if window else 0
+        keys, values = (slab.read(run.row, last, first, longest) for slab in slabs)
+        mine = q[run.start : run.stop].unflatten(1, (keys.shape[1], -1))
+        out = F.scaled_dot_product_attention(
+            mine, keys, values, attn_mask=self._run_mask(run, first, longest, window, q.dtype), scale=scale
+        )
+        return out.flatten(1, 2)
+
+    def _run_mask(self, run: Run, first: int, longest: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
+        """`[n, 1, 1, tokens]`, or None where every sequence sees all that is read."""
+        key = (run.start, longest, window)
+        if key not in self._masks:
+            self._masks[key] = None
+            if min(run.lengths) < longest:
+                ends = torch.tensor(run.lengths, device=self.device)[:, None]
+                at = torch.arange(first, longest, device=self.device)
+                hidden = at >= ends
+                if window:
+                    hidden |= at < ends - window
+                mask = torch.zeros(hidden.shape, dtype=dtype, device=self.device)
+                self._masks[key] = mask.masked_fill_(hidden, -torch.inf)[:, None, None]
+        return self._masks[key]
+
+    def _attend_span(self, span: Span, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
+        row, total = span.slot.place.row, span.past + len(span)
+        first = max(0, span.past + 1 - window) if window else 0
+        keys, values = (slab.read(row, row + 1, first, total) for slab in slabs)
+        mask = self._span_mask(span, first, total, window, q.dtype)
+        out = F.scaled_dot_product_attention(
+            q[span.start : span.stop].transpose(0, 1)[None],
+            keys,
+            values,
+            attn_mask=mask,
+            is_causal=mask is None,
+            scale=scale,
+            enable_gqa=q.shape[1] != keys.shape[1],
+        )
+        return out[0].transpose(0, 1)
+
+    def _span_mask(self, span: Span, first: int, total: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
+        """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right."""
+        if not span.past and (window is None or total <= window):
+            return None
+        key = (span.start, total, window)
+        if key not in self._masks:
+            ends = torch.arange(span.past + 1, total + 1, device=self.device)[:, None]
+            at = torch.arange(first, total, device=self.device)
+            hidden = at >= ends
+            if window:
+                hidden |= at < ends - window
+            mask = torch.zeros(hidden.shape, dtype=dtype, device=self.device)
+            self._masks[key] = mask.masked_fill_(hidden, -torch.inf)
+        return self._masks[key]
+
+    # -- cross attention
+
+    def cross(self, layer: int, q: Tensor, scale: float) -> Tensor:
+        parts = []
+        for span in self.plan.spans:
+            k, v = self.kv.cross_of(span.slot, layer)
+            if not k.shape[1]:
+                raise ValueError(f"slot {span.slot.id} has no encoder keys for layer {layer}: put them first")
+            mine = q[span.start : span.stop].transpose(0, 1)[None]
+            shared = mine.shape[1] != k.shape[0]
+            out = F.scaled_dot_product_attention(mine, k[None], v[None], scale=scale, enable_gqa=shared)
+            parts.append(out[0].transpose(0, 1))
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    # -- recurrent layers
+
+    @cached_property
+    def _turn(self) -> StateTurn:
+        return StateTurn([span.slot.place.state for span in self.plan.spans[: self.singles]], self.device)
+
+    def conv(self, layer: int, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
+        states = self.kv.states[layer].conv
+        out = torch.empty_like(x)
+        taps = w.float().t()  # [kernel, channels]
+        if self.singles:
+            old = self._turn.read(states)
+            seen = torch.cat((old, self._turn.sorted(x[: self.singles])[:, None]), 1)
+            summed = (seen.float() * taps).sum(1)
+            out[: self.singles] = self._turn.unsorted(summed if bias is None else summed + bias)
+            self._turn.write(states, seen[:, 1:])
+        for span in self.plan.longs:
+            state = states[span.slot.place.state]
+            seen = torch.cat((state, x[span.start : span.stop])).float()
+            summed = seen[: len(span)] * taps[0]
+            for i in range(1, len(taps)):
+                summed.addcmul_(seen[i : i + len(span)], taps[i])
+            out[span.start : span.stop] = summed if bias is None else summed + bias
+            state.copy_(seen[len(span) :])
+        return out
+
+    def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
+        states = self.kv.states[layer].delta
+        out = torch.empty_like(v)
+        if self.singles:
+            mine = [self._turn.sorted(x[: self.singles]) for x in (q, k, v, g, beta)]
+            state = self._turn.read(states)
+            out[: self.singles] = self._turn.unsorted(delta.step(state, *mine))
+            self._turn.write(states, state)
+        for span in self.plan.longs:
+            mine = [x[span.start : span.stop] for x in (q, k, v, g, beta)]
+            out[span.start : span.stop] = delta.scan(states[span.slot.place.state], *mine)
+        return out
+
+
+class StateTurn:
+    """The state rows of the sequences that decode. Mostly these are neighbours, though not in packed order: then the
+    few token rows are put into the states' order, and the large states stay where they are."""
+
+    def __init__(self, rows: Sequence[int], device: torch.device) -> None:
+        order = sorted(range(len(rows)), key=rows.__getitem__)
+        self.first, self.count = rows[order[0]], len(rows)
+        self.neighbours = rows[order[-1]] - self.first + 1 == self.count
+        self.in_order = order == list(range(self.count))
+        if not self.in_order:
+            self.order = torch.tensor(order, device=device)
+            self.inverse = self.order.argsort()
+        if not self.neighbours:
+            self.rows = torch.tensor([rows[i] for i in order], device=device)
+
+    def sorted(self, x: Tensor) -> Tensor:
+        return x if self.in_order else x.index_select(0, self.order)
+
+    def unsorted(self, x: Tensor) -> Tensor:
+        return x if self.in_order else x.index_select(0, self.inverse)
+
+    def read(self, states: Tensor) -> Tensor:
+        if self.neighbours:
+            return states[self.first : self.first + self.count]
+        return states.index_select(0, self.rows)
+
+    def write(self, states: Tensor, new: Tensor) -> None:
+        if not self.neighbours:
+            states.index_copy_(0, self.rows, new)
+        elif new.data_ptr() != states[self.first].data_ptr():
+            states[self.first : self.first + self.count] = new

@@ -1,0 +1,209 @@
+"""One model's steps on torch: pack, compute, sample, and hand each sequence its part.
+
+Order, positions and which rows are sampled are `backends.plan`'s business; memory is the KV store's. This file builds a
+step's inputs (ids, embeddings, additions, the token sampled last), runs the model, and keeps what the next step may
+need on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backends.base import Model, Sampling, Seg, Slot, Step, Token
+from backends.plan import Plan, make_plan, sampled_tokens
+from backends.rows import SMALLEST
+from backends.torch.cache import TorchCache
+from backends.torch.kv import TorchKV
+from backends.torch.ops import TextOps
+from backends.torch.sample import Drawn, draw
+
+
+class TorchRunner:
+    """See `backends.base.Runner`."""
+
+    def __init__(self, model: Model, kv: TorchKV, ops: TextOps) -> None:
+        self.model, self.kv, self.ops = model, kv, ops
+        self.frame: Any = getattr(model, "frame", None)
+        # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
+        self._last: dict[int, tuple[Tensor, int]] = {}
+
+    def run(self, segs: Sequence[Seg]) -> TorchPending:
+        with torch.inference_mode():
+            plan = make_plan(segs)
+            x = self._inputs(plan)
+            for seg in segs:
+                if seg.draft:
+                    self.kv.mark(seg.slot)
+            hidden = self.model(Step(x, torch.from_numpy(plan.pos).to(self.ops.device), TorchCache(self.kv, plan)))
+            for span in plan.spans:
+                span.slot.length += len(span)
+            pending = TorchPending(self, plan)
+            if len(plan.picked):
+                self._sample(plan, hidden, pending)
+            self._forget_closed()
+            return pending
+
+    # -- inputs
+
+    def _inputs(self, plan: Plan) -> Tensor:
+        device, dtype = self.ops.device, self.kv.dtype
+        embedded = [span for span in plan.spans if span.seg.embeds is not None]
+        held = self._held(plan)
+        framed = held is not None and held.ndim == 2
+        if len(embedded) == len(plan.spans) and len(embedded) == 1:
+            x = _rows(embedded[0].seg.embeds, dtype, device)
+        else:
+            ids = torch.from_numpy(plan.ids).to(device)
+            if held is not None and not framed:
+                ids[plan.held] = held
+            x = self.model.embed(ids)
+            if held is not None and framed:
+                x[plan.held] = held.to(x.dtype)
+            for span in embedded:
+                x[span.start : span.stop] = _rows(span.seg.embeds, x.dtype, device)
+        for span in plan.spans:
+            if span.seg.add is not None:
+                own = x[span.start : span.stop] + _rows(span.seg.add, x.dtype, device)
+                x = own if len(plan.spans) == 1 else torch.cat((x[: span.start], own, x[span.stop :]))
+        return x
+
+    def _held(self, plan: Plan) -> Tensor | None:
+        """The next inputs of sequences whose last token may not be on the host: ids `[n]`, or embeddings `[n, D]`."""
+        if not plan.held:
+            return None
+        slots = [span.slot for span in plan.spans if span.seg.ids is None and span.seg.embeds is None]
+        for slot in slots:
+            if slot.id not in self._last:
+                raise ValueError(f"slot {slot.id} has no sampled token to go on from: give its ids")
+        sources = [self._last[slot.id] for slot in slots]
+        if all(source is sources[0][0] for source, _ in sources):
+            return sources[0][0][[row for _, row in sources]]
+        return torch.stack([source[row] for source, row in sources])
+
+    # -- outputs
+
+    def _sample(self, plan: Plan, hidden: Tensor, pending: TorchPending) -> None:
+        every = len(plan.picked) == plan.total
+        picked = hidden if every else hidden.index_select(0, torch.from_numpy(plan.picked).to(hidden.device))
+        logits = self.model.logits(picked)
+        pending.logits = logits
+        if not plan.samplings:
+            return
+        chosen = picked
+        if len(plan.sampled) != len(plan.picked):
+            at = torch.from_numpy(plan.sampled).to(hidden.device)
+            logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
+        drawn = pending.drawn = draw(logits, plan.samplings)
+        following = drawn.ids
+        if self.frame is not None:
+            pending.codes, following = self.frame(chosen, drawn.ids)
+        row = 0
+        for span in plan.spans:
+            if span.seg.sample is not None:
+                row += span.seg.draft + 1
+                self._last[span.slot.id] = following, row - 1
+
+    def settle_draft(self, seg: Seg, accepted: int) -> None:
+        """Make the slot what it would be had only the accepted guesses been given."""
+        assert seg.ids is not None
+        keep = len(seg) - seg.draft + accepted
+        if accepted < seg.draft:
+            kept = self.kv.rollback(seg.slot, keep)
+            if kept < keep:
+                pos = None if seg.pos is None else seg.pos[..., kept:keep]
+                self.run([Seg(seg.slot, seg.ids[kept:keep], pos=pos)])
+        else:
+            self.kv.forget_mark(seg.slot)
+
+    def continue_from(self, slot: Slot, token: int) -> None:
+        self._last[slot.id] = torch.tensor([token], dtype=torch.int32, device=self.ops.device), 0
+
+    def _forget_closed(self) -> None:
+        if len(self._last) > 2 * len(self.kv.table.slots) + 16:
+            live = {slot.id for slot in self.kv.table.slots}
+            self._last = {key: value for key, value in self._last.items() if key in live}
+
+    def warm(self) -> None:
+        """A prompt and a decode step: what is unpacked or set up at first use is so afterwards."""
+        slot = self.kv.open(SMALLEST)
+        if slot is None:
+            return
+        self.run([Seg(slot, [0, 0, 0], sample=Sampling())]).read()
+        self.run([Seg(slot, None, sample=Sampling())]).read()
+        self.kv.close(slot)
+
+
+class TorchPending:
+    """See `backends.base.Pending`."""
+
+    def __init__(self, runner: TorchRunner, plan: Plan) -> None:
+        self._runner, self._plan = runner, plan
+        self.logits: Tensor | None = None  # of the picked rows
+        self.drawn: Drawn | None = None
+        self.codes: Tensor | None = None
+        self._tokens: dict[Slot, Token] | None = None
+
+    def read(self) -> dict[Slot, Token]:
+        if self._tokens is None:
+            self._tokens = self._read()
+        return self._tokens
+
+    def _read(self) -> dict[Slot, Token]:
+        plan, drawn = self._plan, self.drawn
+        tokens = sampled_tokens(plan, drawn.ids.tolist() if drawn is not None else [])
+        if drawn is not None:
+            self._complete(tokens, drawn)
+        if any(span.seg.want is not None for span in plan.spans):
+            self._add_logits(tokens)
+        for span in plan.spans:
+            if span.seg.draft:
+                token = tokens[span.slot]
+                self._runner.settle_draft(span.seg, token.accepted)
+                if token.ids:
+                    self._runner.continue_from(span.slot, token.ids[-1])
+        return tokens
+
+    def _complete(self, tokens: dict[Slot, Token], drawn: Drawn) -> None:
+        sound = drawn.best.isfinite().tolist()
+        codes = None if self.codes is None else self.codes.cpu().numpy()
+        chosen = [] if drawn.chosen is None else drawn.chosen.tolist()
+        top_ids = [] if drawn.top_ids is None else drawn.top_ids.tolist()
+        top = [] if drawn.top is None else drawn.top.tolist()
+        of_row = {row: at for at, row in enumerate(drawn.logprob_rows)}
+        row = 0
+        for span in self._plan.spans:
+            if span.seg.sample is None:
+                continue
+            token, first = tokens[span.slot], row
+            row += span.seg.draft + 1
+            if not all(sound[first:row]):
+                self._runner.kv.poisoned.add(span.slot.id)
+                token.ids, token.nan, token.accepted = [], True, 0
+                continue
+            if codes is not None:
+                token.codes = codes[row - 1]
+            rows = range(first, first + len(token.ids))
+            if first in of_row:
+                token.logprobs = [chosen[of_row[r]] for r in rows]
+                wanted = [self._plan.samplings[r].logprobs or 0 for r in rows]
+                if top:
+                    token.top = [list(zip(top_ids[of_row[r]][:n], top[of_row[r]][:n])) for r, n in zip(rows, wanted)]
+                else:
+                    token.top = [[] for _ in rows]
+
+    def _add_logits(self, tokens: dict[Slot, Token]) -> None:
+        assert self.logits is not None
+        place = {int(row): at for at, row in enumerate(self._plan.picked)}
+        for span in self._plan.spans:
+            if span.seg.want is not None:
+                at = [place[span.start + i] for i in span.seg.want]
+                tokens[span.slot].logits = self.logits[at].float().cpu().numpy()
+
+
+def _rows(x: Tensor | np.ndarray, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.as_tensor(x).to(device=device, dtype=dtype)
