@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from pathlib import Path
 
 import mlx.core as mx
 import psutil
 
-from backends.base import BackendMissing, DeviceMemory, DType, MemorySpec, Model, Raw, Weight
+from backends.base import KV, BackendMissing, DeviceMemory, DType, Foreign, MemorySpec, Model, Raw, Weight
 from backends.mlx.kv import MlxKV
 from backends.mlx.linear import AnyLinear, make_experts, make_linear
 from backends.mlx.load import from_raw
@@ -25,6 +26,7 @@ class MlxBackend:
     """Implements `backends.base.Backend`. Made and used on one thread: MLX binds its streams to it."""
 
     name = "mlx"
+    reads_foreign = True
 
     def __init__(self, device: str, dtype: DType) -> None:
         if device not in ("metal", "cpu"):
@@ -51,7 +53,8 @@ class MlxBackend:
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> MlxKV:
         return MlxKV(specs, budget, self._mx_dtype, bits)
 
-    def runner(self, model: Model, kv: MlxKV) -> MlxRunner:
+    def runner(self, model: Model, kv: KV) -> MlxRunner:
+        assert isinstance(kv, MlxKV)
         return MlxRunner(model, kv, self.ops)
 
     def memory(self) -> DeviceMemory:
@@ -66,6 +69,11 @@ class MlxBackend:
         if self.device == "metal":
             return f"{mx.device_info().get('device_name', 'Apple GPU')} (Metal)"
         return f"{platform.processor() or platform.machine()}, {psutil.cpu_count(logical=False) or 1} cores (CPU, MLX)"
+
+    def foreign(self, folder: Path, budget: int) -> Foreign:
+        from backends.mlx import mlxlm  # mlx-lm is slow to import, and few models need it
+
+        return mlxlm.load(folder, budget, self._mx_dtype)
 
     def release(self) -> None:
         mx.clear_cache()

@@ -1,0 +1,252 @@
+"""Any other architecture, through mlx-lm's own model classes: text only, one sequence at a time.
+
+Every slot owns a list of mlx-lm's caches, which grow by themselves. A step runs its sequences one after the other and
+samples them together. Snapshots are copies of whole caches: they fill slots of the same model, but do not leave the
+process. What mlx-lm's models do not take (embeddings, given positions) is refused by name. Nothing of mlx-lm's is
+patched.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import mlx.core as mx
+import numpy as np
+from mlx.utils import tree_flatten
+from mlx_lm.models import cache as lm_cache
+from mlx_lm.utils import load_model
+
+from backends.base import BackendMissing, Foreign, MemorySpec, Sampling, Seg, Slot, Snapshot
+from backends.drafts import mark_drafts
+from backends.mlx.pending import Held, MlxPending, collected
+from backends.plan import Plan, Span, make_plan
+from backends.rows import RowTable, capacity_class
+
+Caches = list[Any]
+PROBE = 256  # mlx-lm's caches grow in steps of this many tokens
+
+
+class MlxLmModel:
+    """A model of mlx-lm's, with what can be learned about it without running it."""
+
+    def __init__(self, net: Any, config: dict[str, Any]) -> None:
+        self.net = net
+        self.config = config
+        first = mx.zeros((1, 1), mx.int32)
+        self.vocab = int(self.net(first, cache=self.caches()).shape[-1])
+
+    def caches(self) -> Caches:
+        return lm_cache.make_prompt_cache(self.net)
+
+    def bytes_at(self, n: int) -> int:
+        """Bytes that `n` tokens take, from the shapes of a graph that is never run."""
+        caches = self.caches()
+        self.net(mx.zeros((1, n), mx.int32), cache=caches)
+        return sum(c.nbytes for c in caches)
+
+
+def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
+    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm knows its architecture no better than we do."""
+    try:
+        net, config = load_model(folder, lazy=True)
+    except ValueError as error:
+        raise BackendMissing(f"mlx-lm cannot load this model: {error}") from error
+    if dtype == mx.float32:
+        net.set_dtype(dtype)  # widening is exact; otherwise a model stays as its file has it
+    mx.eval(net.parameters())
+    model = MlxLmModel(net, config)
+    kv = MlxLmKV(model, budget)
+    return Foreign(model, kv, MlxLmRunner(model, kv))
+
+
+@dataclass(frozen=True)
+class Mark:
+    length: int
+    caches: Caches
+
+
+class MlxLmKV:
+    """Implements `backends.base.KV` over lists of mlx-lm's caches."""
+
+    specs: Sequence[MemorySpec] = ()
+
+    def __init__(self, model: MlxLmModel, budget: int) -> None:
+        self.budget = budget
+        self.used = 0
+        self._model = model
+        self._table = RowTable()
+        self._caches: dict[int, Caches] = {}
+        self._marks: dict[int, Mark] = {}
+        self._fixed = model.bytes_at(1)
+        self._step_bytes = model.bytes_at(PROBE + 1) - self._fixed
+        self._fixed = max(0, self._fixed - self._step_bytes)
+
+    def caches(self, slot: Slot) -> Caches:
+        return self._caches[slot.id]
+
+    @property
+    def _trimmable(self) -> bool:
+        return lm_cache.can_trim_prompt_cache(self._model.caches())
+
+    # -- slots
+
+    def bytes_for(self, n: int) -> int:
+        return self._fixed + self._step_bytes * capacity_class(n) // PROBE
+
+    def open(self, n: int) -> Slot | None:
+        if self.used + self.bytes_for(n) > self.budget:
+            return None
+        slot = self._table.open(n)
+        self.used += self.bytes_for(n)
+        self._caches[slot.id] = self._model.caches()
+        return slot
+
+    def grow(self, slot: Slot, n: int) -> bool:
+        more = self.bytes_for(n) - self.bytes_for(slot.capacity)
+        if more <= 0:
+            return True
+        if self.used + more > self.budget:
+            return False
+        self._table.grow(slot, n)
+        self.used += more
+        return True
+
+    def close(self, slot: Slot) -> None:
+        if slot.open:
+            self.used -= self.bytes_for(slot.capacity)
+            self._table.close(slot)
+            del self._caches[slot.id]
+            self._marks.pop(slot.id, None)
+
+    def clear(self, slot: Slot) -> None:
+        """A sequence that went wrong shares nothing with others, so nothing has to be wiped."""
+
+    # -- going back and copies
+
+    def truncate(self, slot: Slot, length: int) -> None:
+        self._require_trimmable()
+        self._cut(slot, length)
+
+    def mark(self, slot: Slot) -> None:
+        kept = [] if self._trimmable else copy.deepcopy(self.caches(slot))
+        self._marks[slot.id] = Mark(slot.length, kept)
+
+    def rollback(self, slot: Slot, keep: int = 0) -> int:
+        mark = self._marks.pop(slot.id, None)
+        if mark is None:
+            raise ValueError(f"slot {slot.id} was not marked")
+        if mark.length + keep >= slot.length:
+            return slot.length - mark.length
+        if not mark.caches:
+            self._cut(slot, mark.length + keep)
+            return keep
+        self._caches[slot.id] = mark.caches
+        slot.length = mark.length
+        return 0
+
+    def snapshot(self, slot: Slot, *, rows: bool = True) -> Snapshot:
+        """With `rows` or without, the whole of the slot's caches: they cannot be told apart from outside."""
+        kept = copy.deepcopy(self.caches(slot))
+        mx.eval(_arrays(kept))
+        return Snapshot(slot.length, sum(c.nbytes for c in kept), kept, None)
+
+    def restore(self, slot: Slot, snapshot: Snapshot) -> None:
+        if snapshot.length > slot.capacity:
+            raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
+        self._caches[slot.id] = copy.deepcopy(snapshot.rows)
+        slot.length = snapshot.length
+
+    def copy(self, source: Slot, target: Slot, length: int) -> None:
+        self._require_trimmable()
+        if length > min(source.length, target.capacity):
+            raise ValueError(f"{length} rows cannot be copied from slot {source.id} to slot {target.id}")
+        self._caches[target.id] = copy.deepcopy(self.caches(source))
+        target.length = source.length
+        self._cut(target, length)
+
+    def _cut(self, slot: Slot, length: int) -> None:
+        if length < slot.length:
+            lm_cache.trim_prompt_cache(self.caches(slot), slot.length - length)
+            slot.length = length
+
+    def _require_trimmable(self) -> None:
+        if not self._trimmable:
+            raise ValueError("this architecture's memory cannot be cut: restore a snapshot instead")
+
+    def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> None:
+        raise ValueError("models that run through mlx-lm have no cross attention of ours")
+
+    def export(self, snapshot: Snapshot) -> list[np.ndarray]:
+        raise ValueError("snapshots of models that run through mlx-lm do not leave the process")
+
+    def adopt(self, length: int, arrays: Sequence[np.ndarray]) -> Snapshot:
+        raise ValueError("snapshots of models that run through mlx-lm do not come from outside the process")
+
+    def arrays(self) -> list[mx.array]:
+        return [a for caches in self._caches.values() for a in _arrays(caches)]
+
+
+def _arrays(caches: Caches) -> list[mx.array]:
+    return [a for _, a in tree_flatten([c.state for c in caches]) if isinstance(a, mx.array)]
+
+
+class MlxLmRunner:
+    """Implements `backends.base.Runner`."""
+
+    def __init__(self, model: MlxLmModel, kv: MlxLmKV) -> None:
+        self._model = model
+        self._kv = kv
+        self._held: Held = WeakKeyDictionary()
+        self._issued: MlxPending | None = None
+
+    def run(self, segs: Sequence[Seg]) -> MlxPending:
+        plan = make_plan(segs)
+        mark_drafts(self._kv, segs)
+        for span in plan.spans:
+            _refuse_what_mlx_lm_lacks(span.seg)
+        inputs = [self._ids(plan, span) for span in plan.spans]
+        outs = [
+            self._model.net(ids[None], cache=self._kv.caches(span.slot))[0] for ids, span in zip(inputs, plan.spans)
+        ]
+        for span in plan.spans:
+            span.slot.length += len(span)
+        pending = MlxPending(plan, self._kv, self._held, self.run)
+        if len(plan.picked):
+            logits = [out[rows] for out, rows in zip(outs, _rows_of_each(plan)) if len(rows)]
+            pending.sample(logits[0] if len(logits) == 1 else mx.concatenate(logits))
+        pending.issue(self._issued, self._kv.arrays())
+        self._issued = pending
+        return pending
+
+    def _ids(self, plan: Plan, span: Span) -> mx.array:
+        if span.seg.ids is not None:
+            return mx.array(plan.ids[span.start : span.stop])
+        if span.slot not in self._held:
+            raise ValueError(f"slot {span.slot.id} has no sampled token to go on from")
+        return collected([self._held[span.slot]])
+
+    def warm(self) -> None:
+        slot = self._kv.open(8)
+        if slot is None:
+            return
+        try:
+            for ids in ([0, 0], [0]):
+                self.run([Seg(slot, ids=ids, sample=Sampling())]).read()
+        finally:
+            self._kv.close(slot)
+
+
+def _refuse_what_mlx_lm_lacks(seg: Seg) -> None:
+    for what, given in (("embeddings", seg.embeds), ("additions to its inputs", seg.add), ("positions", seg.pos)):
+        if given is not None:
+            raise ValueError(f"A model that runs through mlx-lm takes no {what}: it reads text only.")
+
+
+def _rows_of_each(plan: Plan) -> list[mx.array]:
+    """For each span, its picked rows counted from its start."""
+    return [mx.array(plan.picked[(plan.picked >= s.start) & (plan.picked < s.stop)] - s.start) for s in plan.spans]
