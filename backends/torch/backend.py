@@ -11,7 +11,7 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.base import BackendMissing, DeviceMemory, DType, Foreign, MemorySpec, Model, Raw, Weight
+from backends.base import KV, BackendMissing, DeviceMemory, DType, Foreign, MemorySpec, Model, Raw, Weight
 
 # KV from backends.torch.kv import TorchKV
 from backends.torch.kv import TorchKV
@@ -54,7 +54,9 @@ class TorchBackend:
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> TorchKV:
         return TorchKV(specs, budget, DTYPES[self.dtype], self._place, bits)
 
-    def runner(self, model: Model, kv: TorchKV) -> TorchRunner:
+    def runner(self, model: Model, kv: KV) -> TorchRunner:
+        if not isinstance(kv, TorchKV):
+            raise TypeError("a torch model needs a torch KV store")
         return TorchRunner(model, kv, self.ops)
 
     def memory(self) -> DeviceMemory:
