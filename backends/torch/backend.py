@@ -12,14 +12,10 @@ import torch
 from torch import Tensor
 
 from backends.base import KV, BackendMissing, DeviceMemory, DType, Foreign, MemorySpec, Model, Raw, Weight
-
-# KV from backends.torch.kv import TorchKV
 from backends.torch.kv import TorchKV
 from backends.torch.linear import Experts, Stack, make_experts, make_linear
 from backends.torch.load import tensor
 from backends.torch.ops import DTYPES, TextOps
-
-# KV from backends.torch.runner import TorchRunner
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
 
@@ -56,7 +52,7 @@ class TorchBackend:
 
     def runner(self, model: Model, kv: KV) -> TorchRunner:
         if not isinstance(kv, TorchKV):
-            raise TypeError("a torch model needs a torch KV store")
+            raise TypeError("this backend's runner needs a KV store of this backend")
         return TorchRunner(model, kv, self.ops)
 
     def memory(self) -> DeviceMemory:
