@@ -21,7 +21,7 @@ from torch import Tensor
 from backends.base import KVSpec
 from backends.plan import Group, Plan, Span
 from backends.torch import delta
-from backends.torch.kv import TorchKV
+from backends.torch.kv import States, TorchKV
 from backends.torch.slab import Slab, places_of
 
 
@@ -56,6 +56,8 @@ class TorchCache:
         self.singles = plan.groups[-1].stop if plan.groups else 0
         self.runs = [(group, runs_of(group)) for group in plan.groups]
         self._places: dict[tuple[int, int], Tensor] = {}
+        self._writes: list[tuple[Tensor, slice | int | Tensor, Tensor]] = []
+        self._swaps: list[States] = []
         self._masks: dict[tuple[int, int, int | None], Tensor | None] = {}
 
     # -- softmax attention
@@ -169,74 +171,80 @@ class TorchCache:
             parts.append(out[0].transpose(0, 1))
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    # -- recurrent layers
-
-    @cached_property
-    def _turn(self) -> StateTurn:
-        return StateTurn([span.slot.place.state for span in self.plan.spans[: self.singles]], self.device)
+    # -- recurrent layers: nothing is written before `commit`, so that a step that fails has changed no state
 
     def conv(self, layer: int, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
         states = self.kv.states[layer].conv
         out = torch.empty_like(x)
         taps = w.float().t()  # [kernel, channels]
         if self.singles:
-            old = self._turn.read(states)
-            seen = torch.cat((old, self._turn.sorted(x[: self.singles])[:, None]), 1)
+            turn = self._turn
+            seen = torch.cat((states[turn.rows], turn.sorted(x[: self.singles])[:, None]), 1)
             summed = (seen.float() * taps).sum(1)
-            out[: self.singles] = self._turn.unsorted(summed if bias is None else summed + bias)
-            self._turn.write(states, seen[:, 1:])
+            out[: self.singles] = turn.unsorted(summed if bias is None else summed + bias)
+            self._writes.append((states, turn.rows, seen[:, 1:]))
         for span in self.plan.longs:
-            state = states[span.slot.place.state]
-            seen = torch.cat((state, x[span.start : span.stop])).float()
+            row = span.slot.place.state
+            seen = torch.cat((states[row], x[span.start : span.stop])).float()
             summed = seen[: len(span)] * taps[0]
             for i in range(1, len(taps)):
                 summed.addcmul_(seen[i : i + len(span)], taps[i])
             out[span.start : span.stop] = summed if bias is None else summed + bias
-            state.copy_(seen[len(span) :])
+            self._writes.append((states, row, seen[len(span) :]))
         return out
 
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
-        states = self.kv.states[layer].delta
+        states = self.kv.states[layer]
         out = torch.empty_like(v)
         if self.singles:
-            mine = [self._turn.sorted(x[: self.singles]) for x in (q, k, v, g, beta)]
-            state = self._turn.read(states)
-            out[: self.singles] = self._turn.unsorted(delta.step(state, *mine))
-            self._turn.write(states, state)
+            turn = self._turn
+            inputs = (turn.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
+            state = states.delta[turn.rows]
+            if turn.everyone:
+                new = states.spare[: self.singles]
+                self._swaps.append(states)
+            else:
+                new = torch.empty_like(state)
+                self._writes.append((states.delta, turn.rows, new))
+            out[: self.singles] = turn.unsorted(delta.step(new, state, *inputs))
         for span in self.plan.longs:
-            mine = [x[span.start : span.stop] for x in (q, k, v, g, beta)]
-            out[span.start : span.stop] = delta.scan(states[span.slot.place.state], *mine)
+            row = span.slot.place.state
+            new = states.delta[row].clone()
+            out[span.start : span.stop] = delta.scan(new, *(x[span.start : span.stop] for x in (q, k, v, g, beta)))
+            self._writes.append((states.delta, row, new))
         return out
+
+    @cached_property
+    def _turn(self) -> StateTurn:
+        rows = [span.slot.place.state for span in self.plan.spans[: self.singles]]
+        return StateTurn(rows, len(self.kv.table.states), self.device)
+
+    def commit(self) -> None:
+        """The step has succeeded: its recurrent states become the sequences' own."""
+        for table, rows, new in self._writes:
+            table[rows] = new
+        for states in self._swaps:
+            states.delta, states.spare = states.spare, states.delta
 
 
 class StateTurn:
     """The state rows of the sequences that decode. Mostly these are neighbours, though not in packed order: then the
-    few token rows are put into the states' order, and the large states stay where they are."""
+    few token rows are put into the states' order, and the large states are read where they are."""
 
-    def __init__(self, rows: Sequence[int], device: torch.device) -> None:
+    def __init__(self, rows: Sequence[int], live: int, device: torch.device) -> None:
         order = sorted(range(len(rows)), key=rows.__getitem__)
-        self.first, self.count = rows[order[0]], len(rows)
-        self.neighbours = rows[order[-1]] - self.first + 1 == self.count
-        self.in_order = order == list(range(self.count))
-        if not self.in_order:
-            self.order = torch.tensor(order, device=device)
-            self.inverse = self.order.argsort()
-        if not self.neighbours:
+        first, stop = rows[order[0]], rows[order[-1]] + 1
+        self.rows: slice | Tensor = slice(first, stop)
+        if stop - first != len(rows):
             self.rows = torch.tensor([rows[i] for i in order], device=device)
+        self.everyone = len(rows) == live
+        self._order: Tensor | None = None
+        if order != list(range(len(rows))):
+            self._order = torch.tensor(order, device=device)
+            self._inverse = self._order.argsort()
 
     def sorted(self, x: Tensor) -> Tensor:
-        return x if self.in_order else x.index_select(0, self.order)
+        return x if self._order is None else x.index_select(0, self._order)
 
     def unsorted(self, x: Tensor) -> Tensor:
-        return x if self.in_order else x.index_select(0, self.inverse)
-
-    def read(self, states: Tensor) -> Tensor:
-        if self.neighbours:
-            return states[self.first : self.first + self.count]
-        return states.index_select(0, self.rows)
-
-    def write(self, states: Tensor, new: Tensor) -> None:
-        if not self.neighbours:
-            states.index_copy_(0, self.rows, new)
-        elif new.data_ptr() != states[self.first].data_ptr():
-            states[self.first : self.first + self.count] = new
+        return x if self._order is None else x.index_select(0, self._inverse)

@@ -16,15 +16,16 @@ from torch import Tensor
 CHUNK = 64
 
 
-def step(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
-    """`state [B, Hv, Dk, Dv]` is written to; `q`, `k` `[B, Hk, Dk]`, `v [B, Hv, Dv]`, `g`, `beta` `[B, Hv]`."""
+def step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
+    """`state [B, Hv, Dk, Dv]`; `q`, `k` `[B, Hk, Dk]`, `v [B, Hv, Dv]`, `g`, `beta` `[B, Hv]`. The next state goes to
+    `new`, which may be `state` itself."""
     shared = v.shape[1] // q.shape[1]
     q, k = (x.float().repeat_interleave(shared, 1) if shared > 1 else x.float() for x in (q, k))
     decay = g.float().exp()[..., None]
     # both answers come from one pass over the old state, which is much larger than all else
     from_k, from_q = (torch.stack((k, q), 2) @ state).mul_(decay[..., None]).unbind(2)
     d = (v.float() - from_k) * beta.float()[..., None]
-    state.mul_(decay[..., None]).addcmul_(k[..., None], d[:, :, None])
+    torch.mul(state, decay[..., None], out=new).addcmul_(k[..., None], d[:, :, None])
     return from_q + (q * k).sum(-1, keepdim=True) * d
 
 

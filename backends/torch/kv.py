@@ -24,6 +24,7 @@ class States:
 
     conv: Tensor  # [rows, kernel - 1, channels]
     delta: Tensor  # [rows, heads, key_dim, value_dim], f32
+    spare: Tensor  # as `delta`: where a step of all sequences writes, so that a failed one has changed nothing
 
 
 @dataclass
@@ -59,17 +60,16 @@ class TorchKV:
                 self._token_bytes += spec.heads * widths
             elif isinstance(spec, StateSpec):
                 self.states[layer] = self._no_states(spec)
-                self._state_bytes += 4 * spec.heads * spec.key_dim * spec.value_dim
+                self._state_bytes += 2 * 4 * spec.heads * spec.key_dim * spec.value_dim  # with its spare
                 self._state_bytes += dtype.itemsize * spec.channels * (spec.kernel - 1)
 
     def _codec(self, dim: int, bits: int) -> Codec:
         return Plain(dim, self.dtype) if bits == 16 else Quantized(dim, self.dtype, bits)
 
     def _no_states(self, spec: StateSpec) -> States:
-        return States(
-            torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device),
-            torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device),
-        )
+        delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
+        conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
+        return States(conv, delta, delta)
 
     @property
     def recurrent(self) -> bool:
@@ -142,6 +142,7 @@ class TorchKV:
             if len(states.conv) < len(self.table.states):
                 states.conv = _with_rows(states.conv, _roomy(len(self.table.states)))
                 states.delta = _with_rows(states.delta, _roomy(len(self.table.states)))
+                states.spare = torch.empty_like(states.delta)
                 self.version += 1
 
     def _carry_out(self, moves: Sequence[Move]) -> None:

@@ -36,15 +36,17 @@ class TorchRunner:
         with torch.inference_mode():
             plan = make_plan(segs)
             x = self._inputs(plan)
-            for seg in segs:
-                if seg.draft:
-                    self.kv.mark(seg.slot)
-            hidden = self.model(Step(x, torch.from_numpy(plan.pos).to(self.ops.device), TorchCache(self.kv, plan)))
-            for span in plan.spans:
-                span.slot.length += len(span)
+            cache = TorchCache(self.kv, plan)
+            hidden = self.model(Step(x, torch.from_numpy(plan.pos).to(self.ops.device), cache))
             pending = TorchPending(self, plan)
             if len(plan.picked):
                 self._sample(plan, hidden, pending)
+            for seg in segs:
+                if seg.draft:
+                    self.kv.mark(seg.slot)
+            cache.commit()
+            for span in plan.spans:
+                span.slot.length += len(span)
             self._forget_closed()
             return pending
 

@@ -65,17 +65,19 @@ def test_chunks_are_the_recurrence(tokens, key_heads, shared, dk, dv, harsh, see
     np.testing.assert_allclose(mine.numpy(), last, atol=2e-4, rtol=2e-4)
 
 
+@pytest.mark.parametrize("in_place", [True, False])
 @pytest.mark.parametrize("shared", [1, 2])
-def test_a_step_advances_every_sequence_by_one_token(shared):
+def test_a_step_advances_every_sequence_by_one_token(shared, in_place):
     rng = np.random.default_rng(1)
     arrays = inputs(rng, 3, 2, shared, 8, 4)
     state = rng.normal(size=(3, 2 * shared, 8, 4)).astype(np.float32)
     mine = torch.from_numpy(state.copy())
-    got = step(mine, *tensors(arrays))
+    new = mine if in_place else torch.empty_like(mine)
+    got = step(new, mine, *tensors(arrays))
     for b in range(3):
         want, last = recurrence(state[b], *(a[b : b + 1] for a in arrays))
         np.testing.assert_allclose(got[b : b + 1].numpy(), want, atol=1e-5)
-        np.testing.assert_allclose(mine[b].numpy(), last, atol=1e-5)
+        np.testing.assert_allclose(new[b].numpy(), last, atol=1e-5)
 
 
 def test_chunks_of_a_prompt_are_the_whole_prompt():
