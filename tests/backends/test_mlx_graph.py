@@ -13,7 +13,7 @@ from backends.mlx.backend import MlxBackend
 from backends.mlx.graph import count_primitives
 from backends.mlx.linear import make_linear
 from backends.mlx.ops import TextOps
-from backends.mlx.rotary import Angles
+from backends.mlx.rotary import Angles, Frequencies
 from backends.plan import make_plan
 from tests.backends.mlx_models import tiny_runner
 from tests.backends.mlx_tools import dense
@@ -110,7 +110,9 @@ def device(request, monkeypatch) -> str:
         monkeypatch.setattr(mx.fast, "rms_norm", lambda x, w, eps: mx.negative(x))
         monkeypatch.setattr(mx.fast, "rope", lambda x, *_, **__: mx.negative(x))
         monkeypatch.setattr(mx.fast, "scaled_dot_product_attention", one_attention)
-        monkeypatch.setattr(TextOps, "angles", lambda self, pos, rope: Angles(pos, rope, kernel=True))
+        monkeypatch.setattr(
+            TextOps, "angles", lambda self, pos, rope: Angles(pos, rope, Frequencies(rope), kernel=True)
+        )
     return request.param
 
 
