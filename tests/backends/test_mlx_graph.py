@@ -167,3 +167,16 @@ def test_a_runner_counts_its_own_step_and_leaves_no_trace():
     runner, kv = tiny_runner("ad")
     assert 0 < runner.count_primitives(1) <= runner.count_primitives(3)
     assert kv.used == 0
+
+
+def test_a_kept_snapshot_does_not_make_writes_copy():
+    runner, kv = tiny_runner("aa", budget=1 << 34)
+    slot = kv.open(1 << 14)
+    runner.run([Seg(slot, ids=[1] * 3, sample=Sampling())]).read()
+    runner.run([Seg(slot, sample=Sampling())]).read()
+    kept = kv.snapshot(slot)
+    before = mx.get_active_memory()
+    mx.reset_peak_memory()
+    runner.run([Seg(slot, sample=Sampling())]).read()
+    assert mx.get_peak_memory() - before < next(iter(kv.slabs.values())).arrays()[0].nbytes / 4
+    assert kept.nbytes < 1 << 16
