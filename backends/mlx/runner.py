@@ -36,8 +36,20 @@ class MlxRunner:
     def run(self, segs: Sequence[Seg]) -> MlxPending:
         plan = make_plan(segs)
         mark_drafts(self._kv, segs)
-        pending = self._build(plan)
-        pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._held.values())])
+        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._held.get(s.slot)) for s in plan.spans]
+        try:
+            pending = self._build(plan)
+            pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._held.values())])
+        except Exception:
+            # Rows beyond a slot's length are nobody's, so this is all that a step that failed can leave behind.
+            for slot, length, states, last in before:
+                slot.length = length
+                self._kv.states.put(slot, states)
+                if last is None:
+                    self._held.pop(slot, None)
+                else:
+                    self._held[slot] = last
+            raise
         self._issued = pending
         return pending
 
