@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +37,8 @@ class MlxBackend:
         self.device = device
         self.dtype: DType = dtype
         mx.set_default_device(mx.gpu if device == "metal" else mx.cpu)
+        if device == "cpu" and shutil.which("g++") is None:
+            mx.disable_compile()  # fused kernels of the CPU are compiled where they run
         self.ops = Ops(device, dtype)
         self._mx_dtype = DTYPES[dtype]
 

@@ -16,7 +16,7 @@ from backends.base import KVSpec
 from backends.mlx.attend import attend_one_token, attend_run
 from backends.mlx.delta import delta_rule
 from backends.mlx.kv import MlxKV
-from backends.mlx.slabs import Parts, Slabs
+from backends.mlx.slabs import Parts, Plain, Slabs
 from backends.mlx.states import Batch, Pair
 from backends.plan import Group, Plan, Span
 
@@ -110,6 +110,7 @@ class MlxCache:
         self._kv = kv
         self._plan = plan
         self._kernel = kernel
+        self._plain = Plain(kv.dtype)  # encoder output is never quantized
         self._singles = len(plan.spans) - len(plan.longs)
         self._groups = [(g, Writer(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
         self._starts = [mx.array([s.slot.place.row, s.past]) for s in plan.longs]
@@ -179,9 +180,16 @@ class MlxCache:
         return out if block.dense else mx.take(out, block.collect, axis=0)
 
     def cross(self, layer: int, q: mx.array, scale: float) -> mx.array:
-        outs = []
-        for span in self._plan.spans:
-            k, v = self._kv.cross(span.slot, layer)
+        memory, singles, outs = self._kv.crossed, self._singles, []
+        alone = list(self._plan.spans)
+        if singles > 1:
+            both = memory.together([span.slot for span in alone[:singles]], layer)
+            outs.append(
+                attend_one_token(_rows(q, 0, singles), [both.keys], [both.values], self._plain, scale, both.mask)
+            )
+            alone = alone[singles:]
+        for span in alone:
+            k, v = memory.get(span.slot, layer)
             outs.append(attend_run(_rows(q, span.start, span.stop), k, v, scale, None, causal=False))
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 

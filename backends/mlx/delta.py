@@ -11,11 +11,14 @@ Padding has no key, no beta and no decay, so it leaves the state as it is.
 
 from __future__ import annotations
 
+from functools import cache
+
 import mlx.core as mx
 import numpy as np
 
+from backends.mlx.graph import primitives
+
 CHUNK = 64
-SIMD = 32  # the Metal kernel deals key dimensions out to lanes in these
 
 
 def delta_rule(
@@ -23,14 +26,31 @@ def delta_rule(
 ) -> tuple[mx.array, mx.array]:
     """`q`, `k` `[B, T, Hk, Dk]`, `v [B, T, Hv, Dv]`, `g`, `beta` `[B, T, Hv]` -> `[B, T, Hv, Dv]` and the new state.
 
-    `kernel`: this device has a fused kernel (elsewhere MLX unrolls the same call over time).
+    `kernel`: use the device's fused kernel where it has one for these shapes.
     """
-    if kernel and q.shape[-1] % SIMD == 0 and v.shape[-1] % SIMD == 0:
-        out, state = mx.fast.gated_delta_update(q, k, v, mx.exp(g), beta.astype(g.dtype), state)
-        return out.astype(v.dtype), state
+    if kernel and has_kernel(*q.shape[2:], *v.shape[2:]):
+        return by_kernel(q, k, v, g, beta, state)
     if q.shape[1] == 1:
         return _one_token(q, k, v, g, beta, state)
     return _chunked(q, k, v, g, beta, state)
+
+
+@cache
+def has_kernel(key_heads: int, key_dim: int, heads: int, dim: int) -> bool:
+    """MLX has kernels for the shapes of a few published models and unrolls all others over time, without a word. So
+    ask for a graph that is never run, and look which it is."""
+    keys, values, gates = mx.zeros((1, 2, key_heads, key_dim)), mx.zeros((1, 2, heads, dim)), mx.zeros((1, 2, heads))
+    _, state = by_kernel(keys, keys, values, gates, gates, mx.zeros((1, heads, dim, key_dim)))
+    return "GatedDeltaUpdate" in primitives(state)
+
+
+def by_kernel(
+    q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array
+) -> tuple[mx.array, mx.array]:
+    # The kernel reads everything but the state in the dtype of q, and a decay near one needs more than half precision.
+    q, k, values, beta = (x.astype(mx.float32) for x in (q, k, v, beta))
+    out, state = mx.fast.gated_delta_update(q, k, values, mx.exp(g), beta, state)
+    return out.astype(v.dtype), state
 
 
 def _one_token(

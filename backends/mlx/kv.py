@@ -13,11 +13,10 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import CrossSpec, KVSpec, MemorySpec, Slot, Snapshot, StateSpec
+from backends.mlx.crossed import CrossMemory, Layers
 from backends.mlx.slabs import Parts, Slabs, make_format, row_width
 from backends.mlx.states import Batch, Held, StateBank
 from backends.rows import Move, RowTable, capacity_class
-
-Cross = dict[int, tuple[mx.array, mx.array]]  # layer -> keys and values [1, heads, S, dim]
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Kept:
     """What a snapshot holds besides rows. Values that nobody writes to."""
 
     states: Batch
-    cross: Cross
+    cross: Layers
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,11 @@ class MlxKV:
         attention = {i: s for i, s in enumerate(specs) if isinstance(s, KVSpec)}
         self.form = make_format(dtype, bits, list(attention.values()))
         self.states = StateBank({i: s for i, s in enumerate(specs) if isinstance(s, StateSpec)}, dtype)
+        self.crossed = CrossMemory(dtype)
         self.table = RowTable()
         self.slabs: dict[int, Slabs] = {}
         self._attention = attention
         self._token_bytes = sum(row_width(self.form, s) for s in attention.values())
-        self._cross: dict[int, Cross] = {}
         self._marks: dict[int, Mark] = {}
 
     # -- slots
@@ -83,7 +82,7 @@ class MlxKV:
         if not slot.open:
             return
         capacity = slot.capacity
-        self.used -= self.bytes_for(capacity) + _nbytes(self._cross.pop(slot.id, {}))
+        self.used -= self.bytes_for(capacity) + self.crossed.drop(slot)
         moves, _ = self.table.close(slot)
         self._carry_out(moves)
         self._shrink(capacity)
@@ -103,9 +102,11 @@ class MlxKV:
                 self.slabs[move.to_capacity].write(move.to_row, rows)
 
     def _shrink(self, capacity: int) -> None:
+        """Give rows back at once, not when the next step happens to run."""
         live = len(self.table.classes[capacity])
         if live:
             self.slabs[capacity].fit(live)
+            mx.eval(self.slabs[capacity].arrays())
         else:
             del self.slabs[capacity]
 
@@ -136,7 +137,7 @@ class MlxKV:
         taken: Parts | None = None
         if rows:
             taken = self.slabs[slot.capacity].read(slot.place.row, slot.length)
-        kept = Kept(self.states.get(slot).alone(), self._cross.get(slot.id, {}))
+        kept = Kept(self.states.get(slot).alone(), self.crossed.layers(slot))
         states = [a for pair in kept.states.layers.values() for a in pair]
         mx.eval(states)
         return Snapshot(slot.length, sum(a.nbytes for a in [*(taken or []), *states]), taken, kept)
@@ -150,8 +151,7 @@ class MlxKV:
             self.slabs[slot.capacity].write(slot.place.row, snapshot.rows)
         self.states.put(slot, Held(snapshot.states.states, 0))
         if snapshot.states.cross:
-            self.used += _nbytes(snapshot.states.cross) - _nbytes(self._cross.get(slot.id, {}))
-            self._cross[slot.id] = snapshot.states.cross
+            self.used += self.crossed.replace(slot, snapshot.states.cross)
         slot.length = snapshot.length
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
@@ -194,18 +194,7 @@ class MlxKV:
     def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> None:
         if not isinstance(self.specs[layer], CrossSpec):
             raise ValueError(f"layer {layer} has no cross attention")
-        cross = self._cross.setdefault(slot.id, {})
-        self.used -= _nbytes({layer: cross[layer]} if layer in cross else {})
-        k, v = (mx.contiguous(x.astype(self.dtype).transpose(1, 0, 2)[None]) for x in (k, v))
-        cross[layer] = (k, v)
-        mx.async_eval(cross[layer])
-        self.used += _nbytes({layer: cross[layer]})
-
-    def cross(self, slot: Slot, layer: int) -> tuple[mx.array, mx.array]:
-        try:
-            return self._cross[slot.id][layer]
-        except KeyError:
-            raise ValueError(f"slot {slot.id} has no encoder output for layer {layer}") from None
+        self.used += self.crossed.put(slot, layer, k, v)
 
     def clear(self, slot: Slot) -> None:
         """Leave nothing of a sequence that went wrong."""
@@ -215,10 +204,6 @@ class MlxKV:
     def arrays(self) -> list[mx.array]:
         """Everything that a step may have changed, to be evaluated with it."""
         return [*(a for slabs in self.slabs.values() for a in slabs.arrays()), *self.states.arrays()]
-
-
-def _nbytes(cross: Cross) -> int:
-    return sum(a.nbytes for pair in cross.values() for a in pair)
 
 
 def _to_host(a: mx.array) -> np.ndarray:

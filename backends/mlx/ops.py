@@ -14,7 +14,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import DType, Rope, Sampling
-from backends.mlx.rotary import Angles
+from backends.mlx.rotary import Angles, Frequencies
 from backends.mlx.sample import Drawn, sample
 
 DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
@@ -46,12 +46,15 @@ class TextOps:
     def __init__(self, device: str, dtype: DType) -> None:
         self.device = device
         self.dtype: DType = dtype
+        self._frequencies: dict[Rope, Frequencies] = {}
         self._unit_scales: dict[tuple[int, mx.Dtype], mx.array] = {}
 
     # -- rotation
 
     def angles(self, pos: mx.array, rope: Rope) -> Angles:
-        return Angles(pos, rope, kernel=self.device == "metal")
+        if rope not in self._frequencies:
+            self._frequencies[rope] = Frequencies(rope)
+        return Angles(pos, rope, self._frequencies[rope], kernel=self.device == "metal")
 
     def rope(self, x: mx.array, angles: Angles) -> mx.array:
         return angles.rotate(x)

@@ -62,6 +62,7 @@ class MlxPending:
         self._drawn: Drawn | None = None
         self._logits: mx.array | None = None
         self._codes: mx.array | None = None
+        self._tokens: dict[Slot, Token] | None = None
 
     def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
         """Add to the step's graph what follows the logits of its picked rows. `frame` takes the sampled ids."""
@@ -92,6 +93,11 @@ class MlxPending:
         return [a for a in (self._ids, self._logits, self._codes, *drawn) if a is not None]
 
     def read(self) -> dict[Slot, Token]:
+        if self._tokens is None:
+            self._tokens = self._read()
+        return self._tokens
+
+    def _read(self) -> dict[Slot, Token]:
         sampled = _Sampled(self._ids, self._drawn)
         tokens = sampled_tokens(self._plan, sampled.ids)
         row = 0

@@ -16,29 +16,37 @@ import numpy as np
 from backends.base import Rope
 
 
+class Frequencies:
+    """What of a `Rope` is the same in every step."""
+
+    def __init__(self, rope: Rope) -> None:
+        self.inverse = mx.array(np.asarray(rope.inv, np.float32))
+        self.periods = mx.array(1.0 / np.asarray(rope.inv, np.float32))  # the kernel divides positions by these
+        self.axes = None if rope.section is None else mx.array(_axis_of_frequency(rope))
+
+
 class Angles:
     """What `Ops.angles` hands out. Both forms are made on first use, so that a pass pays for one of them."""
 
-    def __init__(self, pos: mx.array, rope: Rope, kernel: bool) -> None:
+    def __init__(self, pos: mx.array, rope: Rope, frequencies: Frequencies, kernel: bool) -> None:
         self.rope = rope
         self._pos = pos
+        self._frequencies = frequencies
         plain = pos.ndim == 1 and rope.dynamic is None and rope.scale == 1.0
         self.kernel = kernel and plain
 
     @cached_property
     def _radians(self) -> mx.array:
         """`[T, dims / 2]`, f32."""
-        rope = self.rope
-        inv = mx.array(np.asarray(rope.inv, np.float32))
+        inverse, axes = self._frequencies.inverse, self._frequencies.axes
         pos = self._pos.astype(mx.float32)
-        if rope.dynamic is not None:
-            return _dynamic_radians(pos if pos.ndim == 1 else pos[0], rope, inv)
+        if self.rope.dynamic is not None:
+            return _dynamic_radians(pos if pos.ndim == 1 else pos[0], self.rope, inverse)
         if pos.ndim == 1:
-            return pos[:, None] * inv
-        if rope.section is None:
-            return pos[0][:, None] * inv
-        axis = mx.array(_axis_of_frequency(rope))
-        return mx.take(pos.T, axis, axis=1) * inv
+            return pos[:, None] * inverse
+        if axes is None:
+            return pos[0][:, None] * inverse
+        return mx.take(pos.T, axes, axis=1) * inverse
 
     @cached_property
     def cos_sin(self) -> tuple[mx.array, mx.array]:
@@ -49,11 +57,6 @@ class Angles:
         axis = -1 if self.rope.pairs else -2
         cos, sin = mx.expand_dims(cos[:, None], axis), mx.expand_dims(sin[:, None], axis)
         return cos, mx.concatenate([-sin, sin], axis=axis)
-
-    @cached_property
-    def periods(self) -> mx.array:
-        """The kernel divides positions by its frequencies."""
-        return mx.array(1.0 / np.asarray(self.rope.inv, np.float32))
 
     def rotate(self, x: mx.array) -> mx.array:
         """`[T, H, D] -> [T, H, D]`"""
@@ -66,7 +69,7 @@ class Angles:
                 base=None,
                 scale=1.0,
                 offset=self._pos,
-                freqs=self.periods,
+                freqs=self._frequencies.periods,
             )
             return rotated.squeeze(2)
         if rope.dims == x.shape[-1]:

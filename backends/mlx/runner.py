@@ -16,6 +16,7 @@ import numpy as np
 from backends.base import Model, Sampling, Seg, Step
 from backends.drafts import mark_drafts
 from backends.mlx.cache import MlxCache
+from backends.mlx.graph import count_primitives
 from backends.mlx.kv import MlxKV
 from backends.mlx.ops import TextOps
 from backends.mlx.pending import Held, Last, MlxPending, collected, taken
@@ -35,8 +36,20 @@ class MlxRunner:
     def run(self, segs: Sequence[Seg]) -> MlxPending:
         plan = make_plan(segs)
         mark_drafts(self._kv, segs)
-        pending = self._build(plan)
-        pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._held.values())])
+        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._held.get(s.slot)) for s in plan.spans]
+        try:
+            pending = self._build(plan)
+            pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._held.values())])
+        except Exception:
+            # Rows beyond a slot's length are nobody's, so this is all that a step that failed can leave behind.
+            for slot, length, states, last in before:
+                slot.length = length
+                self._kv.states.put(slot, states)
+                if last is None:
+                    self._held.pop(slot, None)
+                else:
+                    self._held[slot] = last
+            raise
         self._issued = pending
         return pending
 
@@ -105,6 +118,20 @@ class MlxRunner:
                 piece = piece + _on_device(span.seg.add, x.dtype)
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
+
+    # -- for those who look at it
+
+    def count_primitives(self, batch: int) -> int:
+        """Of the graph of one greedy decode step of `batch` sequences, which is built and thrown away."""
+        slots = [slot for slot in (self._kv.open(16) for _ in range(batch)) if slot is not None]
+        try:
+            self.run([Seg(slot, ids=[0] * 8, sample=Sampling()) for slot in slots]).read()
+            self.run([Seg(slot, sample=Sampling()) for slot in slots]).read()
+            pending = self._build(make_plan([Seg(slot, sample=Sampling()) for slot in slots]))
+            return count_primitives(*pending.arrays(), *self._kv.arrays())
+        finally:
+            for slot in slots:
+                self._kv.close(slot)
 
     # -- warm-up
 

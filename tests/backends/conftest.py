@@ -16,6 +16,7 @@ def bench_of(name: str, dtype: str) -> Bench:
 
         return Bench(name, dtype, TorchBackend("cpu", dtype).ops)
     import mlx.core as mx
+
     from backends.mlx.backend import MlxBackend
 
     return Bench(name, dtype, MlxBackend("metal" if mx.metal.is_available() else "cpu", dtype).ops)

@@ -1,10 +1,6 @@
-"""What the MLX tests share: weights as a checkpoint would hand them over, and a count of a graph's primitives."""
+"""What the MLX tests share: weights as a checkpoint would hand them over."""
 
 from __future__ import annotations
-
-import io
-import re
-from collections import Counter
 
 import mlx.core as mx
 import numpy as np
@@ -37,10 +33,3 @@ def affine(a: np.ndarray, bits: int = 4, group: int = 32, scales: type = np.floa
         packed, mx.array(s.astype(np.float32)), mx.array(b.astype(np.float32)), group_size=group, bits=bits
     )
     return Affine(raw(np.array(packed)), raw(s), raw(b), bits, group), np.array(back)
-
-
-def count_primitives(*outputs: mx.array) -> Counter[str]:
-    """The kinds of primitives in the graph that would compute `outputs`, counted."""
-    dot = io.StringIO()
-    mx.export_to_dot(dot, *outputs)
-    return Counter(re.findall(r'\[label ="([^"]*)", shape=rectangle', dot.getvalue()))

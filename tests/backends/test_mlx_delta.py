@@ -4,8 +4,9 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from backends.mlx.delta import CHUNK, delta_rule
-from tests.backends.mlx_tools import count_primitives
+from backends.mlx import delta
+from backends.mlx.delta import CHUNK, by_kernel, delta_rule, has_kernel
+from backends.mlx.graph import count_primitives
 
 
 def recurrence(q, k, v, g, beta, state):
@@ -78,15 +79,28 @@ def test_the_kernels_call_means_the_same():
     v, state = rng.normal(size=(2, 7, 2, 32)).astype(np.float32), rng.normal(size=(2, 2, 32, 32)).astype(np.float32)
     g, beta = -rng.random((2, 7, 2)).astype(np.float32), rng.random((2, 7, 2)).astype(np.float32)
     arrays = [mx.array(x) for x in (q, k, v, g, beta, state)]
-    for got, want in zip(delta_rule(*arrays, kernel=True), delta_rule(*arrays, kernel=False), strict=True):
+    for got, want in zip(by_kernel(*arrays), delta_rule(*arrays, kernel=False), strict=True):
         np.testing.assert_allclose(np.array(got), np.array(want), atol=2e-5)
+
+
+def test_a_call_that_would_be_unrolled_is_not_taken_for_a_kernel():
+    assert not has_kernel(16, 128, 32, 128)  # this device has none
+
+
+def test_a_kernel_is_used_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(delta, "has_kernel", lambda *shape: shape == (2, 8, 4, 6))
+    arrays = [mx.array(x) for x in inputs(1, 20)]
+    used = count_primitives(*delta_rule(*arrays, kernel=True))
+    unrolled = count_primitives(*by_kernel(*arrays))
+    assert used == unrolled
+    assert count_primitives(*delta_rule(*arrays, kernel=False)) < unrolled
 
 
 def test_the_graph_grows_with_chunks_not_with_tokens():
     def size(length: int) -> int:
         arrays = [mx.array(x) for x in inputs(1, length)]
         mx.eval(arrays)
-        return sum(count_primitives(*delta_rule(*arrays, kernel=False)).values())
+        return count_primitives(*delta_rule(*arrays, kernel=False))
 
     assert size(CHUNK) - size(CHUNK // 2) <= 6
     assert size(2 * CHUNK) - size(CHUNK) <= 30

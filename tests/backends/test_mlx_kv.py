@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
 from backends.base import CrossSpec, KVSpec, Sampling, Seg
 from backends.mlx.backend import MlxBackend
+from backends.mlx.cache import MlxCache
+from backends.plan import make_plan
 from tests.backends.mlx_models import VOCAB, tiny_runner
 
 KINDS = ["aa", "ad"]
@@ -152,7 +155,7 @@ def test_encoder_rows_are_counted_and_kept_apart():
     kv.put(slot, 1, backend.ops.array(k), backend.ops.array(v))
     assert kv.used == 2 * kv.bytes_for(4) + k.nbytes + v.nbytes
     with pytest.raises(ValueError, match="no encoder output"):
-        kv.cross(other, 1)
+        kv.crossed.get(other, 1)
     kv.close(slot)
     kv.close(other)
     assert kv.used == 0
@@ -173,3 +176,37 @@ def test_a_slots_own_sampling_survives_growth():
     kv.grow(slot, 257)
     assert runner.run([Seg(slot, sample=Sampling())]).read()[slot].ids
     assert slot.length == 257
+
+
+def test_cross_attention_of_a_batch_equals_solo_runs():
+    """Different encoder lengths, company that changes, and a longer run among single tokens."""
+    backend = MlxBackend("cpu", "f32")
+    kv = backend.kv([CrossSpec(2, 32)], 1 << 30)
+    rng = np.random.default_rng(0)
+    slots = [kv.open(8) for _ in range(3)]
+    stored = {}
+    for slot, length in zip(slots, (5, 3, 5)):
+        k, v = rng.normal(size=(2, length, 2, 32)).astype(np.float32)
+        kv.put(slot, 0, backend.ops.array(k), backend.ops.array(v))
+        stored[slot] = (k, v)
+
+    def attended(lengths: dict) -> None:
+        plan = make_plan([Seg(slot, ids=[1] * n) for slot, n in lengths.items()])
+        q = rng.normal(size=(plan.total, 4, 32)).astype(np.float32)
+        got = np.array(MlxCache(kv, plan, kernel=False).cross(0, mx.array(q), 0.2))
+        for span in plan.spans:
+            k, v = stored[span.slot]
+            scores = np.einsum("thd,shd->ths", q[span.start : span.stop], np.repeat(k, 2, 1)) * 0.2
+            shares = np.exp(scores - scores.max(-1, keepdims=True))
+            shares /= shares.sum(-1, keepdims=True)
+            want = np.einsum("ths,shd->thd", shares, np.repeat(v, 2, 1))
+            np.testing.assert_allclose(got[span.start : span.stop], want, atol=1e-5)
+
+    first, second, third = slots
+    attended({first: 1, second: 1, third: 1})
+    attended({first: 1, third: 1})
+    attended({first: 1, second: 4, third: 1})
+    attended({second: 1})
+    kv.put(third, 0, backend.ops.array(stored[first][1]), backend.ops.array(stored[first][0]))
+    stored[third] = stored[first][::-1]
+    attended({first: 1, third: 1})

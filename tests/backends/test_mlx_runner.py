@@ -240,3 +240,30 @@ def test_a_sequence_without_a_token_cannot_go_on():
     with pytest.raises(ValueError, match="no sampled token"):
         runner.run([Seg(slot, sample=GREEDY)])
     assert slot.length == 0
+
+
+@pytest.mark.parametrize("layers", KINDS)
+@pytest.mark.parametrize("where", ["while building", "while issuing"])
+def test_a_step_that_fails_can_be_run_again(layers, where, monkeypatch):
+    runner, kv = tiny_runner(layers)
+    ids = prompt(5)
+    want = greedy(runner, kv, ids, 6)
+    slot, fresh = kv.open(20), kv.open(20)
+    got = runner.run([Seg(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
+    got += runner.run([Seg(slot, sample=GREEDY)]).read()[slot].ids
+
+    def fail(*_):
+        raise MemoryError("no room")
+
+    segs = [Seg(slot, sample=GREEDY), Seg(fresh, ids=ids, sample=GREEDY)]
+    with monkeypatch.context() as patched:
+        patched.setattr(*((runner._model, "logits") if where == "while building" else (mx, "async_eval")), fail)
+        with pytest.raises(MemoryError):
+            runner.run(segs)
+    assert (slot.length, fresh.length) == (6, 0)
+    out = runner.run(segs).read()
+    got += out[slot].ids
+    assert out[fresh].ids == want[:1]
+    while len(got) < 6:
+        got += runner.run([Seg(slot, sample=GREEDY)]).read()[slot].ids
+    assert got == want
