@@ -17,7 +17,9 @@ class Memory:
     def __init__(self, kv: KV) -> None:
         self.kv = kv
         self.loaded_budget = kv.budget
-        self.recurrent = any(isinstance(spec, StateSpec) for spec in kv.specs)
+        # a store that does not say what it holds (another library's caches) may hold states, and cannot be exported
+        self.recurrent = not kv.specs or any(isinstance(spec, StateSpec) for spec in kv.specs)
+        self.movable = bool(kv.specs)
         self.open_slots: set[Slot] = set()
         self.snapshot_bytes = 0  # states kept beside the slots, under the same limit
 

@@ -194,6 +194,11 @@ class Engine:
             models=models,
         )
 
+    @property
+    def idle(self) -> bool:
+        """Nothing is asked for and nothing is running."""
+        return not self._inbox and not self._jobs
+
     def close(self, grace: float = 0.0) -> None:
         """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
         if self._over:

@@ -33,19 +33,29 @@ class Faults:
         return EngineFault(f"A step of the engine failed: {type(error).__name__}: {error}")
 
     def issue_failed(self, rows: Sequence[Row], error: Exception) -> None:
-        """`run` raised: the slots are as they were, unless the backend says otherwise by a changed length."""
+        """`run` raised, and the slots that are not as they were have been dropped."""
         log.warning("a step with %s failed: %r", ", ".join(row.choice.job.id for row in rows), error)
-        broken = [row for row in rows if row.seg.slot.length != row.start]
-        for row in broken:
-            self._again(row)
-        sound = [row for row in rows if row not in broken]
         if isinstance(error, MemoryError | OutOfMemory):
-            self._out_of_memory(sound, error)
-        elif len(sound) == 1 and not broken:
-            self._lane.fail(sound[0].choice.job, self.wrapped(error), keep=False)
+            self._out_of_memory(rows, error)
+        elif len(rows) == 1:
+            self._lane.fail(rows[0].choice.job, self.wrapped(error), keep=False)
         else:
-            for row in sound:
+            for row in rows:
                 self._try_alone(row)
+
+    @staticmethod
+    def changed(rows: Sequence[Row]) -> list[Row]:
+        """A backend that breaks its promise shows it by a slot's length: such a slot must not be used again."""
+        changed = [row for row in rows if row.seg.slot.length != row.start]
+        for row in changed:
+            row.choice.sound = False
+        return changed
+
+    def drop(self, changed: Sequence[Row]) -> None:
+        for row in changed:
+            if row.choice.slot is row.seg.slot and row.choice.ended is None:
+                self._again(row)
+                row.choice.sound = True
 
     def _try_alone(self, row: Row) -> None:
         if row.choice.slot is not row.seg.slot:  # it ended, or was evicted for the sake of another row
@@ -56,10 +66,8 @@ class Faults:
 
     def _again(self, row: Row) -> None:
         """The slot cannot be trusted: drop it and compute the sequence's tokens again, alone."""
-        choice = row.choice
-        if choice.ended is None:
-            choice.alone = True
-            self._lane.scheduler.evict(choice, keep=False)
+        row.choice.alone = True
+        self._lane.scheduler.evict(row.choice, keep=False)
 
     def _out_of_memory(self, rows: Sequence[Row], error: Exception) -> None:
         """Give something up, so that the next plan asks for less: idle prefixes, chunk length, a sequence."""

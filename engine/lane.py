@@ -196,19 +196,19 @@ class Lane:
 
     def issue(self, rows: Sequence[Row]) -> Flight | None:
         """Start a step. None: it failed, and what can be saved has been; plan again."""
-        kv = self.memory.kv
         replies = sum(row.choice.replying for row in rows)
         prompt = sum(row.fed for row in rows if not row.choice.replying)
         issued = self._clock()
         try:
             with self._trace.span("prefill" if prompt else "decode", rows=len(rows), prompt=prompt):
-                for row in rows:
-                    if row.guesses:
-                        kv.mark(row.seg.slot)
                 pending = self.loaded.runner.run([row.seg for row in rows])
         except Exception as error:
-            if self._settle():  # the rows were planned on what that step was expected to give
+            changed = self._faults.changed(rows)
+            ahead = self._settle()
+            self._faults.drop(changed)
+            if ahead:  # the rows were planned on what the step before was expected to give: plan again
                 self._hold_back = 2
+                log.warning("a step that was issued ahead failed: %r", error)
             else:
                 self._faults.issue_failed(rows, error)
             return None
@@ -267,8 +267,6 @@ class Lane:
         choice, job, tally = row.choice, row.choice.job, self._shared.tally
         choice.alone = False
         if row.guesses:
-            if token.accepted < row.guesses:
-                self.memory.kv.rollback(row.seg.slot, row.fed + token.accepted)
             job.drafted += row.guesses
             job.accepted += token.accepted
             tally.drafted += row.guesses
@@ -352,7 +350,7 @@ class Lane:
     def _leave(self, choice: Choice, keep: bool) -> None:
         """Take the choice out of the queues; its slot follows when no step uses it any more."""
         scheduler = self.scheduler
-        choice.sound = keep
+        choice.sound = choice.sound and keep
         if choice in scheduler.running:
             scheduler.running.remove(choice)
             scheduler.finished_one()

@@ -16,7 +16,7 @@ class TextStream(Protocol):
     """Turns one reply's tokens into text as they come, never a half character."""
 
     def push(self, token: int) -> str: ...
-    def flush(self) -> str:
+    def finish(self) -> str:
         """What was held back, at the end."""
 
 
@@ -24,16 +24,16 @@ class Vocabulary(Protocol):
     """What structured output must know of a tokenizer."""
 
     def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> Sequence[int]: ...
-    def is_special(self, token: int) -> bool: ...
-    def bytes_of(self, token: int) -> bytes:
+    def is_special(self, id: int, /) -> bool: ...
+    def bytes_of(self, id: int, /) -> bytes:
         """The bytes that a token adds to the output; none for an id that the tokenizer does not have."""
 
 
 class Device(Protocol):
     """The part of a backend that the engine asks questions of."""
 
-    device: str
-
+    @property
+    def device(self) -> str: ...
     def memory(self) -> DeviceMemory: ...
     def release(self) -> None: ...
 
@@ -42,16 +42,22 @@ class Loaded(Protocol):
     """One model, ready to run."""
 
     name: str
-    backend: Device
     kv: KV
     runner: Runner
-    tokenizer: Vocabulary
-    eos_ids: Collection[int]
     context: int  # tokens, prompt and reply together
     vocab: int
-    defaults: Mapping[str, Any]  # sampling, as the checkpoint's generation_config says
     weight_bytes: int
     fingerprint: str  # changes when the weights change: the key of what is spilled to disk
+
+    @property
+    def backend(self) -> Device: ...
+    @property
+    def tokenizer(self) -> Vocabulary: ...
+    @property
+    def eos_ids(self) -> Collection[int]: ...
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Sampling, as the checkpoint's generation_config says."""
 
     def text_stream(self) -> TextStream: ...
     def close(self) -> None: ...

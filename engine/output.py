@@ -71,7 +71,7 @@ class Output:
 
     def _end(self, piece: Piece, reason: FinishReason, stop: int | None) -> None:
         piece.reason, piece.stop = reason, stop
-        text = self._stream.flush()
+        text = self._stream.finish()
         if self._stops is not None:
             text, hit = self._stops.push(text)
             if hit is not None:

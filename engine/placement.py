@@ -116,7 +116,7 @@ class Placement:
             kv.copy(idle.slot, slot, match.length)
         else:
             # only a slot that *is* at the border can be copied: rewind it, copy, and return it to where it was
-            now = kv.snapshot(idle.slot, rows=False)
+            now = kv.snapshot(idle.slot)
             assert match.state is not None
             kv.restore(idle.slot, match.state)
             whole = kv.snapshot(idle.slot)

@@ -82,7 +82,7 @@ class Residents:
         if self.limit.nbytes is None:
             self.limit.nbytes = memory_limit(settings.gpu_memory_limit, loaded.backend.memory().total)
         memory = Memory(loaded.kv)
-        spill = self.spill
+        spill = self.spill if memory.movable else None
 
         def store(prefix: Prefix, hurry: bool) -> None:
             if spill is not None:

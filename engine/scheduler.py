@@ -119,7 +119,9 @@ class Scheduler:
         self.cap, self._calm = max(1, len(self.running)), 0
 
     def _cheaper_again(self, length: int) -> bool:
-        """Is computing the tokens again cheaper than moving their memory twice, or is the host full?"""
+        """Is computing the tokens again cheaper than moving their memory twice, or the only way?"""
+        if not self.memory.movable:
+            return True
         nbytes = self.memory.kv.bytes_for(length)
         if self.placement.host_bytes + nbytes > self._host_limit:
             return True

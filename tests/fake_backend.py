@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from backends.base import DeviceMemory, KVSpec, Sampling, Seg, Slot, Snapshot, StateSpec, Token
+from backends.drafts import mark_drafts, settle_drafts
 from engine.sampling import uniform
 from engine.text.detokenizer import Detokenizer
 from engine.types import SamplingParams
@@ -68,7 +69,7 @@ class Nature:
 
 @dataclass
 class _Place:
-    """A slot's memory. `rows` may be longer than the slot: rows that were cut off lie there until overwritten."""
+    """A slot's memory."""
 
     rows: list[int] = field(default_factory=list)
     state: int = 1
@@ -131,7 +132,7 @@ class FakeKV:
             slot.place.rows = list(snapshot.rows)
         else:
             self._must(source == slot.id, f"states of slot {source} put into slot {slot.id}")
-            self._must(len(slot.place.rows) >= snapshot.length, f"rows of slot {slot.id} are gone")
+            self._must(slot.length >= snapshot.length, f"rows of slot {slot.id} are gone")
         slot.place.state, slot.length, slot.place.last = state, snapshot.length, None
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
@@ -150,6 +151,7 @@ class FakeKV:
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         length, state = slot.place.marked
+        slot.place.marked = None
         self._must(length + keep <= slot.length, f"rollback of slot {slot.id} keeps more than there is")
         if self.nature.recurrent:
             slot.length, slot.place.state, slot.place.last = length, state, None
@@ -230,7 +232,9 @@ class FakeRunner:
         if self.clock is not None:
             step, row, token = self.costs
             self.clock.now += step + row * len(segs) + token * sum(len(seg) for seg in segs)
+        mark_drafts(kv, segs)
         tokens = {seg.slot: self._one(seg) for seg in segs}
+        settle_drafts(kv, segs, tokens, lambda again: [self._one(seg) for seg in again])
         error = self.reading(segs) if self.reading is not None else None
         if error is not None:
             for seg in segs:
@@ -258,6 +262,7 @@ class FakeRunner:
         if seg.sample is None:
             return Token([], logits=logits)
         if NAN in fed:
+            place.last = NAN
             return Token([], nan=True)
         return self._sample(seg, digests, first, logits)
 
@@ -302,6 +307,17 @@ class FakeTokenizer:
         return id < 8
 
 
+class FakeStream:
+    def __init__(self, tokenizer: FakeTokenizer) -> None:
+        self._detokenizer = Detokenizer(tokenizer)
+
+    def push(self, token: int) -> str:
+        return self._detokenizer.push(token)
+
+    def finish(self) -> str:
+        return self._detokenizer.flush()
+
+
 class FakeDevice:
     def __init__(self, total: int = 1 << 30, device: str = "cpu") -> None:
         self.device = device
@@ -333,8 +349,8 @@ class FakeLoaded:
         self.fingerprint = f"{name}-1"
         self.closed = False
 
-    def text_stream(self) -> Detokenizer:
-        return Detokenizer(self.tokenizer)
+    def text_stream(self) -> FakeStream:
+        return FakeStream(self.tokenizer)
 
     def close(self) -> None:
         self.closed = True
