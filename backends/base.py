@@ -166,9 +166,7 @@ class KV(Protocol):
 
     @property
     def specs(self) -> Sequence[MemorySpec]: ...
-    @property
-    def budget(self) -> int:
-        """Bytes that may be used."""
+    budget: int  # bytes that may be used; whoever shares the device out among models sets it anew
 
     @property
     def used(self) -> int:

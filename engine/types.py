@@ -160,6 +160,15 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class PromptScores:
+    """Logprobs of prompt tokens, where they were asked for: `logprobs[i]` is that of the token at `start + i`."""
+
+    request: str
+    start: int
+    logprobs: Sequence[TokenLogprob]
+
+
+@dataclass(frozen=True)
 class Text:
     """New output of one of the `n` choices. `text` may be empty (a token that ends no character yet)."""
 
@@ -199,7 +208,7 @@ class Failed:
     timings: Timings = field(default_factory=Timings)
 
 
-Event: TypeAlias = Started | Progress | Text | Finished | Done | Failed
+Event: TypeAlias = Started | Progress | PromptScores | Text | Finished | Done | Failed
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,379 @@
+"""The engine: requests in from any thread, one thread that owns every array, events out.
+
+`Engine` is the face. Its thread does the same thing for ever: take in what was asked, let every loaded model do one
+step in turn, look after idle models, sleep when there is nothing to do. How a step works is in `lane.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from engine.errors import EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
+from engine.handle import RequestHandle
+from engine.lane import Lane, Shared
+from engine.loaded import Loaded
+from engine.residents import Busy, Residents
+from engine.sequence import Job
+from engine.settings import Settings
+from engine.stats import EngineStats, ModelStats, Rate, Tally
+from engine.trace import Silent, Tracer
+from engine.types import Done, Failed, Request, Result
+
+log = logging.getLogger("grus.engine")
+_T = TypeVar("_T")
+_NAP = 0.5  # seconds; the longest sleep, so that an idle deadline by another clock is seen
+
+
+class Engine:
+    """Serves many requests at once on one device.
+
+    `load(name)` gives a loaded model; it is called on the engine's thread when a model is first asked for. With
+    `start=False` nothing happens by itself: the caller is the engine's thread and calls `turn`.
+    """
+
+    def __init__(self, load: Callable[[str], Loaded], settings: Settings | None = None, *,
+                 clock: Callable[[], float] = time.monotonic, profile: Path | None = None,
+                 start: bool = True) -> None:  # fmt: skip
+        self.settings = settings or Settings()
+        self._clock = clock
+        self._began = clock()
+        self._profile = profile
+        self._helper = ThreadPoolExecutor(1, thread_name_prefix="grus-helper")
+        self._shared = Shared(self.settings, clock, Tracer() if profile is not None else Silent(), Tally(),
+                              Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
+        self._residents = Residents(load, self._shared, self._helper, self.wake)
+        self._inbox: deque[Callable[[], None]] = deque()
+        self._unplaced: deque[Job] = deque()  # their model has no room until another one is idle
+        self._jobs: dict[str, Job] = {}
+        self._wakeup = threading.Event()
+        self._stopping = False  # no new requests
+        self._over = False
+        self._checked = True  # since there was work last
+        self._thread = threading.Thread(target=self._live, name="grus-engine", daemon=True) if start else None
+        if self._thread is not None:
+            self._thread.start()
+
+    # -- from any thread
+
+    def submit(self, request: Request) -> RequestHandle:
+        """Queue a request. Raises BadRequest, QueueFull or EngineStopped; all else arrives as `Failed`."""
+        return self._submit(request, self.settings.max_events)
+
+    def _submit(self, request: Request, limit: int | None) -> RequestHandle:
+        if self._stopping:
+            raise EngineStopped("The engine has been stopped.")
+        request.sampling.check()
+        if self._waiting() >= self.settings.max_queue:
+            raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
+        handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._cancel(job)))
+        seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(63)
+        job = Job(request, handle, seed, self._clock())
+        self._call(lambda: self._take_in(job))
+        return handle
+
+    def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
+        """Run many requests; their results in order. `errors="return"` puts a failed one's error into its place."""
+        handles: list[RequestHandle] = []
+        waited = 0  # handles known to have ended
+        for request in requests:
+            while True:
+                try:
+                    handles.append(self._submit(request, None))
+                    break
+                except QueueFull:
+                    if waited == len(handles):
+                        time.sleep(0.01)  # others fill the queue
+                        continue
+                    handles[waited].wait()
+                    waited += 1
+        results: list[Result | GrusError] = []
+        for handle in handles:
+            try:
+                results.append(handle.result())
+            except GrusError as error:
+                if errors == "raise":
+                    for other in handles:
+                        other.cancel()
+                    raise
+                results.append(error)
+        return results
+
+    def cancel(self, request: str) -> bool:
+        """Cancel by id. False when no such request is running."""
+        job = self._jobs.get(request)
+        if job is not None:
+            job.handle.cancel()
+        return job is not None
+
+    def load(self, name: str, *, pin: bool = False, timeout: float | None = None) -> None:
+        """Load now instead of at the first request. Raises what loading raises."""
+
+        def work() -> None:
+            try:
+                self._residents.lane(name)
+            except Busy:
+                raise QueueFull("There is no room for another model while those that are loaded work.") from None
+            if pin:
+                self._residents.pinned.add(name)
+
+        self._ask(work, timeout)
+
+    def pin(self, name: str, pinned: bool = True) -> None:
+        """A pinned model is never unloaded to make room or for being idle."""
+
+        def work() -> None:
+            self._lane_named(name)
+            (self._residents.pinned.add if pinned else self._residents.pinned.discard)(name)
+
+        self._ask(work, None)
+
+    def unload(self, name: str, *, cancel: bool = False, timeout: float | None = None) -> None:
+        """Unload, after the model's requests have ended or (`cancel`) at once. Returns when it is gone."""
+
+        def work() -> None:
+            self._lane_named(name)
+            if cancel:
+                self._residents.unload(name)
+            else:
+                self._residents.closing.add(name)
+
+        self._ask(work, timeout)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while name in self._residents.closing:
+            if self._thread is None:
+                self.turn()
+                continue
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError(f"The model {name} is still in use.")
+            time.sleep(0.005)
+
+    def models(self) -> list[ModelStats]:
+        return [self._model_stats(name, lane) for name, lane in list(self._residents.lanes.items())]
+
+    def stats(self) -> EngineStats:
+        now, tally, shared = self._clock(), self._shared.tally, self._shared
+        lanes = list(self._residents.lanes.values())
+        models = self.models()
+        return EngineStats(
+            active=sum(m.active for m in models),
+            waiting=self._waiting(),
+            evicted=sum(m.evicted for m in models),
+            total=tally.total,
+            completed=tally.completed,
+            cancelled=tally.cancelled,
+            failed=tally.failed,
+            evictions=sum(lane.scheduler.evictions for lane in lanes),
+            kv_bytes=sum(m.kv_bytes for m in models),
+            weight_bytes=sum(m.weight_bytes for m in models),
+            memory_limit=self._residents.limit.nbytes,
+            host_bytes=sum(lane.scheduler.placement.host_bytes for lane in lanes),
+            prefix_hits=sum(lane.prefixes.hits for lane in lanes),
+            prefix_tokens=sum(lane.prefixes.tokens_reused for lane in lanes),
+            spilled_bytes=self._residents.spill.nbytes if self._residents.spill is not None else 0,
+            prompt_tokens=tally.prompt_tokens,
+            output_tokens=tally.output_tokens,
+            drafted=tally.drafted,
+            accepted=tally.accepted,
+            steps=tally.steps,
+            leaks=tally.leaks,
+            tokens_per_second=shared.tokens.read(now),
+            prompt_tokens_per_second=shared.prompt_tokens.read(now),
+            requests_per_second=shared.finished.read(now),
+            process_memory=psutil.Process().memory_info().rss,
+            uptime=now - self._began,
+            models=models,
+        )
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is asked for and nothing is running."""
+        return not self._inbox and not self._jobs
+
+    def close(self, grace: float = 0.0) -> None:
+        """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
+        if self._over:
+            return
+        self._stopping = True
+        deadline = time.monotonic() + grace
+        while self._jobs and time.monotonic() < deadline:
+            if self._thread is None:
+                self.turn()
+            else:
+                time.sleep(0.005)
+        self._over = True
+        self.wake()
+        if self._thread is None:
+            self._shut_down()
+        elif self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def wake(self) -> None:
+        self._wakeup.set()
+
+    def _call(self, work: Callable[[], None]) -> None:
+        self._inbox.append(work)
+        self.wake()
+
+    def _ask(self, work: Callable[[], _T], timeout: float | None) -> _T:
+        """Do something on the engine's thread and wait for it."""
+        if self._stopping:
+            raise EngineStopped("The engine has been stopped.")
+        answer: Future[_T] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(work())
+            except BaseException as error:
+                answer.set_exception(error)
+
+        self._call(run)
+        if self._thread is None:
+            self.turn()
+        return answer.result(timeout)
+
+    def _waiting(self) -> int:
+        lanes = list(self._residents.lanes.values())
+        return len(self._inbox) + len(self._unplaced) + sum(len(lane.scheduler.waiting) for lane in lanes)
+
+    def _model_stats(self, name: str, lane: Lane) -> ModelStats:
+        scheduler = lane.scheduler
+        return ModelStats(
+            name=name,
+            active=len(scheduler.running),
+            waiting=len(scheduler.waiting),
+            evicted=len(scheduler.evicted),
+            pinned=name in self._residents.pinned,
+            in_use=lane.busy,
+            weight_bytes=lane.weight_bytes,
+            kv_bytes=lane.memory.used,
+            kv_budget=lane.memory.kv.budget,
+            idle_prefixes=len(lane.prefixes),
+            max_active=scheduler.cap,
+        )
+
+    # -- on the engine's thread
+
+    def _live(self) -> None:
+        while not self._over:
+            self._wakeup.clear()
+            if not self.turn():
+                deadline = self._residents.next_deadline()
+                nap = _NAP if deadline is None else min(_NAP, max(0.001, deadline - self._clock()))
+                self._wakeup.wait(nap)
+        self._shut_down()
+
+    def turn(self) -> bool:
+        """Take in what was asked and let every model do one step. False when there was nothing to do."""
+        worked = bool(self._inbox)
+        while self._inbox:
+            self._inbox.popleft()()
+        for lane in list(self._residents.lanes.values()):
+            worked |= self._step(lane)
+        left = self._residents.tidy(self._clock())
+        if self._unplaced and (left or any(not lane.busy for lane in self._residents.lanes.values())):
+            for _ in range(len(self._unplaced)):
+                self._place(self._unplaced.popleft())
+        if worked:
+            self._checked = False
+        elif not self._checked:
+            self.check()
+        return worked
+
+    def _step(self, lane: Lane) -> bool:
+        self._residents.share_memory(lane)
+        try:
+            return lane.step()
+        except Exception as error:
+            log.exception("a step of %s failed in the engine itself", lane.loaded.name)
+            fault = EngineFault(f"The engine failed: {type(error).__name__}: {error}")
+            for job in list(lane.jobs.values()):
+                lane.fail(job, fault, keep=False)
+            return True
+
+    def check(self) -> int:
+        """Look for slots without an owner in models that do nothing. Returns how many were found (and closed)."""
+        self._checked = True
+        return sum(lane.check() for lane in self._residents.lanes.values() if not lane.busy)
+
+    def _take_in(self, job: Job) -> None:
+        self._shared.tally.total += 1
+        self._jobs[job.id] = job
+        job.handle.on_end = lambda: self._forget(job)
+        self._place(job)
+
+    def _forget(self, job: Job) -> None:
+        if self._jobs.get(job.id) is job:
+            del self._jobs[job.id]
+
+    def _place(self, job: Job) -> None:
+        if job.over:
+            return
+        name = job.request.model
+        if name in self._residents.closing:
+            self._unplaced.append(job)
+            return
+        try:
+            lane = self._residents.lane(name)
+        except Busy:
+            self._unplaced.append(job)
+        except GrusError as error:
+            self._fail(job, error)
+        except Exception as error:
+            log.exception("%s: loading %s failed", job.id, name)
+            self._fail(job, EngineFault(f"The model {name} could not be loaded: {type(error).__name__}: {error}"))
+        else:
+            lane.add(job)
+
+    def _fail(self, job: Job, error: GrusError) -> None:
+        """End a job that has not reached a lane."""
+        job.over = True
+        self._shared.tally.failed += 1
+        job.handle.end(Failed(job.id, error, job.timings(self._clock())))
+
+    def _cancel(self, job: Job) -> None:
+        if job.over:
+            return
+        job.cancelled = True
+        lane = self._residents.lanes.get(job.request.model)
+        if lane is not None and job.id in lane.jobs:
+            lane.cancel(job)
+        else:
+            self._unplaced.remove(job)
+            job.over = True
+            self._shared.tally.cancelled += 1
+            job.handle.end(Done(job.id, "cancelled", job.timings(self._clock())))
+
+    def _lane_named(self, name: str) -> Lane:
+        lane = self._residents.lanes.get(name)
+        if lane is None:
+            raise ModelNotFound(f"The model {name} is not loaded.")
+        return lane
+
+    def _shut_down(self) -> None:
+        while self._inbox:
+            self._inbox.popleft()()
+        stopped = EngineStopped("The engine was stopped before the request ended.")
+        for job in list(self._unplaced):
+            self._fail(job, stopped)
+        for lane in self._residents.lanes.values():
+            lane.stop(str(stopped))
+        self._residents.close()
+        self._helper.shutdown()
+        if self._profile is not None:
+            self._shared.trace.write(self._profile)

@@ -1,0 +1,103 @@
+"""From a request to choices that can be scheduled: defaults filled in, every wish checked against the model.
+
+Runs on the engine thread, but what takes long (compiling a grammar, reading a prefix from disk) goes to a helper thread,
+and the choice joins when that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+
+from engine.errors import BadRequest, ContextOverflow
+from engine.grammar import Grammars
+from engine.loaded import Loaded
+from engine.output import Output
+from engine.sampling import Chooser, check_tokens
+from engine.sequence import Choice, Job, Kept, Prepared, embedding_keys
+from engine.settings import Settings
+from engine.speculation import Guesser
+
+FindStored = Callable[[list[int], str | None], Kept | None]
+
+
+class Joining:
+    """Makes one model's choices."""
+
+    def __init__(self, loaded: Loaded, settings: Settings, grammars: Grammars, helper: Executor,
+                 find_stored: FindStored | None, wake: Callable[[], None]) -> None:  # fmt: skip
+        self._loaded = loaded
+        self._settings = settings
+        self._grammars = grammars
+        self._helper = helper
+        self._find_stored = find_stored
+        self._wake = wake  # the engine thread, when something is ready
+        longest = settings.max_seq_len
+        self.context = min(loaded.context, longest) if longest else loaded.context
+
+    def choices(self, job: Job) -> list[Choice]:
+        """Raise BadRequest where the model cannot do what is asked."""
+        request = job.request
+        job.params = params = request.sampling.over(self._loaded.defaults)
+        params.check()
+        check_tokens(params, self._loaded.vocab)
+        prompt = list(request.prompt_ids)
+        self._check_prompt(prompt, request.embeds is not None)
+        if params.min_tokens > self.context - len(prompt):
+            raise ContextOverflow(f"min_tokens {params.min_tokens} and a prompt of {len(prompt)} tokens do not fit into "
+                                  f"the context of {self.context}.", "min_tokens")  # fmt: skip
+        if request.adapter is not None and request.adapter not in getattr(self._loaded, "adapters", ()):
+            raise BadRequest(f"The model {self._loaded.name} has no adapter {request.adapter!r}.", "adapter")
+        key, embedded = embedding_keys(request, request.id)
+        if any(not 0 <= position < len(prompt) for position in embedded):
+            raise BadRequest("positions of embeddings lie outside the prompt.", "positions")
+        ready = self._prepare(job, key)
+        return [self._choice(job, index, prompt, key, embedded, ready) for index in range(params.n)]
+
+    def _check_prompt(self, prompt: list[int], embedded: bool) -> None:
+        if not prompt:
+            raise BadRequest("The prompt is empty.", "prompt")
+        if len(prompt) >= self.context:
+            raise ContextOverflow(f"The prompt has {len(prompt)} tokens; the context holds {self.context}, "
+                                  "and a reply needs room too. Shorten it.", "prompt")  # fmt: skip
+        if not embedded and (min(prompt) < 0 or max(prompt) >= self._loaded.vocab):
+            raise BadRequest(f"The prompt holds tokens outside 0 to {self._loaded.vocab - 1}.", "prompt")
+
+    def _choice(self, job: Job, index: int, prompt: list[int], key: list[int], embedded: dict[int, int],
+                ready: Future[Prepared] | None) -> Choice:  # fmt: skip
+        params, vocab = job.params, self._loaded.vocab
+        silent = frozenset(() if params.ignore_eos else self._loaded.eos_ids)
+        named = frozenset(params.stop_token_ids) - silent
+        limit = self.context - len(prompt)
+        output = Output(self._loaded.text_stream(), params.stop, silent, named, min(params.max_tokens or limit, limit))
+        kind = self._settings.speculation
+        return Choice(
+            job,
+            index,
+            list(prompt),
+            len(prompt),
+            list(key),
+            Chooser(params, job.seed, index, prompt, silent | named, vocab),
+            output,
+            embedded=embedded,
+            speculates=kind != "off",
+            guesser=Guesser(self._settings.max_draft) if kind == "ngram" else None,
+            ready=ready,
+        )
+
+    def _prepare(self, job: Job, key: list[int]) -> Future[Prepared] | None:
+        params, adapter = job.params, job.request.adapter
+        if params.grammar is None and self._find_stored is None:
+            return None
+
+        def work() -> Prepared:
+            grammar = params.grammar
+            constraint = None if grammar is None else self._grammars.constraint(grammar, params.grammar_after)
+            scored = job.request.prompt_logprobs
+            return Prepared(
+                constraint, None if self._find_stored is None or scored else self._find_stored(key, adapter)
+            )
+
+        future = self._helper.submit(work)
+        future.add_done_callback(lambda _: self._wake())
+        return future

@@ -1,0 +1,182 @@
+"""Which models are in memory: loaded when first asked for, unloaded when idle for long or when another needs the room.
+
+Everything here happens on the engine thread. Knows lanes and sizes; requests are routed by `engine.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from pathlib import Path
+
+import psutil
+
+from engine.budget import Limit, Memory
+from engine.draft import DraftModel
+from engine.errors import OutOfMemory
+from engine.grammar import Grammars
+from engine.joining import Joining
+from engine.lane import Lane, Shared
+from engine.loaded import Loaded
+from engine.prefix import Prefix, Prefixes
+from engine.settings import memory_limit
+from engine.speculation import Speculation
+from engine.spill import Spill, shared_key
+
+log = logging.getLogger("grus.engine")
+
+
+class Busy(Exception):
+    """The model would fit if one that is in use were gone."""
+
+
+class Residents:
+    def __init__(self, load: Callable[[str], Loaded], shared: Shared, helper: Executor,
+                 wake: Callable[[], None]) -> None:  # fmt: skip
+        self.lanes: dict[str, Lane] = {}
+        self.pinned: set[str] = set()
+        self.closing: set[str] = set()  # unloaded as soon as their requests have ended
+        self._load = load
+        self._shared = shared
+        self._helper = helper
+        self._wake = wake
+        self.limit = Limit(None)
+        self.host_limit = memory_limit(shared.settings.host_memory_limit, psutil.virtual_memory().total)
+        folder = shared.settings.spill_folder
+        self.spill = Spill(Path(folder), memory_limit(shared.settings.spill_limit, 0)) if folder is not None else None
+
+    def lane(self, name: str) -> Lane:
+        """The model's lane, loaded now if it must be. Raises what loading raises, or Busy."""
+        lane = self.lanes.get(name)
+        if lane is None:
+            self._make_place()
+            lane = self._open(name)
+            self.lanes[name] = lane
+            self._fit(name)
+        return lane
+
+    def _make_place(self) -> None:
+        most = self._shared.settings.max_models
+        while most and len(self.lanes) >= most:
+            self._unload_oldest(None)
+
+    def _open(self, name: str) -> Lane:
+        while True:
+            try:
+                log.info("loading %s", name)
+                loaded = self._load(name)
+                break
+            except (MemoryError, OutOfMemory) as error:
+                if not self.lanes:
+                    raise OutOfMemory(str(error) or f"The model {name} does not fit into memory.") from error
+                self._unload_oldest(error)
+        try:
+            return self._lane(loaded)
+        except BaseException:
+            loaded.close()
+            raise
+
+    def _lane(self, loaded: Loaded) -> Lane:
+        settings, shared = self._shared.settings, self._shared
+        if self.limit.nbytes is None:
+            self.limit.nbytes = memory_limit(settings.gpu_memory_limit, loaded.backend.memory().total)
+        memory = Memory(loaded.kv)
+        spill = self.spill if memory.movable else None
+
+        def store(prefix: Prefix, hurry: bool) -> None:
+            if spill is not None:
+                key = shared_key(loaded.fingerprint, prefix.adapter)
+                spill.store(
+                    key, prefix.key, lambda: loaded.kv.export(loaded.kv.snapshot(prefix.slot)), self._helper, hurry
+                )
+
+        prefixes = Prefixes(memory, store if spill is not None else None)
+        find = None
+        if spill is not None:
+            find = spill.finder(loaded.fingerprint, whole_only=memory.recurrent)
+        grammars = Grammars(loaded.tokenizer, loaded.vocab, sorted(loaded.eos_ids))
+        joining = Joining(loaded, settings, grammars, self._helper, find, self._wake)
+        speculation = Speculation()
+        if settings.draft_model is not None and loaded.name != settings.draft_model:
+            speculation = DraftModel(self._load(settings.draft_model), settings.max_draft)
+        with shared.trace.span("warm", model=loaded.name):
+            loaded.runner.warm()
+        return Lane(loaded, shared, memory, prefixes, joining, speculation, lambda: self._reclaim(loaded.name),
+                    self.host_limit)  # fmt: skip
+
+    def _fit(self, name: str) -> None:
+        """Unload others until the weights fit under the limit."""
+        lane, limit = self.lanes[name], self.limit.nbytes
+        if limit is None:
+            return
+        try:
+            while self.weight_bytes + sum(other.memory.used for other in self.lanes.values()) >= limit:
+                if self._reclaim(name):
+                    continue
+                if len(self.lanes) == 1:
+                    raise OutOfMemory(f"The model {name} takes {lane.weight_bytes >> 20} MiB; the memory limit is "
+                                      f"{limit >> 20} MiB, and its sequences need room too.")  # fmt: skip
+                self._unload_oldest(None, spare=name)
+        except BaseException:
+            del self.lanes[name]
+            lane.close()
+            raise
+
+    def _unload_oldest(self, cause: BaseException | None, spare: str | None = None) -> None:
+        """Unload the least recently used model that may go. Raise Busy, or OutOfMemory when none ever may."""
+        free = [n for n, lane in self.lanes.items() if n not in self.pinned and n != spare and not lane.busy]
+        if free:
+            self.unload(min(free, key=lambda n: self.lanes[n].last_used))
+        elif any(n not in self.pinned and n != spare for n in self.lanes):
+            raise Busy
+        else:
+            raise OutOfMemory("There is no room for another model: all that are loaded are pinned.") from cause
+
+    def unload(self, name: str) -> None:
+        lane = self.lanes.pop(name)
+        self.closing.discard(name)
+        self.pinned.discard(name)
+        log.info("unloading %s", name)
+        lane.close()
+
+    @property
+    def weight_bytes(self) -> int:
+        return sum(lane.weight_bytes for lane in self.lanes.values())
+
+    def share_memory(self, lane: Lane) -> None:
+        others = [other.memory for other in self.lanes.values() if other is not lane]
+        self.limit.share(lane.memory, self.weight_bytes, others)
+
+    def _reclaim(self, asking: str) -> bool:
+        """Drop one idle prefix of another model, for the sake of `asking`."""
+        for name, lane in self.lanes.items():
+            if name != asking and lane.prefixes.drop_oldest():
+                if asking in self.lanes:
+                    self.share_memory(self.lanes[asking])
+                return True
+        return False
+
+    def tidy(self, now: float) -> bool:
+        """Unload what was told to go and what nobody has used for long."""
+        ttl = self._shared.settings.idle_ttl
+        gone = [
+            name for name, lane in self.lanes.items()
+            if not lane.busy and (
+                name in self.closing
+                or (ttl is not None and name not in self.pinned and now - lane.last_used >= ttl)
+            )
+        ]  # fmt: skip
+        for name in gone:
+            self.unload(name)
+        return bool(gone)
+
+    def next_deadline(self) -> float | None:
+        """When the next idle model must go."""
+        ttl = self._shared.settings.idle_ttl
+        ends = [lane.last_used for name, lane in self.lanes.items() if not lane.busy and name not in self.pinned]
+        return min(ends) + ttl if ttl is not None and ends else None
+
+    def close(self) -> None:
+        for name in list(self.lanes):
+            self.unload(name)
