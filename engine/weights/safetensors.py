@@ -38,7 +38,7 @@ _SHARD = re.compile(r"(.+)-(\d+)-of-(\d+)\.(\w+)")
 
 def read_file(path: Path) -> dict[str, Raw]:
     """Every tensor of one file. The mapping lives as long as any of the returned buffers."""
-    view = memoryview(_map(path))
+    view = memoryview(map_file(path))
     header_end, header = _header(path, view)
     size = len(view) - header_end
     tensors: dict[str, Raw] = {}
@@ -108,7 +108,7 @@ def forget_pages(raws: Iterable[Raw]) -> None:
             mapping.madvise(mmap.MADV_DONTNEED, begin, length)
 
 
-def _map(path: Path) -> mmap.mmap:
+def map_file(path: Path) -> mmap.mmap:
     try:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
