@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 
 from backends.base import Raw
 from engine.errors import WeightsError
+from engine.weights.made import Made
 
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
@@ -100,6 +101,8 @@ def forget_pages(raws: Iterable[Raw]) -> None:
     if not hasattr(mmap, "MADV_DONTNEED"):  # Windows trims mapped pages by itself
         return
     for raw in raws:
+        if isinstance(raw, Made):
+            raw = raw.origin
         mapping = raw.buffer.obj
         # Only whole pages: the first and last one may belong to a neighbour that is about to be read.
         begin = -(-raw.offset // mmap.PAGESIZE) * mmap.PAGESIZE
