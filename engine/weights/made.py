@@ -16,15 +16,16 @@ class Made(Raw):
     """A tensor made from another one, its `origin`."""
 
     origin: Raw
+    make: Callable[[], np.ndarray]
 
     def __init__(self, origin: Raw, dtype: str, shape: tuple[int, ...], nbytes: int, make: Callable[[], np.ndarray]):
         fields = dict(name=origin.name, path=origin.path, offset=origin.offset, nbytes=nbytes, dtype=dtype, shape=shape)
-        for field, value in (fields | dict(origin=origin, _make=make)).items():
+        for field, value in (fields | dict(origin=origin, make=make)).items():
             object.__setattr__(self, field, value)
 
     @property
     def buffer(self) -> memoryview:  # type: ignore[override]
-        return memoryview(np.ascontiguousarray(self._make())).cast("B").toreadonly()
+        return np.ascontiguousarray(self.make()).data.cast("B").toreadonly()
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -47,7 +47,7 @@ def describe(
 
 def _sentencepiece(source: Mapping[str, Any], tokens: list[str], types: list[int], merges: list[str]) -> dict[str, Any]:
     """Scores that put the pairs in the order of the merges."""
-    score = {}
+    score: dict[str, float] = {}
     for rank, merge in enumerate(merges):
         score.setdefault(merge.replace(" ", "", 1), -float(rank + 1))
     last = -float(len(merges) + 1)
