@@ -38,15 +38,24 @@ def chosen(quant: str, device: str, tensors: Mapping[str, Raw]) -> str | None:
     return "q8_0" if device == "cpu" and 2 * plain > sum(raw.nbytes for raw in matrices) else None
 
 
+def stays_whole(stem: str) -> bool:
+    return _WHOLE.search(stem) is not None
+
+
+def is_embedding(stem: str) -> bool:
+    """An embedding or a head: what every token passes through."""
+    return _EMBEDDINGS.search(stem) is not None
+
+
 def kind_for(quant: str, stem: str, shape: tuple[int, ...]) -> str | None:
     """The block type for the matrix `stem`, or None for one that stays as it is.
 
     Embeddings and heads get six bits where the rest gets four. Rows that a type's blocks do not divide get Q8_0.
     """
-    if len(shape) < 2 or _WHOLE.search(stem):
+    if len(shape) < 2 or stays_whole(stem):
         return None
     wanted = KINDS[quant]
-    if _EMBEDDINGS.search(stem) and wanted.startswith("Q4"):
+    if is_embedding(stem) and wanted.startswith("Q4"):
         wanted = "Q6_K"
     return next((kind for kind in (wanted, "Q8_0") if shape[-1] % TYPES[kind].weights == 0), None)
 

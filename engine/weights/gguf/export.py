@@ -14,19 +14,17 @@ import numpy as np
 
 from engine.errors import WeightsError
 from engine.models.config import TextConfig, text_config
+from engine.weights.experts import is_stacked, stacked
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.names import to_gguf
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.source import ROPE_FACTORS
 from engine.weights.gguf.writer import Plan
-from engine.weights.quantize import kind_for
+from engine.weights.quantize import kind_for, stays_whole
 from engine.weights.stored import Stored
 
 _BODIES = ("model.language_model.", "language_model.model.")
 _IGNORED = re.compile(r"rotary_emb\.inv_freq$|(^|\.)mtp\.|(^|\.)visual\.|(^|\.)vision_tower\.")
-_EXPERT = re.compile(r"(.*)\.experts\.(\d+)\.(\w+)\.weight")
-# Small matrices whose errors go everywhere, and what other programs expect in f32.
-_WHOLE = re.compile(r"(mlp\.gate|linear_attn\.(in_proj_a|in_proj_b|conv1d))$")
 
 
 @dataclass(frozen=True)
@@ -83,35 +81,17 @@ def plans(
     stored: Stored, config: Mapping[str, Any], arch: str, quant: str | None, factors: np.ndarray | None
 ) -> list[Plan]:
     """One plan a tensor of the GGUF file, in the order of the checkpoint."""
-    units = _units(stored, text_config(config).tied)
+    tied = text_config(config).tied
+    names = {_bare(full): full for full in stored.names if not _IGNORED.search(full)}
+    if tied:
+        names = {name: full for name, full in names.items() if not name.startswith("lm_head.")}
+    units = stacked(names, stored.where)
     conv = next((stored.shape(parts[0]) for name, parts in units.items() if name.endswith("conv1d.weight")), ())
     layout = Layout(arch, text_config(config), norms_hold_one=bool(conv) and conv[-1] == 1)
     found = [_plan(stored, layout, name, parts, quant) for name, parts in units.items()]
     if factors is not None:
         found.append(Plan(ROPE_FACTORS, "F32", factors.shape, lambda: [factors.tobytes()]))
     return found
-
-
-def _units(stored: Stored, tied: bool) -> dict[str, list[str]]:
-    """The model's name of each tensor to be written -> the stored ones that it is made of: one, or one an expert."""
-    experts: dict[str, dict[int, str]] = {}
-    units: dict[str, list[str]] = {}
-    for full in stored.names:
-        name = _bare(full)
-        if _IGNORED.search(full) or (tied and name.startswith("lm_head.")):
-            continue
-        match = _EXPERT.fullmatch(name)
-        if match is None:
-            units[name] = [full]
-            continue
-        stem = f"{match[1]}.switch_mlp.{match[3]}.weight"
-        experts.setdefault(stem, {})[int(match[2])] = full
-        units[stem] = []
-    for stem, numbered in experts.items():
-        if sorted(numbered) != list(range(len(numbered))):
-            raise WeightsError(f"{stored.where}: some experts of {stem} are missing.")
-        units[stem] = [numbered[i] for i in range(len(numbered))]
-    return units
 
 
 def _bare(name: str) -> str:
@@ -129,7 +109,7 @@ def _plan(stored: Stored, layout: Layout, name: str, parts: list[str], quant: st
     shape = stored.shape(parts[0])
     if name.endswith("conv1d.weight"):
         shape = (shape[0], int(np.prod(shape[1:])))
-    if ".switch_mlp." in name and len(shape) == 2:
+    if is_stacked(name) and len(shape) == 2:
         shape = (len(parts), *shape)
     kind = _kind(stored, name, parts[0], shape, quant)
 
@@ -146,7 +126,7 @@ def _plan(stored: Stored, layout: Layout, name: str, parts: list[str], quant: st
 def _kind(stored: Stored, name: str, part: str, shape: tuple[int, ...], quant: str | None) -> str:
     """Vectors and what is small stay f32. Without `quant` matrices keep their type; packed ones become f16."""
     stem = name.removesuffix(".weight")
-    if len(shape) < 2 or _WHOLE.search(stem):
+    if len(shape) < 2 or stays_whole(stem):
         return "F32"
     found = kind_for(quant, stem, shape) if quant else stored.dtype(part)
     return found or "F16"

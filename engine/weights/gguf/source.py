@@ -37,14 +37,14 @@ class GgufSource:
             if name != ROPE_FACTORS and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
         }
         self.names: Mapping[str, str] = {to_model(arch, name): name for name in used}
-        self._raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
+        self.raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
 
     def raw(self, name: str) -> Raw | None:
-        return self._raws.get(name)
+        return self.raws.get(name)
 
     def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
         name = f"{stem}.weight"
-        raw = self._raws.get(name)
+        raw = self.raws.get(name)
         if raw is None:
             return Found(None, (), (Problem("missing", name),))
         if problem := wrong(name, raw, shape, (raw.dtype,)):
