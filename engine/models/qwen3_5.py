@@ -55,6 +55,8 @@ class GatedDelta:
         self.key_dim, self.value_dim = f.int("linear_key_head_dim"), f.int("linear_value_head_dim")
         if self.value_heads % self.key_heads:
             raise ConfigError(f"{f.where}: linear_num_value_heads is not a multiple of linear_num_key_heads.")
+        # GGUF files store the output's inputs with the heads of one key head apart, not side by side.
+        self.tiled = f.flag("linear_value_heads_tiled")
         self.keys, self.values = self.key_heads * self.key_dim, self.value_heads * self.value_dim
         channels, kernel = 2 * self.keys + self.values, f.int("linear_conv_kernel_dim")
         self.memory = StateSpec(channels, kernel, self.value_heads, self.key_dim, self.value_dim)
@@ -90,6 +92,8 @@ class GatedDelta:
         g = self.decay * ops.softplus(ops.cast(a, "f32") + self.dt_bias)
         y = step.cache.delta(self.layer, q, k, v, g, ops.sigmoid(b))
         y = ops.rms_norm(y, self.norm, self.eps) * ops.silu(z.reshape(n, self.value_heads, self.value_dim))
+        if self.tiled:
+            y = ops.permute(y.reshape(n, self.key_heads, -1, self.value_dim), (0, 2, 1, 3))
         return self.out(y.reshape(n, self.values))
 
 

@@ -1,7 +1,7 @@
 """Rotary position embeddings: from a config's rope fields to inverse frequencies.
 
-Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, and Hunyuan's `dynamic` with a fixed `alpha`, which is not dynamic
-at all. The numbers are computed in double precision and rounded once.
+Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, `factors` (of GGUF files), and Hunyuan's `dynamic` with a fixed
+`alpha`, which is not dynamic at all. The numbers are computed in double precision and rounded once.
 """
 
 from __future__ import annotations
@@ -124,10 +124,19 @@ def _yarn_scale(rope: Fields, factor: float) -> float:
     return scale(m) / scale(m_all) if m and m_all else scale(1.0)
 
 
+def _factors(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    """GGUF files say what was made of the frequencies, not how."""
+    factors = rope.find("factors")
+    if not isinstance(factors, list) or len(factors) != dims // 2:
+        raise ConfigError(f"{rope.where}: rope needs {dims // 2} factors, one for each pair of dimensions.")
+    return {"inv": tuple(x / factor for x, factor in zip(frequencies(theta, dims), factors))}
+
+
 KINDS: dict[str, Callable[[Fields, float, int, int], dict[str, Any]]] = {
     "default": _plain,
     "linear": _linear,
     "dynamic": _dynamic,
     "llama3": _llama3,
     "yarn": _yarn,
+    "factors": _factors,
 }

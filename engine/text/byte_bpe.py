@@ -14,12 +14,12 @@ from tokenizers.models import BPE
 
 from engine.errors import TokenizerError
 
-_QWEN = (
+QWEN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 # from Qwen3.5 on, combining marks belong to the word
-_QWEN_MARKS = (
+QWEN_MARKS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
@@ -51,7 +51,7 @@ def byte_level_bpe(folder: Path, tokenizer_class: str, config: Mapping[str, Any]
 def _word_pattern(tokenizer_class: str, model_type: str) -> str | None:
     """None: GPT-2's own rule."""
     if model_type.startswith("qwen3_5") or tokenizer_class.startswith("qwen3_5"):
-        return _QWEN_MARKS
+        return QWEN_MARKS
     if model_type.startswith("qwen") or tokenizer_class.startswith("qwen"):
-        return _QWEN
+        return QWEN
     return None

@@ -96,6 +96,11 @@ class Tokenizer:
         detokenizer = Detokenizer(self, skip_special=skip_special, at_start=at_start)
         return detokenizer.push(ids) + detokenizer.flush()
 
+    def to_json(self) -> str:
+        """What its tokenizer.json says, or would say."""
+        described: str = self._backend.to_str()
+        return described
+
     def token(self, id: int) -> str:
         """How the vocabulary spells a token; empty for an id that it does not have (padded rows of a model)."""
         token: str | None = self._backend.id_to_token(id) if id >= 0 else None

@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 
 from backends.base import Raw
 from engine.errors import WeightsError
+from engine.weights.made import Made
 
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
@@ -38,7 +39,7 @@ _SHARD = re.compile(r"(.+)-(\d+)-of-(\d+)\.(\w+)")
 
 def read_file(path: Path) -> dict[str, Raw]:
     """Every tensor of one file. The mapping lives as long as any of the returned buffers."""
-    view = memoryview(_map(path))
+    view = memoryview(map_file(path))
     header_end, header = _header(path, view)
     size = len(view) - header_end
     tensors: dict[str, Raw] = {}
@@ -100,6 +101,8 @@ def forget_pages(raws: Iterable[Raw]) -> None:
     if not hasattr(mmap, "MADV_DONTNEED"):  # Windows trims mapped pages by itself
         return
     for raw in raws:
+        if isinstance(raw, Made):
+            raw = raw.origin
         mapping = raw.buffer.obj
         # Only whole pages: the first and last one may belong to a neighbour that is about to be read.
         begin = -(-raw.offset // mmap.PAGESIZE) * mmap.PAGESIZE
@@ -108,7 +111,7 @@ def forget_pages(raws: Iterable[Raw]) -> None:
             mapping.madvise(mmap.MADV_DONTNEED, begin, length)
 
 
-def _map(path: Path) -> mmap.mmap:
+def map_file(path: Path) -> mmap.mmap:
     try:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

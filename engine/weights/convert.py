@@ -1,0 +1,159 @@
+"""Converting a checkpoint: a folder or a GGUF file in; a GGUF file, an MLX folder or a plain folder out.
+
+One tensor at a time passes through memory. What is written is written beside its target first, so that a conversion
+that fails leaves nothing that looks whole.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import BadRequest
+from engine.text.template import ChatTemplate
+from engine.text.tokenizer import Tokenizer
+from engine.weights import folder
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.gguf import export, metadata, vocabulary
+from engine.weights.gguf.checkpoint import open_gguf
+from engine.weights.gguf.published import publish
+from engine.weights.gguf.stored import GgufStored
+from engine.weights.gguf.writer import write
+from engine.weights.quantize import KINDS
+from engine.weights.stored import FolderStored, Stored
+
+TARGETS = ("gguf", "mlx", "safetensors")
+_FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32, "q4_0": 2, "q8_0": 7, "q4_k": 15, "q6_k": 18}  # what programs show
+_COPIED = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "tokenizer.model",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "merges.txt",
+    "chat_template.jinja",
+    "chat_template.json",
+    "chat_templates",
+    "additional_chat_templates",
+    "generation_config.json",
+    "preprocessor_config.json",
+    "processor_config.json",
+)
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is converted, wherever it came from."""
+
+    name: str
+    where: str
+    config: Mapping[str, Any]
+    generation: Mapping[str, Any]
+    stored: Stored
+    tokenizer: Tokenizer
+    templates: Mapping[str, str]
+    folder: Path | None  # whose other files go along
+
+
+def convert(src: Path, dst: Path, to: str = "gguf", quant: str | None = None, progress: Progress | None = None) -> Path:
+    """Write `dst` from `src`. `progress` gets bytes written and all. Returns what was written."""
+    if to not in TARGETS:
+        raise BadRequest(f"There is no format `{to}`. Choose one of: {', '.join(TARGETS)}.", "to")
+    quant = None if quant in (None, "none") else quant
+    if quant is not None and quant not in KINDS:
+        raise BadRequest(f"There is no quantization `{quant}`. Choose none or one of: {', '.join(KINDS)}.", "quant")
+    if to == "safetensors" and quant:
+        raise BadRequest("A plain folder holds no quantized weights. Choose the format mlx or gguf.", "quant")
+    if dst.exists():
+        raise BadRequest(f"{dst} is there already. Choose another name, or remove it first.", "dst")
+    model = _from_gguf(src) if src.is_file() else _from_folder(src)
+    if to == "gguf":
+        _to_gguf(model, dst, quant, progress)
+    else:
+        _to_folder(model, dst, to, quant, progress)
+    return dst
+
+
+def _from_folder(src: Path) -> Model:
+    checkpoint = Checkpoint.open(src)
+    config, generation = checkpoint.config, checkpoint.generation_config
+    tokenizer = Tokenizer.from_folder(src, config, generation)
+    template = ChatTemplate.from_folder(src, tokenizer, config)
+    sources = {name: template.source(name) for name in template.names}
+    return Model(
+        checkpoint.folder.name, str(src), config, generation, FolderStored(checkpoint), tokenizer, sources, src
+    )
+
+
+def _from_gguf(src: Path) -> Model:
+    checkpoint = open_gguf(src)
+    config = publish(checkpoint.config, checkpoint.where)
+    return Model(
+        src.stem,
+        checkpoint.where,
+        config,
+        checkpoint.generation_config,
+        GgufStored(checkpoint),
+        checkpoint.tokenizer(),
+        checkpoint.template_sources,
+        None,
+    )
+
+
+def _to_gguf(model: Model, dst: Path, quant: str | None, progress: Progress | None) -> None:
+    arch = metadata.architecture_of(model.config, model.where)
+    values, factors = metadata.describe(model.config, arch, model.name)
+    plans = export.plans(model.stored, model.config, arch, quant, factors)
+    rows = next(plan.shape[0] for plan in plans if plan.name == "token_embd.weight")
+    values |= vocabulary.describe(model.tokenizer, model.templates, arch, rows, model.tokenizer.eos_ids)
+    values["general.file_type"] = _FILE_TYPES[quant or folder.common_float(model.stored)]
+    write(dst, values, plans, progress)
+
+
+def _to_folder(model: Model, dst: Path, to: str, quant: str | None, progress: Progress | None) -> None:
+    config = {key: value for key, value in model.config.items() if key not in ("quantization", "quantization_config")}
+    if to == "mlx":
+        units, packing = folder.mlx_units(model.stored, quant)
+        if packing:
+            config |= {"quantization": packing, "quantization_config": packing}
+    else:
+        units = folder.plain_units(model.stored)
+    unfinished = dst.with_name(f"{dst.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    try:
+        _write_files(model, unfinished)
+        folder.write_json(unfinished / "config.json", config)
+        folder.write(unfinished / "model.safetensors", units, "mlx" if to == "mlx" else "pt", progress)
+        unfinished.rename(dst)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _write_files(model: Model, dst: Path) -> None:
+    """The tokenizer, the templates and how to sample."""
+    if model.folder is not None:
+        for name in _COPIED:
+            source = model.folder / name
+            if source.is_dir():
+                shutil.copytree(source, dst / name)
+            elif source.is_file():
+                shutil.copyfile(source, dst / name)
+        return
+    (dst / "tokenizer.json").write_text(model.tokenizer.to_json(), encoding="utf-8")
+    settings: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast", **model.tokenizer.special_tokens}
+    folder.write_json(dst / "tokenizer_config.json", settings)
+    if model.generation:
+        folder.write_json(dst / "generation_config.json", model.generation)
+    for name, text in model.templates.items():
+        if name == "default":
+            (dst / "chat_template.jinja").write_text(text, encoding="utf-8")
+        else:
+            (dst / "additional_chat_templates").mkdir(exist_ok=True)
+            (dst / "additional_chat_templates" / f"{Path(name).name}.jinja").write_text(text, encoding="utf-8")

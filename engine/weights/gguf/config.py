@@ -1,0 +1,197 @@
+"""A GGUF file's metadata as the config.json that our models read.
+
+What the file leaves out is taken from its tensors: the vocabulary's size, tied embeddings, biases, which layers are
+mixtures. Numbers that were rounded to f32 come back as the decimal that was meant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from backends.base import Raw
+from engine.errors import ConfigError, UnsupportedArchitecture
+from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.names import MODEL_TYPES
+from engine.weights.gguf.source import ROPE_FACTORS
+from engine.weights.gguf.values import Elements
+
+
+class Keys:
+    """Typed access to the metadata of one architecture."""
+
+    def __init__(self, metadata: Mapping[str, Any], arch: str, where: str) -> None:
+        self.metadata = metadata
+        self.arch = arch
+        self.where = where
+
+    def find(self, name: str) -> Any:
+        return self.metadata.get(f"{self.arch}.{name}")
+
+    def int(self, name: str, default: Any = None, least: int = 1) -> int:
+        value = self.find(name)
+        if isinstance(value, Elements) and value.count:  # some writers give one number a layer, all alike
+            value = self._same(name, value)
+        if value is None:
+            value = default
+        if value is None:
+            raise ConfigError(f"{self.where} lacks {self.arch}.{name}.")
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ConfigError(
+                f"{self.where}: {self.arch}.{name} must be a whole number of at least {least}, not {value!r}."
+            )
+        return value
+
+    def float(self, name: str, default: float) -> float:
+        value = self.find(name)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ConfigError(f"{self.where}: {self.arch}.{name} must be a number, not {value!r}.")
+        return float(str(np.float32(value)))
+
+    def _same(self, name: str, value: Elements) -> Any:
+        numbers = set(value.numbers().tolist())
+        if len(numbers) > 1:
+            raise UnsupportedArchitecture(
+                f"{self.where}: {self.arch}.{name} differs between layers, which is not supported."
+            )
+        return numbers.pop()
+
+
+def architecture(metadata: Mapping[str, Any], where: str) -> str:
+    arch = metadata.get("general.architecture")
+    if not isinstance(arch, str):
+        raise ConfigError(f"{where} has no general.architecture, so it is not a model's file.")
+    if arch not in MODEL_TYPES:
+        raise UnsupportedArchitecture(
+            f"{where} has the architecture `{arch}`, which Grus does not read from GGUF. "
+            f"Supported: {', '.join(sorted(MODEL_TYPES))}."
+        )
+    if any(key.startswith("prism.hadamard") for key in metadata):
+        raise UnsupportedArchitecture(f"{where} stores its weights rotated (prism.hadamard), which is not supported.")
+    return arch
+
+
+def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) -> dict[str, Any]:
+    arch = architecture(metadata, where)
+    keys = Keys(metadata, arch, where)
+    embedding = tensors.get("token_embd.weight")
+    if embedding is None or len(embedding.shape) != 2:
+        raise ConfigError(f"{where} has no token_embd.weight, so it is not a whole model.")
+    hidden, heads = keys.int("embedding_length"), keys.int("attention.head_count")
+    head_dim = keys.int("attention.key_length", hidden // heads)
+    if keys.int("attention.value_length", head_dim) != head_dim:
+        raise UnsupportedArchitecture(f"{where} has keys and values of different sizes, which is not supported.")
+    config: dict[str, Any] = {
+        "model_type": MODEL_TYPES[arch],
+        "vocab_size": embedding.shape[0],
+        "hidden_size": hidden,
+        "num_hidden_layers": keys.int("block_count") - keys.int("nextn_predict_layers", 0, least=0),
+        "num_attention_heads": heads,
+        "num_key_value_heads": keys.int("attention.head_count_kv", heads),
+        "head_dim": head_dim,
+        "max_position_embeddings": keys.int("context_length", 2048),
+        "rms_norm_eps": keys.float("attention.layer_norm_rms_epsilon", 1e-6),
+        "tie_word_embeddings": "output.weight" not in tensors,
+        "attention_bias": arch != "qwen2" and "blk.0.attn_q.bias" in tensors,
+        "mlp_bias": "blk.0.ffn_down.bias" in tensors,
+        "rope_parameters": _rope(keys, tensors, head_dim),
+    }
+    if keys.find("attention.sliding_window"):
+        config["sliding_window"] = keys.int("attention.sliding_window")
+    if arch == "hunyuan-dense":
+        config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
+    config |= _mixture(keys, tensors, config["num_hidden_layers"])
+    if arch == "qwen35":
+        config |= _delta(keys)
+    return config | _special_ids(metadata)
+
+
+def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, Any]:
+    if not keys.find("expert_count"):
+        return {"intermediate_size": keys.int("feed_forward_length")}
+    if keys.arch != "qwen3moe":
+        raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
+    ffn = keys.int("expert_feed_forward_length")
+    return {
+        "intermediate_size": keys.int("feed_forward_length", ffn),
+        "moe_intermediate_size": ffn,
+        "num_experts": keys.int("expert_count"),
+        "num_experts_per_tok": keys.int("expert_used_count"),
+        "norm_topk_prob": True,
+        "decoder_sparse_step": 1,
+        "mlp_only_layers": [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" not in tensors],
+    }
+
+
+def _delta(keys: Keys) -> dict[str, Any]:
+    value_heads, key_heads = keys.int("ssm.time_step_rank"), keys.int("ssm.group_count")
+    inner = keys.int("ssm.inner_size")
+    if inner % value_heads or value_heads % key_heads:
+        raise ConfigError(
+            f"{keys.where}: ssm.inner_size, ssm.time_step_rank and ssm.group_count do not divide each other."
+        )
+    return {
+        "linear_num_key_heads": key_heads,
+        "linear_num_value_heads": value_heads,
+        "linear_key_head_dim": keys.int("ssm.state_size"),
+        "linear_value_head_dim": inner // value_heads,
+        "linear_conv_kernel_dim": keys.int("ssm.conv_kernel"),
+        "linear_value_heads_tiled": key_heads != value_heads,
+        "full_attention_interval": keys.int("full_attention_interval", 4),
+    }
+
+
+def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, Any]:
+    dims = keys.int("rope.dimension_count", head_dim)
+    rope: dict[str, Any] = {
+        "rope_type": "default",
+        "rope_theta": keys.float("rope.freq_base", 10000.0),
+        "partial_rotary_factor": dims / head_dim,
+    }
+    sections = keys.find("rope.dimension_sections")
+    if isinstance(sections, Elements):
+        rope |= {"mrope_section": sections.numbers().tolist()[:3], "mrope_interleaved": True}
+    kind, factor = keys.find("rope.scaling.type"), keys.float("rope.scaling.factor", 1.0)
+    if ROPE_FACTORS in tensors:
+        return rope | {"rope_type": "factors", "factors": dequantize(tensors[ROPE_FACTORS]).reshape(-1).tolist()}
+    if kind == "linear" and factor != 1.0:
+        return rope | {"rope_type": "linear", "factor": factor}
+    if kind == "yarn":
+        original = keys.int("rope.scaling.original_context_length", keys.find("context_length"))
+        return rope | {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": original}
+    if kind not in (None, "none", "linear"):
+        raise UnsupportedArchitecture(f"{keys.where} scales its positions by `{kind}`, which is not supported.")
+    return rope
+
+
+def _special_ids(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"bos": "bos_token_id", "eos": "eos_token_id", "padding": "pad_token_id"}
+    found = {ours: metadata.get(f"tokenizer.ggml.{theirs}_token_id") for theirs, ours in names.items()}
+    return {name: id for name, id in found.items() if isinstance(id, int)}
+
+
+_SAMPLING = {
+    "temp": "temperature",
+    "top_k": "top_k",
+    "top_p": "top_p",
+    "min_p": "min_p",
+    "penalty_repeat": "repetition_penalty",
+}
+_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>")  # of a turn or a text
+
+
+def generation(metadata: Mapping[str, Any], ids: Mapping[str, int]) -> dict[str, Any]:
+    """What would be in generation_config.json. `ids` are the control tokens of the vocabulary."""
+    ends = [metadata.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")]
+    ends += [ids[token] for token in _ENDS if token in ids]
+    config: dict[str, Any] = {"eos_token_id": list(dict.fromkeys(id for id in ends if isinstance(id, int)))}
+    for theirs, ours in _SAMPLING.items():
+        value = metadata.get(f"general.sampling.{theirs}")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            config |= {ours: float(str(np.float32(value))) if isinstance(value, float) else value, "do_sample": True}
+    return config

@@ -1,0 +1,99 @@
+"""What GGUF calls a tensor, and what our models call it. The same table serves reading and writing.
+
+`{}` stands for a layer's number.
+"""
+
+from __future__ import annotations
+
+import re
+
+MODEL_TYPES = {
+    "llama": "llama",
+    "qwen2": "qwen2",
+    "qwen3": "qwen3",
+    "qwen3moe": "qwen3_moe",
+    "qwen35": "qwen3_5_text",
+    "hunyuan-dense": "hunyuan_v1_dense",
+}
+
+_EVERYWHERE = {
+    "token_embd.weight": "model.embed_tokens.weight",
+    "output_norm.weight": "model.norm.weight",
+    "output.weight": "lm_head.weight",
+    "blk.{}.attn_norm.weight": "model.layers.{}.input_layernorm.weight",
+    "blk.{}.ffn_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    **{
+        f"blk.{{}}.{theirs}.{part}": f"model.layers.{{}}.{ours}.{part}"
+        for part in ("weight", "bias")
+        for theirs, ours in {
+            "attn_q": "self_attn.q_proj",
+            "attn_k": "self_attn.k_proj",
+            "attn_v": "self_attn.v_proj",
+            "attn_output": "self_attn.o_proj",
+            "ffn_gate": "mlp.gate_proj",
+            "ffn_up": "mlp.up_proj",
+            "ffn_down": "mlp.down_proj",
+        }.items()
+    },
+}
+_HEAD_NORMS = {
+    "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.q_norm.weight",
+    "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.k_norm.weight",
+}
+_EXPERTS = {
+    "blk.{}.ffn_gate_inp.weight": "model.layers.{}.mlp.gate.weight",
+    "blk.{}.ffn_gate_exps.weight": "model.layers.{}.mlp.switch_mlp.gate_proj.weight",
+    "blk.{}.ffn_up_exps.weight": "model.layers.{}.mlp.switch_mlp.up_proj.weight",
+    "blk.{}.ffn_down_exps.weight": "model.layers.{}.mlp.switch_mlp.down_proj.weight",
+}
+_DELTA = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    "blk.{}.attn_qkv.weight": "model.layers.{}.linear_attn.in_proj_qkv.weight",
+    "blk.{}.attn_gate.weight": "model.layers.{}.linear_attn.in_proj_z.weight",
+    "blk.{}.ssm_alpha.weight": "model.layers.{}.linear_attn.in_proj_a.weight",
+    "blk.{}.ssm_beta.weight": "model.layers.{}.linear_attn.in_proj_b.weight",
+    "blk.{}.ssm_conv1d.weight": "model.layers.{}.linear_attn.conv1d.weight",
+    "blk.{}.ssm_dt.bias": "model.layers.{}.linear_attn.dt_bias",
+    "blk.{}.ssm_a": "model.layers.{}.linear_attn.A_log",
+    "blk.{}.ssm_norm.weight": "model.layers.{}.linear_attn.norm.weight",
+    "blk.{}.ssm_out.weight": "model.layers.{}.linear_attn.out_proj.weight",
+}
+_NAMES: dict[str, dict[str, str]] = {
+    "llama": _EVERYWHERE,
+    "qwen2": _EVERYWHERE,
+    "qwen3": _EVERYWHERE | _HEAD_NORMS,
+    "qwen3moe": _EVERYWHERE | _HEAD_NORMS | _EXPERTS,
+    "qwen35": {k: v for k, v in _EVERYWHERE.items() if "ffn_norm" not in k} | _HEAD_NORMS | _DELTA,
+    "hunyuan-dense": _EVERYWHERE
+    | {
+        "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
+        "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
+    },
+}
+_OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
+
+
+def to_model(arch: str, name: str) -> str:
+    """The model's name of a GGUF tensor; a name that is not known stays as it is."""
+    return _translate(_NAMES[arch], name) or name
+
+
+def to_gguf(arch: str, name: str) -> str | None:
+    return _translate(_OURS[arch], name)
+
+
+def _translate(names: dict[str, str], name: str) -> str | None:
+    if name in names:
+        return names[name]
+    match = _NUMBER.search(name)
+    if match is None:
+        return None
+    found = names.get(f"{name[: match.start()]}{{}}{name[match.end() :]}")
+    return found and found.replace("{}", match[0])
+
+
+def layer_of(name: str) -> int | None:
+    """The layer that a GGUF tensor belongs to."""
+    match = re.match(r"blk\.(\d+)\.", name)
+    return int(match[1]) if match else None

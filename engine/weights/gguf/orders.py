@@ -1,0 +1,19 @@
+"""Orders of rows that GGUF stores otherwise than the checkpoints that models were written for.
+
+Each is an index: row i of what a model wants is row `order[i]` of the file. `np.argsort` of one is the way back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def rotary_halves(rows: int, heads: int) -> np.ndarray:
+    """Llama's queries and keys: GGUF has the two dimensions that rotate together side by side, models half a head apart."""
+    return np.arange(rows).reshape(heads, -1, 2).swapaxes(1, 2).reshape(-1)
+
+
+def grouped_heads(key_heads: int, value_heads: int, dim: int) -> np.ndarray:
+    """Qwen3.5's value heads: models have those of one key head side by side, GGUF the first of each, then the second."""
+    tiled = np.arange(value_heads * dim).reshape(value_heads // key_heads, key_heads, dim)
+    return tiled.swapaxes(0, 1).reshape(-1)

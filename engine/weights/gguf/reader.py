@@ -1,0 +1,228 @@
+"""Opens a GGUF file, or the shards of one: typed metadata, and one `Raw` a tensor. Nothing is copied or trusted.
+
+Knows the container: header, alignment, tensor table, shards. Does not know what metadata means to a model, nor how a
+block is decoded. A tensor's `Raw.dtype` is the name of its block type, `Raw.shape` counts weights, outermost first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backends.base import Raw
+from engine.errors import WeightsError
+from engine.weights.gguf.types import NUMBERS, OTHER_NAMES, TERNARY_42, TYPES, ternary_order
+from engine.weights.gguf.values import Cursor
+from engine.weights.safetensors import map_file
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+ALIGNMENT = 32  # unless the file says otherwise
+
+_MOST_KEYS = 100_000
+_MOST_TENSORS = 100_000
+_MOST_DIMENSIONS = 4
+_LEAST_KEY = 8 + 4 + 1  # bytes: an empty name, a type, a byte
+_LEAST_TENSOR = 8 + 4 + 8 + 4 + 8
+_SAMPLE_BLOCKS = 256
+_SHARD = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
+
+
+@dataclass(frozen=True)
+class GgufFile:
+    path: Path  # of the first shard
+    metadata: Mapping[str, Any]
+    tensors: Mapping[str, Raw]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(raw.nbytes for raw in self.tensors.values())
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A line of the tensor table."""
+
+    name: str
+    shape: tuple[int, ...]
+    number: int  # of its type
+    offset: int  # from where the data begins
+
+
+def read(path: str | Path) -> GgufFile:
+    """Open a file. Of a sharded one any shard may be named; all must be there."""
+    path = Path(path)
+    shards = _shards(path)
+    first = _read_one(shards[0])
+    count = first.metadata.get("split.count", 1)
+    if count != len(shards) and (count != 1 or len(shards) > 1):
+        raise WeightsError(
+            f"{shards[0]} says that it is one of {count} files, but its name says one of {len(shards)}. "
+            "Download the model again, without renaming its files."
+        )
+    tensors = dict(first.tensors)
+    for number, shard in enumerate(shards[1:], 1):
+        part = _read_one(shard)
+        if part.metadata.get("split.no", number) != number:
+            raise WeightsError(f"{shard} is not shard {number + 1} of {len(shards)}, as its name says.")
+        for name, raw in part.tensors.items():
+            if name in tensors:
+                raise WeightsError(f"Tensor {name} is in both {tensors[name].path} and {shard}.")
+            tensors[name] = raw
+    total = first.metadata.get("split.tensors.count", len(tensors))
+    if len(shards) > 1 and total != len(tensors):
+        raise WeightsError(f"{path} and its shards hold {len(tensors):,} tensors, but should hold {total:,}.")
+    return GgufFile(shards[0], first.metadata, tensors)
+
+
+def _shards(path: Path) -> list[Path]:
+    match = _SHARD.fullmatch(path.name)
+    if not match:
+        return [path]
+    stem, _, count = match.groups()
+    names = [f"{stem}-{n:05}-of-{count}.gguf" for n in range(1, int(count) + 1)] or [path.name]
+    absent = [name for name in names if not (path.parent / name).is_file()]
+    if absent:
+        more = f" and {len(absent) - 20:,} more" if len(absent) > 20 else ""
+        raise WeightsError(f"{path.parent} lacks {', '.join(absent[:20])}{more}. Download the model again.")
+    return [path.parent / name for name in names]
+
+
+def _read_one(path: Path) -> GgufFile:
+    data = memoryview(map_file(path))
+    cursor = Cursor(str(path), data)
+    keys, tensors = _counts(cursor)
+    metadata = _metadata(cursor, keys)
+    entries = [_entry(cursor) for _ in range(tensors)]
+    repeated = [name for name, n in Counter(entry.name for entry in entries).items() if n > 1]
+    if repeated:
+        raise cursor.broken(f"it has two tensors named {repeated[0]}")
+    alignment = metadata.get("general.alignment", ALIGNMENT)
+    if type(alignment) is not int or not 1 <= alignment <= 1 << 16 or alignment & (alignment - 1):
+        raise cursor.broken(f"general.alignment is {alignment!r}, which is not a power of two")
+    begin = -(-cursor.at // alignment) * alignment
+    if entries and begin > len(data):
+        raise cursor.truncated("the end of its header")
+    return GgufFile(path, metadata, _locate(cursor, entries, data[begin:], begin, alignment))
+
+
+def _counts(cursor: Cursor) -> tuple[int, int]:
+    """How many keys and tensors follow."""
+    magic = bytes(cursor.data[:4])
+    if magic != MAGIC:
+        if magic == b"vers":
+            raise WeightsError(f"{cursor.path} is a git-lfs pointer, not the file itself. Download the file.")
+        raise WeightsError(f"{cursor.path} is not a GGUF file.")
+    cursor.at = 4
+    version = cursor.kind("its version")
+    if version not in VERSIONS:
+        if version & 0xFFFF == 0 and version:
+            raise WeightsError(f"{cursor.path} is a big-endian GGUF file. Choose a little-endian one.")
+        raise WeightsError(f"{cursor.path} is GGUF version {version}. Versions 2 and 3 are supported.")
+    tensors, keys = cursor.length("its number of tensors"), cursor.length("its number of keys")
+    for count, most, least, what in (
+        (keys, _MOST_KEYS, _LEAST_KEY, "keys"),
+        (tensors, _MOST_TENSORS, _LEAST_TENSOR, "tensors"),
+    ):
+        if count > most:
+            raise cursor.broken(f"it claims to have {count:,} {what}")
+        if count * least > cursor.left:
+            raise cursor.truncated(f"its {count:,} {what}")
+    return keys, tensors
+
+
+def _metadata(cursor: Cursor, count: int) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    for _ in range(count):
+        key = cursor.text("the name of a key")
+        if key in metadata:
+            raise cursor.broken(f"it has the key {key} twice")
+        metadata[key] = cursor.value(cursor.kind(key), key)
+    return metadata
+
+
+def _entry(cursor: Cursor) -> _Entry:
+    name = cursor.text("the name of a tensor")
+    dimensions = cursor.kind(f"tensor {name}")
+    if not 1 <= dimensions <= _MOST_DIMENSIONS:
+        raise cursor.broken(f"tensor {name} has {dimensions} dimensions")
+    shape = tuple(cursor.length(f"tensor {name}") for _ in range(dimensions))[::-1]
+    if 0 in shape:
+        raise cursor.broken(f"tensor {name} has the impossible shape {list(shape)}")
+    return _Entry(name, shape, cursor.kind(f"tensor {name}"), cursor.length(f"tensor {name}"))
+
+
+def _locate(cursor: Cursor, entries: list[_Entry], data: memoryview, begin: int, alignment: int) -> dict[str, Raw]:
+    """Check that each tensor lies inside the data, alone, and make its `Raw`."""
+    found: dict[str, Raw] = {}
+    ordered = sorted(entries, key=lambda entry: entry.offset)
+    bounds = [entry.offset for entry in ordered[1:]] + [len(data)]
+    for entry, bound in zip(ordered, bounds):
+        if entry.offset % alignment:
+            raise cursor.broken(f"tensor {entry.name} begins at {entry.offset:,}, which is not aligned to {alignment}")
+        if entry.offset > len(data):
+            raise _cut_off(cursor, entry)
+        kind = _type_of(cursor, entry, data[entry.offset : max(bound, entry.offset)], alignment)
+        nbytes = _rows(entry) * TYPES[kind].row_bytes(entry.shape[-1])
+        end = entry.offset + nbytes
+        if end > len(data):
+            raise _cut_off(cursor, entry)
+        buffer = data[entry.offset : end]
+        found[entry.name] = Raw(entry.name, cursor.path, begin + entry.offset, nbytes, kind, entry.shape, buffer)
+    for entry, other in pairwise(ordered):
+        if entry.offset + found[entry.name].nbytes > other.offset:
+            raise cursor.broken(f"the tensors {entry.name} and {other.name} overlap")
+    return {entry.name: found[entry.name] for entry in entries}
+
+
+def _cut_off(cursor: Cursor, entry: _Entry) -> WeightsError:
+    return WeightsError(
+        f"{cursor.path} is truncated: tensor {entry.name} ends beyond the file's end. Download it again."
+    )
+
+
+def _rows(entry: _Entry) -> int:
+    rows = 1
+    for n in entry.shape[:-1]:
+        rows *= n
+    return rows
+
+
+def _type_of(cursor: Cursor, entry: _Entry, room: memoryview, alignment: int) -> str:
+    """The name of a tensor's type. `room` is what lies between it and the next tensor."""
+    kind = NUMBERS.get(entry.number)
+    if kind is None:
+        known = OTHER_NAMES.get(entry.number)
+        raise WeightsError(
+            f"{cursor.path}: tensor {entry.name} is stored as {known or f'type {entry.number}'}, which is not "
+            f"supported. Choose another quantization of the model, for example Q8_0 or Q4_K_M."
+        )
+    if entry.number == TERNARY_42:
+        kind = _ternary(entry, room, alignment)
+    if entry.shape[-1] % TYPES[kind].weights:
+        raise cursor.broken(
+            f"tensor {entry.name} has rows of {entry.shape[-1]:,} weights, which blocks of "
+            f"{TYPES[kind].weights} ({kind}) do not divide"
+        )
+    return kind
+
+
+def _ternary(entry: _Entry, room: memoryview, alignment: int) -> str:
+    """What number 42 means here: by size, then by the order of the bytes in a block."""
+    rows, columns = _rows(entry), entry.shape[-1]
+    narrow, wide = TYPES["Q2_0"], TYPES["PQ2_0"]
+
+    def fits(size: int) -> bool:
+        return len(room) in (size, -(-size // alignment) * alignment)
+
+    if fits(rows * narrow.row_bytes(columns)) or columns % wide.weights or not fits(rows * wide.row_bytes(columns)):
+        return narrow.name
+    sample = room[: min(rows * wide.row_bytes(columns), _SAMPLE_BLOCKS * wide.nbytes)]
+    return ternary_order(np.frombuffer(sample, np.uint8))

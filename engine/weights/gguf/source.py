@@ -1,0 +1,109 @@
+"""A GGUF file's tensors under the names, in the shapes and in the order of rows that our models ask for.
+
+Bytes stay as they are stored. Where a row order differs, rows are moved when a backend asks for them; the few small
+tensors that GGUF stores as a function of the model's (decay, convolution) are computed back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from backends.base import Blocks, Dense, Raw
+from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.names import layer_of, to_model
+from engine.weights.gguf.orders import grouped_heads, rotary_halves
+from engine.weights.gguf.types import FLOATS
+from engine.weights.made import computed, reordered
+from engine.weights.problems import Problem
+from engine.weights.source import Found, Source, wrong
+
+ROPE_FACTORS = "rope_freqs.weight"  # belongs to the config
+
+
+class GgufSource:
+    def __init__(self, where: str, arch: str, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> None:
+        """`config` is what `config.read` made of the same file."""
+        self.where = where
+        self._arch = arch
+        self._config = config
+        layers = config["num_hidden_layers"]
+        used = {
+            name: raw
+            for name, raw in tensors.items()
+            if name != ROPE_FACTORS and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
+        }
+        self.names: Mapping[str, str] = {to_model(arch, name): name for name in used}
+        self.raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
+
+    def raw(self, name: str) -> Raw | None:
+        return self.raws.get(name)
+
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+        name = f"{stem}.weight"
+        raw = self.raws.get(name)
+        if raw is None:
+            return Found(None, (), (Problem("missing", name),))
+        if problem := wrong(name, raw, shape, (raw.dtype,)):
+            return Found(None, (name,), (problem,))
+        return Found(Dense(raw) if raw.dtype in FLOATS else Blocks(raw, raw.dtype, raw.shape), (name,))
+
+    def _adapted(self, name: str, raw: Raw) -> Raw:
+        part = name.rpartition("layers.")[2].partition(".")[2]
+        if self._arch == "llama" and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
+            c = self._config
+            heads = c["num_attention_heads"] if "q_proj" in part else c["num_key_value_heads"]
+            fits = raw.shape[0] == heads * c["head_dim"] and c["head_dim"] % 2 == 0
+            return reordered(raw, rotary_halves(raw.shape[0], heads)) if fits else raw
+        if part.startswith("linear_attn."):
+            return self._linear_attention(part.removeprefix("linear_attn."), raw)
+        return raw
+
+    def _linear_attention(self, part: str, raw: Raw) -> Raw:
+        """A tensor of another shape than it should have is left alone: the model will say so."""
+        c = self._config
+        key_heads, value_heads = c["linear_num_key_heads"], c["linear_num_value_heads"]
+        keys, dim = key_heads * c["linear_key_head_dim"], c["linear_value_head_dim"]
+        values = value_heads * dim
+        if part == "conv1d.weight" and raw.shape == (2 * keys + values, c["linear_conv_kernel_dim"]):
+            # This shape tells the model that norms hold 1 + w, which is so in GGUF as in MLX's files.
+            raw = replace(raw, shape=(*raw.shape, 1))
+        if part == "A_log" and raw.dtype in FLOATS:
+            stored = raw
+            raw = computed(raw, raw.shape, lambda: np.log(-dequantize(stored)))
+        if key_heads == value_heads:
+            return raw
+        if part in ("in_proj_qkv.weight", "conv1d.weight") and raw.shape[0] == 2 * keys + values:
+            order = grouped_heads(key_heads, value_heads, dim)
+            return reordered(raw, np.concatenate([np.arange(2 * keys), 2 * keys + order]))
+        if part == "in_proj_z.weight" and raw.shape[0] == values:
+            return reordered(raw, grouped_heads(key_heads, value_heads, dim))
+        if part in ("in_proj_a.weight", "in_proj_b.weight", "A_log", "dt_bias") and raw.shape[0] == value_heads:
+            return reordered(raw, grouped_heads(key_heads, value_heads, 1))
+        return raw
+
+
+class Dequantized:
+    """A source whose blocks come as plain f32 matrices: for a backend that has no kernel for a type, and for tests."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.where = source.where
+        self.names = source.names
+
+    def raw(self, name: str) -> Raw | None:
+        return self._source.raw(name)
+
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+        found = self._source.matrix(stem, shape)
+        if not isinstance(found.weight, Blocks):
+            return found
+        return replace(found, weight=as_dense(found.weight))
+
+
+def as_dense(weight: Blocks) -> Dense:
+    """The same matrix as f32, decoded when it is asked for."""
+    return Dense(computed(weight.data, weight.shape, lambda: dequantize(weight)))

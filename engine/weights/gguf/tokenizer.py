@@ -1,0 +1,174 @@
+"""The tokenizer inside a GGUF file: byte-level BPE as GPT-2 began it, or SentencePiece as Llama 2 has it.
+
+Makes what `tokenizer.json` would have made. How text is cut into words first is in `words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokenizers import AddedToken, decoders, normalizers, processors
+from tokenizers import Tokenizer as Backend
+from tokenizers.models import BPE
+
+from engine.errors import TokenizerError
+from engine.text.tokenizer import Tokenizer
+from engine.weights.gguf.values import Elements
+from engine.weights.gguf.words import KINDS, named
+
+_NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(1, 7)
+_SPACE = "▁"
+_NAMED = {"bos": "bos", "eos": "eos", "unknown": "unk", "padding": "pad", "seperator": "sep", "mask": "mask"}
+_INSTEAD = "Give the folder of the model's own tokenizer instead."
+
+
+class Vocabulary:
+    """The token list of a file, checked."""
+
+    def __init__(self, metadata: Mapping[str, Any], where: str) -> None:
+        self.metadata = metadata
+        self.where = where
+        tokens = metadata.get("tokenizer.ggml.tokens")
+        if not isinstance(tokens, Elements) or not tokens.count:
+            raise TokenizerError(f"{where} has no tokenizer. {_INSTEAD}")
+        self.tokens = tokens.strings()
+        self.types = self._numbers("token_type", _NORMAL)
+        self.ids = {token: id for id, token in reversed(list(enumerate(self.tokens))) if self.types[id] != _UNUSED}
+
+    @property
+    def control(self) -> dict[str, int]:
+        return {token: id for token, id in self.ids.items() if self.types[id] == _CONTROL}
+
+    def scores(self) -> list[float]:
+        return self._numbers("scores", 0.0)
+
+    def merges(self) -> list[tuple[str, str]]:
+        merges = self.metadata.get("tokenizer.ggml.merges")
+        if not isinstance(merges, Elements):
+            raise TokenizerError(f"{self.where} has a tokenizer without merges. {_INSTEAD}")
+        pairs = [tuple(merge.split(" ", 1)) for merge in merges.strings()]
+        if any(len(pair) != 2 for pair in pairs):
+            raise TokenizerError(f"{self.where}: a merge of its tokenizer is not a pair of tokens. {_INSTEAD}")
+        return [pair for pair in pairs if "".join(pair) in self.ids and pair[0] in self.ids and pair[1] in self.ids]  # type: ignore[misc]
+
+    def special(self, name: str) -> int | None:
+        id = self.metadata.get(f"tokenizer.ggml.{name}_token_id")
+        if id is None or id in (0xFFFFFFFF, -1):
+            return None
+        if not isinstance(id, int) or not 0 <= id < len(self.tokens):
+            raise TokenizerError(f"{self.where}: {name}_token_id is {id!r}, which is no token of its vocabulary.")
+        return id
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self.metadata.get(f"tokenizer.ggml.{name}", default)
+        return value if isinstance(value, bool) else default
+
+    def _numbers(self, name: str, default: Any) -> list[Any]:
+        values = self.metadata.get(f"tokenizer.ggml.{name}")
+        if values is None:
+            return [default] * len(self.tokens)
+        if not isinstance(values, Elements) or values.count != len(self.tokens):
+            raise TokenizerError(f"{self.where}: tokenizer.ggml.{name} does not fit its {len(self.tokens):,} tokens.")
+        return list(values.numbers().tolist())
+
+
+def build(
+    metadata: Mapping[str, Any], arch: str, config: Mapping[str, Any], generation: Mapping[str, Any], where: str
+) -> Tokenizer:
+    vocabulary = Vocabulary(metadata, where)
+    model = metadata.get("tokenizer.ggml.model")
+    try:
+        if model == "gpt2":
+            backend, adds_bos = _byte_level(vocabulary, arch)
+        elif model == "llama":
+            backend, adds_bos = _sentencepiece(vocabulary), True
+        else:
+            raise TokenizerError(f"{where} has a tokenizer of the kind `{model}`, which is not supported. {_INSTEAD}")
+        _add_tokens(backend, vocabulary)
+    except TokenizerError:
+        raise
+    except Exception as error:  # the library raises bare Exception for whatever it cannot build
+        raise TokenizerError(f"The tokenizer in {where} cannot be built ({error}). {_INSTEAD}") from error
+    _surround(backend, vocabulary, adds_bos)
+    settings = {
+        f"{ours}_token": vocabulary.tokens[id]
+        for theirs, ours in _NAMED.items()
+        if (id := vocabulary.special(theirs)) is not None
+    }
+    return Tokenizer(backend, settings, config, generation)
+
+
+def _byte_level(v: Vocabulary, arch: str) -> tuple[Backend, bool]:
+    kind = v.metadata.get("tokenizer.ggml.pre")
+    words = named(kind, arch)
+    if words is None:
+        raise TokenizerError(
+            f"{v.where} cuts text into words as `{kind}` does, which is not known. Known: {', '.join(sorted(KINDS))}. "
+            f"{_INSTEAD}"
+        )
+    backend = Backend(BPE(vocab=v.ids, merges=v.merges(), ignore_merges=words.whole_words))
+    backend.decoder = decoders.ByteLevel()
+    words.prepare(backend)
+    return backend, words.bos
+
+
+def _sentencepiece(v: Vocabulary) -> Backend:
+    prefix = v.flag("add_space_prefix", True)
+    unknown = v.special("unknown")
+    backend = Backend(
+        BPE(
+            vocab=v.ids,
+            merges=_merges_by_score(v),
+            unk_token=v.tokens[unknown if unknown is not None else 0],
+            fuse_unk=True,
+            byte_fallback=True,
+        )
+    )
+    steps = [normalizers.Replace(" ", _SPACE)]
+    backend.normalizer = normalizers.Sequence([normalizers.Prepend(_SPACE), *steps] if prefix else steps)
+    backend.decoder = decoders.Sequence(
+        [
+            decoders.Replace(_SPACE, " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            *([decoders.Strip(" ", 1, 0)] if prefix else []),
+        ]
+    )
+    return backend
+
+
+def _merges_by_score(v: Vocabulary) -> list[tuple[str, str]]:
+    """SentencePiece merges whichever pair makes the token with the highest score: an order of all pairs that do."""
+    scores, found = v.scores(), []
+    for token, id in v.ids.items():
+        if v.types[id] != _NORMAL:
+            continue
+        for cut in range(1, len(token)):
+            left, right = v.ids.get(token[:cut]), v.ids.get(token[cut:])
+            if left is not None and right is not None:
+                found.append((-scores[id], left, right, token[:cut], token[cut:]))
+    found.sort()
+    return [(left, right) for *_, left, right in found]
+
+
+def _add_tokens(backend: Backend, v: Vocabulary) -> None:
+    """Tokens that are found in text before it is cut: control tokens, and those that the model's makers added."""
+    control = {id for name in _NAMED if (id := v.special(name)) is not None and v.types[id] != _NORMAL}
+    control |= {id for id, kind in enumerate(v.types) if kind in (_CONTROL, _UNKNOWN)}
+    added = control | {id for id, kind in enumerate(v.types) if kind == _USER}
+    for id in sorted(added):
+        if v.ids.get(v.tokens[id]) == id and v.tokens[id]:
+            token = AddedToken(v.tokens[id], special=id in control, normalized=False)
+            (backend.add_special_tokens if id in control else backend.add_tokens)([token])
+
+
+def _surround(backend: Backend, v: Vocabulary, adds_bos: bool) -> None:
+    bos, eos = v.special("bos"), v.special("eos")
+    before = [bos] if bos is not None and v.flag("add_bos_token", adds_bos) else []
+    after = [eos] if eos is not None and v.flag("add_eos_token", False) else []
+    if not before and not after:
+        return
+    parts: Sequence[str] = [*(v.tokens[id] for id in before), "$A", *(v.tokens[id] for id in after)]
+    specials = [(v.tokens[id], id) for id in {*before, *after}]
+    backend.post_processor = processors.TemplateProcessing(single=list(parts), special_tokens=specials)

@@ -1,0 +1,89 @@
+"""A tokenizer as GGUF metadata: the way back of `tokenizer`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tokenizers import Tokenizer as Backend
+
+from engine.errors import TokenizerError
+from engine.text.tokenizer import Tokenizer
+from engine.weights.gguf.words import recognized
+
+_NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(1, 7)
+_BYTE_TOKEN = re.compile(r"<0x[0-9A-Fa-f]{2}>")
+_FAMILIES = {"llama": ("llama-bpe",), "hunyuan-dense": ("hunyuan-dense", "hunyuan")}
+
+
+def describe(
+    tokenizer: Tokenizer, templates: Mapping[str, str], arch: str, rows: int, ends: tuple[int, ...]
+) -> dict[str, Any]:
+    """`rows` is how many tokens the model knows, `ends` those that end a reply."""
+    source = json.loads(tokenizer.to_json())
+    model = source["model"]
+    if model["type"] != "BPE":
+        raise TokenizerError(f"A tokenizer of the kind {model['type']} cannot be written to GGUF.")
+    tokens = [f"[PAD{i}]" for i in range(rows)]
+    types = [_UNUSED] * rows
+    added = {token["id"]: (token["content"], bool(token["special"])) for token in source["added_tokens"]}
+    for token, id in {**model["vocab"], **{content: id for id, (content, _) in added.items()}}.items():
+        if id < rows:  # tokenizers may know more than the model was trained with
+            tokens[id] = token
+            types[id] = _NORMAL if id not in added else _CONTROL if added[id][1] else _USER
+    metadata: dict[str, Any] = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.token_type": types}
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
+    if model.get("byte_fallback"):
+        metadata |= _sentencepiece(source, tokens, types, merges)
+    else:
+        kind = recognized(Backend.from_str(tokenizer.to_json()), _FAMILIES.get(arch, ("qwen2",)))
+        if kind is None:
+            raise TokenizerError("This tokenizer cuts text into words in a way that GGUF has no name for.")
+        metadata |= {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": kind, "tokenizer.ggml.merges": merges}
+    return metadata | _special(tokenizer, ends, rows) | _templates(templates)
+
+
+def _sentencepiece(source: Mapping[str, Any], tokens: list[str], types: list[int], merges: list[str]) -> dict[str, Any]:
+    """Scores that put the pairs in the order of the merges."""
+    score: dict[str, float] = {}
+    for rank, merge in enumerate(merges):
+        score.setdefault(merge.replace(" ", "", 1), -float(rank + 1))
+    last = -float(len(merges) + 1)
+    scores = [0.0 if kind in (_CONTROL, _UNKNOWN) else score.get(token, last) for token, kind in zip(tokens, types)]
+    unknown = source["model"].get("unk_token")
+    for id, token in enumerate(tokens):
+        if token == unknown:
+            types[id] = _UNKNOWN
+        elif _BYTE_TOKEN.fullmatch(token):
+            types[id] = _BYTE
+    return {
+        "tokenizer.ggml.model": "llama",
+        "tokenizer.ggml.pre": "default",
+        "tokenizer.ggml.scores": scores,
+        "tokenizer.ggml.add_space_prefix": "Prepend" in json.dumps(source["normalizer"]),
+    }
+
+
+def _special(tokenizer: Tokenizer, ends: tuple[int, ...], rows: int) -> dict[str, Any]:
+    ids = {
+        theirs: tokenizer.id(tokenizer.special_tokens.get(f"{ours}_token", ""))
+        for ours, theirs in (("bos", "bos"), ("eos", "eos"), ("unk", "unknown"), ("pad", "padding"))
+    }
+    ids["bos"] = tokenizer.bos_id if tokenizer.bos_id is not None else ids["bos"]
+    if ids["eos"] is None and ends:
+        ids["eos"] = ends[0]
+    others = [id for id in ends if id != ids["eos"]]
+    ids["eot"] = others[0] if others else None
+    found = {f"tokenizer.ggml.{name}_token_id": id for name, id in ids.items() if id is not None and 0 <= id < rows}
+    plain, full = tokenizer.encode("a", add_special=False), tokenizer.encode("a")
+    return found | {
+        "tokenizer.ggml.add_bos_token": bool(full) and full[0] == ids["bos"] and full != plain,
+        "tokenizer.ggml.add_eos_token": bool(full) and full[-1] == ids["eos"] and full[: len(plain)] != full,
+    }
+
+
+def _templates(templates: Mapping[str, str]) -> dict[str, Any]:
+    prefix = "tokenizer.chat_template"
+    return {prefix if name == "default" else f"{prefix}.{name}": text for name, text in templates.items()}

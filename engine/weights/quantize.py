@@ -1,0 +1,95 @@
+"""Quantizing a checkpoint while it loads: which matrix becomes what, and the bytes made when a backend asks for them.
+
+One matrix at a time goes through f32, and of that a few rows at a time; so the peak stays far under the full model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from backends.base import Blocks, Dense, Raw
+from engine.errors import BadRequest
+from engine.weights.gguf.blocks import decode_rows
+from engine.weights.gguf.encode import encode
+from engine.weights.gguf.types import FLOATS, TYPES
+from engine.weights.made import Made
+from engine.weights.source import Found, Source
+
+KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
+CHOICES = ("auto", "none", *KINDS)
+
+# Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory.
+_WHOLE = re.compile(r"(mlp\.gate|shared_expert_gate|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba|conv1d))$")
+_EMBEDDINGS = re.compile(r"(embed_tokens|lm_head)$")
+
+
+def chosen(quant: str, device: str, tensors: Mapping[str, Raw]) -> str | None:
+    """Resolve `auto` and `none`: a 16-bit checkpoint on a CPU becomes q8_0, which reads half the bytes a token."""
+    if quant not in CHOICES:
+        raise BadRequest(f"There is no quantization `{quant}`. Choose one of: {', '.join(CHOICES)}.", "quant")
+    if quant != "auto":
+        return None if quant == "none" else quant
+    matrices = [raw for raw in tensors.values() if len(raw.shape) > 1]
+    plain = sum(raw.nbytes for raw in matrices if raw.dtype in ("F16", "BF16"))
+    return "q8_0" if device == "cpu" and 2 * plain > sum(raw.nbytes for raw in matrices) else None
+
+
+def stays_whole(stem: str) -> bool:
+    return _WHOLE.search(stem) is not None
+
+
+def is_embedding(stem: str) -> bool:
+    """An embedding or a head: what every token passes through."""
+    return _EMBEDDINGS.search(stem) is not None
+
+
+def kind_for(quant: str, stem: str, shape: tuple[int, ...]) -> str | None:
+    """The block type for the matrix `stem`, or None for one that stays as it is.
+
+    Embeddings and heads get six bits where the rest gets four. Rows that a type's blocks do not divide get Q8_0.
+    """
+    if len(shape) < 2 or stays_whole(stem):
+        return None
+    wanted = KINDS[quant]
+    if is_embedding(stem) and wanted.startswith("Q4"):
+        wanted = "Q6_K"
+    return next((kind for kind in (wanted, "Q8_0") if shape[-1] % TYPES[kind].weights == 0), None)
+
+
+class Quantized:
+    """A source whose plain matrices come as blocks. What is stored in blocks or packed already stays so."""
+
+    def __init__(self, source: Source, quant: str) -> None:
+        self._source = source
+        self._quant = quant
+        self.where = source.where
+        self.names = source.names
+
+    def raw(self, name: str) -> Raw | None:
+        return self._source.raw(name)
+
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+        found = self._source.matrix(stem, shape)
+        kind = kind_for(self._quant, stem, shape)
+        if not isinstance(found.weight, Dense) or kind is None or found.weight.data.dtype not in FLOATS:
+            return found
+        return replace(found, weight=quantized(found.weight.data, kind))
+
+
+def quantized(raw: Raw, kind: str) -> Blocks:
+    columns = raw.shape[-1]
+    rows = int(np.prod(raw.shape[:-1]))
+    size = TYPES[kind].row_bytes(columns)
+
+    def make() -> np.ndarray:
+        out, at = np.empty((rows, size), np.uint8), 0
+        for part in decode_rows(raw.buffer, raw.dtype, columns):
+            out[at : at + len(part)] = encode(part, kind)
+            at += len(part)
+        return out
+
+    return Blocks(Made(raw, kind, raw.shape, rows * size, make), kind, raw.shape)

@@ -1,0 +1,75 @@
+"""A checkpoint folder's tensors as numbers, one at a time, whatever they are stored in: floats, or MLX's packed triples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from backends.base import Affine, Raw
+from engine.errors import WeightsError
+from engine.weights import affine
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.gguf.blocks import decode, decode_rows
+from engine.weights.gguf.types import FLOATS
+
+
+class Stored(Protocol):
+    """What a conversion reads from."""
+
+    where: str
+    names: list[str]
+    decoded: str  # the float type that quantized tensors are decoded to
+
+    def shape(self, name: str) -> tuple[int, ...]: ...
+    def dtype(self, name: str) -> str | None:
+        """F32, F16 or BF16; None for what is quantized."""
+
+    def values(self, name: str) -> np.ndarray:
+        """The whole tensor as f32."""
+
+    def rows(self, name: str) -> Iterator[np.ndarray]:
+        """The same, a few rows at a time, `[rows, columns]`."""
+
+
+class FolderStored:
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.where = str(checkpoint.folder)
+        self._tensors = checkpoint.tensors
+        self._quantization = checkpoint.quantization
+        packed = {name.removesuffix(".scales") for name in self._tensors if name.endswith(".scales")}
+        aside = {f"{stem}.{part}" for stem in packed for part in ("scales", "biases")}
+        self.names = [name for name in self._tensors if name not in aside]
+        self.decoded = next((self._tensors[f"{stem}.scales"].dtype for stem in packed), "BF16")
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        found = self._find(name)
+        return found.shape
+
+    def dtype(self, name: str) -> str | None:
+        found = self._find(name)
+        return found.dtype if isinstance(found, Raw) else None
+
+    def values(self, name: str) -> np.ndarray:
+        found = self._find(name)
+        if isinstance(found, Affine):
+            return affine.dequantize(found)
+        return decode(found.buffer, found.dtype).reshape(found.shape)
+
+    def rows(self, name: str) -> Iterator[np.ndarray]:
+        found = self._find(name)
+        if isinstance(found, Affine):
+            yield affine.dequantize(found).reshape(-1, found.shape[-1])
+        else:
+            yield from decode_rows(found.buffer, found.dtype, found.shape[-1])
+
+    def _find(self, name: str) -> Raw | Affine:
+        raw, stem = self._tensors[name], name.removesuffix(".weight")
+        scales, biases = self._tensors.get(f"{stem}.scales"), self._tensors.get(f"{stem}.biases")
+        packing = self._quantization.of(stem) if self._quantization else None
+        if scales is not None and biases is not None and packing is not None:
+            return Affine(raw, scales, biases, packing.bits, packing.group)
+        if raw.dtype not in FLOATS:
+            raise WeightsError(f"{self.where}: tensor {name} is stored as {raw.dtype}, which cannot be converted.")
+        return raw
