@@ -166,6 +166,7 @@ class KV(Protocol):
 
     @property
     def specs(self) -> Sequence[MemorySpec]: ...
+
     budget: int  # bytes that may be used; whoever shares the device out among models sets it anew
 
     @property
