@@ -205,7 +205,7 @@ class Engine:
             return
         self._stopping = True
         deadline = time.monotonic() + grace
-        while self._jobs and time.monotonic() < deadline:
+        while not self.idle and time.monotonic() < deadline:
             if self._thread is None:
                 self.turn()
             else:

@@ -20,6 +20,8 @@ from engine.loaded import Vocabulary
 from engine.types import Grammar
 
 _COMPILED_KEPT = 32
+# enough to indent, but no endless blank: small models fall into that where every blank is allowed
+_JSON: Any = {"whitespace_pattern": r"[ \t\r\n]{1,40}"}
 _CONTROL = b"\xff"  # a byte that UTF-8 never has: llguidance's sign of a control token
 
 
@@ -47,7 +49,7 @@ class _Tokens:
 def _source(grammar: Grammar) -> str:
     """The grammar in llguidance's own notation."""
     if grammar.kind == "json_object":
-        return llguidance.LLMatcher.grammar_from_json_schema('{"type": "object"}')
+        return llguidance.LLMatcher.grammar_from_json_schema('{"type": "object"}', overrides=_JSON)
     if grammar.kind == "json_schema":
         try:
             schema = json.loads(grammar.text)
@@ -55,7 +57,7 @@ def _source(grammar: Grammar) -> str:
             raise BadRequest(f"The JSON schema is not JSON: {error}.", "grammar") from None
         if not isinstance(schema, dict | bool):
             raise BadRequest("A JSON schema must be an object.", "grammar")
-        return llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema))
+        return llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=_JSON)
     if grammar.kind == "regex":
         return llguidance.LLMatcher.grammar_from_regex(grammar.text)
     try:

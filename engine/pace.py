@@ -10,7 +10,7 @@ from __future__ import annotations
 _MARGIN = 0.85  # of the allowed extra time: later chunks of a prompt cost more than the ones measured
 _IDLE_SECONDS = 0.5  # with no reply running: so long may a newcomer wait for a chunk to end
 _CALM = 32  # chunks without trouble after which a cap is lifted again
-_LEAST = 4  # prompt tokens in a step, however slow: a prompt must end some day
+_LEAST = 1  # prompt tokens in a step, however slow: a prompt must end some day
 
 
 class Pace:

@@ -54,7 +54,7 @@ class Nature:
             masked = how.mask is not None and not how.mask[token]
             return not masked and bias.get(token, 0.0) != -math.inf and token not in _NEVER
 
-        wanted = [token for token, value in bias.items() if value > 50.0]
+        wanted = [token for token, value in bias.items() if value > 50.0 and allowed(token)]
         if wanted:
             return wanted[0]
         if self.eos_every and digest % self.eos_every == 0 and allowed(EOS):

@@ -38,7 +38,7 @@ def quantize(values: np.ndarray, bits: int, group: int, dtype: str) -> tuple[np.
     safe = np.where(scale == 0, np.float32(1), scale)
     codes = np.rint((groups - bias[:, None]) / safe[:, None]).clip(0, most).astype(np.uint8)
     outer = values.shape[:-1]
-    packed = _pack(codes.reshape(-1, 8), bits).reshape(*outer, -1)
+    packed = pack(codes.reshape(-1, 8), bits).reshape(*outer, -1)
     return packed, stored[0].reshape(*outer, -1), stored[1].reshape(*outer, -1)
 
 
@@ -50,7 +50,8 @@ def _unpack(words: np.ndarray, bits: int) -> np.ndarray:
     return np.packbits(flat, axis=2, bitorder="little")[:, :, 0]
 
 
-def _pack(codes: np.ndarray, bits: int) -> np.ndarray:
+def pack(codes: np.ndarray, bits: int) -> np.ndarray:
+    """`[n, 8]` codes to `[n, bits]` bytes."""
     if bits == 8:
         return codes
     flat = np.unpackbits(codes[:, :, None], axis=2, bitorder="little")[:, :, :bits]

@@ -133,7 +133,7 @@ def split_experts(weight: Weight) -> list[Weight]:
 
 
 def _split(raw: Raw, count: int) -> list[Raw]:
-    size = raw.nbytes // count
+    size, whole = raw.nbytes // count, raw.buffer  # once: some buffers are made each time they are asked for
     return [
         Raw(
             name=f"{raw.name}[{i}]",
@@ -142,7 +142,7 @@ def _split(raw: Raw, count: int) -> list[Raw]:
             nbytes=size,
             dtype=raw.dtype,
             shape=raw.shape[1:],
-            buffer=raw.buffer[i * size : (i + 1) * size],
+            buffer=whole[i * size : (i + 1) * size],
         )
         for i in range(count)
     ]

@@ -41,7 +41,7 @@ class FolderStored:
         packed = {name.removesuffix(".scales") for name in self._tensors if name.endswith(".scales")}
         aside = {f"{stem}.{part}" for stem in packed for part in ("scales", "biases")}
         self.names = [name for name in self._tensors if name not in aside]
-        self.decoded = next((self._tensors[f"{stem}.scales"].dtype for stem in packed), "BF16")
+        self.decoded = next((self._tensors[f"{stem}.scales"].dtype for stem in sorted(packed)), "BF16")
 
     def shape(self, name: str) -> tuple[int, ...]:
         found = self._find(name)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import Raw
-from engine.errors import TokenizerError
 from engine.text.tokenizer import Tokenizer
 from engine.weights.gguf import config as configs
 from engine.weights.gguf import tokenizer as tokenizers
@@ -43,17 +42,18 @@ class GgufCheckpoint:
 
     @cached_property
     def generation_config(self) -> dict[str, Any]:
-        try:
-            control = tokenizers.Vocabulary(self.file.metadata, self.where).control
-        except TokenizerError:  # a file without one takes it from a folder, which has its own list of ends
-            control = {}
+        control = self._vocabulary.control if self.has_tokenizer else {}
         return configs.generation(self.file.metadata, control)
 
     def tokenizer(self, folder: Path | None = None) -> Tokenizer:
         """The file's own, or the one in a folder."""
         if folder is not None:
             return Tokenizer.from_folder(folder, self.config, self.generation_config)
-        return tokenizers.build(self.file.metadata, self.architecture, self.config, self.generation_config, self.where)
+        return tokenizers.build(self._vocabulary, self.architecture, self.config, self.generation_config)
+
+    @cached_property
+    def _vocabulary(self) -> tokenizers.Vocabulary:
+        return tokenizers.Vocabulary(self.file.metadata, self.where)
 
     @property
     def has_tokenizer(self) -> bool:

@@ -73,11 +73,9 @@ class Vocabulary:
         return list(values.numbers().tolist())
 
 
-def build(
-    metadata: Mapping[str, Any], arch: str, config: Mapping[str, Any], generation: Mapping[str, Any], where: str
-) -> Tokenizer:
-    vocabulary = Vocabulary(metadata, where)
-    model = metadata.get("tokenizer.ggml.model")
+def build(vocabulary: Vocabulary, arch: str, config: Mapping[str, Any], generation: Mapping[str, Any]) -> Tokenizer:
+    where = vocabulary.where
+    model = vocabulary.metadata.get("tokenizer.ggml.model")
     try:
         if model == "gpt2":
             backend, adds_bos = _byte_level(vocabulary, arch)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import ConfigError, UnsupportedArchitecture
+from engine.errors import ConfigError, TokenizerError, UnsupportedArchitecture
 from engine.models.config import text_config
 from engine.models.rope import text_rope
 from engine.weights.gguf import metadata
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
+from tests.checkpoints import save_tokenizer
 from tests.engine.weights.gguf.files import plan, save, zeros
 
 LLAMA: dict[str, Any] = {
@@ -189,3 +190,14 @@ def test_what_is_wrong_is_said(tmp_path: Path, changes: dict[str, Any], kind: ty
 def test_a_file_without_an_embedding_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no token_embd"):
         open_gguf(save(tmp_path / "m.gguf", LLAMA, []))
+
+
+def test_a_tokenizer_from_elsewhere(tmp_path: Path) -> None:
+    """A file without one takes it from a folder."""
+    checkpoint = opened(tmp_path / "m.gguf", LLAMA)
+    assert checkpoint.generation_config == {"eos_token_id": []}
+    with pytest.raises(TokenizerError, match="has no tokenizer"):
+        checkpoint.tokenizer()
+    save_tokenizer(tmp_path)
+    tokenizer = checkpoint.tokenizer(tmp_path)
+    assert tokenizer.decode(tokenizer.encode("hi")) == "hi"

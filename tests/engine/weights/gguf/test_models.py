@@ -24,7 +24,7 @@ from engine.weights.view import View, build, survey
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 
-BACKEND = "mlx"
+BACKENDS = ("torch", "mlx")
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99, 31, 64, 128, 254, 1, 2, 90, 77, 12, 180]
 NAMES = ("llama", "llama_plain", "llama_linear", "llama_yarn", "qwen2", "qwen3", "qwen3_moe", "hunyuan", "qwen3_5")
 
@@ -47,8 +47,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 class FromGguf(Driver):
-    def __init__(self, checkpoint: GgufCheckpoint) -> None:
-        self.backend = pick(BACKEND, "cpu", "f32")
+    def __init__(self, checkpoint: GgufCheckpoint, backend: str) -> None:
+        self.backend = pick(backend, "cpu", "f32")
         make = find_architecture(checkpoint.config, checkpoint.where)
         source = Dequantized(checkpoint.source)
         self.model = build(lambda view: make(view, checkpoint.config), source, self.backend)
@@ -56,13 +56,14 @@ class FromGguf(Driver):
         self.runner = self.backend.runner(self.model, self.kv)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_logits_are_the_references(files: Files, name: str) -> None:
+def test_logits_are_the_references(files: Files, name: str, backend: str) -> None:
     import torch
 
     with torch.no_grad():
         want = reference_cached(name)(torch.tensor([PROMPT])).logits[0].numpy()
-    got = FromGguf(open_gguf(files(name))).logits(PROMPT)
+    got = FromGguf(open_gguf(files(name)), backend).logits(PROMPT)
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
 
 

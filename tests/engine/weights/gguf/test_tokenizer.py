@@ -67,7 +67,7 @@ def stored(tokenizer: Tokenizer, path: Path, arch: str = "llama", rows: int | No
 
 def opened(path: Path, metadata: dict[str, Any], arch: str = "llama") -> Tokenizer:
     file = read(save(path, {key: value for key, value in metadata.items() if value is not None}, []))
-    return gguf_tokenizer.build(file.metadata, arch, {}, {}, str(path))
+    return gguf_tokenizer.build(gguf_tokenizer.Vocabulary(file.metadata, str(path)), arch, {}, {})
 
 
 @pytest.mark.parametrize("kind", KINDS)
