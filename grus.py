@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from engine.engine import Engine
-from engine.settings import Settings
-
 from engine.errors import GrusError
 from engine.loading import LoadedModel, LoadOptions
-from engine.loading import load as _load
+from engine.loading import load as load_model
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
+from engine.settings import Settings
 from engine.types import Failed, Handle, Request, Result, SamplingParams, Text
 
 __all__ = ["Answer", "GrusError", "Model", "batch", "chat", "load", "run", "unload"]
@@ -48,10 +48,29 @@ class Answer:
 class Model:
     """A loaded model with an engine of its own. Close it, or use it in a `with` block."""
 
-    def __init__(self, loaded: LoadedModel, settings: Settings | None = None) -> None:
-        self.loaded = loaded
-        self.name = loaded.name
-        self.engine = Engine(lambda name: loaded, settings or Settings())
+    loaded: LoadedModel
+
+    def __init__(
+        self,
+        name: str,
+        options: LoadOptions | None = None,
+        settings: Settings | None = None,
+        profile: Path | None = None,
+    ) -> None:
+        """`profile`: where a Chrome trace of everything the engine did is written at the end."""
+        self.name = name
+        self._options = options or LoadOptions()
+        self.engine = Engine(self._load, settings, profile=profile)
+        try:
+            self.engine.load(name)
+        except BaseException:
+            self.engine.close()
+            raise
+
+    def _load(self, name: str) -> LoadedModel:
+        """On the engine's thread, which must make every array itself."""
+        self.loaded = load_model(name, self._options)
+        return self.loaded
 
     def prompt(self, prompt: Messages, *, raw: bool = False, system: str | None = None, **variables: Any) -> Prompt:
         """What the model would read. `raw`: no chat template."""
@@ -129,7 +148,7 @@ _kept: dict[tuple[str, LoadOptions], Model] = {}
 
 def load(model: str, settings: Settings | None = None, **options: Any) -> Model:
     """Load a folder or a repository id. `options`: backend, device, dtype, memory_limit, cache_dir, download."""
-    return Model(_load(model, LoadOptions(**options)), settings)
+    return Model(model, LoadOptions(**options), settings)
 
 
 def _keep(model: str, options: Mapping[str, Any]) -> Model:

@@ -9,13 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.text.reasoning import ReasoningSplitter
-
 import grus
 from app.commands.options import add_model, add_sampling, load_options, sampling
 from app.commands.run import figures
 from engine.errors import ContextOverflow, GrusError
-from engine.loading import load
+from engine.text.reasoning import ReasoningSplitter
 from engine.types import Failed, SamplingParams, Text, Timings
 
 HELP = """\
@@ -43,7 +41,7 @@ def add_to(commands: Any) -> None:
 
 def chat(options: argparse.Namespace) -> int:
     params = sampling(options)
-    with grus.Model(load(options.model, load_options(options))) as model:
+    with grus.Model(options.model, load_options(options)) as model:
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
         Conversation(model, params, options.system).hold()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import grus
 from app.commands.options import add_model, add_sampling, load_options, sampling
 from engine.errors import BadRequest
-from engine.loading import load
 from engine.types import Failed, Text, Timings
 
 DESCRIPTION = """\
@@ -32,6 +32,9 @@ def add_to(commands: Any) -> None:
     command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
     add_sampling(command)
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
+    command.add_argument(
+        "--profile", type=Path, metavar="FILE", help="write a Chrome trace of queue, prefill, decode and waits to FILE"
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
     command.set_defaults(command=run)
 
@@ -41,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.prompt == "-" else options.prompt
     if options.raw and options.system is not None:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
-    with grus.Model(load(options.model, load_options(options))) as model:
+    with grus.Model(options.model, load_options(options), profile=options.profile) as model:
         prompt = model.prompt(text, raw=options.raw, system=options.system)
         handle = model.submit(prompt, params)
         try:
