@@ -200,7 +200,7 @@ class TorchCache:
             turn = self._turn
             inputs = (turn.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
             state = states.delta[turn.rows]
-            if turn.everyone:
+            if turn.everyone and self.kv.swaps_states:
                 new = states.spare[: self.singles]
                 self._swaps.append(states)
             else:

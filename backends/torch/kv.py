@@ -48,6 +48,7 @@ class TorchKV:
         self.states: dict[int, States] = {}  # layer -> states
         self.cross: dict[int, dict[int, tuple[Tensor, Tensor]]] = {}  # slot id -> layer -> keys, values [H, S, D]
         self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
+        self.swaps_states = device.type == "cpu"  # a recording on CUDA holds on to the tensors it was made with
         self.version = 0  # changes when a tensor is replaced: recordings that hold the old one are void
         self._marks: dict[int, Mark] = {}
         self._codecs: dict[int, tuple[Codec, Codec]] = {}
@@ -60,7 +61,7 @@ class TorchKV:
                 self._token_bytes += spec.heads * widths
             elif isinstance(spec, StateSpec):
                 self.states[layer] = self._no_states(spec)
-                self._state_bytes += 2 * 4 * spec.heads * spec.key_dim * spec.value_dim  # with its spare
+                self._state_bytes += (2 if self.swaps_states else 1) * 4 * spec.heads * spec.key_dim * spec.value_dim
                 self._state_bytes += dtype.itemsize * spec.channels * (spec.kernel - 1)
 
     def _codec(self, dim: int, bits: int) -> Codec:
@@ -124,26 +125,33 @@ class TorchKV:
 
     def _reserve(self, capacity: int) -> None:
         """Room in the class's slabs, and in the states, for all rows that the table has given out."""
-        slabs = self.slabs.get(capacity)
-        if slabs is None:
-            slabs = self.slabs[capacity] = {
+        if capacity not in self.slabs:
+            self.slabs[capacity] = {
                 layer: (Slab(spec.heads, capacity, k, self.device), Slab(spec.heads, capacity, v, self.device))
                 for layer, spec in enumerate(self.specs)
                 if isinstance(spec, KVSpec)
                 for k, v in [self._codecs[layer]]
             }
-        rows = len(self.table.classes[capacity])
-        for pair in slabs.values():
+        self._reserve_rows(capacity, len(self.table.classes[capacity]), len(self.table.states))
+
+    @torch.inference_mode(False)  # what a step allocates must stay writable between steps
+    def _reserve_rows(self, capacity: int, rows: int, state_rows: int) -> None:
+        for pair in self.slabs[capacity].values():
             for slab in pair:
                 if slab.rows < rows:
                     slab.reserve(_roomy(rows))
                     self.version += 1
         for states in self.states.values():
-            if len(states.conv) < len(self.table.states):
-                states.conv = _with_rows(states.conv, _roomy(len(self.table.states)))
-                states.delta = _with_rows(states.delta, _roomy(len(self.table.states)))
-                states.spare = torch.empty_like(states.delta)
+            if len(states.conv) < state_rows:
+                states.conv = _with_rows(states.conv, _roomy(state_rows))
+                states.delta = _with_rows(states.delta, _roomy(state_rows))
+                states.spare = torch.empty_like(states.delta) if self.swaps_states else states.delta
                 self.version += 1
+
+    def reserve_padding(self, capacity: int, rows: int) -> int:
+        """Slab rows for a padded batch, and one state row that belongs to nobody: its index."""
+        self._reserve_rows(capacity, rows, len(self.table.states) + 1)
+        return len(self.table.states)
 
     def _carry_out(self, moves: Sequence[Move]) -> None:
         for move in moves:

@@ -14,10 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import Model, Sampling, Seg, Slot, Step, Token
+from backends.base import CrossSpec, Model, Sampling, Seg, Slot, Step, Token
 from backends.plan import Plan, make_plan, sampled_tokens
 from backends.rows import SMALLEST
 from backends.torch.cache import TorchCache
+from backends.torch.decode import DecodeGraphs
 from backends.torch.kv import TorchKV
 from backends.torch.ops import TextOps
 from backends.torch.sample import Drawn, draw
@@ -29,22 +30,25 @@ class TorchRunner:
     def __init__(self, model: Model, kv: TorchKV, ops: TextOps) -> None:
         self.model, self.kv, self.ops = model, kv, ops
         self.frame: Any = getattr(model, "frame", None)
+        self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._last: dict[int, tuple[Tensor, int]] = {}
 
     def run(self, segs: Sequence[Seg]) -> TorchPending:
         with torch.inference_mode():
             plan = make_plan(segs)
-            x = self._inputs(plan)
-            cache = TorchCache(self.kv, plan)
-            hidden = self.model(Step(x, torch.from_numpy(plan.pos).to(self.ops.device), cache))
             pending = TorchPending(self, plan)
-            if len(plan.picked):
-                self._sample(plan, hidden, pending)
-            for seg in segs:
-                if seg.draft:
-                    self.kv.mark(seg.slot)
-            cache.commit()
+            if self.graphs is not None and self.frame is None and self.graphs.fits(plan):
+                hidden, logits = self.graphs.run(plan, self._ids(plan, self._held(plan)))
+                self._sample(plan, hidden, pending, logits)
+            else:
+                cache = TorchCache(self.kv, plan)
+                pos = torch.from_numpy(plan.pos).to(self.ops.device)
+                self._sample(plan, self.model(Step(self._inputs(plan), pos, cache)), pending)
+                for seg in segs:
+                    if seg.draft:
+                        self.kv.mark(seg.slot)
+                cache.commit()
             for span in plan.spans:
                 span.slot.length += len(span)
             self._forget_closed()
@@ -60,10 +64,7 @@ class TorchRunner:
         if len(embedded) == len(plan.spans) and len(embedded) == 1:
             x = _rows(embedded[0].seg.embeds, dtype, device)
         else:
-            ids = torch.from_numpy(plan.ids).to(device)
-            if held is not None and not framed:
-                ids[plan.held] = held
-            x = self.model.embed(ids)
+            x = self.model.embed(self._ids(plan, None if framed else held))
             if held is not None and framed:
                 x[plan.held] = held.to(x.dtype)
             for span in embedded:
@@ -73,6 +74,12 @@ class TorchRunner:
                 own = x[span.start : span.stop] + _rows(span.seg.add, x.dtype, device)
                 x = own if len(plan.spans) == 1 else torch.cat((x[: span.start], own, x[span.stop :]))
         return x
+
+    def _ids(self, plan: Plan, held: Tensor | None) -> Tensor:
+        ids = torch.from_numpy(plan.ids).to(self.ops.device)
+        if held is not None:
+            ids[plan.held] = held
+        return ids
 
     def _held(self, plan: Plan) -> Tensor | None:
         """The next inputs of sequences whose last token may not be on the host: ids `[n]`, or embeddings `[n, D]`."""
@@ -89,10 +96,19 @@ class TorchRunner:
 
     # -- outputs
 
-    def _sample(self, plan: Plan, hidden: Tensor, pending: TorchPending) -> None:
-        every = len(plan.picked) == plan.total
-        picked = hidden if every else hidden.index_select(0, torch.from_numpy(plan.picked).to(hidden.device))
-        logits = self.model.logits(picked)
+    def _sample(self, plan: Plan, hidden: Tensor, pending: TorchPending, logits: Tensor | None = None) -> None:
+        """`logits` of all rows, where a recording has made them; else those of the picked rows are made here."""
+        if not len(plan.picked):
+            return
+        picked = hidden
+        if len(plan.picked) < plan.total:
+            at = torch.from_numpy(plan.picked).to(hidden.device)
+            picked = hidden.index_select(0, at)
+            logits = None if logits is None else logits.index_select(0, at)
+        if logits is None:
+            logits = self.model.logits(picked)
+        elif any(span.seg.want is not None for span in plan.spans):
+            logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
         pending.logits = logits
         if not plan.samplings:
             return
@@ -131,13 +147,18 @@ class TorchRunner:
             self._last = {key: value for key, value in self._last.items() if key in live}
 
     def warm(self) -> None:
-        """A prompt and a decode step: what is unpacked or set up at first use is so afterwards."""
-        slot = self.kv.open(SMALLEST)
-        if slot is None:
-            return
-        self.run([Seg(slot, [0, 0, 0], sample=Sampling())]).read()
-        self.run([Seg(slot, None, sample=Sampling())]).read()
-        self.kv.close(slot)
+        """A prompt and a decode step, on CUDA of each recorded batch: what is set up at first use is so afterwards."""
+        if any(isinstance(spec, CrossSpec) for spec in self.kv.specs):
+            return  # such a model runs only behind its encoder
+        slots: list[Slot] = []
+        for batch in (1, 2, 4, 8, 16) if self.graphs is not None else (1,):
+            while len(slots) < batch and (slot := self.kv.open(SMALLEST)) is not None:
+                slots.append(slot)
+                self.run([Seg(slot, [0, 0, 0], sample=Sampling())]).read()
+            if len(slots) == batch:
+                self.run([Seg(slot, [0], sample=Sampling()) for slot in slots]).read()
+        for slot in slots:
+            self.kv.close(slot)
 
 
 class TorchPending:

@@ -1,0 +1,80 @@
+"""The decode step of fixed shape gives what the usual way gives. What recording adds needs a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from backends.base import Sampling, Seg
+from backends.torch.decode import DecodeGraphs
+from tests.backends.torch_toy import Rig, prompt
+
+
+class Unrecorded:
+    """Runs the step as recording would: once when made, then on each replay."""
+
+    def __init__(self, step, args) -> None:
+        self.step = step
+        step(*args)
+
+    def replay(self, args):
+        return self.step(*args)
+
+
+def rig_of(*layers, bits=16) -> tuple[Rig, list]:
+    rig, made = Rig(*layers, bits=bits), []
+    rig.kv.swaps_states = False
+
+    def record(step, args):
+        made.append([a.shape[0] for a in args])
+        return Unrecorded(step, args)
+
+    rig.runner.graphs = DecodeGraphs(rig.model, rig.kv, record)
+    return rig, made
+
+
+@pytest.mark.parametrize("bits", [16, 8])
+@pytest.mark.parametrize("layers", [("full", "window"), ("full", "delta", "delta")])
+def test_steps_of_any_batch_equal_the_usual_way(layers, bits):
+    rig, made = rig_of(*layers, bits=bits)
+    usual = Rig(*layers, bits=bits)
+    pairs = []
+    for i in range(5):
+        pairs.append((rig.kv.open(30), usual.kv.open(30)))
+        for r, slot in zip((rig, usual), pairs[-1]):
+            r.runner.run([Seg(slot, prompt(3 + i, i), sample=Sampling())]).read()
+        for _ in range(3):
+            outs = []
+            for side, r in enumerate((rig, usual)):
+                segs = [Seg(pair[side], sample=Sampling(), want=range(1)) for pair in reversed(pairs)]
+                outs.append(r.runner.run(segs).read())
+            for mine, theirs in pairs:
+                assert outs[0][mine].ids == outs[1][theirs].ids
+                np.testing.assert_allclose(outs[0][mine].logits, outs[1][theirs].logits, atol=2e-4)
+        if i == 3:
+            for side, r in enumerate((rig, usual)):
+                r.kv.close(pairs[1][side])
+            del pairs[1]
+    assert {tuple(shapes) for shapes in made} == {(n,) * 4 for n in (1, 2, 4)}
+    assert len(made) < 12
+
+
+def test_what_does_not_fit_goes_the_usual_way():
+    rig, made = rig_of("full")
+    a, b, long = rig.kv.open(10), rig.kv.open(10), rig.kv.open(300)
+    table = rig.model.table
+    for segs in (
+        [Seg(a, [1, 2])],
+        [Seg(a, [1])],  # b does not take part
+        [Seg(a, [1]), Seg(b, [1]), Seg(long, [1])],
+        [Seg(a, [1]), Seg(b, embeds=table[:1])],
+        [Seg(a, [1], pos=np.zeros((3, 1))), Seg(b, [1])],
+    ):
+        rig.runner.run(segs).read()
+    assert made == []
+    rig.runner.run([Seg(a, [1]), Seg(b, [1])]).read()
+    rig.runner.run([Seg(long, [1])]).read()
+    assert [shapes[0] for shapes in made] == [2, 1]
+    cross, made = rig_of("full", "cross")
+    cross.runner.warm()
+    assert made == []
