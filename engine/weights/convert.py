@@ -119,6 +119,7 @@ def _to_gguf(model: Model, dst: Path, quant: str | None, progress: Progress | No
 def _to_folder(model: Model, dst: Path, to: str, quant: str | None, progress: Progress | None) -> None:
     config = {key: value for key, value in model.config.items() if key not in ("quantization", "quantization_config")}
     if to == "mlx":
+        config = _nested(config)
         units, packing = folder.mlx_units(model.stored, quant)
         if packing:
             config |= {"quantization": packing, "quantization_config": packing}
@@ -134,6 +135,14 @@ def _to_folder(model: Model, dst: Path, to: str, quant: str | None, progress: Pr
         unfinished.rename(dst)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _nested(config: dict[str, Any]) -> dict[str, Any]:
+    """mlx-lm knows Qwen 3.5 only as it is published, with its text model's config inside."""
+    if config.get("model_type") != "qwen3_5_text":
+        return config
+    outer = {"model_type": "qwen3_5", "tie_word_embeddings": config.get("tie_word_embeddings", False)}
+    return outer | {key: config[key] for key in ("eos_token_id",) if key in config} | {"text_config": config}
 
 
 def _write_files(model: Model, dst: Path) -> None:

@@ -62,8 +62,14 @@ def _sentencepiece(source: Mapping[str, Any], tokens: list[str], types: list[int
         "tokenizer.ggml.model": "llama",
         "tokenizer.ggml.pre": "default",
         "tokenizer.ggml.scores": scores,
-        "tokenizer.ggml.add_space_prefix": "Prepend" in json.dumps(source["normalizer"]),
+        "tokenizer.ggml.add_space_prefix": _prefixes(source),
     }
+
+
+def _prefixes(source: Mapping[str, Any]) -> bool:
+    """Whether a space is put before a text: older files say so in the normalizer, newer ones in the pre-tokenizer."""
+    described = json.dumps([source["normalizer"], source["pre_tokenizer"]])
+    return any(sign in described for sign in ('"Prepend"', '"prepend_scheme": "always"', '"prepend_scheme": "first"'))
 
 
 def _special(tokenizer: Tokenizer, ends: tuple[int, ...], rows: int) -> dict[str, Any]:
@@ -78,9 +84,10 @@ def _special(tokenizer: Tokenizer, ends: tuple[int, ...], rows: int) -> dict[str
     ids["eot"] = others[0] if others else None
     found = {f"tokenizer.ggml.{name}_token_id": id for name, id in ids.items() if id is not None and 0 <= id < rows}
     plain, full = tokenizer.encode("a", add_special=False), tokenizer.encode("a")
+    surrounds = len(full) > len(plain)
     return found | {
-        "tokenizer.ggml.add_bos_token": bool(full) and full[0] == ids["bos"] and full != plain,
-        "tokenizer.ggml.add_eos_token": bool(full) and full[-1] == ids["eos"] and full[: len(plain)] != full,
+        "tokenizer.ggml.add_bos_token": surrounds and full[0] == ids["bos"],
+        "tokenizer.ggml.add_eos_token": surrounds and full[-1] == ids["eos"],
     }
 
 

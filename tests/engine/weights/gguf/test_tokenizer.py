@@ -126,6 +126,16 @@ def test_sentencepiece(tmp_path: Path, prefix: bool) -> None:
     assert original.decode(original.encode(" the  xx")) == " the  xx"
 
 
+@pytest.mark.parametrize(("scheme", "expected"), [("always", True), ("first", True), ("never", False)])
+def test_newer_files_put_the_space_elsewhere(tmp_path: Path, scheme: str, expected: bool) -> None:
+    backend = Backend.from_str(opened(tmp_path / "m.gguf", SENTENCEPIECE).to_json())
+    backend.normalizer = None
+    backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False)
+    metadata = vocabulary.describe(Tokenizer(backend, {"bos_token": "<s>"}), {}, "llama", 300, ())
+    assert metadata["tokenizer.ggml.add_space_prefix"] is expected
+    assert metadata["tokenizer.ggml.add_bos_token"]
+
+
 @pytest.mark.parametrize(("low", "high", "expected"), [("ab", "bc", ["a", "bc"]), ("bc", "ab", ["ab", "c"])])
 def test_scores_decide_which_pair_merges_first(tmp_path: Path, low: str, high: str, expected: list[str]) -> None:
     tokens = ["<unk>", "<s>", "</s>", "▁", "a", "b", "c", "ab", "bc"]
