@@ -12,6 +12,7 @@ from tests.bench.table import render
 # name -> (title, module, function that returns rows)
 BENCHES = {
     "torch": ("torch on this CPU, Qwen3-0.6B's shape, random weights", "foundation", "torch_rows"),
+    "engine": ("The engine on this CPU, Qwen3-0.6B's shape, f32", "engine", "rows"),
     "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
 }
 

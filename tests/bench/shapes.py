@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.checkpoints import save_tokenizer
+
 KEPT = Path(__file__).resolve().parents[2] / ".grus-bench"
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -52,6 +54,7 @@ def checkpoint(shape: str, dtype: str) -> Path:
         torch_dtype={"F32": "float32", "BF16": "bfloat16"}[dtype],
     )
     _write(folder / "model.safetensors", tensors(config), dtype)
+    save_tokenizer(folder)
     (folder / "config.json").write_text(json.dumps(config, indent=1))
     return folder
 
