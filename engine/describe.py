@@ -10,12 +10,10 @@ from backends import pick
 from backends.base import BackendMissing, DType, KVSpec, MemorySpec, StateSpec
 from engine.errors import GrusError
 from engine.hub.resolve import resolve
-from engine.loading import LoadOptions, device_memory, gigabytes
+from engine.loading import LoadOptions, device_memory, gigabytes, sampling_defaults
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
-from engine.text.template import ChatTemplate
-from engine.text.tokenizer import Tokenizer
-from engine.weights.checkpoint import Checkpoint
+from engine.opening import Opened, open_model
 from engine.weights.view import View, survey
 
 TALK = 4096  # tokens of context that "memory needed" counts
@@ -54,12 +52,12 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     """Raises only where there is no model to speak of; everything else that is wrong is listed in `why_not`."""
     options = options or LoadOptions()
     folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
-    checkpoint = Checkpoint.open(folder)
-    found = Description(name, str(folder), str(checkpoint.config["model_type"]), runs=False)
+    opened = open_model(folder)
+    found = Description(name, str(folder), str(opened.config["model_type"]), runs=False)
     dtype = _choose(found, options)
     for part in (_weights, _text):
         try:
-            part(found, checkpoint, dtype)
+            part(found, opened, dtype)
         except GrusError as error:
             found.why_not.append(str(error))
     if found.memory_needed > found.memory_total > 0:
@@ -82,25 +80,19 @@ def _choose(found: Description, options: LoadOptions) -> DType:
     return choice.dtype
 
 
-def _weights(found: Description, checkpoint: Checkpoint, dtype: DType) -> None:
-    found.stored_bytes = checkpoint.nbytes
-    quantization = checkpoint.quantization
-    kinds: dict[str, int] = {}
-    for raw in checkpoint.tensors.values():
-        kinds[raw.dtype] = kinds.get(raw.dtype, 0) + raw.nbytes
-    most = max(kinds, key=lambda kind: kinds[kind], default="nothing")
-    found.stored_as = f"{quantization.default.bits} bit (MLX)" if quantization else most
-    fields = text_fields(checkpoint.config)
+def _weights(found: Description, opened: Opened, dtype: DType) -> None:
+    found.stored_bytes, found.stored_as = opened.nbytes, opened.stored_as
+    fields = text_fields(opened.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
-    make = find_architecture(checkpoint.config, found.name)
+    make = find_architecture(opened.config, found.name)
     memory: list[MemorySpec] = []
 
     def make_and_remember(view: View) -> Any:
-        model = make(view, checkpoint.config)
+        model = make(view, opened.config)
         memory[:] = model.memory
         return model
 
-    seen = survey(make_and_remember, checkpoint)
+    seen = survey(make_and_remember, opened.source)
     seen.check()
     found.parameters = seen.parameters
     found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype)
@@ -125,11 +117,8 @@ def memory_bytes(specs: Sequence[MemorySpec], dtype: DType) -> tuple[int, int]:
     return per_token, per_sequence
 
 
-def _text(found: Description, checkpoint: Checkpoint, dtype: DType) -> None:
-    from engine.loading import sampling_defaults
-
-    tokenizer = Tokenizer.from_folder(checkpoint.folder, checkpoint.config, checkpoint.generation_config)
+def _text(found: Description, opened: Opened, dtype: DType) -> None:
+    tokenizer = opened.tokenizer
     found.tokenizer = f"{tokenizer.vocab_size} tokens, ends at {', '.join(map(str, tokenizer.eos_ids)) or 'nothing'}"
-    template = ChatTemplate.from_folder(checkpoint.folder, tokenizer, checkpoint.config)
-    found.template = ", ".join(template.names) or "none"
-    found.sampling = sampling_defaults(checkpoint.generation_config)
+    found.template = ", ".join(opened.template.names) or "none"
+    found.sampling = sampling_defaults(opened.generation_config)

@@ -19,12 +19,12 @@ from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitectu
 from engine.hub.resolve import resolve
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
+from engine.opening import Opened, open_model
 from engine.text.detokenizer import Detokenizer
 from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.text.tools import parser_for
-from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import build
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
@@ -113,12 +113,12 @@ def pick_backend(options: LoadOptions) -> Backend:
 
 
 def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
-    """Load a folder or a repository id."""
+    """Load a folder, a GGUF file or a repository id."""
     options = options or LoadOptions()
     began = time.monotonic()
     folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
-    checkpoint = Checkpoint.open(folder)
-    config, generation = checkpoint.config, checkpoint.generation_config
+    opened = open_model(folder)
+    config, generation = opened.config, opened.generation_config
     backend = pick_backend(options)
     try:
         make = find_architecture(config, name)
@@ -126,17 +126,19 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
         make = None
         if not backend.reads_foreign:
             raise
-    tokenizer = Tokenizer.from_folder(folder, config, generation)
-    template = ChatTemplate.from_folder(folder, tokenizer, config)
+    tokenizer, template = opened.tokenizer, opened.template
     context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
-    if make is None:
-        budget = kv_budget(backend, checkpoint.nbytes, options.memory_limit)
-        foreign = backend.foreign(folder, budget)
-        model, kv, runner = foreign.model, foreign.kv, foreign.runner
-    else:
-        model = build(lambda view: make(view, config), checkpoint, backend)
-        kv = backend.kv(model.memory, kv_budget(backend, checkpoint.nbytes, options.memory_limit), options.kv_bits)
-        runner = backend.runner(model, kv)
+    budget = kv_budget(backend, opened.nbytes, options.memory_limit)
+    try:
+        if make is None:
+            foreign = backend.foreign(folder, budget)
+            model, kv, runner = foreign.model, foreign.kv, foreign.runner
+        else:
+            model = build(lambda view: make(view, config), opened.source, backend)
+            kv = backend.kv(model.memory, budget, options.kv_bits)
+            runner = backend.runner(model, kv)
+    except BackendMissing as error:
+        raise UnsupportedArchitecture(f"{name}: {error}") from None
     return LoadedModel(
         name=name,
         folder=folder,
@@ -150,8 +152,8 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
         context=context,
         vocab=model.vocab,
         defaults=sampling_defaults(generation),
-        weight_bytes=checkpoint.nbytes,
-        fingerprint=fingerprint(checkpoint, backend, options.kv_bits),
+        weight_bytes=opened.nbytes,
+        fingerprint=fingerprint(opened, backend, options.kv_bits),
         markers=markers(tokenizer, template, config),
         load_seconds=time.monotonic() - began,
         model=model,
@@ -199,12 +201,12 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def fingerprint(checkpoint: Checkpoint, backend: Backend, kv_bits: int) -> str:
+def fingerprint(opened: Opened, backend: Backend, kv_bits: int) -> str:
     """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits}".encode())
-    for name, raw in sorted(checkpoint.tensors.items()):
+    for name, raw in sorted(opened.tensors.items()):
         digest.update(f"{name} {raw.dtype} {raw.shape} {raw.offset}".encode())
-    for path in sorted({raw.path for raw in checkpoint.tensors.values()}):
+    for path in sorted({raw.path for raw in opened.tensors.values()}):
         stat = Path(path).stat()
         digest.update(f"{Path(path).name} {stat.st_size} {stat.st_mtime_ns}".encode())
     return digest.hexdigest()
