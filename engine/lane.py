@@ -103,8 +103,8 @@ class Lane:
             if job.id in self.jobs:
                 raise BadRequest(f"A request with the id {job.id} is running already.", "id")
             job.choices = self.joining.choices(job)
-        except GrusError as error:
-            self._end(job, error)
+        except Exception as error:
+            self._end(job, self._faults.wrapped(error))
             return
         self.jobs[job.id] = job
         self.scheduler.waiting.extend(job.choices)
@@ -199,8 +199,9 @@ class Lane:
         replies = sum(row.choice.replying for row in rows)
         prompt = sum(row.fed for row in rows if not row.choice.replying)
         issued = self._clock()
+        ids = [row.choice.job.id for row in rows] if self._trace.on else ()
         try:
-            with self._trace.span("prefill" if prompt else "decode", rows=len(rows), prompt=prompt):
+            with self._trace.span("prefill" if prompt else "decode", requests=ids, prompt=prompt):
                 pending = self.loaded.runner.run([row.seg for row in rows])
         except Exception as error:
             changed = self._faults.changed(rows)

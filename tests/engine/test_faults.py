@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import pytest
 
-from engine.errors import EngineFault, EngineStopped, NumericalError, OutOfMemory, SlowConsumer
+from engine.errors import EngineFault, EngineStopped, NumericalError, OutOfMemory, QueueFull, SlowConsumer
 from engine.types import Done, Failed, Request, SamplingParams
 from tests.fake_backend import BOOM, NAN, FakeLoaded, Nature, oracle
 
@@ -198,3 +199,34 @@ def test_a_detokenizer_that_breaks_fails_its_request_alone(build):
     with pytest.raises(EngineFault):
         bad.result(0)
     assert right(good, request(40))
+
+
+def test_a_request_of_the_wrong_shape_fails_alone(build):
+    engine = build(FakeLoaded(nature=NATURE))
+    bad = engine.submit(Request("fake", [40, 41], embeds=object(), positions=None))
+    good = engine.submit(request(40))
+    spin(engine)
+    assert isinstance(list(bad)[-1], Failed)
+    assert right(good, request(40))
+
+
+def test_submitting_while_closing_never_leaves_a_reader_waiting(build):
+    engine = build(FakeLoaded(nature=NATURE), start=True)
+    ended = []
+
+    def keep_asking():
+        try:
+            while True:
+                ended.append(engine.submit(request(40, max_tokens=2)))
+        except EngineStopped:
+            pass
+        except QueueFull:
+            keep_asking()
+
+    asker = threading.Thread(target=keep_asking)
+    asker.start()
+    while len(ended) < 20:
+        pass
+    engine.close()
+    asker.join(10)
+    assert all(handle.ended for handle in ended)
