@@ -190,9 +190,8 @@ class Lane:
 
     def _release_shared(self, job: Job) -> None:
         """The prompt's snapshot is held until every choice has been admitted."""
-        if job.shared is not None and (job.over or all(c.slot or c.ended for c in job.choices)):
-            self.memory.snapshot_bytes -= job.shared.nbytes
-            job.shared = None
+        if job.over or all(c.slot or c.ended for c in job.choices):
+            self.scheduler.drop_shared(job)
 
     def issue(self, rows: Sequence[Row]) -> Flight | None:
         """Start a step. None: it failed, and what can be saved has been; plan again."""

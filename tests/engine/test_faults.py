@@ -230,3 +230,25 @@ def test_submitting_while_closing_never_leaves_a_reader_waiting(build):
     engine.close()
     asker.join(10)
     assert all(handle.ended for handle in ended)
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_nothing_that_was_copied_from_a_failed_step_is_used(build, recurrent, ahead):
+    """The other choices of a request begin with a copy of the first one's prompt, taken before its step was read."""
+    nature = Nature(recurrent, eos_every=0)
+    for failing in range(1, 6):
+        loaded = FakeLoaded(nature=nature)
+        engine = build(loaded, issue_ahead=ahead, prefill_chunk=16)
+        asked = Request("fake", [40 + i % 50 for i in range(40)], SamplingParams(n=3, seed=1, max_tokens=6))
+        handles = [engine.submit(asked), engine.submit(request(40))]
+        company = iter(range(1000))
+
+        def reading(segs, at=failing, company=company):
+            return RuntimeError("lost") if len(segs) > 1 and next(company) == at else None
+
+        loaded.runner.reading = reading
+        spin(engine)
+        expected = [oracle(nature, asked.prompt_ids, asked.sampling, index=i).text for i in range(3)]
+        assert list(handles[0].result(0).choices) == expected
+        assert loaded.kv.violations == []
