@@ -33,11 +33,13 @@ class _Track:
 
 
 class DraftModel(Speculation):
-    def __init__(self, loaded: Loaded, most: int) -> None:
+    def __init__(self, loaded: Loaded, most: int, vocab: int) -> None:
         self._loaded = loaded
         self._most = most
+        self._vocab = vocab  # of the large model: of one family, sizes may be padded differently
         self.memory = Memory(loaded.kv)
         self._tracks: dict[Choice, _Track] = {}
+        loaded.runner.warm()
 
     @property
     def held_bytes(self) -> int:
@@ -73,7 +75,7 @@ class DraftModel(Speculation):
                 if not made:
                     self.memory.kv.mark(track.slot)
                     track.marked = len(track.fed)
-                if token.nan:
+                if token.nan or token.ids[0] >= self._vocab:
                     del following[choice]
                 else:
                     made.extend(token.ids)

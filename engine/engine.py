@@ -57,6 +57,7 @@ class Engine:
         self._jobs: dict[str, Job] = {}
         self._wakeup = threading.Event()
         self._stopping = False  # no new requests
+        self._closing = threading.Lock()
         self._over = False
         self._checked = True  # since there was work last
         self._thread = threading.Thread(target=self._live, name="grus-engine", daemon=True) if start else None
@@ -70,15 +71,16 @@ class Engine:
         return self._submit(request, self.settings.max_events)
 
     def _submit(self, request: Request, limit: int | None) -> RequestHandle:
-        if self._stopping:
-            raise EngineStopped("The engine has been stopped.")
         request.sampling.check()
         if self._waiting() >= self.settings.max_queue:
             raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
         handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._cancel(job)))
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(63)
         job = Job(request, handle, seed, self._clock())
-        self._call(lambda: self._take_in(job))
+        with self._closing:  # once the engine stops, nothing may be put where nobody looks any more
+            if self._stopping:
+                raise EngineStopped("The engine has been stopped.")
+            self._call(lambda: self._take_in(job))
         return handle
 
     def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
@@ -203,7 +205,8 @@ class Engine:
         """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
         if self._over:
             return
-        self._stopping = True
+        with self._closing:
+            self._stopping = True
         deadline = time.monotonic() + grace
         while not self.idle and time.monotonic() < deadline:
             if self._thread is None:
@@ -232,8 +235,6 @@ class Engine:
 
     def _ask(self, work: Callable[[], _T], timeout: float | None) -> _T:
         """Do something on the engine's thread and wait for it."""
-        if self._stopping:
-            raise EngineStopped("The engine has been stopped.")
         answer: Future[_T] = Future()
 
         def run() -> None:
@@ -242,7 +243,10 @@ class Engine:
             except BaseException as error:
                 answer.set_exception(error)
 
-        self._call(run)
+        with self._closing:
+            if self._stopping:
+                raise EngineStopped("The engine has been stopped.")
+            self._call(run)
         if self._thread is None:
             self.turn()
         return answer.result(timeout)

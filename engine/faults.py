@@ -109,3 +109,7 @@ class Faults:
             elif choice in lane.scheduler.running:
                 choice.alone = True
                 lane.scheduler.evict(choice, keep=False)
+        for job in lane.jobs.values():
+            lane.scheduler.drop_shared(job)
+        for choice in list(lane.scheduler.running):  # may have been copied from a slot that was in the step
+            lane.scheduler.evict(choice, keep=False)

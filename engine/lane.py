@@ -103,8 +103,8 @@ class Lane:
             if job.id in self.jobs:
                 raise BadRequest(f"A request with the id {job.id} is running already.", "id")
             job.choices = self.joining.choices(job)
-        except GrusError as error:
-            self._end(job, error)
+        except Exception as error:
+            self._end(job, self._faults.wrapped(error))
             return
         self.jobs[job.id] = job
         self.scheduler.waiting.extend(job.choices)
@@ -190,17 +190,17 @@ class Lane:
 
     def _release_shared(self, job: Job) -> None:
         """The prompt's snapshot is held until every choice has been admitted."""
-        if job.shared is not None and (job.over or all(c.slot or c.ended for c in job.choices)):
-            self.memory.snapshot_bytes -= job.shared.nbytes
-            job.shared = None
+        if job.over or all(c.slot or c.ended for c in job.choices):
+            self.scheduler.drop_shared(job)
 
     def issue(self, rows: Sequence[Row]) -> Flight | None:
         """Start a step. None: it failed, and what can be saved has been; plan again."""
         replies = sum(row.choice.replying for row in rows)
         prompt = sum(row.fed for row in rows if not row.choice.replying)
         issued = self._clock()
+        ids = [row.choice.job.id for row in rows] if self._trace.on else ()
         try:
-            with self._trace.span("prefill" if prompt else "decode", rows=len(rows), prompt=prompt):
+            with self._trace.span("prefill" if prompt else "decode", requests=ids, prompt=prompt):
                 pending = self.loaded.runner.run([row.seg for row in rows])
         except Exception as error:
             changed = self._faults.changed(rows)

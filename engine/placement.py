@@ -29,13 +29,13 @@ class Placement:
         if choice.job.shared is not None and choice.index:
             return self._fill(choice, n, choice.job.shared)
         match = self._match(choice, running)
-        prepared = choice.ready.result() if choice.ready is not None else None
-        stored = prepared.stored if prepared is not None else None
+        stored = choice.ready.result().stored if choice.ready is not None else None
         if stored is not None and stored.shared > (match.length if match else 0):
             snapshot = self._memory.kv.adopt(stored.length, stored.arrays)
             if self._fill(choice, max(n, stored.length), snapshot):
                 self._cut(choice, stored.shared)
                 return True
+            match = self._match(choice, running)  # making room may have cost the one that was found
         if match is not None and self._reuse_match(choice, n, match):
             return True
         if match is not None and running:

@@ -85,11 +85,15 @@ class Residents:
         spill = self.spill if memory.movable else None
 
         def store(prefix: Prefix, hurry: bool) -> None:
-            if spill is not None:
-                key = shared_key(loaded.fingerprint, prefix.adapter)
+            if spill is None:
+                return
+            key = shared_key(loaded.fingerprint, prefix.adapter)
+            try:
                 spill.store(
                     key, prefix.key, lambda: loaded.kv.export(loaded.kv.snapshot(prefix.slot)), self._helper, hurry
                 )
+            except (MemoryError, OutOfMemory) as error:  # memory is what is being made here
+                log.info("a prefix of %s was not spilled: %r", loaded.name, error)
 
         prefixes = Prefixes(memory, store if spill is not None else None)
         find = None
@@ -99,7 +103,7 @@ class Residents:
         joining = Joining(loaded, settings, grammars, self._helper, find, self._wake)
         speculation = Speculation()
         if settings.draft_model is not None and loaded.name != settings.draft_model:
-            speculation = DraftModel(self._load(settings.draft_model), settings.max_draft)
+            speculation = DraftModel(self._load(settings.draft_model), settings.max_draft, loaded.vocab)
         with shared.trace.span("warm", model=loaded.name):
             loaded.runner.warm()
         return Lane(loaded, shared, memory, prefixes, joining, speculation, lambda: self._reclaim(loaded.name),

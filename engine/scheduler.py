@@ -19,7 +19,7 @@ from engine.budget import Memory
 from engine.pace import Pace
 from engine.placement import Placement
 from engine.prefix import Prefix, Prefixes, thin
-from engine.sequence import Choice, Kept
+from engine.sequence import Choice, Job, Kept
 from engine.settings import Settings
 from engine.speculation import Speculation
 
@@ -181,6 +181,11 @@ class Scheduler:
         kept = thin(choice.borders, self._settings.state_snapshots)
         self.memory.snapshot_bytes -= sum(border.nbytes for border in choice.borders if border not in kept)
         choice.borders = kept
+
+    def drop_shared(self, job: Job) -> None:
+        if job.shared is not None:
+            self.memory.snapshot_bytes -= job.shared.nbytes
+            job.shared = None
 
     @staticmethod
     def _at_last(row: Row) -> bool:

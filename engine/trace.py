@@ -17,6 +17,8 @@ from typing import Any
 class Silent:
     """No profile was asked for."""
 
+    on = False  # is it worth collecting facts for a span?
+
     _nothing: AbstractContextManager[None] = nullcontext()
 
     def span(self, name: str, **facts: Any) -> AbstractContextManager[None]:
@@ -29,6 +31,8 @@ class Silent:
 
 
 class Tracer(Silent):
+    on = True
+
     def __init__(self) -> None:
         self._began = time.perf_counter()
         self._events: list[dict[str, Any]] = []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import pytest
 
-from engine.errors import EngineFault, EngineStopped, NumericalError, OutOfMemory, SlowConsumer
+from engine.errors import EngineFault, EngineStopped, NumericalError, OutOfMemory, QueueFull, SlowConsumer
 from engine.types import Done, Failed, Request, SamplingParams
 from tests.fake_backend import BOOM, NAN, FakeLoaded, Nature, oracle
 
@@ -198,3 +199,56 @@ def test_a_detokenizer_that_breaks_fails_its_request_alone(build):
     with pytest.raises(EngineFault):
         bad.result(0)
     assert right(good, request(40))
+
+
+def test_a_request_of_the_wrong_shape_fails_alone(build):
+    engine = build(FakeLoaded(nature=NATURE))
+    bad = engine.submit(Request("fake", [40, 41], embeds=object(), positions=None))
+    good = engine.submit(request(40))
+    spin(engine)
+    assert isinstance(list(bad)[-1], Failed)
+    assert right(good, request(40))
+
+
+def test_submitting_while_closing_never_leaves_a_reader_waiting(build):
+    engine = build(FakeLoaded(nature=NATURE), start=True)
+    ended = []
+
+    def keep_asking():
+        try:
+            while True:
+                ended.append(engine.submit(request(40, max_tokens=2)))
+        except EngineStopped:
+            pass
+        except QueueFull:
+            keep_asking()
+
+    asker = threading.Thread(target=keep_asking)
+    asker.start()
+    while len(ended) < 20:
+        pass
+    engine.close()
+    asker.join(10)
+    assert all(handle.ended for handle in ended)
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_nothing_that_was_copied_from_a_failed_step_is_used(build, recurrent, ahead):
+    """The other choices of a request begin with a copy of the first one's prompt, taken before its step was read."""
+    nature = Nature(recurrent, eos_every=0)
+    for failing in range(1, 6):
+        loaded = FakeLoaded(nature=nature)
+        engine = build(loaded, issue_ahead=ahead, prefill_chunk=16)
+        asked = Request("fake", [40 + i % 50 for i in range(40)], SamplingParams(n=3, seed=1, max_tokens=6))
+        handles = [engine.submit(asked), engine.submit(request(40))]
+        company = iter(range(1000))
+
+        def reading(segs, at=failing, company=company):
+            return RuntimeError("lost") if len(segs) > 1 and next(company) == at else None
+
+        loaded.runner.reading = reading
+        spin(engine)
+        expected = [oracle(nature, asked.prompt_ids, asked.sampling, index=i).text for i in range(3)]
+        assert list(handles[0].result(0).choices) == expected
+        assert loaded.kv.violations == []
