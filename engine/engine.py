@@ -199,7 +199,8 @@ class Engine:
     @property
     def idle(self) -> bool:
         """Nothing is asked for and nothing is running."""
-        return not self._inbox and not self._jobs
+        lanes = list(self._residents.lanes.values())
+        return not self._inbox and not self._jobs and not any(lane.busy for lane in lanes)
 
     def close(self, grace: float = 0.0) -> None:
         """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
