@@ -15,9 +15,11 @@ import numpy as np
 from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
 from engine.weights.gguf.blocks import dequantize
-from engine.weights.gguf.names import MODEL_TYPES
+from engine.weights.gguf.names import MODEL_TYPES, layer_of
 from engine.weights.gguf.source import ROPE_FACTORS
 from engine.weights.gguf.values import Elements
+
+_LARGEST_HEAD = 1 << 16
 
 
 class Keys:
@@ -31,7 +33,7 @@ class Keys:
     def find(self, name: str) -> Any:
         return self.metadata.get(f"{self.arch}.{name}")
 
-    def int(self, name: str, default: Any = None, least: int = 1) -> int:
+    def int(self, name: str, default: Any = None, least: int = 1, most: int = 1 << 31) -> int:
         value = self.find(name)
         if isinstance(value, Elements) and value.count:  # some writers give one number a layer, all alike
             value = self._same(name, value)
@@ -39,18 +41,18 @@ class Keys:
             value = default
         if value is None:
             raise ConfigError(f"{self.where} lacks {self.arch}.{name}.")
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise ConfigError(
-                f"{self.where}: {self.arch}.{name} must be a whole number of at least {least}, not {value!r}."
+                f"{self.where}: {self.arch}.{name} must be a whole number from {least} to {most:,}, not {value!r}."
             )
         return value
 
-    def float(self, name: str, default: float) -> float:
+    def float(self, name: str, default: float, above: float = 0.0) -> float:
         value = self.find(name)
         if value is None:
             return default
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ConfigError(f"{self.where}: {self.arch}.{name} must be a number, not {value!r}.")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < math.inf:
+            raise ConfigError(f"{self.where}: {self.arch}.{name} must be a number above {above:g}, not {value!r}.")
         return float(str(np.float32(value)))
 
     def _same(self, name: str, value: Elements) -> Any:
@@ -83,14 +85,20 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     if embedding is None or len(embedding.shape) != 2:
         raise ConfigError(f"{where} has no token_embd.weight, so it is not a whole model.")
     hidden, heads = keys.int("embedding_length"), keys.int("attention.head_count")
-    head_dim = keys.int("attention.key_length", hidden // heads)
+    if hidden != embedding.shape[1]:
+        raise ConfigError(f"{where} has embeddings of {embedding.shape[1]:,} numbers, but says {hidden:,}.")
+    head_dim = keys.int("attention.key_length", hidden // heads, most=_LARGEST_HEAD)
+    layers = keys.int("block_count") - keys.int("nextn_predict_layers", 0, least=0)
+    present = 1 + max((layer for name in tensors if (layer := layer_of(name)) is not None), default=-1)
+    if not 0 < layers <= max(present, 1):
+        raise ConfigError(f"{where} says that it has {layers:,} layers, but holds tensors of {present:,}.")
     if keys.int("attention.value_length", head_dim) != head_dim:
         raise UnsupportedArchitecture(f"{where} has keys and values of different sizes, which is not supported.")
     config: dict[str, Any] = {
         "model_type": MODEL_TYPES[arch],
         "vocab_size": embedding.shape[0],
         "hidden_size": hidden,
-        "num_hidden_layers": keys.int("block_count") - keys.int("nextn_predict_layers", 0, least=0),
+        "num_hidden_layers": layers,
         "num_attention_heads": heads,
         "num_key_value_heads": keys.int("attention.head_count_kv", heads),
         "head_dim": head_dim,
@@ -117,6 +125,10 @@ def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, A
     if keys.arch != "qwen3moe":
         raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
     ffn = keys.int("expert_feed_forward_length")
+    mixtures = [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" in tensors]
+    for i in mixtures:
+        if absent := [n for n in ("gate", "up", "down") if f"blk.{i}.ffn_{n}_exps.weight" not in tensors]:
+            raise ConfigError(f"{keys.where} lacks blk.{i}.ffn_{absent[0]}_exps.weight: a router without experts.")
     return {
         "intermediate_size": keys.int("feed_forward_length", ffn),
         "moe_intermediate_size": ffn,
@@ -124,7 +136,7 @@ def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, A
         "num_experts_per_tok": keys.int("expert_used_count"),
         "norm_topk_prob": True,
         "decoder_sparse_step": 1,
-        "mlp_only_layers": [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" not in tensors],
+        "mlp_only_layers": sorted(set(range(layers)) - set(mixtures)),
     }
 
 
@@ -147,10 +159,10 @@ def _delta(keys: Keys) -> dict[str, Any]:
 
 
 def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, Any]:
-    dims = keys.int("rope.dimension_count", head_dim)
+    dims = keys.int("rope.dimension_count", head_dim, most=head_dim)
     rope: dict[str, Any] = {
         "rope_type": "default",
-        "rope_theta": keys.float("rope.freq_base", 10000.0),
+        "rope_theta": keys.float("rope.freq_base", 10000.0, above=1.0),
         "partial_rotary_factor": dims / head_dim,
     }
     sections = keys.find("rope.dimension_sections")

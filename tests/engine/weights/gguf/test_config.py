@@ -28,10 +28,11 @@ LLAMA: dict[str, Any] = {
     "llama.rope.freq_base": 500000.0,
 }
 EMBEDDING = zeros("token_embd.weight", "F32", (300, 64))
+LAST_LAYER = zeros("blk.1.ffn_norm.weight", "F32", (64,))
 
 
 def opened(path: Path, keys: dict[str, Any], *plans: Any) -> GgufCheckpoint:
-    return open_gguf(save(path, keys, [EMBEDDING, *plans]))
+    return open_gguf(save(path, keys, [EMBEDDING, LAST_LAYER, *plans]))
 
 
 def qwen35(**more: Any) -> dict[str, Any]:
@@ -171,8 +172,15 @@ def test_templates_by_name(tmp_path: Path) -> None:
         ({"general.architecture": "mamba"}, UnsupportedArchitecture, "`mamba`"),
         ({"llama.block_count": None}, ConfigError, "lacks llama.block_count"),
         ({"llama.block_count": "two"}, ConfigError, "must be a whole number"),
-        ({"llama.block_count": 0}, ConfigError, "at least 1"),
-        ({"llama.attention.head_count": 0}, ConfigError, "at least 1"),
+        ({"llama.block_count": 0}, ConfigError, "from 1 to"),
+        ({"llama.attention.head_count": 0}, ConfigError, "from 1 to"),
+        ({"llama.block_count": 1 << 30}, ConfigError, "1,073,741,824 layers, but holds tensors of 2"),
+        ({"llama.nextn_predict_layers": 2}, ConfigError, "0 layers"),
+        ({"llama.embedding_length": 1 << 30}, ConfigError, "embeddings of 64 numbers"),
+        ({"llama.attention.key_length": 1 << 30}, ConfigError, "key_length must be"),
+        ({"llama.rope.dimension_count": 17}, ConfigError, "from 1 to 16"),
+        ({"llama.rope.freq_base": 0.5}, ConfigError, "above 1"),
+        ({"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 0.0}, ConfigError, "above 0"),
         ({"llama.rope.freq_base": "x"}, ConfigError, "must be a number"),
         ({"llama.rope.freq_base": float("nan")}, ConfigError, "must be a number"),
         ({"llama.rope.scaling.type": "longrope"}, UnsupportedArchitecture, "longrope"),
@@ -185,6 +193,18 @@ def test_what_is_wrong_is_said(tmp_path: Path, changes: dict[str, Any], kind: ty
     keys = {key: value for key, value in (LLAMA | changes).items() if value is not None}
     with pytest.raises(kind, match=message):
         opened(tmp_path / "m.gguf", keys)
+
+
+def test_a_router_needs_experts(tmp_path: Path) -> None:
+    keys = {key.replace("llama", "qwen3moe"): value for key, value in LLAMA.items()} | {
+        "general.architecture": "qwen3moe",
+        "qwen3moe.expert_count": 1 << 30,
+        "qwen3moe.expert_used_count": 2,
+        "qwen3moe.expert_feed_forward_length": 32,
+    }
+    assert opened(tmp_path / "m.gguf", keys).config["mlp_only_layers"] == [0, 1]
+    with pytest.raises(ConfigError, match=r"lacks blk\.1\.ffn_gate_exps"):
+        opened(tmp_path / "m.gguf", keys, zeros("blk.1.ffn_gate_inp.weight", "F32", (4, 64)))
 
 
 def test_a_file_without_an_embedding_is_no_model(tmp_path: Path) -> None:

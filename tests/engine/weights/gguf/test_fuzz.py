@@ -108,8 +108,7 @@ def use(path: Path) -> None:
         raw = checkpoint.source.raw(name)
         assert raw is not None
         assert len(raw.buffer) == raw.nbytes
-    if checkpoint.config["num_hidden_layers"] < 100:
-        survey(lambda view: make(view, checkpoint.config), checkpoint.source)
+    survey(lambda view: make(view, checkpoint.config), checkpoint.source)
 
 
 def mutants(seed: bytes, header: int) -> Iterator[bytes]:
