@@ -1,0 +1,203 @@
+// Products of a packed matrix with rows of activations: who computes which panel for which tokens. Knows no instruction
+// set; a tier's kernels do the arithmetic.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "cpu.hpp"
+#include "matrix.hpp"
+#include "pool.hpp"
+
+namespace grus {
+namespace {
+
+std::atomic<const Tier*> current{nullptr};
+
+const Tier& tier() {
+    const Tier* t = current.load(std::memory_order_acquire);
+    if (!t) current.store(t = tier_if_supported(best_choice()), std::memory_order_release);
+    return *t;
+}
+
+// Memory that a thread keeps for its next call.
+class Scratch {
+  public:
+    uint8_t* at_least(int64_t bytes) {
+        if (bytes > size_) {
+            data_.reset(new (std::align_val_t(64)) uint8_t[static_cast<size_t>(bytes)]);
+            size_ = bytes;
+        }
+        return data_.get();
+    }
+
+  private:
+    struct Free {
+        void operator()(uint8_t* p) const { ::operator delete[](p, std::align_val_t(64)); }
+    };
+    std::unique_ptr<uint8_t[], Free> data_;
+    int64_t size_ = 0;
+};
+
+// Tokens that meet one expert: `count` of them, from `first` in the order of the job.
+struct Group { int64_t expert, first, count; };
+
+struct Job {
+    const GrusMatrix& m;
+    const Tier& tier;
+    Panel panel;
+    const float* x;
+    int64_t x_stride;
+    const int64_t* x_rows;  // null: token t reads row t
+    float* y;
+    int64_t y_stride;
+    const int64_t* y_rows;  // null: token t writes row t
+    int threads;
+
+    Activations act;
+    float* dense;
+
+    int64_t padded() const { return panel.blocks * kBlock; }
+    int halves() const { return m.format.halves; }
+
+    // Activation memory for `tokens` tokens.
+    int64_t bytes(int64_t tokens) const {
+        if (m.format.dense()) return tokens * padded() * 4;
+        return tokens * (padded() + panel.blocks * (4 + 8 * halves()));
+    }
+
+    void place(uint8_t* memory, int64_t tokens) {
+        dense = reinterpret_cast<float*>(memory);
+        act.codes = reinterpret_cast<int8_t*>(memory);
+        act.scale = reinterpret_cast<float*>(memory + tokens * padded());
+        act.start = reinterpret_cast<int32_t*>(act.scale + tokens * panel.blocks);
+        act.sum = reinterpret_cast<float*>(act.start + tokens * panel.blocks * halves());
+    }
+
+    Activations act_at(int64_t token) const {
+        int64_t b = token * panel.blocks;
+        return {act.codes + token * padded(), act.scale + b, act.start + b * halves(), act.sum + b * halves()};
+    }
+};
+
+int width_of(int64_t left, int most) {
+    int width = most;
+    while (width > left) width /= 2;
+    return width;
+}
+
+int log2_of(int width) { return width == 8 ? 3 : width / 2; }
+
+void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
+    const GrusMatrix& m = job.m;
+    const float* x = job.x_rows ? job.x : job.x + x_first * job.x_stride;
+    const int64_t* rows = job.x_rows ? job.x_rows + x_first : nullptr;
+    if (!m.format.dense()) {
+        const bool is_signed = m.format.code == Code::S8 || m.format.code == Code::L4;
+        job.tier.quantize(x, job.x_stride, rows, n, m.columns, job.halves(),
+                          m.format.offset + (is_signed ? job.tier.signed_bias : 0), job.act_at(at));
+        return;
+    }
+    float* to = job.dense + at * job.padded();
+    for (int t = 0; t < n; ++t) {
+        const float* row = x + (rows ? rows[t] : t) * job.x_stride;
+        for (int64_t c = 0; c < m.columns; ++c) to[c * n + t] = row[c];
+        for (int64_t c = m.columns; c < job.padded(); ++c) to[c * n + t] = 0.0f;
+    }
+}
+
+// Panels [begin, end) of an expert times tokens [first, first + count); `x_first` is their place in the whole job.
+void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t first, int64_t count, int64_t x_first) {
+    static thread_local Scratch scratch;
+    const GrusMatrix& m = job.m;
+    const Format& f = m.format;
+    const int64_t scales = f.dense() ? 0 : job.panel.blocks * f.halves * kRows;
+    float* scale = reinterpret_cast<float*>(scratch.at_least((2 * scales + 8 * kRows) * 4));
+    float *minimum = scale + scales, *out = minimum + scales;
+    const auto& kernels = job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+    for (int64_t panel = begin; panel < end; ++panel) {
+        const uint8_t* data = panel_at(m, job.panel, expert, panel);
+        if (!f.dense()) job.tier.expand(f, job.panel, data, scale, minimum);
+        Tile tile{data + job.panel.codes, scale, minimum, {}, nullptr, job.panel.blocks, values_of(f.table), out};
+        const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - row);
+        const float* bias = m.bias ? m.bias + expert * panels_of(m) * kRows + row : nullptr;
+        for (int64_t t = 0; t < count;) {
+            const int n = width_of(count - t, job.tier.tile);
+            if (f.dense()) tile.dense = job.dense + (first + t) * job.padded();
+            else tile.act = job.act_at(first + t);
+            kernels[log2_of(n)](tile);
+            for (int i = 0; i < n; ++i, ++t) {
+                int64_t y_row = job.y_rows ? job.y_rows[x_first + t] : x_first + t;
+                float* y = job.y + y_row * job.y_stride + row;
+                if (bias) for (int r = 0; r < rows; ++r) y[r] = out[i * kRows + r] + bias[r];
+                else std::memcpy(y, out + i * kRows, static_cast<size_t>(rows) * 4);
+            }
+        }
+    }
+}
+
+// As many tokens at once as keep their activations in a core's second-level cache.
+constexpr int64_t kCacheBytes = 512 * 1024;
+
+void run_group(Job& job, const Group& group) {
+    static thread_local Scratch scratch;
+    const int64_t most = std::max<int64_t>(job.tier.tile, kCacheBytes / job.bytes(1) / job.tier.tile * job.tier.tile);
+    job.place(scratch.at_least(job.bytes(std::min(most, group.count))), std::min(most, group.count));
+    const int64_t panels = panels_of(job.m);
+    for (int64_t done = 0; done < group.count; done += most) {
+        const int64_t count = std::min(most, group.count - done), x_first = group.first + done;
+        const int64_t tiles = (count + job.tier.tile - 1) / job.tier.tile;
+        parallel(tiles, 1, tiles < 4 ? 1 : job.threads, [&](int64_t from, int64_t to) {
+            for (int64_t at = from * job.tier.tile; at < std::min(count, to * job.tier.tile);) {
+                const int n = width_of(count - at, job.tier.tile);
+                prepare_tile(job, x_first + at, at, n);
+                at += n;
+            }
+        });
+        const int64_t work = job.panel.bytes * count;
+        const int64_t grain = std::max<int64_t>(1, std::min<int64_t>(panels / (4 * job.threads), (1 << 17) / work + 1));
+        parallel(panels, grain, job.threads, [&](int64_t from, int64_t to) {
+            run_panels(job, group.expert, from, to, 0, count, x_first);
+        });
+    }
+}
+
+}  // namespace
+}  // namespace grus
+
+using namespace grus;
+
+extern "C" {
+
+GRUS_API const char* grus_tier() { return tier().name; }
+
+// False where this machine does not run that tier. Negative: the best one.
+GRUS_API int32_t grus_use_tier(int32_t choice) {
+    if (choice >= static_cast<int32_t>(Choice::Count)) return 0;
+    const Tier* t = tier_if_supported(choice < 0 ? best_choice() : static_cast<Choice>(choice));
+    if (t) current.store(t, std::memory_order_release);
+    return t != nullptr;
+}
+
+// y[t] = matrix * x[t] + bias, of the first expert.
+GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride,
+                          int32_t threads) {
+    Job job{*m, tier(), Panel(m->format, m->columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {}, nullptr};
+    run_group(job, {0, 0, tokens});
+}
+
+// `pairs` products of single experts, sorted by expert: product i multiplies row x_rows[i] of x by expert experts[i] and
+// goes to row y_rows[i] of y.
+GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
+                          const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
+    Job job{*m, tier(), Panel(m->format, m->columns), x, x_stride, x_rows, y, y_stride, y_rows, threads, {}, nullptr};
+    for (int64_t i = 0; i < pairs;) {
+        int64_t end = i + 1;
+        while (end < pairs && experts[end] == experts[i]) ++end;
+        run_group(job, {experts[i], i, end - i});
+        i = end;
+    }
+}
+
+}  // extern "C"

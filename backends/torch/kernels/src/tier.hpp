@@ -1,0 +1,48 @@
+// What a tier (one instruction set) provides. Knows only signatures.
+#pragma once
+#include "layout.hpp"
+
+namespace grus {
+
+// Activations of a run of tokens, quantized. Tokens are grouped in tiles; a tile of n tokens whose first is token t
+// begins at t * columns in `codes` and holds, block after block, n times 32 codes; `scale` (n a block), `start` and `sum`
+// (n * halves a block) are laid out alike. `start` is -(offset) * sum of codes: where an integer sum begins.
+struct Activations {
+    int8_t* codes;
+    float* scale;
+    int32_t* start;
+    float* sum;  // scale * sum of codes, which a minimum is multiplied with
+};
+
+struct Tile {  // one panel times one tile of tokens
+    const uint8_t* codes;
+    const float* scale;    // [blocks * halves][16]
+    const float* minimum;  // the same
+    Activations act;       // of this tile
+    const float* dense;    // activations of a dense format, [columns][n]
+    int64_t blocks;
+    const int8_t* values;  // of a table format
+    float* out;            // [n][16]
+};
+
+using TileKernel = void (*)(const Tile&);
+constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
+
+struct Tier {
+    const char* name;
+    int tile;         // most tokens of a tile
+    int signed_bias;  // what this tier adds to signed codes to make them unsigned
+    TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
+    void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scale, float* minimum);
+    // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
+    void (*quantize)(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
+                     const Activations& tile);
+};
+
+const Tier* scalar_tier();
+const Tier* avx2_tier();     // null where this build has no such tier
+const Tier* avxvnni_tier();
+const Tier* avx512_tier();
+const Tier* neon_tier();
+
+}  // namespace grus
