@@ -64,20 +64,17 @@ struct Job {
     // Activation memory for `tokens` tokens.
     int64_t bytes(int64_t tokens) const {
         if (m.format.dense()) return tokens * padded() * 4;
-        return tokens * (padded() + panel.blocks * (4 + 8 * halves()));
+        return tokens * (padded() + panel.blocks * 4 * notes_per_block(halves()));
     }
 
     void place(uint8_t* memory, int64_t tokens) {
         dense = reinterpret_cast<float*>(memory);
         act.codes = reinterpret_cast<int8_t*>(memory);
-        act.scale = reinterpret_cast<float*>(memory + tokens * padded());
-        act.start = reinterpret_cast<int32_t*>(act.scale + tokens * panel.blocks);
-        act.sum = reinterpret_cast<float*>(act.start + tokens * panel.blocks * halves());
+        act.notes = reinterpret_cast<float*>(memory + tokens * padded());
     }
 
     Activations act_at(int64_t token) const {
-        int64_t b = token * panel.blocks;
-        return {act.codes + token * padded(), act.scale + b, act.start + b * halves(), act.sum + b * halves()};
+        return {act.codes + token * padded(), act.notes + token * panel.blocks * notes_per_block(halves())};
     }
 };
 
@@ -112,14 +109,14 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
     static thread_local Scratch scratch;
     const GrusMatrix& m = job.m;
     const Format& f = m.format;
-    const int64_t scales = f.dense() ? 0 : job.panel.blocks * f.halves * kRows;
-    float* scale = reinterpret_cast<float*>(scratch.at_least((2 * scales + 8 * kRows) * 4));
-    float *minimum = scale + scales, *out = minimum + scales;
+    const int64_t count_scales = f.dense() ? 0 : job.panel.blocks * f.halves * (1 + f.minima) * kRows;
+    float* scales = reinterpret_cast<float*>(scratch.at_least((count_scales + 8 * kRows) * 4));
+    float* out = scales + count_scales;
     const auto& kernels = job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
     for (int64_t panel = begin; panel < end; ++panel) {
         const uint8_t* data = panel_at(m, job.panel, expert, panel);
-        if (!f.dense()) job.tier.expand(f, job.panel, data, scale, minimum);
-        Tile tile{data + job.panel.codes, scale, minimum, {}, nullptr, job.panel.blocks, values_of(f.table), out};
+        if (!f.dense()) job.tier.expand(f, job.panel, data, scales);
+        Tile tile{data + job.panel.codes, scales, {}, nullptr, job.panel.blocks, values_of(f.table), out};
         const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - row);
         const float* bias = m.bias ? m.bias + expert * panels_of(m) * kRows + row : nullptr;
         for (int64_t t = 0; t < count;) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
 #define INLINE __forceinline
+#define PREFETCH(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T0)
 #define INLINE_LAMBDA [[msvc::forceinline]]
 #define TARGET_BEGIN(features)
 #define TARGET_END
 #else
+#define PREFETCH(at) __builtin_prefetch(at)
 #define INLINE inline __attribute__((always_inline))
 #define INLINE_LAMBDA __attribute__((always_inline))
 #define GRUS_PRAGMA(text) _Pragma(#text)

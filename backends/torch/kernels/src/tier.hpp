@@ -5,21 +5,21 @@
 namespace grus {
 
 // Activations of a run of tokens, quantized. Tokens are grouped in tiles; a tile of n tokens whose first is token t
-// begins at t * columns in `codes` and holds, block after block, n times 32 codes; `scale` (n a block), `start` and `sum`
-// (n * halves a block) are laid out alike. `start` is -(offset) * sum of codes: where an integer sum begins.
+// begins at t * columns in `codes` and holds, block after block, n times 32 codes. `notes` is laid out alike, with
+// 1 + 2 * halves words a token and block: the scale (float), then per half where an integer sum starts (int32: -offset times
+// the sum of codes), then per half what a minimum is multiplied with (float: scale times the sum of codes).
 struct Activations {
     int8_t* codes;
-    float* scale;
-    int32_t* start;
-    float* sum;  // scale * sum of codes, which a minimum is multiplied with
+    float* notes;
 };
+
+constexpr int notes_per_block(int halves) { return 1 + 2 * halves; }
 
 struct Tile {  // one panel times one tile of tokens
     const uint8_t* codes;
-    const float* scale;    // [blocks * halves][16]
-    const float* minimum;  // the same
-    Activations act;       // of this tile
-    const float* dense;    // activations of a dense format, [columns][n]
+    const float* scales;  // [blocks * halves][16], or [blocks * halves][2][16] with minima
+    Activations act;      // of this tile
+    const float* dense;   // activations of a dense format, [columns][n]
     int64_t blocks;
     const int8_t* values;  // of a table format
     float* out;            // [n][16]
@@ -33,7 +33,7 @@ struct Tier {
     int tile;         // most tokens of a tile
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
-    void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scale, float* minimum);
+    void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);
     // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
     void (*quantize)(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
                      const Activations& tile);

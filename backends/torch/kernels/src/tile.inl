@@ -56,13 +56,14 @@ void quantized_tile(const Tile& in) {
     for (int t = 0; t < N; ++t) acc[t] = zeros();
     const uint8_t* codes = in.codes;
     const int8_t* a = in.act.codes;
-    const int32_t* start = in.act.start;
-    const float *scale = in.scale, *minimum = in.minimum, *as = in.act.scale, *sum = in.act.sum;
+    const float *notes = in.act.notes, *scales = in.scales;
+    constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {
             constexpr int h = decltype(half)::value;
             Ints total[N];
-            for (int t = 0; t < N; ++t) total[t] = broadcast_int(start + t * Halves + h);
+            const int32_t* start = reinterpret_cast<const int32_t*>(notes) + 1 + h;
+            for (int t = 0; t < N; ++t) total[t] = broadcast_int(start + words * t);
             unrolled<quads / run>([&](auto turn) INLINE_LAMBDA {
                 constexpr int first = h * quads + decltype(turn)::value * run;
                 Bytes w[run];
@@ -71,20 +72,18 @@ void quantized_tile(const Tile& in) {
                 });
                 for (int t = 0; t < N; ++t) total[t] = dot<R::is_signed, run>(total[t], w, a + 32 * t + 4 * first);
             });
-            Floats ws = load_floats(scale + h * kRows);
-            for (int t = 0; t < N; ++t) acc[t] = fma(to_floats(total[t]), mul(ws, broadcast(as + t)), acc[t]);
+            Floats ws = load_floats(scales);
+            for (int t = 0; t < N; ++t) acc[t] = fma(to_floats(total[t]), mul(ws, broadcast(notes + words * t)), acc[t]);
+            scales += kRows;
             if constexpr (Minima) {
-                Floats wm = load_floats(minimum + h * kRows);
-                for (int t = 0; t < N; ++t) acc[t] = fma(wm, broadcast(sum + t * Halves + h), acc[t]);
+                Floats wm = load_floats(scales);
+                for (int t = 0; t < N; ++t) acc[t] = fma(wm, broadcast(notes + words * t + 1 + Halves + h), acc[t]);
+                scales += kRows;
             }
         });
         codes += code_bytes(C);
         a += 32 * N;
-        as += N;
-        start += Halves * N;
-        sum += Halves * N;
-        scale += Halves * kRows;
-        minimum += Halves * kRows;
+        notes += words * N;
     }
     for (int t = 0; t < N; ++t) store(in.out + kRows * t, acc[t]);
 }
@@ -126,25 +125,25 @@ inline Floats load_scale(ScaleType type, const uint8_t* from) {
     return type == ScaleType::F16 ? load_f16(from) : load_bf16(from);
 }
 
-void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float* scale, float* minimum) {
+void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float* scales) {
     const int64_t unit = kRows * scale_bytes(f.scale);
     const uint8_t *steps = panel + p.steps, *floors = panel + p.floors;
+    if (f.minima) {  // two regions are read in turns below; touched in order first, they do not throw the prefetcher off
+        for (int64_t at = 0; at < p.codes; at += 64) PREFETCH(panel + at);
+    }
     for (int64_t group = 0, b = 0; group < p.groups; ++group) {
         Floats d = load_scale(f.scale, panel + group * unit);
         Floats m = f.minima ? load_scale(f.scale, panel + p.minima + group * unit) : zeros();
         int64_t end = b + f.blocks_per_scale < p.blocks ? b + f.blocks_per_scale : p.blocks;
         for (; b < end; ++b) {
-            for (int h = 0; h < f.halves; ++h, scale += kRows, minimum += kRows) {
-                if (f.steps == Steps::None) {
-                    store(scale, d);
-                    if (f.minima) store(minimum, m);
-                    continue;
+            for (int h = 0; h < f.halves; ++h, scales += kRows, steps += kRows, floors += kRows) {
+                Floats scale = d, minimum = m;
+                if (f.steps != Steps::None) {
+                    scale = mul(d, f.steps == Steps::Signed ? load_s8(steps) : load_u8(steps));
+                    if (f.minima) minimum = sub(zeros(), mul(m, load_u8(floors)));
                 }
-                store(scale, mul(d, f.steps == Steps::Signed ? load_s8(steps) : load_u8(steps)));
-                steps += kRows;
-                if (!f.minima) continue;
-                store(minimum, sub(zeros(), mul(m, load_u8(floors))));
-                floors += kRows;
+                store(scales, scale);
+                if (f.minima) store(scales += kRows, minimum);
             }
         }
     }
@@ -194,12 +193,13 @@ void quantize_rows(const float* x, int64_t stride, const int64_t* rows, int n, i
                 q[i] = static_cast<int32_t>(as_bits(scaled + 12582912.0f)) - 0x4b400000;
             }
             for (int i = 0; i < kBlock; ++i) codes[i] = static_cast<int8_t>(q[i]);
-            tile.scale[b * n + t] = step;
+            float* notes = tile.notes + (b * n + t) * notes_per_block(halves);
+            notes[0] = step;
             for (int h = 0; h < halves; ++h) {
                 int32_t total = 0;
                 for (int i = 0; i < width; ++i) total += q[h * width + i];
-                tile.start[(b * n + t) * halves + h] = -offset * total;
-                tile.sum[(b * n + t) * halves + h] = step * static_cast<float>(total);
+                reinterpret_cast<int32_t*>(notes)[1 + h] = -offset * total;
+                notes[1 + halves + h] = step * static_cast<float>(total);
             }
         }
     }
