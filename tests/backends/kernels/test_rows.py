@@ -45,3 +45,14 @@ def test_a_row_that_is_not_there_is_refused() -> None:
     for wrong in (-1, 5):
         with pytest.raises(IndexError, match=r"0 \.\. 4"):
             matrix.rows(torch.tensor([wrong]))
+
+
+@pytest.mark.parametrize("quant", ["Q8_0", "Q4_0"])
+def test_quantizing_hides_nothing_that_is_not_finite(quant: str) -> None:
+    floats = np.ones((4, 64), np.float32)
+    floats[1, 5], floats[2, 40], floats[3, 7] = np.nan, -np.inf, 1e-44
+    rows = linear([make_dense(floats, "F32")], [None], torch.float32, quant).rows(torch.arange(4))
+    assert torch.isfinite(rows[[0, 3]]).all()
+    assert not torch.isfinite(rows[1, :32]).any()
+    assert not torch.isfinite(rows[2, 32:]).any()
+    assert torch.isfinite(rows[2, :32]).all()

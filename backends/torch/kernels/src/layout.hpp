@@ -89,16 +89,4 @@ template <> struct Planes<Code::U3> { static constexpr Plane low{2, 0, 0}, high{
 template <> struct Planes<Code::U2> { static constexpr Plane low{2, 0, 0}, high{0, 0, 0}; };
 template <> struct Planes<Code::U1> { static constexpr Plane low{1, 0, 0}, high{0, 0, 0}; };
 
-struct PlanePair { Plane low, high; };
-inline PlanePair planes_of(Code code) {
-    switch (code) {
-        case Code::U6: return {Planes<Code::U6>::low, Planes<Code::U6>::high};
-        case Code::U5: return {Planes<Code::U5>::low, Planes<Code::U5>::high};
-        case Code::U3: return {Planes<Code::U3>::low, Planes<Code::U3>::high};
-        case Code::U2: return {Planes<Code::U2>::low, Planes<Code::U2>::high};
-        case Code::U1: return {Planes<Code::U1>::low, Planes<Code::U1>::high};
-        default: return {Planes<Code::U4>::low, Planes<Code::U4>::high};
-    }
-}
-
 }  // namespace grus

@@ -1,6 +1,6 @@
 // From a file's rows to panels, and single rows back to floats. Runs once a matrix; reads every source byte once.
+#include <algorithm>
 #include <cstring>
-#include <initializer_list>
 
 #include "halves.hpp"
 #include "matrix.hpp"
@@ -14,44 +14,76 @@
 namespace grus {
 namespace {
 
-// Codes of one row of a block, into its lane (four bytes of every 64).
-void put_codes(Code code, uint8_t* to, const uint8_t* codes, int lane) {
-    if (code == Code::S8) {
-        for (int g = 0; g < 8; ++g) std::memcpy(to + 64 * g + 4 * lane, codes + 4 * g, 4);
-        return;
+uint32_t four_at(const uint8_t* from) {
+    uint32_t v;
+    std::memcpy(&v, from, 4);
+    return v;
+}
+
+constexpr uint32_t in_each_byte(int mask) { return static_cast<uint32_t>(mask) * 0x01010101u; }
+
+// Codes of one row of a block, into its lane (four bytes of every 64). Four codes are moved at once.
+template <Plane P>
+void put_plane(uint8_t* to, const uint8_t* codes, int lane) {
+    for (int v = 0; v < P.bits; ++v) {
+        uint32_t four = 0;
+        for (int turn = 0; turn * P.bits < 8; ++turn) {
+            uint32_t quad = four_at(codes + kQuad * (turn * P.bits + v));
+            four |= ((quad >> P.place) & in_each_byte((1 << P.bits) - 1)) << turn * P.bits;
+        }
+        std::memcpy(to + P.start + 64 * v + kQuad * lane, &four, 4);
     }
-    PlanePair planes = planes_of(code);
-    for (const Plane& plane : {planes.low, planes.high}) {
-        for (int v = 0; v < plane.bits; ++v) {
-            uint8_t four[4] = {};
-            for (int turn = 0; turn * plane.bits < 8; ++turn) {
-                const uint8_t* quad = codes + 4 * (turn * plane.bits + v);
-                for (int i = 0; i < 4; ++i) {
-                    int field = (quad[i] >> plane.place) & ((1 << plane.bits) - 1);
-                    four[i] = static_cast<uint8_t>(four[i] | field << turn * plane.bits);
-                }
-            }
-            std::memcpy(to + plane.start + 64 * v + 4 * lane, four, 4);
+}
+
+template <Plane P>
+void get_plane(const uint8_t* from, uint8_t* codes, int lane) {
+    if constexpr (P.bits > 0) {
+        for (int g = 0; g < kBlock / kQuad; ++g) {
+            uint32_t four = four_at(from + P.start + 64 * (g % P.bits) + kQuad * lane) >> P.bits * (g / P.bits);
+            four = four_at(codes + kQuad * g) | (four & in_each_byte((1 << P.bits) - 1)) << P.place;
+            std::memcpy(codes + kQuad * g, &four, 4);
         }
     }
 }
 
-void get_codes(Code code, const uint8_t* from, uint8_t* codes, int lane) {
-    if (code == Code::S8) {
-        for (int g = 0; g < 8; ++g) std::memcpy(codes + 4 * g, from + 64 * g + 4 * lane, 4);
-        return;
-    }
+template <Code C>
+void put_planes(uint8_t* to, const uint8_t* codes, int lane) {
+    put_plane<Planes<C>::low>(to, codes, lane);
+    put_plane<Planes<C>::high>(to, codes, lane);
+}
+
+template <Code C>
+void get_planes(const uint8_t* from, uint8_t* codes, int lane) {
     std::memset(codes, 0, kBlock);
-    PlanePair planes = planes_of(code);
-    for (const Plane& plane : {planes.low, planes.high}) {
-        if (plane.bits == 0) continue;
-        for (int g = 0; g < 8; ++g) {
-            const uint8_t* four = from + plane.start + 64 * (g % plane.bits) + 4 * lane;
-            for (int i = 0; i < 4; ++i) {
-                int field = (four[i] >> plane.bits * (g / plane.bits)) & ((1 << plane.bits) - 1);
-                codes[4 * g + i] = static_cast<uint8_t>(codes[4 * g + i] | field << plane.place);
-            }
-        }
+    get_plane<Planes<C>::low>(from, codes, lane);
+    get_plane<Planes<C>::high>(from, codes, lane);
+}
+
+void put_codes(Code code, uint8_t* to, const uint8_t* codes, int lane) {
+    switch (code) {
+        case Code::S8:
+            for (int g = 0; g < 8; ++g) std::memcpy(to + 64 * g + 4 * lane, codes + 4 * g, 4);
+            return;
+        case Code::U6: return put_planes<Code::U6>(to, codes, lane);
+        case Code::U5: return put_planes<Code::U5>(to, codes, lane);
+        case Code::U3: return put_planes<Code::U3>(to, codes, lane);
+        case Code::U2: return put_planes<Code::U2>(to, codes, lane);
+        case Code::U1: return put_planes<Code::U1>(to, codes, lane);
+        default: return put_planes<Code::U4>(to, codes, lane);
+    }
+}
+
+void get_codes(Code code, const uint8_t* from, uint8_t* codes, int lane) {
+    switch (code) {
+        case Code::S8:
+            for (int g = 0; g < 8; ++g) std::memcpy(codes + 4 * g, from + 64 * g + 4 * lane, 4);
+            return;
+        case Code::U6: return get_planes<Code::U6>(from, codes, lane);
+        case Code::U5: return get_planes<Code::U5>(from, codes, lane);
+        case Code::U3: return get_planes<Code::U3>(from, codes, lane);
+        case Code::U2: return get_planes<Code::U2>(from, codes, lane);
+        case Code::U1: return get_planes<Code::U1>(from, codes, lane);
+        default: return get_planes<Code::U4>(from, codes, lane);
     }
 }
 
@@ -79,20 +111,16 @@ void put_block(const Format& f, const Panel& p, uint8_t* panel, int lane, int64_
     }
 }
 
-void pack_dense_row(const Format& f, const Panel& p, uint8_t* panel, int lane, Source source, const uint8_t* row,
-                    int64_t columns) {
-    uint8_t* to = panel + p.codes;
-    for (int64_t c = 0; c < p.blocks * kBlock; ++c) {
-        float v = c < columns ? dense_at(source, row, c) : 0.0f;
-        if (f.code == Code::F32) {
-            std::memcpy(to + (c * kRows + lane) * 4, &v, 4);
-        } else if (f.code == Code::F16) {
-            uint16_t h = to_f16(v);
-            std::memcpy(to + (c * kRows + lane) * 2, &h, 2);
-        } else {
-            uint16_t h = to_bf16(v);
-            std::memcpy(to + ((c / 2 * kRows + lane) * 2 + c % 2) * 2, &h, 2);
-        }
+// A dense format holds what the file holds. `Unit`: neighbouring columns that stay together, two of bf16 and one of others.
+template <class Unit>
+void pack_dense_row(uint8_t* to, int lane, const uint8_t* row, int64_t row_bytes, int64_t units) {
+    constexpr int64_t size = sizeof(Unit);
+    const int64_t whole = row_bytes / size;
+    for (int64_t u = 0; u < whole; ++u) std::memcpy(to + (u * kRows + lane) * size, row + u * size, size);
+    for (int64_t u = whole; u < units; ++u) {
+        Unit rest{};
+        if (u * size < row_bytes) std::memcpy(&rest, row + u * size, static_cast<size_t>(row_bytes - u * size));
+        std::memcpy(to + (u * kRows + lane) * size, &rest, size);
     }
 }
 
@@ -106,17 +134,16 @@ struct Input {
 void pack_row(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, const Input& in, int64_t row) {
     const Format& f = m.format;
     const uint8_t* bytes = in.data + row * in.row_bytes;
-    if (f.dense()) return pack_dense_row(f, p, panel, lane, in.source, bytes, m.columns);
+    if (f.code == Code::F16) return pack_dense_row<uint16_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock);
+    if (f.code == Code::F32) return pack_dense_row<uint32_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock);
+    if (f.code == Code::BF16) return pack_dense_row<uint32_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock / 2);
     Block block{};
     for (int64_t b = 0; b < p.blocks; ++b) {
         if (in.source == Source::Affine) {
             read_affine_block(in.affine, bytes, row, b, block);
         } else if (in.source <= Source::BF16) {
-            float x[kBlock];
-            for (int i = 0; i < kBlock; ++i) {
-                int64_t c = b * kBlock + i;
-                x[i] = c < m.columns ? dense_at(in.source, bytes, c) : 0.0f;
-            }
+            float x[kBlock] = {};
+            read_floats(in.source, bytes, b * kBlock, std::min<int64_t>(kBlock, m.columns - b * kBlock), x);
             if (f.code == Code::S8) quantize_q8_0(x, block);
             else quantize_q4_0(x, block);
         } else {
@@ -132,9 +159,10 @@ void row_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t row, fl
     const int lane = static_cast<int>(row % kRows);
     const uint8_t* codes = panel + p.codes;
     if (f.dense()) {
+        const Source source = f.code == Code::F32 ? Source::F32 : f.code == Code::F16 ? Source::F16 : Source::BF16;
         for (int64_t c = 0; c < m.columns; ++c) {
             int64_t at = f.code == Code::BF16 ? (c / 2 * kRows + lane) * 2 + c % 2 : c * kRows + lane;
-            out[c] = dense_at(f.code == Code::F32 ? Source::F32 : f.code == Code::F16 ? Source::F16 : Source::BF16, codes, at);
+            read_floats(source, codes, at, 1, out + c);
         }
         return;
     }

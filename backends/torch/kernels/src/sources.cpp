@@ -9,6 +9,21 @@
 namespace grus {
 namespace {
 
+constexpr uint32_t kMagnitude = 0x7fffffffu;
+
+// The bits of the largest magnitude of 32 floats. As integers they are in the order of the floats, NaN above all; so what is
+// not finite ends up in the scale, and products say so.
+uint32_t largest(const float* x) {
+    int32_t top = 0;
+    for (int i = 0; i < kBlock; ++i) {
+        int32_t size = static_cast<int32_t>(as_bits(x[i]) & kMagnitude);
+        top = top > size ? top : size;
+    }
+    return static_cast<uint32_t>(top);
+}
+
+bool usable(float d, float inverse) { return std::isfinite(d) && std::isfinite(inverse); }
+
 uint16_t u16(const uint8_t* p) {
     uint16_t v;
     std::memcpy(&v, p, 2);
@@ -123,48 +138,45 @@ void read_mxfp4(const uint8_t* p, Block& out) {  // a power of two as a byte; th
     out.scale = half >> 16;
 }
 
-float round_away(float x) {  // ties away from zero
-    float magnitude = std::fabs(x), whole = std::floor(magnitude);
-    return std::copysign(whole + std::floor(2.0f * (magnitude - whole)), x);
-}
-
-// What a float that fits no integer becomes must not be left to the machine.
-int to_int(float x, int low, int high) {
-    if (!(x >= static_cast<float>(low))) return low;
-    return x <= static_cast<float>(high) ? static_cast<int>(x) : high;
-}
-
 }  // namespace
 
-float dense_at(Source source, const uint8_t* row, int64_t column) {
+void read_floats(Source source, const uint8_t* row, int64_t column, int64_t n, float* out) {
     if (source == Source::F32) {
-        float v;
-        std::memcpy(&v, row + 4 * column, 4);
-        return v;
+        std::memcpy(out, row + 4 * column, static_cast<size_t>(n) * 4);
+    } else if (source == Source::F16) {
+        for (int64_t i = 0; i < n; ++i) out[i] = from_f16(u16(row + 2 * (column + i)));
+    } else {
+        for (int64_t i = 0; i < n; ++i) out[i] = from_bf16(u16(row + 2 * (column + i)));
     }
-    uint16_t h = u16(row + 2 * column);
-    return source == Source::F16 ? from_f16(h) : from_bf16(h);
 }
 
 void quantize_q8_0(const float* x, Block& out) {
-    float peak = 0.0f;
-    for (int i = 0; i < 32; ++i) peak = std::fabs(x[i]) > peak ? std::fabs(x[i]) : peak;
-    float d = peak / 127.0f, inverse = d == 0.0f ? 0.0f : 1.0f / d;
-    for (int i = 0; i < 32; ++i) out.codes[i] = static_cast<uint8_t>(to_int(round_away(x[i] * inverse), -127, 127));
+    const float d = as_float(largest(x)) / 127.0f, inverse = d == 0.0f ? 0.0f : 1.0f / d;
     out.scale = to_f16(d);
+    if (!usable(d, inverse)) return void(std::memset(out.codes, 0, kBlock));
+    int32_t codes[kBlock];
+    for (int i = 0; i < kBlock; ++i) {  // to nearest, ties away from zero
+        float scaled = x[i] * inverse, size = std::fabs(scaled);
+        int32_t whole = static_cast<int32_t>(size);
+        whole += size - static_cast<float>(whole) >= 0.5f;
+        codes[i] = scaled < 0.0f ? -whole : whole;
+    }
+    for (int i = 0; i < kBlock; ++i) out.codes[i] = static_cast<uint8_t>(codes[i]);
 }
 
 void quantize_q4_0(const float* x, Block& out) {
-    float peak = 0.0f, at = 0.0f;
-    for (int i = 0; i < 32; ++i) {
-        if (std::fabs(x[i]) > peak) {
-            peak = std::fabs(x[i]);
-            at = x[i];
-        }
-    }
-    float d = at / -8.0f, inverse = d == 0.0f ? 0.0f : 1.0f / d;
-    for (int i = 0; i < 32; ++i) out.codes[i] = static_cast<uint8_t>(to_int(std::trunc(x[i] * inverse + 8.5f), 0, 15));
+    const uint32_t peak = largest(x);
+    float at = 0.0f;
+    for (int i = kBlock - 1; i >= 0; --i) at = (as_bits(x[i]) & kMagnitude) == peak ? x[i] : at;  // the first of equals
+    const float d = at / -8.0f, inverse = d == 0.0f ? 0.0f : 1.0f / d;
     out.scale = to_f16(d);
+    if (!usable(d, inverse)) return void(std::memset(out.codes, 8, kBlock));
+    int32_t codes[kBlock];
+    for (int i = 0; i < kBlock; ++i) {
+        int32_t code = static_cast<int32_t>(x[i] * inverse + 8.5f);
+        codes[i] = code > 15 ? 15 : code;
+    }
+    for (int i = 0; i < kBlock; ++i) out.codes[i] = static_cast<uint8_t>(codes[i]);
 }
 
 void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
@@ -230,12 +242,16 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
 void read_affine_block(const AffineParts& parts, const uint8_t* packed_row, int64_t row, int64_t b, Block& out) {
     const int bits = parts.bits;
     const uint8_t* p = packed_row + b * kBlock * bits / 8;  // 32 codes end on a byte, whatever their width
-    for (int i = 0; i < kBlock; ++i) {
+    for (int i = 0; bits == 4 && i < kBlock; i += 2) {
+        out.codes[i] = p[i / 2] & 15;
+        out.codes[i + 1] = p[i / 2] >> 4;
+    }
+    for (int i = 0; bits == 8 && i < kBlock; ++i) out.codes[i] = p[i] ^ 128;
+    for (int i = 0; bits % 4 != 0 && i < kBlock; ++i) {
         int bit = i * bits;
         int value = p[bit / 8] >> (bit % 8);
         if (bit % 8 + bits > 8) value |= p[bit / 8 + 1] << (8 - bit % 8);
-        value &= (1 << bits) - 1;
-        out.codes[i] = static_cast<uint8_t>(bits == 8 ? value - 128 : value);
+        out.codes[i] = static_cast<uint8_t>(value & ((1 << bits) - 1));
     }
     const int64_t group = b * kBlock / parts.group, width = scale_bytes(parts.type);
     out.scale = out.minimum = 0;

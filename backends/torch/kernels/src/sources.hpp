@@ -31,7 +31,7 @@ struct Block {
 void read_block(Source source, const uint8_t* row, int64_t b, Block& out);
 void read_affine_block(const AffineParts& parts, const uint8_t* packed_row, int64_t row, int64_t b, Block& out);
 
-float dense_at(Source source, const uint8_t* row, int64_t column);
+void read_floats(Source source, const uint8_t* row, int64_t column, int64_t n, float* out);
 
 // Exactly as the format's reference quantizes 32 floats.
 void quantize_q8_0(const float* x, Block& out);
