@@ -29,7 +29,14 @@ def line(name: str, source: int, packing: Packing, columns: int, bits: int = 0, 
 
 def cases() -> str:
     lines = [line(n, Source[n], p, p.columns * 3 if p.columns > 1 else 75) for n, p in PACKINGS.items()]
-    for bits, group, dtype in ((2, 64, "F16"), (3, 32, "F16"), (4, 64, "BF16"), (5, 32, "BF16"), (6, 64, "F16"), (8, 128, "F16")):
+    for bits, group, dtype in (
+        (2, 64, "F16"),
+        (3, 32, "F16"),
+        (4, 64, "BF16"),
+        (5, 32, "BF16"),
+        (6, 64, "F16"),
+        (8, 128, "F16"),
+    ):
         packing = affine(bits, group, dtype)
         assert packing
         lines.append(line(f"affine-{bits}", Source.AFFINE, packing, 384, bits, group))
@@ -71,6 +78,8 @@ def test_the_tiers_of_arm(tmp_path: Path) -> None:
     program = build(tmp_path, "aarch64-linux-gnu-g++", "-O2", "-ffp-contract=off", "-Wno-psabi", "-static")
     assert "compared neon" in run(["qemu-aarch64", "-cpu", "max", str(program)])
     # A CPU without the dot product must not be given it.
-    plain = subprocess.run(["qemu-aarch64", "-cpu", "cortex-a57", str(program)], capture_output=True, text=True, timeout=280)
+    plain = subprocess.run(
+        ["qemu-aarch64", "-cpu", "cortex-a57", str(program)], capture_output=True, text=True, timeout=280
+    )
     assert plain.stdout.splitlines()[-1] == "0 failures"
     assert "neon" not in plain.stdout
