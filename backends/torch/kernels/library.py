@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_void_p
 from functools import cache
 
 from backends.base import BackendMissing
@@ -44,6 +44,23 @@ class AffineParts(ctypes.Structure):
     ]
 
 
+class Attend(ctypes.Structure):
+    """`grus::Attend` of src/tier.hpp."""
+
+    _fields_ = [
+        ("q", c_void_p),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        ("type", c_int32),
+        *((name, c_int64) for name in ("k_sequence", "k_head", "k_token", "v_sequence", "v_head", "v_token")),
+        ("first", c_void_p),
+        ("end", c_void_p),
+        *((name, c_int64) for name in ("sequences", "heads", "kv_heads", "dim", "v_dim")),
+        ("scale", c_float),
+        ("out", c_void_p),
+    ]
+
+
 _M = POINTER(Matrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_digest": (c_char_p, []),
@@ -59,6 +76,12 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         None,
         [_M, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int32],
     ),
+    "grus_rms_norm": (
+        None,
+        [c_void_p, c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32],
+    ),
+    "grus_swiglu": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_attend": (None, [POINTER(Attend), c_int32]),
 }
 
 

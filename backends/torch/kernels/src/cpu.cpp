@@ -1,7 +1,10 @@
 // Asks the CPU, and the system, which registers may be used.
 #include "cpu.hpp"
 
+#include <atomic>
 #include <initializer_list>
+
+#include "matrix.hpp"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #if defined(_MSC_VER)
@@ -17,6 +20,8 @@
 
 namespace grus {
 namespace {
+
+std::atomic<const Tier*> current{nullptr};
 
 #if defined(__x86_64__) || defined(_M_X64)
 struct Leaf { unsigned a, b, c, d; };
@@ -100,4 +105,26 @@ Choice best_choice() {
     return Choice::Scalar;
 }
 
+const Tier& current_tier() {
+    const Tier* t = current.load(std::memory_order_acquire);
+    if (!t) current.store(t = tier_if_supported(best_choice()), std::memory_order_release);
+    return *t;
+}
+
 }  // namespace grus
+
+using namespace grus;
+
+extern "C" {
+
+GRUS_API const char* grus_tier() { return current_tier().name; }
+
+// False where this machine does not run that tier. Negative: the best one.
+GRUS_API int32_t grus_use_tier(int32_t choice) {
+    if (choice >= static_cast<int32_t>(Choice::Count)) return 0;
+    const Tier* t = tier_if_supported(choice < 0 ? best_choice() : static_cast<Choice>(choice));
+    if (t) current.store(t, std::memory_order_release);
+    return t != nullptr;
+}
+
+}  // extern "C"

@@ -45,6 +45,12 @@ INLINE void store(float* to, Floats v) {
     _mm256_storeu_ps(to, v.a);
     _mm256_storeu_ps(to + 8, v.b);
 }
+INLINE float sum_lanes(Floats x) {
+    __m256 eight = _mm256_add_ps(x.a, x.b);
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
+}
 INLINE __m128i load128(const uint8_t* from) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)); }
 INLINE Floats load_f16(const uint8_t* from) { return {_mm256_cvtph_ps(load128(from)), _mm256_cvtph_ps(load128(from + 16))}; }
 INLINE __m256 widen_bf16(__m128i v) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(v), 16)); }

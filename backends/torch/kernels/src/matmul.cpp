@@ -1,44 +1,15 @@
 // Products of a packed matrix with rows of activations: who computes which panel for which tokens. Knows no instruction
 // set; a tier's kernels do the arithmetic.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <memory>
-#include <new>
 
 #include "cpu.hpp"
 #include "matrix.hpp"
 #include "pool.hpp"
+#include "scratch.hpp"
 
 namespace grus {
 namespace {
-
-std::atomic<const Tier*> current{nullptr};
-
-const Tier& tier() {
-    const Tier* t = current.load(std::memory_order_acquire);
-    if (!t) current.store(t = tier_if_supported(best_choice()), std::memory_order_release);
-    return *t;
-}
-
-// Memory that a thread keeps for its next call.
-class Scratch {
-  public:
-    uint8_t* at_least(int64_t bytes) {
-        if (bytes > size_) {
-            data_.reset(new (std::align_val_t(64)) uint8_t[static_cast<size_t>(bytes)]);
-            size_ = bytes;
-        }
-        return data_.get();
-    }
-
-  private:
-    struct Free {
-        void operator()(uint8_t* p) const { ::operator delete[](p, std::align_val_t(64)); }
-    };
-    std::unique_ptr<uint8_t[], Free> data_;
-    int64_t size_ = 0;
-};
 
 // Tokens that meet one expert: `count` of them, from `first` in the order of the job.
 struct Group { int64_t expert, first, count; };
@@ -167,20 +138,10 @@ using namespace grus;
 
 extern "C" {
 
-GRUS_API const char* grus_tier() { return tier().name; }
-
-// False where this machine does not run that tier. Negative: the best one.
-GRUS_API int32_t grus_use_tier(int32_t choice) {
-    if (choice >= static_cast<int32_t>(Choice::Count)) return 0;
-    const Tier* t = tier_if_supported(choice < 0 ? best_choice() : static_cast<Choice>(choice));
-    if (t) current.store(t, std::memory_order_release);
-    return t != nullptr;
-}
-
 // y[t] = matrix * x[t] + bias, of the first expert.
 GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride,
                           int32_t threads) {
-    Job job{*m, tier(), Panel(m->format, m->columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {}, nullptr};
+    Job job{*m, current_tier(), Panel(m->format, m->columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {}, nullptr};
     run_group(job, {0, 0, tokens});
 }
 
@@ -188,7 +149,7 @@ GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, i
 // goes to row y_rows[i] of y.
 GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
                           const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
-    Job job{*m, tier(), Panel(m->format, m->columns), x, x_stride, x_rows, y, y_stride, y_rows, threads, {}, nullptr};
+    Job job{*m, current_tier(), Panel(m->format, m->columns), x, x_stride, x_rows, y, y_stride, y_rows, threads, {}, nullptr};
     for (int64_t i = 0; i < pairs;) {
         int64_t end = i + 1;
         while (end < pairs && experts[end] == experts[i]) ++end;

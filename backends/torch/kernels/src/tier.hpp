@@ -28,6 +28,18 @@ struct Tile {  // one panel times one tile of tokens
 using TileKernel = void (*)(const Tile&);
 constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
 
+// Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
+struct Attend {
+    const float* q;  // [sequences, heads, dim], without gaps
+    const uint8_t *k, *v;
+    ScaleType type;                                       // of keys and values
+    int64_t k_sequence, k_head, k_token, v_sequence, v_head, v_token;
+    const int64_t *first, *end;  // a sequence sees tokens first .. end
+    int64_t sequences, heads, kv_heads, dim, v_dim;
+    float scale;
+    float* out;  // [sequences, heads, v_dim]
+};
+
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
@@ -37,6 +49,12 @@ struct Tier {
     // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
     void (*quantize)(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
                      const Activations& tile);
+    // sum = x + residual (unless null), out = sum / rms(sum) * w, for one row.
+    void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
+    // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
+    void (*swiglu)(const float* x, int64_t n, float* out);
+    // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
+    void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
 };
 
 const Tier* scalar_tier();

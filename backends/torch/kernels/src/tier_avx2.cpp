@@ -4,6 +4,7 @@
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 
+#include <cmath>
 #include <utility>
 
 #include "halves.hpp"
@@ -44,6 +45,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     return {dot256<Signed>(total.a, first, a), dot256<Signed>(total.b, second, a)};
 }
 
+#include "fused.inl"
 #include "tile.inl"
 
 }  // namespace

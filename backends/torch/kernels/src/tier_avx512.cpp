@@ -4,6 +4,7 @@
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 
+#include <cmath>
 #include <utility>
 
 #include "halves.hpp"
@@ -55,6 +56,7 @@ INLINE Floats add(Floats x, Floats y) { return {_mm512_add_ps(x.v, y.v)}; }
 INLINE Floats sub(Floats x, Floats y) { return {_mm512_sub_ps(x.v, y.v)}; }
 INLINE Floats load_floats(const float* from) { return {_mm512_loadu_ps(from)}; }
 INLINE void store(float* to, Floats x) { _mm512_storeu_ps(to, x.v); }
+INLINE float sum_lanes(Floats x) { return _mm512_reduce_add_ps(x.v); }
 INLINE Floats load_f16(const uint8_t* from) { return {_mm512_cvtph_ps(load256(from))}; }
 INLINE Floats load_bf16(const uint8_t* from) {
     return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load256(from)), 16))};
@@ -67,6 +69,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     odd = {_mm512_castsi512_ps(_mm512_and_si512(v, _mm512_set1_epi32(static_cast<int32_t>(0xffff0000u))))};
 }
 
+#include "fused.inl"
 #include "tile.inl"
 
 }  // namespace

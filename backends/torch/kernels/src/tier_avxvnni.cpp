@@ -5,6 +5,7 @@
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 
+#include <cmath>
 #include <utility>
 
 #include "halves.hpp"
@@ -38,6 +39,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     return total;
 }
 
+#include "fused.inl"
 #include "tile.inl"
 
 }  // namespace

@@ -4,6 +4,7 @@
 #if defined(__aarch64__) && !defined(_MSC_VER)
 #include <arm_neon.h>
 
+#include <cmath>
 #include <utility>
 
 #include "halves.hpp"
@@ -76,6 +77,9 @@ INLINE Floats load_floats(const float* from) { return each([&](int i) INLINE_LAM
 INLINE void store(float* to, Floats x) {
     for (int i = 0; i < 4; ++i) vst1q_f32(to + 4 * i, x.v[i]);
 }
+INLINE float sum_lanes(Floats x) {
+    return vaddvq_f32(vaddq_f32(vaddq_f32(x.v[0], x.v[1]), vaddq_f32(x.v[2], x.v[3])));
+}
 INLINE uint16x4_t halves_at(const uint8_t* from) { return vld1_u16(reinterpret_cast<const uint16_t*>(from)); }
 INLINE Floats load_f16(const uint8_t* from) {
     return each([&](int i) INLINE_LAMBDA { return vcvt_f32_f16(vreinterpret_f16_u16(halves_at(from + 8 * i))); });
@@ -103,6 +107,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     }
 }
 
+#include "fused.inl"
 #include "tile.inl"
 
 }  // namespace

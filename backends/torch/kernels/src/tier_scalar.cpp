@@ -1,4 +1,5 @@
 // The tier that every machine has, and that the others are held against.
+#include <cmath>
 #include <utility>
 
 #include "halves.hpp"
@@ -70,6 +71,11 @@ INLINE Floats load_floats(const float* from) {
     return r;
 }
 INLINE void store(float* to, const Floats& a) { std::memcpy(to, a.v, sizeof a.v); }
+INLINE float sum_lanes(const Floats& a) {
+    float sum = 0.0f;
+    for (float v : a.v) sum += v;
+    return sum;
+}
 INLINE uint16_t half_at(const uint8_t* from, int i) {
     uint16_t h;
     std::memcpy(&h, from + 2 * i, 2);
@@ -86,6 +92,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     odd = each([&](int i) { return from_bf16(half_at(from, 2 * i + 1)); });
 }
 
+#include "fused.inl"
 #include "tile.inl"
 
 }  // namespace

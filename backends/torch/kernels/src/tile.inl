@@ -230,6 +230,9 @@ Tier make_tier(const char* name) {
     tier.signed_bias = kSignedBias;
     tier.expand = expand_scales;
     tier.quantize = quantize_rows;
+    tier.rms_norm = rms_norm_row;
+    tier.swiglu = swiglu_row;
+    tier.attend = attend_head;
     fill<Code::S8, 1, false>(tier);
     fill<Code::S8, 1, true>(tier);
     fill<Code::U4, 1, false>(tier);
