@@ -26,6 +26,12 @@ void grus_gather(const GrusMatrix*, const float*, int64_t, const int64_t*, const
                  int64_t, int32_t);
 }
 
+extern "C" {
+void grus_rms_norm(const float*, const float*, float*, const float*, float, int64_t, int64_t, float*, int32_t);
+void grus_swiglu(const float*, int64_t, int64_t, float*, int32_t);
+void grus_attend(const Attend*, int32_t);
+}
+
 struct Case {
     const char* name;
     int source, bits, group;
@@ -120,7 +126,44 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
     ::operator delete(memory, std::align_val_t(64));
 }
 
+// Norm, gate and attention of every tier, one after the other, into one row of numbers a tier.
+std::vector<float> small_operations(const float* x, const float* keys, ScaleType type) {
+    constexpr int64_t rows = 3, n = 75, dim = 48, heads = 4, tokens = 21;
+    std::vector<float> sum(rows * n), normed(rows * n), gated(rows * n), seen(2 * heads * dim);
+    grus_rms_norm(x, x + rows * n, sum.data(), x, 1e-6f, rows, n, normed.data(), 2);
+    grus_swiglu(x, rows, n, gated.data(), 2);
+    const int64_t first[] = {0, 5}, end[] = {tokens, 6};
+    const auto* slab = reinterpret_cast<const uint8_t*>(keys);
+    const Attend attend{x, slab, slab, type, 2 * tokens * dim, tokens * dim, dim, 2 * tokens * dim, tokens * dim, dim,
+                        first, end, 2, heads, 2, dim, dim, 0.1f, seen.data()};
+    grus_attend(&attend, 2);
+    for (const auto* part : {&normed, &gated, &seen}) sum.insert(sum.end(), part->begin(), part->end());
+    return sum;
+}
+
+void compare_small_operations() {
+    auto x = fill(450, uniform);
+    auto wide = fill(2 * 2 * 21 * 48, uniform);
+    auto narrow = fill(2 * 2 * 21 * 48, scale16);
+    for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) {
+        const float* keys = type == ScaleType::F32 ? wide.get() : reinterpret_cast<const float*>(narrow.get());
+        grus_use_tier(0);
+        const std::vector<float> want = small_operations(x.get(), keys, type);
+        for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+            if (!grus_use_tier(tier)) continue;
+            const std::vector<float> got = small_operations(x.get(), keys, type);
+            for (size_t i = 0; i < want.size(); ++i) {
+                if (std::fabs(want[i] - got[i]) <= 1e-5f) continue;
+                std::printf("%s: small operation %zu: %g for %g\n", grus_tier(), i, got[i], want[i]);
+                ++failures;
+                break;
+            }
+        }
+    }
+}
+
 int main() {
+    compare_small_operations();
     for (const Case& c : kCases) {
         compare(c, 1, 1, 1);
         compare(c, 21, 3, 2);
