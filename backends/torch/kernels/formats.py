@@ -1,0 +1,91 @@
+"""The packed formats by name, as the C++ side numbers their parts (src/layout.hpp, src/sources.hpp)."""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Code(IntEnum):
+    S8, U6, U5, U4, U3, U2, U1, L4, F32, F16, BF16 = range(11)
+
+
+class Scale(IntEnum):
+    F16, BF16, F32, NONE = range(4)
+
+
+class Steps(IntEnum):
+    NONE, UNSIGNED, SIGNED = range(3)
+
+
+class Format(ctypes.Structure):
+    """`grus::Format`, field for field."""
+
+    _fields_ = [
+        (name, ctypes.c_int32)
+        for name in ("code", "scale", "blocks_per_scale", "minima", "steps", "halves", "offset", "table")
+    ]
+
+
+def _format(
+    code: Code,
+    scale: Scale = Scale.F16,
+    per_scale: int = 1,
+    *,
+    minima: bool = False,
+    steps: Steps = Steps.NONE,
+    halves: int = 1,
+    offset: int = 0,
+    table: int = 0,
+) -> Format:
+    return Format(code, scale, per_scale, minima, steps, halves, offset, table)
+
+
+class Source(IntEnum):
+    """How a file holds rows. From Q4_0 on, GGUF's types."""
+
+    F32, F16, BF16, AFFINE = range(4)
+    Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K = range(4, 14)
+    IQ4_NL, IQ4_XS, TQ1_0, TQ2_0, MXFP4, Q1_0, TQ2_0_G128 = range(14, 21)
+
+
+class Packing(NamedTuple):
+    format: Format
+    columns: int  # the number of columns must be a multiple of this
+
+
+PACKINGS: dict[str, Packing] = {
+    "F32": Packing(_format(Code.F32, Scale.NONE), 1),
+    "F16": Packing(_format(Code.F16, Scale.NONE), 1),
+    "BF16": Packing(_format(Code.BF16, Scale.NONE), 1),
+    "Q8_0": Packing(_format(Code.S8), 32),
+    "Q4_0": Packing(_format(Code.U4, offset=8), 32),
+    "Q4_1": Packing(_format(Code.U4, minima=True), 32),
+    "Q5_0": Packing(_format(Code.U5, offset=16), 32),
+    "Q5_1": Packing(_format(Code.U5, minima=True), 32),
+    "Q2_K": Packing(_format(Code.U2, per_scale=8, minima=True, steps=Steps.UNSIGNED, halves=2), 256),
+    "Q3_K": Packing(_format(Code.U3, per_scale=8, steps=Steps.SIGNED, halves=2, offset=4), 256),
+    "Q4_K": Packing(_format(Code.U4, per_scale=8, minima=True, steps=Steps.UNSIGNED), 256),
+    "Q5_K": Packing(_format(Code.U5, per_scale=8, minima=True, steps=Steps.UNSIGNED), 256),
+    "Q6_K": Packing(_format(Code.U6, per_scale=8, steps=Steps.SIGNED, halves=2, offset=32), 256),
+    "IQ4_NL": Packing(_format(Code.L4, table=1), 32),
+    "IQ4_XS": Packing(_format(Code.L4, per_scale=8, steps=Steps.SIGNED, table=1), 256),
+    "TQ1_0": Packing(_format(Code.U2, per_scale=8, offset=1), 256),
+    "TQ2_0": Packing(_format(Code.U2, per_scale=8, offset=1), 256),
+    "MXFP4": Packing(_format(Code.L4, Scale.BF16, table=2), 32),
+    "Q1_0": Packing(_format(Code.U1, per_scale=4, offset=1), 128),
+    "TQ2_0_G128": Packing(_format(Code.U2, per_scale=4, offset=1), 128),
+}
+
+_AFFINE_CODES = {2: Code.U2, 3: Code.U3, 4: Code.U4, 5: Code.U5, 6: Code.U6, 8: Code.S8}
+_AFFINE_SCALES = {"F16": Scale.F16, "BF16": Scale.BF16, "F32": Scale.F32}
+
+
+def affine(bits: int, group: int, dtype: str) -> Packing | None:
+    """MLX's affine layout; None where the kernels do not have it."""
+    if bits not in _AFFINE_CODES or group % 32 or dtype not in _AFFINE_SCALES:
+        return None
+    # Codes of eight bits are stored as signed bytes, 128 lower.
+    offset = -128 if bits == 8 else 0
+    return Packing(_format(_AFFINE_CODES[bits], _AFFINE_SCALES[dtype], group // 32, minima=True, offset=offset), group)

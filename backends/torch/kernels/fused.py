@@ -1,0 +1,97 @@
+"""Small operations of a decode step in one call each: norms, the gate, attention of one new token a sequence.
+
+At one token a step, torch's price is the number of calls. Results are f32; attention reads f32, f16 and bf16 slabs in place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import torch
+from torch import Tensor
+
+from backends.torch.kernels.formats import Scale
+from backends.torch.kernels.library import Attend, library
+
+_TYPES = {torch.float32: Scale.F32, torch.float16: Scale.F16, torch.bfloat16: Scale.BF16}
+
+
+def _plain(x: Tensor) -> Tensor:
+    return x.float().contiguous()
+
+
+def rms_norm(x: Tensor, w: Tensor, eps: float) -> Tensor:
+    """Over the last axis."""
+    x, w = _plain(x), _plain(w)
+    out = torch.empty_like(x)
+    n = x.shape[-1]
+    library().grus_rms_norm(
+        x.data_ptr(), None, None, w.data_ptr(), eps, x.numel() // n, n, out.data_ptr(), torch.get_num_threads()
+    )
+    return out
+
+
+def add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """`x + residual`, and its norm."""
+    x, residual, w = _plain(x), _plain(residual), _plain(w)
+    total, out = torch.empty_like(x), torch.empty_like(x)
+    n = x.shape[-1]
+    library().grus_rms_norm(
+        x.data_ptr(),
+        residual.data_ptr(),
+        total.data_ptr(),
+        w.data_ptr(),
+        eps,
+        x.numel() // n,
+        n,
+        out.data_ptr(),
+        torch.get_num_threads(),
+    )
+    return total, out
+
+
+def swiglu(x: Tensor) -> Tensor:
+    """`silu(gate) * up` of `[..., gate | up]`."""
+    x, n = _plain(x), x.shape[-1] // 2
+    out = x.new_empty(*x.shape[:-1], n)
+    library().grus_swiglu(x.data_ptr(), x.numel() // (2 * n), n, out.data_ptr(), torch.get_num_threads())
+    return out
+
+
+def attends(k: Tensor, v: Tensor) -> bool:
+    """Whether `attend` reads keys and values that lie like these."""
+    return (
+        k.dtype == v.dtype
+        and k.dtype in _TYPES
+        and k.stride(-1) == v.stride(-1) == 1
+        and k.shape[-1] % 16 == v.shape[-1] % 16 == 0
+    )
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, first: Tensor, end: Tensor, scale: float) -> Tensor:
+    """One new token of each of n sequences: `q [n, heads, dim]`, `k` and `v` `[n, kv_heads, tokens, dim]` as they lie in a slab.
+
+    Sequence i sees tokens `first[i] .. end[i]` (int64, on the host; at least one). -> `[n, heads, v_dim]`
+    """
+    q = _plain(q)
+    n, heads, dim = q.shape
+    out = q.new_empty(n, heads, v.shape[-1])
+    call = Attend(
+        q.data_ptr(),
+        k.data_ptr(),
+        v.data_ptr(),
+        _TYPES[k.dtype],
+        *k.stride()[:3],
+        *v.stride()[:3],
+        first.data_ptr(),
+        end.data_ptr(),
+        n,
+        heads,
+        k.shape[1],
+        dim,
+        v.shape[-1],
+        scale,
+        out.data_ptr(),
+    )
+    library().grus_attend(ctypes.byref(call), torch.get_num_threads())
+    return out

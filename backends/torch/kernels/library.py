@@ -1,0 +1,149 @@
+"""The compiled kernels, loaded once a process: their signatures, and which tier runs.
+
+`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, neon) or turns the kernels off. Calls release the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_void_p
+from functools import cache
+
+from backends.base import BackendMissing
+from backends.torch.kernels import recipe
+from backends.torch.kernels.build import NoKernels, cached, packaged
+from backends.torch.kernels.formats import Format
+
+TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon")
+
+
+class Matrix(ctypes.Structure):
+    """`GrusMatrix` of src/matrix.hpp."""
+
+    _fields_ = [
+        ("format", Format),
+        ("experts", c_int64),
+        ("rows", c_int64),
+        ("columns", c_int64),
+        ("data", c_void_p),
+        ("bias", c_void_p),
+    ]
+
+
+class AffineParts(ctypes.Structure):
+    """`grus::AffineParts` of src/sources.hpp."""
+
+    _fields_ = [
+        ("scales", c_void_p),
+        ("biases", c_void_p),
+        ("row_bytes", c_int64),
+        ("bits", c_int32),
+        ("group", c_int32),
+        ("type", c_int32),
+    ]
+
+
+class Attend(ctypes.Structure):
+    """`grus::Attend` of src/tier.hpp."""
+
+    _fields_ = [
+        ("q", c_void_p),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        ("type", c_int32),
+        *((name, c_int64) for name in ("k_sequence", "k_head", "k_token", "v_sequence", "v_head", "v_token")),
+        ("first", c_void_p),
+        ("end", c_void_p),
+        *((name, c_int64) for name in ("sequences", "heads", "kv_heads", "dim", "v_dim")),
+        ("scale", c_float),
+        ("out", c_void_p),
+    ]
+
+
+_M = POINTER(Matrix)
+_SIGNATURES: dict[str, tuple[object, list[object]]] = {
+    "grus_digest": (c_char_p, []),
+    "grus_tier": (c_char_p, []),
+    "grus_use_tier": (c_int32, [c_int32]),
+    "grus_packed_bytes": (c_int64, [_M]),
+    "grus_source_row_bytes": (c_int64, [c_int32, c_int64]),
+    "grus_prepare": (None, [_M]),
+    "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
+    "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
+    "grus_matmul": (None, [_M, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32]),
+    "grus_gather": (
+        None,
+        [_M, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int32],
+    ),
+    "grus_rms_norm": (
+        None,
+        [c_void_p, c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32],
+    ),
+    "grus_swiglu": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_attend": (None, [POINTER(Attend), c_int32]),
+}
+
+
+def open_library(path: str) -> ctypes.CDLL:
+    library = ctypes.CDLL(path)
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+def _fresh(path: str) -> ctypes.CDLL | None:
+    """The library, if it comes from the sources that are here."""
+    try:
+        library = open_library(path)
+    except (OSError, AttributeError):  # built for another machine, or before a function was added
+        return None
+    return library if library.grus_digest() == recipe.digest().encode() else None
+
+
+@cache
+def _load() -> tuple[ctypes.CDLL | None, str]:
+    wanted = os.environ.get("GRUS_KERNELS", "").strip().lower()
+    if wanted == "off":
+        return None, "turned off by GRUS_KERNELS"
+    if wanted and wanted not in TIERS:
+        raise BackendMissing(f"GRUS_KERNELS is `{wanted}`. Set it to one of: {', '.join(TIERS)}, off; or unset it.")
+    built = packaged()
+    library = _fresh(str(built)) if built else None
+    if library is None:
+        try:
+            library = open_library(str(cached()))
+        except NoKernels as reason:
+            if wanted:
+                raise BackendMissing(
+                    f"GRUS_KERNELS asks for `{wanted}`, but the kernels are not here: {reason}."
+                ) from reason
+            return None, str(reason)
+    if wanted and not library.grus_use_tier(TIERS.index(wanted)):
+        raise BackendMissing(f"GRUS_KERNELS asks for `{wanted}`, which this machine does not have. Unset it.")
+    return library, ""
+
+
+def available() -> bool:
+    """Whether the kernels run here. The first call may compile them. Raises BackendMissing for a wrong GRUS_KERNELS."""
+    return _load()[0] is not None
+
+
+def why_not() -> str:
+    """Why `available` is False, as part of a sentence."""
+    return _load()[1]
+
+
+def library() -> ctypes.CDLL:
+    found, reason = _load()
+    if found is None:
+        raise BackendMissing(f"The CPU kernels are not here: {reason}.")
+    return found
+
+
+def tier() -> str:
+    """The instruction set in use, or `off`."""
+    found, _ = _load()
+    return found.grus_tier().decode() if found else "off"

@@ -1,0 +1,143 @@
+"""One matrix, or one mixture of experts, in the kernels' layout.
+
+Made once from a file's bytes, which are read in order and never copied as a whole; then it knows how to multiply, to give
+back single rows, and to multiply by chosen experts. Floats in, floats out; biases and dtypes are `linear`'s business.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
+from backends.torch.kernels import formats
+from backends.torch.kernels.formats import Packing, Source
+from backends.torch.kernels.library import AffineParts, Matrix, library
+
+PANEL = 16  # rows
+
+
+def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
+    """How the kernels would hold this weight; None where they cannot. `quant` quantizes dense weights on the way."""
+    columns = weight.shape[-1]
+    if isinstance(weight, Dense):
+        if weight.data.dtype not in ("F32", "F16", "BF16") or quant not in (None, "Q8_0", "Q4_0"):
+            return None
+        return formats.PACKINGS[quant or weight.data.dtype]  # a row that no block divides is padded
+    if isinstance(weight, Affine):
+        packing = formats.affine(weight.bits, weight.group, weight.scales.dtype)
+    else:
+        packing = formats.PACKINGS.get(weight.type)
+    return packing if packing and columns % packing.columns == 0 else None
+
+
+class PackedMatrix:
+    """`[rows, columns]`, or `[experts, rows, columns]`."""
+
+    def __init__(self, packing: Packing, experts: int, rows: int, columns: int) -> None:
+        self.experts, self.rows_each, self.columns = experts, rows, columns
+        self.library = library()
+        self.matrix = Matrix(packing.format, experts, rows, columns, None, None)
+        self.handle = ctypes.byref(self.matrix)
+        self.nbytes: int = self.library.grus_packed_bytes(self.handle)
+        self.data = torch.empty(self.nbytes + 63, dtype=torch.uint8)  # kept: the kernels hold its address
+        self.matrix.data = (self.data.data_ptr() + 63) // 64 * 64
+        self.library.grus_prepare(self.handle)
+
+    # -- filling
+
+    def fill(self, weight: Weight, expert: int = 0, first: int = 0) -> None:
+        """Pack all rows of `weight` as rows `first ...` of `expert`; a weight of three axes fills all experts."""
+        if len(weight.shape) == 3:
+            for index in range(weight.shape[0]):
+                self._fill(weight, index, index, first)
+        else:
+            self._fill(weight, 0, expert, first)
+
+    def _fill(self, weight: Weight, index: int, expert: int, first: int) -> None:
+        rows = weight.shape[-2]
+        affine: AffineParts | None = None
+        if isinstance(weight, Affine):
+            source = Source.AFFINE
+            groups = self.columns // weight.group
+            kind = formats.Scale[weight.scales.dtype]
+            row_bytes = groups * (4 if kind == formats.Scale.F32 else 2)
+            scales = _address(weight.scales, index, rows * row_bytes)
+            biases = _address(weight.biases, index, rows * row_bytes)
+            affine = AffineParts(scales, biases, row_bytes, weight.bits, weight.group, kind)
+            data = _address(weight.packed, index, rows * self.columns * weight.bits // 8)
+        else:
+            source = Source[weight.type] if isinstance(weight, Blocks) else Source[weight.data.dtype]
+            data = _address(weight.data, index, rows * self.library.grus_source_row_bytes(source, self.columns))
+        parts = None if affine is None else ctypes.byref(affine)
+        self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, torch.get_num_threads())
+
+    def set_bias(self, bias: Tensor) -> None:
+        """`[experts * rows]`, added to every product."""
+        padded = torch.zeros(self.experts, -(-self.rows_each // PANEL) * PANEL)
+        padded[:, : self.rows_each] = bias.reshape(self.experts, self.rows_each)
+        self.bias = padded
+        self.matrix.bias = padded.data_ptr()
+
+    # -- using
+
+    def matmul(self, x: Tensor, out: Tensor) -> None:
+        """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
+        self.library.grus_matmul(
+            self.handle,
+            x.data_ptr(),
+            x.shape[0],
+            x.stride(0),
+            out.data_ptr(),
+            out.stride(0),
+            torch.get_num_threads(),
+        )
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """`[n, columns]` f32; rows of all experts are numbered through."""
+        ids = ids.to(torch.int64).contiguous()
+        if ids.numel() and not (int(ids.min()) >= 0 and int(ids.max()) < self.experts * self.rows_each):
+            raise IndexError(f"a row is asked for that is not in 0 .. {self.experts * self.rows_each - 1}")
+        out = torch.empty(ids.numel(), self.columns)
+        self.library.grus_rows(self.handle, ids.data_ptr(), ids.numel(), out.data_ptr(), torch.get_num_threads())
+        return out
+
+    def gather(self, x: Tensor, x_rows: Tensor, experts: Tensor, out_rows: Tensor, out: Tensor) -> None:
+        """`out[out_rows[i]] = matrix[experts[i]] @ x[x_rows[i]]`; `experts` is sorted, all three are int64."""
+        self.library.grus_gather(
+            self.handle,
+            x.data_ptr(),
+            x.stride(0),
+            x_rows.data_ptr(),
+            experts.data_ptr(),
+            out_rows.data_ptr(),
+            experts.numel(),
+            out.data_ptr(),
+            out.stride(0),
+            torch.get_num_threads(),
+        )
+
+
+def _address(raw: Raw, index: int, nbytes: int) -> int:
+    """Where matrix `index` begins in `raw`, each being `nbytes` long."""
+    if raw.nbytes < (index + 1) * nbytes or len(raw.buffer) < raw.nbytes:
+        raise BackendMissing(
+            f"{raw.name} has {raw.nbytes} bytes; its shape needs {(index + 1) * nbytes}. The file is damaged."
+        )
+    address: int = np.frombuffer(raw.buffer, np.uint8).__array_interface__["data"][0]
+    return address + index * nbytes
+
+
+def pack(parts: Sequence[Weight], packing: Packing) -> PackedMatrix:
+    """Matrices of one packing, stacked along the output."""
+    experts = parts[0].shape[0] if len(parts[0].shape) == 3 else 1
+    made = PackedMatrix(packing, experts, sum(p.shape[-2] for p in parts), parts[0].shape[-1])
+    first = 0
+    for part in parts:
+        made.fill(part, first=first)
+        first += part.shape[-2]
+    return made

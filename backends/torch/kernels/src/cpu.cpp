@@ -1,0 +1,130 @@
+// Asks the CPU, and the system, which registers may be used.
+#include "cpu.hpp"
+
+#include <atomic>
+#include <initializer_list>
+
+#include "matrix.hpp"
+
+#if defined(__x86_64__) || defined(_M_X64)
+#if defined(_MSC_VER)
+#include <intrin.h>
+#else
+#include <cpuid.h>
+#endif
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
+namespace grus {
+namespace {
+
+std::atomic<const Tier*> current{nullptr};
+
+#if defined(__x86_64__) || defined(_M_X64)
+struct Leaf { unsigned a, b, c, d; };
+
+Leaf leaf_of(unsigned leaf, unsigned sub) {
+    Leaf r{};
+#if defined(_MSC_VER)
+    int regs[4];
+    __cpuid(regs, 0);
+    if (static_cast<unsigned>(regs[0]) < leaf) return r;
+    __cpuidex(regs, static_cast<int>(leaf), static_cast<int>(sub));
+    r = {static_cast<unsigned>(regs[0]), static_cast<unsigned>(regs[1]), static_cast<unsigned>(regs[2]), static_cast<unsigned>(regs[3])};
+#else
+    __get_cpuid_count(leaf, sub, &r.a, &r.b, &r.c, &r.d);
+#endif
+    return r;
+}
+
+unsigned long long enabled_state() {  // which registers the system saves; only where OSXSAVE says that it can be asked
+#if defined(_MSC_VER)
+    return _xgetbv(0);
+#else
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (static_cast<unsigned long long>(high) << 32) | low;
+#endif
+}
+
+bool has(unsigned word, int bit) { return (word >> bit) & 1; }
+
+bool runs(Choice choice) {
+    Leaf one = leaf_of(1, 0), seven = leaf_of(7, 0), more = leaf_of(7, 1);
+    unsigned long long state = has(one.c, 27) ? enabled_state() : 0;
+    bool avx2 = (state & 0x6) == 0x6 && has(one.c, 12) && has(one.c, 28) && has(one.c, 29) && has(seven.b, 5);
+    bool avx512 = avx2 && (state & 0xe6) == 0xe6 && has(seven.b, 16) && has(seven.b, 17) && has(seven.b, 30) &&
+                  has(seven.b, 31) && has(seven.c, 11);
+    switch (choice) {
+        case Choice::Avx2: return avx2;
+#if defined(GRUS_AVXVNNI_AS_AVX512)
+        case Choice::AvxVnni: return avx512;
+#else
+        case Choice::AvxVnni: return avx2 && has(more.a, 4);
+#endif
+        case Choice::Avx512: return avx512;
+        default: return false;
+    }
+}
+#elif defined(__aarch64__) && defined(__linux__)
+bool runs(Choice choice) { return choice == Choice::Neon && ((getauxval(AT_HWCAP) >> 20) & 1); }  // HWCAP_ASIMDDP
+#elif defined(__aarch64__) && defined(__APPLE__)
+bool runs(Choice choice) {
+    int value = 0;
+    size_t size = sizeof value;
+    return choice == Choice::Neon && sysctlbyname("hw.optional.arm.FEAT_DotProd", &value, &size, nullptr, 0) == 0 && value;
+}
+#else
+bool runs(Choice) { return false; }
+#endif
+
+const Tier* built(Choice choice) {
+    switch (choice) {
+        case Choice::Scalar: return scalar_tier();
+        case Choice::Avx2: return avx2_tier();
+        case Choice::AvxVnni: return avxvnni_tier();
+        case Choice::Avx512: return avx512_tier();
+        case Choice::Neon: return neon_tier();
+        default: return nullptr;
+    }
+}
+
+}  // namespace
+
+const Tier* tier_if_supported(Choice choice) {
+    return choice == Choice::Scalar || runs(choice) ? built(choice) : nullptr;
+}
+
+Choice best_choice() {
+    for (Choice choice : {Choice::Avx512, Choice::AvxVnni, Choice::Avx2, Choice::Neon}) {
+        if (tier_if_supported(choice)) return choice;
+    }
+    return Choice::Scalar;
+}
+
+const Tier& current_tier() {
+    const Tier* t = current.load(std::memory_order_acquire);
+    if (!t) current.store(t = tier_if_supported(best_choice()), std::memory_order_release);
+    return *t;
+}
+
+}  // namespace grus
+
+using namespace grus;
+
+extern "C" {
+
+GRUS_API const char* grus_tier() { return current_tier().name; }
+
+// False where this machine does not run that tier. Negative: the best one.
+GRUS_API int32_t grus_use_tier(int32_t choice) {
+    if (choice >= static_cast<int32_t>(Choice::Count)) return 0;
+    const Tier* t = tier_if_supported(choice < 0 ? best_choice() : static_cast<Choice>(choice));
+    if (t) current.store(t, std::memory_order_release);
+    return t != nullptr;
+}
+
+}  // extern "C"

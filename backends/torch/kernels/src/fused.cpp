@@ -1,0 +1,53 @@
+// What lies between the products of a decode step: many small operations as few calls. Rows are shared among threads where
+// there are enough to be worth it.
+#include <algorithm>
+
+#include "cpu.hpp"
+#include "matrix.hpp"
+#include "pool.hpp"
+#include "scratch.hpp"
+
+using namespace grus;
+
+namespace {
+constexpr int64_t kFew = 1 << 14;  // numbers that one thread is done with before another has woken
+int worth(int64_t numbers, int threads) { return numbers > kFew ? threads : 1; }
+}  // namespace
+
+extern "C" {
+
+// Rows of `n`: out = rms_norm(x + residual) * w, and sum = x + residual; without a residual (null) there is no sum.
+GRUS_API void grus_rms_norm(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t rows,
+                            int64_t n, float* out, int32_t threads) {
+    const Tier& tier = current_tier();
+    parallel(rows, 1, worth(rows * n, threads), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+            const int64_t at = r * n;
+            tier.rms_norm(x + at, residual ? residual + at : nullptr, sum ? sum + at : nullptr, w, eps, n, out + at);
+        }
+    });
+}
+
+// Rows of 2n (gate, then up) to rows of n.
+GRUS_API void grus_swiglu(const float* x, int64_t rows, int64_t n, float* out, int32_t threads) {
+    const Tier& tier = current_tier();
+    parallel(rows, 1, worth(rows * n, threads), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) tier.swiglu(x + 2 * r * n, n, out + r * n);
+    });
+}
+
+GRUS_API void grus_attend(const Attend* a, int32_t threads) {
+    const Tier& tier = current_tier();
+    int64_t longest = 0, total = 0;
+    for (int64_t i = 0; i < a->sequences; ++i) {
+        longest = std::max(longest, a->end[i] - a->first[i]);
+        total += a->end[i] - a->first[i];
+    }
+    parallel(a->sequences * a->kv_heads, 1, worth(total * a->heads * a->dim, threads), [&](int64_t begin, int64_t end) {
+        static thread_local Scratch scratch;
+        float* scores = reinterpret_cast<float*>(scratch.at_least(a->heads / a->kv_heads * longest * 4));
+        for (int64_t i = begin; i < end; ++i) tier.attend(*a, i / a->kv_heads, i % a->kv_heads, scores);
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,100 @@
+// What lies between the products of a decode step, a row at a time. Included by each tier, like tile.inl.
+// Loops that are written plainly are made into vectors by the compiler, for the tier's registers.
+
+// exp to within two units in the last place; below -87 it is 0 enough, above 88 infinite enough.
+INLINE float exp_of(float x) {
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    float shifted = x * 1.44269504f + 12582912.0f;  // rounds to an integer, kept in the low bits
+    float n = shifted - 12582912.0f;
+    float r = x - n * 0.693359375f + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    return as_float(as_bits(p) + (as_bits(shifted) << 23));
+}
+
+void rms_norm_row(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out) {
+    if (residual) {
+        for (int64_t i = 0; i < n; ++i) sum[i] = x[i] + residual[i];
+        x = sum;
+    }
+    Floats squares = zeros();
+    int64_t i = 0;
+    for (; i + kRows <= n; i += kRows) squares = fma(load_floats(x + i), load_floats(x + i), squares);
+    float total = sum_lanes(squares);
+    for (; i < n; ++i) total += x[i] * x[i];
+    const float factor = 1.0f / std::sqrt(total / static_cast<float>(n) + eps);
+    for (i = 0; i < n; ++i) out[i] = x[i] * factor * w[i];
+}
+
+void swiglu_row(const float* x, int64_t n, float* out) {
+    for (int64_t i = 0; i < n; ++i) {
+        float gate = x[i];
+        float kept = gate != gate ? gate : gate / (1.0f + exp_of(-gate));  // clamping must not hide NaN
+        out[i] = kept * x[n + i];
+    }
+}
+
+template <ScaleType T>
+INLINE Floats load_as(const uint8_t* from, int64_t at) {
+    if constexpr (T == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from) + at);
+    else if constexpr (T == ScaleType::F16) return load_f16(from + 2 * at);
+    else return load_bf16(from + 2 * at);
+}
+
+template <ScaleType T>
+void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores) {
+    const int64_t group = a.heads / a.kv_heads, first = a.first[sequence], tokens = a.end[sequence] - first;
+    const float* q = a.q + (sequence * a.heads + kv_head * group) * a.dim;
+    float* out = a.out + (sequence * a.heads + kv_head * group) * a.v_dim;
+    const int64_t k = sequence * a.k_sequence + kv_head * a.k_head + first * a.k_token;
+    const int64_t v = sequence * a.v_sequence + kv_head * a.v_head + first * a.v_token;
+    for (int64_t t = 0; t < tokens; ++t) {
+        for (int64_t g = 0; g < group; ++g) {
+            Floats even = zeros(), odd = zeros();
+            int64_t d = 0;
+            for (; d + 2 * kRows <= a.dim; d += 2 * kRows) {
+                even = fma(load_floats(q + g * a.dim + d), load_as<T>(a.k, k + t * a.k_token + d), even);
+                odd = fma(load_floats(q + g * a.dim + d + kRows), load_as<T>(a.k, k + t * a.k_token + d + kRows), odd);
+            }
+            if (d < a.dim) even = fma(load_floats(q + g * a.dim + d), load_as<T>(a.k, k + t * a.k_token + d), even);
+            scores[g * tokens + t] = sum_lanes(add(even, odd)) * a.scale;
+        }
+    }
+    for (int64_t g = 0; g < group; ++g) {
+        float* s = scores + g * tokens;
+        float top = s[0], total = 0.0f, nan = 0.0f;
+        for (int64_t t = 0; t < tokens; ++t) top = s[t] > top ? s[t] : top;
+        for (int64_t t = 0; t < tokens; ++t) {
+            nan += s[t] * 0.0f;  // NaN and infinity leave a mark
+            s[t] = exp_of(s[t] - top);
+            total += s[t];
+        }
+        const float share = 1.0f / total + nan;
+        constexpr int wide = 4;  // registers of output at once
+        for (int64_t d = 0; d < a.v_dim; d += wide * kRows) {
+            const int many = a.v_dim - d >= wide * kRows ? wide : static_cast<int>((a.v_dim - d) / kRows);
+            Floats acc[wide] = {zeros(), zeros(), zeros(), zeros()};
+            for (int64_t t = 0; t < tokens; ++t) {
+                Floats p = broadcast(s + t);
+                if (many == wide) {
+                    for (int i = 0; i < wide; ++i) acc[i] = fma(p, load_as<T>(a.v, v + t * a.v_token + d + i * kRows), acc[i]);
+                } else {
+                    for (int i = 0; i < many; ++i) acc[i] = fma(p, load_as<T>(a.v, v + t * a.v_token + d + i * kRows), acc[i]);
+                }
+            }
+            for (int i = 0; i < many; ++i) store(out + g * a.v_dim + d + i * kRows, mul(acc[i], broadcast(&share)));
+        }
+    }
+}
+
+void attend_head(const Attend& a, int64_t sequence, int64_t kv_head, float* scores) {
+    if (a.type == ScaleType::F32) attend_as<ScaleType::F32>(a, sequence, kv_head, scores);
+    else if (a.type == ScaleType::F16) attend_as<ScaleType::F16>(a, sequence, kv_head, scores);
+    else attend_as<ScaleType::BF16>(a, sequence, kv_head, scores);
+}

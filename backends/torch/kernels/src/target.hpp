@@ -1,0 +1,25 @@
+// Compiler differences: inlining, and compiling a part of a file for a CPU that the rest must not need. One command line
+// compiles every file; so nothing outside a TARGET region can use an instruction that the machine lacks.
+#pragma once
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#define INLINE __forceinline
+#define PREFETCH(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T0)
+#define INLINE_LAMBDA [[msvc::forceinline]]
+#define TARGET_BEGIN(features)
+#define TARGET_END
+#else
+#define PREFETCH(at) __builtin_prefetch(at)
+#define INLINE inline __attribute__((always_inline))
+#define INLINE_LAMBDA __attribute__((always_inline))
+#define GRUS_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define TARGET_BEGIN(features) \
+    GRUS_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define TARGET_END _Pragma("clang attribute pop")
+#else
+#define TARGET_BEGIN(features) _Pragma("GCC push_options") GRUS_PRAGMA(GCC target(features))
+#define TARGET_END _Pragma("GCC pop_options")
+#endif
+#endif

@@ -1,0 +1,66 @@
+// What a tier (one instruction set) provides. Knows only signatures.
+#pragma once
+#include "layout.hpp"
+
+namespace grus {
+
+// Activations of a run of tokens, quantized. Tokens are grouped in tiles; a tile of n tokens whose first is token t
+// begins at t * columns in `codes` and holds, block after block, n times 32 codes. `notes` is laid out alike, with
+// 1 + 2 * halves words a token and block: the scale (float), then per half where an integer sum starts (int32: -offset times
+// the sum of codes), then per half what a minimum is multiplied with (float: scale times the sum of codes).
+struct Activations {
+    int8_t* codes;
+    float* notes;
+};
+
+constexpr int notes_per_block(int halves) { return 1 + 2 * halves; }
+
+struct Tile {  // one panel times one tile of tokens
+    const uint8_t* codes;
+    const float* scales;  // [blocks * halves][16], or [blocks * halves][2][16] with minima
+    Activations act;      // of this tile
+    const float* dense;   // activations of a dense format, [columns][n]
+    int64_t blocks;
+    const int8_t* values;  // of a table format
+    float* out;            // [n][16]
+};
+
+using TileKernel = void (*)(const Tile&);
+constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
+
+// Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
+struct Attend {
+    const float* q;  // [sequences, heads, dim], without gaps
+    const uint8_t *k, *v;
+    ScaleType type;                                       // of keys and values
+    int64_t k_sequence, k_head, k_token, v_sequence, v_head, v_token;
+    const int64_t *first, *end;  // a sequence sees tokens first .. end
+    int64_t sequences, heads, kv_heads, dim, v_dim;
+    float scale;
+    float* out;  // [sequences, heads, v_dim]
+};
+
+struct Tier {
+    const char* name;
+    int tile;         // most tokens of a tile
+    int signed_bias;  // what this tier adds to signed codes to make them unsigned
+    TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
+    void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);
+    // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
+    void (*quantize)(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
+                     const Activations& tile);
+    // sum = x + residual (unless null), out = sum / rms(sum) * w, for one row.
+    void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
+    // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
+    void (*swiglu)(const float* x, int64_t n, float* out);
+    // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
+    void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
+};
+
+const Tier* scalar_tier();
+const Tier* avx2_tier();     // null where this build has no such tier
+const Tier* avxvnni_tier();
+const Tier* avx512_tier();
+const Tier* neon_tier();
+
+}  // namespace grus

@@ -1,0 +1,255 @@
+// The kernels, written once over a tier's vector types. Included by each tier inside its own anonymous namespace, after it
+// has defined Ints and Floats (16 lanes: one a row), Bytes (64: four a row) and the functions on them.
+
+template <int N, class F>
+INLINE void unrolled(F&& body) {
+    [&]<int... I>(std::integer_sequence<int, I...>) INLINE_LAMBDA { (body(std::integral_constant<int, I>{}), ...); }
+    (std::make_integer_sequence<int, N>{});
+}
+
+template <Plane P, int G>
+INLINE Bytes bits(const uint8_t* codes) {
+    Bytes v = load(codes + P.start + 64 * (G % P.bits));
+    return shift_and_mask<P.bits * (G / P.bits) - P.place, ((1 << P.bits) - 1) << P.place>(v);
+}
+
+// `get<G>`: the codes of quad G of a block, ready for `dot`. `run`: quads that `dot` may sum before it must widen.
+template <Code C>
+struct Reader {
+    static constexpr bool is_signed = false;
+    static constexpr int run = C == Code::U6 ? 2 : C == Code::U5 ? 4 : 8;
+    template <int G>
+    static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
+        (void)in;
+        if constexpr (C == Code::U1) {  // 0 and 2, around 1: a sign
+            return shift_and_mask<G - 1, 2>(load(codes));
+        } else if constexpr (Planes<C>::high.bits > 0) {
+            return either(bits<Planes<C>::low, G>(codes), bits<Planes<C>::high, G>(codes));
+        } else {
+            return bits<Planes<C>::low, G>(codes);
+        }
+    }
+};
+template <>
+struct Reader<Code::S8> {
+    static constexpr bool is_signed = true;
+    static constexpr int run = 1;
+    template <int G>
+    static INLINE Bytes get(const Tile&, const uint8_t* codes) { return signed_codes(load(codes + 64 * G)); }
+};
+template <>
+struct Reader<Code::L4> {
+    static constexpr bool is_signed = true;
+    static constexpr int run = 1;
+    template <int G>
+    static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
+        return signed_codes(lookup(in.values, bits<Planes<Code::U4>::low, G>(codes)));
+    }
+};
+
+template <Code C, int Halves, bool Minima, int N>
+void quantized_tile(const Tile& in) {
+    using R = Reader<C>;
+    constexpr int quads = 8 / Halves;
+    constexpr int run = R::run < quads ? R::run : quads;
+    Floats acc[N];
+    for (int t = 0; t < N; ++t) acc[t] = zeros();
+    const uint8_t* codes = in.codes;
+    const int8_t* a = in.act.codes;
+    const float *notes = in.act.notes, *scales = in.scales;
+    constexpr int words = notes_per_block(Halves);
+    for (int64_t b = 0; b < in.blocks; ++b) {
+        unrolled<Halves>([&](auto half) INLINE_LAMBDA {
+            constexpr int h = decltype(half)::value;
+            Ints total[N];
+            const int32_t* start = reinterpret_cast<const int32_t*>(notes) + 1 + h;
+            for (int t = 0; t < N; ++t) total[t] = broadcast_int(start + words * t);
+            unrolled<quads / run>([&](auto turn) INLINE_LAMBDA {
+                constexpr int first = h * quads + decltype(turn)::value * run;
+                Bytes w[run];
+                unrolled<run>([&](auto r) INLINE_LAMBDA {
+                    w[decltype(r)::value] = R::template get<first + decltype(r)::value>(in, codes);
+                });
+                for (int t = 0; t < N; ++t) total[t] = dot<R::is_signed, run>(total[t], w, a + 32 * t + 4 * first);
+            });
+            Floats ws = load_floats(scales);
+            for (int t = 0; t < N; ++t) acc[t] = fma(to_floats(total[t]), mul(ws, broadcast(notes + words * t)), acc[t]);
+            scales += kRows;
+            if constexpr (Minima) {
+                Floats wm = load_floats(scales);
+                for (int t = 0; t < N; ++t) acc[t] = fma(wm, broadcast(notes + words * t + 1 + Halves + h), acc[t]);
+                scales += kRows;
+            }
+        });
+        codes += code_bytes(C);
+        a += 32 * N;
+        notes += words * N;
+    }
+    for (int t = 0; t < N; ++t) store(in.out + kRows * t, acc[t]);
+}
+
+// Several sums at once, so that one addition need not wait for the last.
+template <Code C, int N>
+void dense_tile(const Tile& in) {
+    constexpr int chains = N >= 4 ? 1 : 4 / N;
+    Floats acc[N][chains];
+    for (int t = 0; t < N; ++t)
+        for (int c = 0; c < chains; ++c) acc[t][c] = zeros();
+    const uint8_t* codes = in.codes;
+    const float* x = in.dense;
+    constexpr int64_t bytes_of_quad = code_bytes(C) / (kBlock / kQuad);
+    for (int64_t quad = 0; quad < in.blocks * (kBlock / kQuad); ++quad) {
+        Floats w[kQuad];
+        if constexpr (C == Code::BF16) {  // pairs of columns: [2][16 rows][2]
+            split_bf16(codes, w[0], w[1]);
+            split_bf16(codes + 64, w[2], w[3]);
+        } else {
+            for (int i = 0; i < kQuad; ++i) {
+                if constexpr (C == Code::F16) w[i] = load_f16(codes + 32 * i);
+                else w[i] = load_floats(reinterpret_cast<const float*>(codes) + kRows * i);
+            }
+        }
+        for (int i = 0; i < kQuad; ++i)
+            for (int t = 0; t < N; ++t) acc[t][i % chains] = fma(w[i], broadcast(x + i * N + t), acc[t][i % chains]);
+        codes += bytes_of_quad;
+        x += kQuad * N;
+    }
+    for (int t = 0; t < N; ++t) {
+        for (int c = 1; c < chains; ++c) acc[t][0] = add(acc[t][0], acc[t][c]);
+        store(in.out + kRows * t, acc[t][0]);
+    }
+}
+
+inline Floats load_scale(ScaleType type, const uint8_t* from) {
+    if (type == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from));
+    return type == ScaleType::F16 ? load_f16(from) : load_bf16(from);
+}
+
+void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float* scales) {
+    const int64_t unit = kRows * scale_bytes(f.scale);
+    const uint8_t *steps = panel + p.steps, *floors = panel + p.floors;
+    if (f.minima) {  // two regions are read in turns below; touched in order first, they do not throw the prefetcher off
+        for (int64_t at = 0; at < p.codes; at += 64) PREFETCH(panel + at);
+    }
+    for (int64_t group = 0, b = 0; group < p.groups; ++group) {
+        Floats d = load_scale(f.scale, panel + group * unit);
+        Floats m = f.minima ? load_scale(f.scale, panel + p.minima + group * unit) : zeros();
+        int64_t end = b + f.blocks_per_scale < p.blocks ? b + f.blocks_per_scale : p.blocks;
+        for (; b < end; ++b) {
+            for (int h = 0; h < f.halves; ++h, scales += kRows, steps += kRows, floors += kRows) {
+                Floats scale = d, minimum = m;
+                if (f.steps != Steps::None) {
+                    scale = mul(d, f.steps == Steps::Signed ? load_s8(steps) : load_u8(steps));
+                    if (f.minima) minimum = sub(zeros(), mul(m, load_u8(floors)));
+                }
+                store(scales, scale);
+                if (f.minima) store(scales += kRows, minimum);
+            }
+        }
+    }
+}
+
+// Written plainly: the compiler makes vectors of it. A row that is not finite gets NaN for its scale, so that the result
+// says so; one too small for its reciprocal counts as zero.
+void quantize_rows(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
+                   const Activations& tile) {
+    const int64_t blocks = (columns + kBlock - 1) / kBlock;
+    const int width = kBlock / halves;
+    for (int t = 0; t < n; ++t) {
+        const float* row = x + (rows ? rows[t] : t) * stride;
+        for (int64_t b = 0; b < blocks; ++b) {
+            float padded[kBlock];
+            const float* v = row + b * kBlock;
+            if (columns - b * kBlock < kBlock) {
+                for (int i = 0; i < kBlock; ++i) padded[i] = b * kBlock + i < columns ? v[i] : 0.0f;
+                v = padded;
+            }
+            float most[8] = {};
+            uint32_t bad[8] = {};
+            for (int i = 0; i < kBlock; i += 8) {
+                for (int j = 0; j < 8; ++j) {
+                    uint32_t magnitude = as_bits(v[i + j]) & 0x7fffffffu;
+                    bad[j] |= magnitude >= 0x7f800000u;
+                    float f = as_float(magnitude);
+                    most[j] = most[j] > f ? most[j] : f;
+                }
+            }
+            float peak = 0.0f;
+            uint32_t any_bad = 0;
+            for (int j = 0; j < 8; ++j) {
+                peak = peak > most[j] ? peak : most[j];
+                any_bad |= bad[j];
+            }
+            float step = peak / 127.0f;
+            float inverse = peak > 1e-36f ? 127.0f / peak : 0.0f;
+            if (any_bad) {
+                step = as_float(0x7fc00000u);
+                inverse = 0.0f;
+            }
+            int8_t* codes = tile.codes + (b * n + t) * kBlock;
+            int32_t q[kBlock];
+            for (int i = 0; i < kBlock; ++i) {  // adding 1.5 * 2^23 rounds to nearest even
+                float scaled = any_bad ? 0.0f : v[i] * inverse;
+                q[i] = static_cast<int32_t>(as_bits(scaled + 12582912.0f)) - 0x4b400000;
+            }
+            for (int i = 0; i < kBlock; ++i) codes[i] = static_cast<int8_t>(q[i]);
+            float* notes = tile.notes + (b * n + t) * notes_per_block(halves);
+            notes[0] = step;
+            for (int h = 0; h < halves; ++h) {
+                int32_t total = 0;
+                for (int i = 0; i < width; ++i) total += q[h * width + i];
+                reinterpret_cast<int32_t*>(notes)[1 + h] = -offset * total;
+                notes[1 + halves + h] = step * static_cast<float>(total);
+            }
+        }
+    }
+}
+
+template <Code C, int Halves, bool Minima>
+void fill(Tier& tier) {
+    auto& row = tier.kernels[static_cast<int>(C)][Halves - 1][Minima];
+    row[0] = quantized_tile<C, Halves, Minima, 1>;
+    row[1] = quantized_tile<C, Halves, Minima, 2>;
+    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4>;
+    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8>;
+}
+
+template <Code C>
+void fill_dense(Tier& tier) {
+    auto& row = tier.kernels[static_cast<int>(C)][0][0];
+    row[0] = dense_tile<C, 1>;
+    row[1] = dense_tile<C, 2>;
+    if constexpr (kTile >= 4) row[2] = dense_tile<C, 4>;
+    if constexpr (kTile >= 8) row[3] = dense_tile<C, 8>;
+}
+
+Tier make_tier(const char* name) {
+    Tier tier{};
+    tier.name = name;
+    tier.tile = kTile;
+    tier.signed_bias = kSignedBias;
+    tier.expand = expand_scales;
+    tier.quantize = quantize_rows;
+    tier.rms_norm = rms_norm_row;
+    tier.swiglu = swiglu_row;
+    tier.attend = attend_head;
+    fill<Code::S8, 1, false>(tier);
+    fill<Code::S8, 1, true>(tier);
+    fill<Code::U4, 1, false>(tier);
+    fill<Code::U4, 1, true>(tier);
+    fill<Code::U5, 1, false>(tier);
+    fill<Code::U5, 1, true>(tier);
+    fill<Code::U6, 1, true>(tier);
+    fill<Code::U6, 2, false>(tier);
+    fill<Code::U3, 1, true>(tier);
+    fill<Code::U3, 2, false>(tier);
+    fill<Code::U2, 1, false>(tier);
+    fill<Code::U2, 1, true>(tier);
+    fill<Code::U2, 2, true>(tier);
+    fill<Code::U1, 1, false>(tier);
+    fill<Code::L4, 1, false>(tier);
+    fill_dense<Code::F32>(tier);
+    fill_dense<Code::F16>(tier);
+    fill_dense<Code::BF16>(tier);
+    return tier;
+}

@@ -1,0 +1,180 @@
+// Holds every tier of this CPU against the scalar one, which the Python tests hold against the formats' references. A program
+// of its own, so that it runs where Python does not: under qemu for other CPUs, and under the sanitizers.
+// cases.inc is written by test_other_cpus.py, from the same table that Grus uses.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "../../../backends/torch/kernels/src/cpu.hpp"
+#include "../../../backends/torch/kernels/src/matrix.hpp"
+#include "../../../backends/torch/kernels/src/sources.hpp"
+
+using namespace grus;
+
+extern "C" {
+const char* grus_tier();
+int32_t grus_use_tier(int32_t);
+int64_t grus_packed_bytes(const GrusMatrix*);
+int64_t grus_source_row_bytes(int32_t, int64_t);
+void grus_prepare(const GrusMatrix*);
+void grus_pack(const GrusMatrix*, int64_t, int64_t, int64_t, int32_t, const uint8_t*, const AffineParts*, int32_t);
+void grus_rows(const GrusMatrix*, const int64_t*, int64_t, float*, int32_t);
+void grus_matmul(const GrusMatrix*, const float*, int64_t, int64_t, float*, int64_t, int32_t);
+void grus_gather(const GrusMatrix*, const float*, int64_t, const int64_t*, const int64_t*, const int64_t*, int64_t, float*,
+                 int64_t, int32_t);
+}
+
+extern "C" {
+void grus_rms_norm(const float*, const float*, float*, const float*, float, int64_t, int64_t, float*, int32_t);
+void grus_swiglu(const float*, int64_t, int64_t, float*, int32_t);
+void grus_attend(const Attend*, int32_t);
+}
+
+struct Case {
+    const char* name;
+    int source, bits, group;
+    Format format;
+    int64_t columns;
+};
+const Case kCases[] = {
+#include "cases.inc"
+};
+
+uint64_t state = 1;
+uint32_t bits() {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<uint32_t>(state >> 33);
+}
+float uniform() { return static_cast<float>(bits()) / 1073741824.0f - 1.0f; }
+
+// Exactly as many bytes as are needed, so that a sanitizer sees a step over the edge.
+template <class T>
+std::unique_ptr<T[]> fill(int64_t n, T (*make)()) {
+    std::unique_ptr<T[]> made(new T[static_cast<size_t>(n)]);
+    for (int64_t i = 0; i < n; ++i) made[i] = make();
+    return made;
+}
+uint8_t byte() { return static_cast<uint8_t>(bits()); }
+uint16_t scale16() { return static_cast<uint16_t>(0x3000 | (bits() & 0x87ff)); }  // a small f16, and a bf16 of its size
+
+int failures = 0;
+
+void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
+    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr};
+    const Panel panel(m.format, m.columns);
+    const int64_t nbytes = grus_packed_bytes(&m);
+    void* memory = ::operator new(static_cast<size_t>(nbytes), std::align_val_t(64));
+    m.data = static_cast<uint8_t*>(memory);
+    grus_prepare(&m);
+    for (int64_t expert = 0; expert < 2; ++expert) {
+        if (c.source == static_cast<int>(Source::Affine)) {
+            auto codes = fill(rows * c.columns * c.bits / 8, byte);
+            const int64_t row_bytes = c.columns / c.group * scale_bytes(c.format.scale);
+            auto scales = fill(rows * row_bytes / 2, scale16), biases = fill(rows * row_bytes / 2, scale16);
+            AffineParts parts{reinterpret_cast<uint8_t*>(scales.get()), reinterpret_cast<uint8_t*>(biases.get()), row_bytes,
+                              c.bits, c.group, c.format.scale};
+            grus_pack(&m, expert, 0, rows, c.source, codes.get(), &parts, threads);
+        } else {
+            auto data = fill(rows * grus_source_row_bytes(c.source, c.columns), byte);
+            grus_pack(&m, expert, 0, rows, c.source, data.get(), nullptr, threads);
+        }
+    }
+    // Random bytes are no sensible scales.
+    if (!m.format.dense()) {
+        for (int64_t at = 0; at < nbytes; at += panel.bytes) {
+            for (int64_t i = 0; i + 1 < panel.steps; i += 2) {
+                uint16_t s = scale16();
+                std::memcpy(m.data + at + i, &s, 2);
+            }
+        }
+    } else {
+        for (int64_t i = 0; i + 1 < nbytes; i += 2) {
+            uint16_t s = scale16();
+            std::memcpy(m.data + i, &s, 2);
+        }
+    }
+    auto x = fill(tokens * c.columns, uniform);
+    auto bias = fill((rows + 15) / 16 * 16 * 2, uniform);
+    m.bias = bias.get();
+    std::vector<float> want(tokens * rows), got(tokens * rows);
+    grus_use_tier(0);
+    grus_matmul(&m, x.get(), tokens, c.columns, want.data(), rows, threads);
+    std::vector<int64_t> given, expert, to;
+    for (int64_t e = 0; e < 2; ++e)
+        for (int64_t t = e; t < tokens; t += 2) given.push_back(tokens - 1 - t), expert.push_back(e), to.push_back(t);
+    std::vector<float> want2(tokens * rows), got2(tokens * rows), row(c.columns);
+    grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, want2.data(), rows, threads);
+    int64_t last = 2 * rows - 1;
+    grus_rows(&m, &last, 1, row.data(), threads);
+    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+        if (!grus_use_tier(tier)) continue;
+        grus_matmul(&m, x.get(), tokens, c.columns, got.data(), rows, threads);
+        grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, got2.data(), rows, threads);
+        float most = 1e-30f, worst = 0.0f;
+        for (int64_t i = 0; i < tokens * rows; ++i) {
+            most = std::fmax(most, std::fmax(std::fabs(want[i]), std::fabs(want2[i])));
+            worst = std::fmax(worst, std::fmax(std::fabs(want[i] - got[i]), std::fabs(want2[i] - got2[i])));
+        }
+        if (!(worst <= 1e-5f * most)) {
+            std::printf("%s: %s, %lld rows, %lld tokens: off by %g of %g\n", grus_tier(), c.name, (long long)rows,
+                        (long long)tokens, worst, most);
+            ++failures;
+        }
+    }
+    ::operator delete(memory, std::align_val_t(64));
+}
+
+// Norm, gate and attention of every tier, one after the other, into one row of numbers a tier.
+std::vector<float> small_operations(const float* x, const float* keys, ScaleType type) {
+    constexpr int64_t rows = 3, n = 75, dim = 48, heads = 4, tokens = 21;
+    std::vector<float> sum(rows * n), normed(rows * n), gated(rows * n), seen(2 * heads * dim);
+    grus_rms_norm(x, x + rows * n, sum.data(), x, 1e-6f, rows, n, normed.data(), 2);
+    grus_swiglu(x, rows, n, gated.data(), 2);
+    const int64_t first[] = {0, 5}, end[] = {tokens, 6};
+    const auto* slab = reinterpret_cast<const uint8_t*>(keys);
+    const Attend attend{x, slab, slab, type, 2 * tokens * dim, tokens * dim, dim, 2 * tokens * dim, tokens * dim, dim,
+                        first, end, 2, heads, 2, dim, dim, 0.1f, seen.data()};
+    grus_attend(&attend, 2);
+    for (const auto* part : {&normed, &gated, &seen}) sum.insert(sum.end(), part->begin(), part->end());
+    return sum;
+}
+
+void compare_small_operations() {
+    auto x = fill(450, uniform);
+    auto wide = fill(2 * 2 * 21 * 48, uniform);
+    auto narrow = fill(2 * 2 * 21 * 48, scale16);
+    for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) {
+        const float* keys = type == ScaleType::F32 ? wide.get() : reinterpret_cast<const float*>(narrow.get());
+        grus_use_tier(0);
+        const std::vector<float> want = small_operations(x.get(), keys, type);
+        for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+            if (!grus_use_tier(tier)) continue;
+            const std::vector<float> got = small_operations(x.get(), keys, type);
+            for (size_t i = 0; i < want.size(); ++i) {
+                if (std::fabs(want[i] - got[i]) <= 1e-5f) continue;
+                std::printf("%s: small operation %zu: %g for %g\n", grus_tier(), i, got[i], want[i]);
+                ++failures;
+                break;
+            }
+        }
+    }
+}
+
+int main() {
+    compare_small_operations();
+    for (const Case& c : kCases) {
+        compare(c, 1, 1, 1);
+        compare(c, 21, 3, 2);
+        compare(c, 16, 15, 2);
+    }
+    int tiers = 0;
+    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+        if (!grus_use_tier(tier)) continue;
+        std::printf("compared %s\n", grus_tier());
+        ++tiers;
+    }
+    std::printf("%d failures\n", failures);
+    return failures != 0 || tiers == 0;
+}

@@ -1,0 +1,85 @@
+"""The tiers of CPUs that this machine is not, and all of them under the sanitizers, by a C++ program of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from backends.torch.kernels import recipe
+from backends.torch.kernels.formats import PACKINGS, Packing, Source, affine
+
+HERE = Path(__file__).resolve().parent
+# No leaks: the pool lives as long as the process, on purpose.
+SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-DGRUS_AVXVNNI_AS_AVX512"]
+
+
+def line(name: str, source: int, packing: Packing, columns: int, bits: int = 0, group: int = 0) -> str:
+    f = packing.format
+    values = (
+        f"(Code){f.code}, (ScaleType){f.scale}, {f.blocks_per_scale}, {f.minima}, (Steps){f.steps}, {f.halves}, "
+        f"{f.offset}, {f.table}"
+    )
+    return f'{{"{name}", {source}, {bits}, {group}, {{{values}}}, {columns}}},\n'
+
+
+def cases() -> str:
+    lines = [line(n, Source[n], p, p.columns * 3 if p.columns > 1 else 75) for n, p in PACKINGS.items()]
+    for bits, group, dtype in (
+        (2, 64, "F16"),
+        (3, 32, "F16"),
+        (4, 64, "BF16"),
+        (5, 32, "BF16"),
+        (6, 64, "F16"),
+        (8, 128, "F16"),
+    ):
+        packing = affine(bits, group, dtype)
+        assert packing
+        lines.append(line(f"affine-{bits}", Source.AFFINE, packing, 384, bits, group))
+    return "".join(lines)
+
+
+def build(folder: Path, compiler: str, *flags: str) -> Path:
+    (folder / "cases.inc").write_text(cases())
+    files = [*(p for p in recipe.sources() if p.name != "module.cpp"), HERE / "compare_tiers.cpp"]
+
+    def compile_one(source: Path) -> str:
+        made = str(folder / f"{source.stem}.o")
+        subprocess.run([compiler, "-std=c++20", *flags, f"-I{folder}", "-c", str(source), "-o", made], check=True)
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        objects = list(pool.map(compile_one, files))
+    program = folder / "compare_tiers"
+    subprocess.run([compiler, *flags, *objects, "-pthread", "-o", str(program)], check=True)
+    return program
+
+
+def run(command: list[str], **environment: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_every_tier_under_the_sanitizers(tmp_path: Path) -> None:
+    program = build(tmp_path, "g++", "-O1", "-ffp-contract=off", "-Wno-psabi", *SANITIZED)
+    assert "0 failures" in run([str(program)], ASAN_OPTIONS="detect_leaks=0")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("aarch64-linux-gnu-g++"), reason="needs Debian's g++-aarch64-linux-gnu")
+@pytest.mark.skipif(not shutil.which("qemu-aarch64"), reason="needs Debian's qemu-user")
+def test_the_tiers_of_arm(tmp_path: Path) -> None:
+    program = build(tmp_path, "aarch64-linux-gnu-g++", "-O2", "-ffp-contract=off", "-Wno-psabi", "-static")
+    assert "compared neon" in run(["qemu-aarch64", "-cpu", "max", str(program)])
+    # A CPU without the dot product must not be given it.
+    plain = subprocess.run(
+        ["qemu-aarch64", "-cpu", "cortex-a57", str(program)], capture_output=True, text=True, timeout=280
+    )
+    assert plain.stdout.splitlines()[-1] == "0 failures"
+    assert "neon" not in plain.stdout

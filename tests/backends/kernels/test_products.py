@@ -1,0 +1,83 @@
+"""Every format times activations, against f64 products of the same weights and the same (quantized) activations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from backends.torch.kernels.library import TIERS, library
+from backends.torch.kernels.linear import linear
+from tests.backends.kernels.weights_made_here import ALL, DENSE, Case, columns_of, make, quantized
+
+FLOAT = torch.float32
+
+
+def check(case: Case, kind: str, x: np.ndarray) -> np.ndarray:
+    """Within the rounding of f32 sums: a few units in the last place of the sum of all terms' sizes."""
+    got = linear([case.weight], [None], FLOAT)(torch.from_numpy(x)).numpy()
+    seen = x.astype(np.float64) if kind in DENSE else quantized(x)
+    want = seen @ case.floats.astype(np.float64).T
+    room = np.abs(seen) @ case.size.astype(np.float64).T * 2e-6 + 1e-37
+    assert (np.abs(got - want) <= room).all(), np.nanmax(np.abs(got - want) / room)
+    return got
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("rows", [1, 7, 16, 50])
+def test_products_equal_those_of_the_dequantized_weights(tier: str, kind: str, rows: int) -> None:
+    columns = columns_of(kind, 300)
+    case = make(kind, rows, columns, seed=rows)
+    rng = np.random.default_rng(rows)
+    for tokens in (1, 3, 16) if rows != 50 else (64,):
+        check(case, kind, rng.standard_normal((tokens, columns)).astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_adversarial_blocks_at_odd_addresses(tier: str, kind: str) -> None:
+    columns = columns_of(kind, 512)
+    x = np.random.default_rng(1).standard_normal((5, columns)).astype(np.float32)
+    x[1] = 0
+    x[2] *= 1e-39  # denormal
+    x[3, ::40] = 1e4  # outliers
+    x[4] = 127  # the largest code everywhere
+    for shift in (1, 2):
+        check(make(kind, 19, columns, seed=5, hard=True, shift=shift), kind, x)
+
+
+@pytest.mark.parametrize("kind", ["F32", "BF16", "F16"])
+@pytest.mark.parametrize("columns", [1, 3, 31, 33, 65])
+def test_rows_that_no_block_divides(tier: str, kind: str, columns: int) -> None:
+    check(make(kind, 17, columns), kind, np.random.default_rng(0).standard_normal((3, columns)).astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", ["Q8_0", "Q4_0", "Q4_K", "Q6_K", "IQ4_NL", "affine-4-64", "BF16"])
+def test_a_token_gets_the_same_numbers_alone_and_in_company(tier: str, kind: str) -> None:
+    columns = columns_of(kind, 512)
+    matrix = linear([make(kind, 40, columns).weight], [None], FLOAT)
+    x = torch.from_numpy(np.random.default_rng(3).standard_normal((15, columns)).astype(np.float32))
+    alone = torch.cat([matrix(row[None]) for row in x])
+    if kind in DENSE:  # a sum of floats depends on how many sums run at once
+        assert torch.allclose(matrix(x), alone, atol=1e-4)
+    else:
+        assert torch.equal(matrix(x), alone)
+
+
+def test_more_tokens_than_fit_into_a_cache_at_once(tier: str) -> None:
+    case = make("Q8_0", 20, 4096)
+    check(case, "Q8_0", np.random.default_rng(0).standard_normal((150, 4096)).astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", ["Q8_0", "Q4_0", "F32"])
+def test_what_is_not_finite_stays_so(tier: str, kind: str) -> None:
+    x = torch.ones(4, 64)
+    x[1, 40], x[2, 3] = float("nan"), float("inf")
+    y = linear([make(kind, 20, 64).weight], [None], FLOAT)(x)
+    assert torch.isfinite(y[[0, 3]]).all()
+    assert not torch.isfinite(y[1:3]).any()
+
+
+def test_the_tiers_that_this_cpu_has_are_tested() -> None:
+    assert library().grus_use_tier(TIERS.index("scalar"))
+    library().grus_use_tier(-1)
+    assert not library().grus_use_tier(99)

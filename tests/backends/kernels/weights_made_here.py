@@ -1,0 +1,153 @@
+"""Weights of every format the kernels know, with the floats they stand for, told by somebody else: the `gguf` package where it
+knows the type, else the format's written rule in numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gguf
+import numpy as np
+import torch
+
+from backends.base import Affine, Blocks, Dense, Raw, Weight
+from backends.torch.kernels.formats import PACKINGS
+
+DENSE = ("F32", "F16", "BF16")
+GGUF = tuple(name for name in PACKINGS if name not in DENSE)
+AFFINE = ("affine-2-64", "affine-3-32", "affine-4-64", "affine-4-32", "affine-5-64", "affine-6-128", "affine-8-64")
+ALL = (*DENSE, *GGUF, *AFFINE)
+
+BLOCK_BYTES = {"Q1_0": (128, 18), "TQ2_0_G128": (128, 34)}
+# Where a block's 16-bit floats lie.
+FLOATS = {
+    "Q4_0": (0,),
+    "Q4_1": (0, 2),
+    "Q5_0": (0,),
+    "Q5_1": (0, 2),
+    "Q8_0": (0,),
+    "Q2_K": (80, 82),
+    "Q3_K": (108,),
+    "Q4_K": (0, 2),
+    "Q5_K": (0, 2),
+    "Q6_K": (208,),
+    "IQ4_NL": (0,),
+    "IQ4_XS": (0,),
+    "TQ1_0": (52,),
+    "TQ2_0": (64,),
+    "Q1_0": (0,),
+    "TQ2_0_G128": (32,),
+}
+HARD = np.array([0, -0.0, 65504, -65504, 6e-8, -6e-8, 6.1e-5, 1, -1, 3e-6], np.float16)
+
+
+@dataclass
+class Case:
+    weight: Weight
+    floats: np.ndarray  # [rows, columns]
+    size: np.ndarray  # how large the terms are that a weight is the sum of: |scale * code| + |minimum|
+
+
+def raw(data: np.ndarray, dtype: str, shape: tuple[int, ...] | None = None, *, shift: int = 0) -> Raw:
+    """The bytes of `data`, at an address that is `shift` past a multiple of 64."""
+    whole = np.empty(data.nbytes + 128, np.uint8)
+    start = -whole.__array_interface__["data"][0] % 64 + shift
+    view = whole[start : start + data.nbytes]
+    view[:] = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    return Raw("w", "", 0, data.nbytes, dtype, tuple(shape or data.shape), memoryview(view).toreadonly())
+
+
+def columns_of(kind: str, at_least: int) -> int:
+    if kind in DENSE:
+        return at_least
+    unit = int(kind.rsplit("-", 1)[1]) if kind in AFFINE else PACKINGS[kind].columns
+    return -(-at_least // unit) * unit
+
+
+def make(kind: str, rows: int, columns: int, seed: int = 0, *, hard: bool = False, shift: int = 0) -> Case:
+    """`hard`: random bits, with scales that are zero, huge, denormal or negative."""
+    rng = np.random.default_rng(seed)
+    if kind in DENSE:
+        return _dense(kind, rows, columns, rng, hard, shift)
+    return (
+        _affine(kind, rows, columns, rng, shift) if kind in AFFINE else _blocks(kind, rows, columns, rng, hard, shift)
+    )
+
+
+def _dense(kind: str, rows: int, columns: int, rng: np.random.Generator, hard: bool, shift: int) -> Case:
+    w = rng.standard_normal((rows, columns)).astype(np.float32)
+    if hard:
+        w *= rng.choice(np.array([0, 1e-30, 1, 1e4], np.float32), (rows, 1))
+    stored = torch.from_numpy(w).to({"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}[kind])
+    floats = stored.float().numpy()
+    data = raw(stored.view(torch.uint8).numpy(), kind, (rows, columns), shift=shift)
+    return Case(Dense(data), floats, np.abs(floats))
+
+
+def _blocks(kind: str, rows: int, columns: int, rng: np.random.Generator, hard: bool, shift: int) -> Case:
+    if kind in BLOCK_BYTES:
+        unit, size = BLOCK_BYTES[kind]
+    else:
+        unit, size = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[kind]]
+    blocks = rng.integers(0, 256, (rows, columns // unit, size), np.uint8)
+    if kind == "MXFP4":
+        blocks[..., 0] = rng.integers(0 if hard else 120, 134, blocks.shape[:2])
+    if kind == "TQ2_0_G128":
+        blocks[..., :32] &= 0b10101010  # 11 stands for nothing
+    for at in FLOATS.get(kind, ()):
+        scales = (
+            rng.choice(HARD, blocks.shape[:2]) if hard else rng.standard_normal(blocks.shape[:2]).astype(np.float16)
+        )
+        blocks[..., at : at + 2] = scales[..., None].view(np.uint8)
+    if kind == "Q8_0" and hard:
+        blocks[:, ::2, 2:10] = 128  # -128, which no quantizer writes
+    floats, size_of = _decoded(kind, blocks, rows, columns)
+    return Case(Blocks(raw(blocks, "U8", shift=shift), kind, (rows, columns)), floats, size_of)
+
+
+def _decoded(kind: str, blocks: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    if kind == "Q1_0":
+        d = blocks[..., :2].copy().view(np.float16).astype(np.float32)
+        bits = np.unpackbits(blocks[..., 2:], axis=-1, bitorder="little")
+        floats = np.where(bits == 1, d, -d).reshape(rows, columns)
+        return floats, np.abs(floats)
+    if kind == "TQ2_0_G128":
+        d = blocks[..., 32:].copy().view(np.float16).astype(np.float32)
+        codes = (blocks[..., :32, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3
+        floats = (d * (codes.reshape(*blocks.shape[:2], 128).astype(np.float32) - 1)).reshape(rows, columns)
+        return floats, np.abs(floats)
+    flat = np.ascontiguousarray(blocks).reshape(rows, -1)
+    kind_of = gguf.GGMLQuantizationType[kind]
+    floats = gguf.dequantize(flat, kind_of).reshape(rows, columns)
+    if len(FLOATS.get(kind, ())) < 2:
+        return floats, np.abs(floats)
+    alone = blocks.copy()  # without its minimum, a weight is its scale's term alone
+    alone[..., FLOATS[kind][1] : FLOATS[kind][1] + 2] = 0
+    term = gguf.dequantize(alone.reshape(rows, -1), kind_of).reshape(rows, columns).astype(np.float64)
+    return floats, np.abs(term) + np.abs(floats - term)
+
+
+def _affine(kind: str, rows: int, columns: int, rng: np.random.Generator, shift: int) -> Case:
+    bits, group = (int(n) for n in kind.split("-")[1:])
+    codes = rng.integers(0, 1 << bits, (rows, columns))
+    stream = ((codes[..., None] >> np.arange(bits)) & 1).astype(np.uint8).reshape(rows, -1)
+    packed = np.packbits(stream, axis=-1, bitorder="little").view(np.uint32)
+    dtype = {32: "F32", 64: "BF16", 128: "F16"}[group]
+    torch_dtype = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16}[dtype]
+    scales, biases = (torch.from_numpy(rng.standard_normal((rows, columns // group))).to(torch_dtype) for _ in range(2))
+    term = np.repeat(scales.float().numpy(), group, -1) * codes.astype(np.float32)
+    minimum = np.repeat(biases.float().numpy(), group, -1)
+    parts = [raw(t.view(torch.uint8).numpy(), dtype, tuple(t.shape), shift=shift) for t in (scales, biases)]
+    weight = Affine(raw(packed, "U32", shift=shift), *parts, bits, group)
+    return Case(weight, term + minimum, np.abs(term) + np.abs(minimum))
+
+
+def quantized(x: np.ndarray) -> np.ndarray:
+    """Activations as the integer kernels see them, in f64: per 32 of a row, 127 steps to the largest."""
+    rows, columns = x.shape
+    padded = np.zeros((rows, -(-columns // 32) * 32), np.float32)
+    padded[:, :columns] = x
+    blocks = padded.reshape(rows, -1, 32)
+    peak = np.abs(blocks).max(-1, keepdims=True)
+    inverse = np.divide(np.float32(127), peak, out=np.zeros_like(peak), where=peak > 1e-36)
+    codes = np.rint(blocks * inverse).astype(np.float64)
+    return (codes * (peak / np.float32(127))).reshape(rows, -1)[:, :columns]
