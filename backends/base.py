@@ -44,9 +44,14 @@ class Raw:
 
 @dataclass(frozen=True)
 class Dense:
-    """A plain matrix `[out, in]` (or `[experts, out, in]`)."""
+    """A plain matrix `[out, in]` (or `[experts, out, in]`).
+
+    With `quant` (Q8_0, Q4_0) it is to be kept in GGUF blocks of that type, which a backend that multiplies blocks makes
+    itself while it loads.
+    """
 
     data: Raw
+    quant: str | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -542,6 +547,10 @@ class Backend(Protocol):
 
     @property
     def ops(self) -> Ops: ...
+
+    @property
+    def blocks(self) -> bool:
+        """Whether `linear` takes `Blocks`, and `Dense` that is to be quantized."""
 
     def tensor(self, raw: Raw, dtype: DType | None = None) -> Array:
         """A float tensor in `dtype` (default the compute dtype), mapped where it can be, else copied."""

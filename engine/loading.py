@@ -25,6 +25,7 @@ from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.text.tools import parser_for
+from engine.weights.fit import choose_quant, fitted
 from engine.weights.view import build
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
@@ -59,6 +60,7 @@ class LoadedModel:
     weight_bytes: int
     fingerprint: str
     markers: frozenset[int]  # special tokens that replies show, because reasoning and tool calls are told apart by them
+    quant: str | None = None  # what plain weights were quantized to while loading
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
 
@@ -95,6 +97,7 @@ class LoadOptions:
     dtype: str = "auto"
     memory_limit: int | None = None  # bytes for weights and KV together; None: a share of the device
     kv_bits: int = 16
+    quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
     cache_dir: str | None = None
     download: bool = True
     progress: Callable[[int, int], None] | None = None
@@ -129,12 +132,14 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
     tokenizer, template = opened.tokenizer, opened.template
     context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
     budget = kv_budget(backend, opened.nbytes, options.memory_limit)
+    quant = choose_quant(options.quant, backend, opened.tensors)
     try:
         if make is None:
             foreign = backend.foreign(folder, budget)
             model, kv, runner = foreign.model, foreign.kv, foreign.runner
         else:
-            model = build(lambda view: make(view, config), opened.source, backend)
+            source = fitted(opened.source, backend, quant)
+            model = build(lambda view: make(view, config), source, backend)
             kv = backend.kv(model.memory, budget, options.kv_bits)
             runner = backend.runner(model, kv)
     except BackendMissing as error:
@@ -153,7 +158,8 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
         vocab=model.vocab,
         defaults=sampling_defaults(generation),
         weight_bytes=opened.nbytes,
-        fingerprint=fingerprint(opened, backend, options.kv_bits),
+        fingerprint=fingerprint(opened, backend, options.kv_bits, quant),
+        quant=quant,
         markers=markers(tokenizer, template, config),
         load_seconds=time.monotonic() - began,
         model=model,
@@ -201,9 +207,9 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def fingerprint(opened: Opened, backend: Backend, kv_bits: int) -> str:
+def fingerprint(opened: Opened, backend: Backend, kv_bits: int, quant: str | None) -> str:
     """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
-    digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits}".encode())
+    digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
     for name, raw in sorted(opened.tensors.items()):
         digest.update(f"{name} {raw.dtype} {raw.shape} {raw.offset}".encode())
     for path in sorted({raw.path for raw in opened.tensors.values()}):

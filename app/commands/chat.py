@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import add_model, add_sampling, load_options, sampling
+from app.commands.options import add_model, add_sampling, load_options, sampling, say_quantized
 from app.commands.run import figures
 from engine.errors import ContextOverflow, GrusError
 from engine.text.reasoning import ReasoningSplitter
@@ -42,6 +42,7 @@ def add_to(commands: Any) -> None:
 def chat(options: argparse.Namespace) -> int:
     params = sampling(options)
     with grus.Model(options.model, load_options(options)) as model:
+        say_quantized(model.loaded.quant, options.quant)
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
         Conversation(model, params, options.system).hold()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from engine.hub.progress import TerminalBar
@@ -12,7 +13,7 @@ from engine.types import SamplingParams
 
 def add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "model", metavar="MODEL", help="a checkpoint's folder, or a repository id such as Qwen/Qwen3-0.6B"
+        "model", metavar="MODEL", help="a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B"
     )
     where = command.add_argument_group("where it runs")
     where.add_argument(
@@ -48,6 +49,7 @@ def load_options(options: argparse.Namespace) -> LoadOptions:
         backend=options.backend,
         device=options.device,
         dtype=options.dtype,
+        quant=options.quant,
         cache_dir=options.cache_dir,
         download=not options.offline,
         progress=TerminalBar(options.model),
@@ -65,3 +67,9 @@ def sampling(options: argparse.Namespace, **more: Any) -> SamplingParams:
     )
     params.check()
     return params
+
+
+def say_quantized(quant: str | None, asked: str) -> None:
+    """A choice that was made for the person is said, with how to unmake it."""
+    if quant is not None and asked == "auto":
+        print(f"Weights are kept as {quant}, which is faster on a CPU. --quant none keeps them whole.", file=sys.stderr)

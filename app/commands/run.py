@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import add_model, add_sampling, load_options, sampling
+from app.commands.options import add_model, add_sampling, load_options, sampling, say_quantized
 from engine.errors import BadRequest
 from engine.types import Failed, Text, Timings
 
@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if options.raw and options.system is not None:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
     with grus.Model(options.model, load_options(options), profile=options.profile) as model:
+        say_quantized(model.loaded.quant, options.quant)
         prompt = model.prompt(text, raw=options.raw, system=options.system)
         handle = model.submit(prompt, params)
         try:

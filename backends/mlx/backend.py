@@ -28,6 +28,7 @@ class MlxBackend:
 
     name = "mlx"
     reads_foreign = True
+    blocks = False
 
     def __init__(self, device: str, dtype: DType) -> None:
         if device not in ("metal", "cpu"):

@@ -11,9 +11,10 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.base import KV, BackendMissing, DeviceMemory, DType, Foreign, MemorySpec, Model, Raw, Weight
+from backends.base import KV, BackendMissing, DeviceMemory, DType, Foreign, Linear, MemorySpec, Model, Raw, Weight
+from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
-from backends.torch.linear import Experts, Stack, make_experts, make_linear
+from backends.torch.linear import make_experts, make_linear
 from backends.torch.load import tensor
 from backends.torch.ops import DTYPES, TextOps
 from backends.torch.runner import TorchRunner
@@ -38,13 +39,17 @@ class TorchBackend:
             raise BackendMissing("No CUDA device is visible to torch. Install a CUDA build of torch, or use the CPU.")
         self.ops = Ops(self._place, dtype)
 
+    @property
+    def blocks(self) -> bool:
+        return self._place.type == "cpu" and library.available()
+
     def tensor(self, raw: Raw, dtype: DType | None = None) -> Tensor:
         return tensor(raw, DTYPES[dtype or self.dtype], self._place)
 
-    def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Stack:
+    def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Linear:
         return make_linear(parts, bias, DTYPES[self.dtype], self._place)
 
-    def experts(self, parts: Sequence[Sequence[Weight]]) -> Experts:
+    def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, DTYPES[self.dtype], self._place)
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> TorchKV:

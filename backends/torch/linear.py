@@ -15,8 +15,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
+from backends.base import Affine, BackendMissing, Blocks, Dense, Linear, Raw, Weight
 from backends.torch.affine import AffineMatrix, Packed
+from backends.torch.kernels import linear as kernels
 from backends.torch.load import mapped, tensor
 
 
@@ -147,13 +148,17 @@ class MergedExperts(Experts):
 
 def make_linear(
     parts: Sequence[Weight], biases: Sequence[Raw | None], dtype: torch.dtype, device: torch.device
-) -> Stack:
-    matrices = [_matrix(part, dtype, device) for part in parts]
+) -> Linear:
     bias = [None if b is None else tensor(b, dtype, device) for b in biases]
+    if _for_kernels(parts):
+        return kernels.linear(parts, bias, dtype, _quant(parts))
+    matrices = [_matrix(part, dtype, device) for part in parts]
     return Stack(matrices, bias) if device.type == "cpu" else _merged(matrices, bias)
 
 
-def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device) -> Experts:
+def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device) -> Linear:
+    if _for_kernels(parts[0]):
+        return kernels.experts(parts, dtype, _quant(parts[0]))
     if len(parts) == 1 and len(parts[0][0].shape) == 3:
         lists = [[_stored(part)[e] for part in parts[0]] for e in range(parts[0][0].shape[0])]
     else:
@@ -167,6 +172,15 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: 
     return Experts(stacks)
 
 
+def _for_kernels(parts: Sequence[Weight]) -> bool:
+    """GGUF blocks, and what is to become such. The engine gives them only to a backend that says it takes them."""
+    return any(isinstance(part, Blocks) or (isinstance(part, Dense) and part.quant) for part in parts)
+
+
+def _quant(parts: Sequence[Weight]) -> str | None:
+    return next((part.quant for part in parts if isinstance(part, Dense) and part.quant), None)
+
+
 def _stored(weight: Weight) -> Tensor | Packed:
     """As the file has it: on the CPU, mapped, in two or three axes."""
     if isinstance(weight, Dense):
@@ -174,7 +188,9 @@ def _stored(weight: Weight) -> Tensor | Packed:
     if isinstance(weight, Affine):
         return Packed(mapped(weight.packed), mapped(weight.scales), mapped(weight.biases), weight.bits, weight.group)
     if isinstance(weight, Blocks):
-        raise BackendMissing(f"{weight.data.name}: GGUF weights ({weight.type}) have no kernel on torch here yet.")
+        raise BackendMissing(
+            f"{weight.data.name}: GGUF weights ({weight.type}) need the CPU kernels, which are not here."
+        )
     raise BackendMissing(f"torch has no linear for {type(weight).__name__} weights.")
 
 
