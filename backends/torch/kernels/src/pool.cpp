@@ -23,6 +23,9 @@ namespace grus {
 namespace {
 
 constexpr auto kSpin = std::chrono::microseconds(80);
+// Looks before a thread that waits offers its core to others. Where there are fewer free cores than threads, the one that is
+// waited for may need that very core; spinning on would cost the rest of a time slice, four milliseconds.
+constexpr int kPatience = 64;
 
 void relax() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -58,10 +61,11 @@ struct Pool {
     void wait_for_round(uint64_t seen) {
         auto until = std::chrono::steady_clock::now() + kSpin;
         do {
-            for (int i = 0; i < 64; ++i) {
+            for (int i = 0; i < kPatience; ++i) {
                 if (round.load() != seen) return;
                 relax();
             }
+            std::this_thread::yield();
         } while (std::chrono::steady_clock::now() < until);
         std::unique_lock<std::mutex> lock(bed);
         sleeping.fetch_add(1);
@@ -95,7 +99,10 @@ struct Pool {
         }
         take_pieces();
         open.store(false);
-        while (inside.load() != 0) relax();
+        for (int i = 1; inside.load() != 0; ++i) {
+            relax();
+            if (i % kPatience == 0) std::this_thread::yield();
+        }
     }
 };
 
