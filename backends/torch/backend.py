@@ -72,7 +72,8 @@ class TorchBackend:
         if self._place.type == "cuda":
             return f"{torch.cuda.get_device_name(self._place)} (CUDA)"
         cores = torch.get_num_threads()
-        return f"{_cpu_name()}, {cores} {'core' if cores == 1 else 'cores'} (CPU)"
+        kernels = f"{library.tier()} kernels" if library.available() else f"no kernels: {library.why_not()}"
+        return f"{_cpu_name()}, {cores} {'core' if cores == 1 else 'cores'} (CPU, {kernels})"
 
     def release(self) -> None:
         gc.collect()

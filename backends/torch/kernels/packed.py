@@ -52,13 +52,16 @@ class PackedMatrix:
 
     def fill(self, weight: Weight, expert: int = 0, first: int = 0) -> None:
         """Pack all rows of `weight` as rows `first ...` of `expert`; a weight of three axes fills all experts."""
+        # read once, and held until packed: the bytes of a computed tensor exist only as long as somebody holds them
+        raws = (weight.packed, weight.scales, weight.biases) if isinstance(weight, Affine) else (weight.data,)
+        held = [_bytes(raw) for raw in raws]
         if len(weight.shape) == 3:
             for index in range(weight.shape[0]):
-                self._fill(weight, index, index, first)
+                self._fill(weight, held, index, index, first)
         else:
-            self._fill(weight, 0, expert, first)
+            self._fill(weight, held, 0, expert, first)
 
-    def _fill(self, weight: Weight, index: int, expert: int, first: int) -> None:
+    def _fill(self, weight: Weight, held: Sequence[np.ndarray], index: int, expert: int, first: int) -> None:
         rows = weight.shape[-2]
         affine: AffineParts | None = None
         if isinstance(weight, Affine):
@@ -66,13 +69,14 @@ class PackedMatrix:
             groups = self.columns // weight.group
             kind = formats.Scale[weight.scales.dtype]
             row_bytes = groups * (4 if kind == formats.Scale.F32 else 2)
-            scales = _address(weight.scales, index, rows * row_bytes)
-            biases = _address(weight.biases, index, rows * row_bytes)
+            scales = _address(weight.scales, held[1], index, rows * row_bytes)
+            biases = _address(weight.biases, held[2], index, rows * row_bytes)
             affine = AffineParts(scales, biases, row_bytes, weight.bits, weight.group, kind)
-            data = _address(weight.packed, index, rows * self.columns * weight.bits // 8)
+            data = _address(weight.packed, held[0], index, rows * self.columns * weight.bits // 8)
         else:
             source = Source[weight.type] if isinstance(weight, Blocks) else Source[weight.data.dtype]
-            data = _address(weight.data, index, rows * self.library.grus_source_row_bytes(source, self.columns))
+            nbytes = rows * self.library.grus_source_row_bytes(source, self.columns)
+            data = _address(weight.data, held[0], index, nbytes)
         parts = None if affine is None else ctypes.byref(affine)
         self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, torch.get_num_threads())
 
@@ -122,14 +126,17 @@ class PackedMatrix:
         )
 
 
-def _address(raw: Raw, index: int, nbytes: int) -> int:
-    """Where matrix `index` begins in `raw`, each being `nbytes` long."""
-    if raw.nbytes < (index + 1) * nbytes or len(raw.buffer) < raw.nbytes:
+def _bytes(raw: Raw) -> np.ndarray:
+    return np.frombuffer(raw.buffer, np.uint8)
+
+
+def _address(raw: Raw, held: np.ndarray, index: int, nbytes: int) -> int:
+    """Where matrix `index` begins in the bytes of `raw`, each being `nbytes` long."""
+    if held.nbytes < max(raw.nbytes, (index + 1) * nbytes):
         raise BackendMissing(
-            f"{raw.name} has {raw.nbytes} bytes; its shape needs {(index + 1) * nbytes}. The file is damaged."
+            f"{raw.name} has {held.nbytes} bytes; its shape needs {(index + 1) * nbytes}. The file is damaged."
         )
-    address: int = np.frombuffer(raw.buffer, np.uint8).__array_interface__["data"][0]
-    return address + index * nbytes
+    return int(held.__array_interface__["data"][0]) + index * nbytes
 
 
 def pack(parts: Sequence[Weight], packing: Packing) -> PackedMatrix:
