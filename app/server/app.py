@@ -1,0 +1,107 @@
+"""The application: all families under one roof, one way in, one way in which errors are told."""
+
+from __future__ import annotations
+
+import logging
+import time
+from importlib.metadata import PackageNotFoundError, version
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.server import docs_page
+from app.server.chat import router as chat
+from app.server.context import Server
+from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
+from app.server.gate import Gate
+from app.server.management import router as management
+from app.server.metrics import Meters
+from app.server.models import router as models
+from app.server.service import Service
+from app.server.settings import ServerSettings
+from app.server.streaming import ClientGone
+from app.server.tokens import router as tokens
+from engine.errors import GrusError
+
+log = logging.getLogger("grus.server")
+
+FAMILIES = (chat, models, tokens, management)
+
+
+def create_app(service: Service, settings: ServerSettings) -> FastAPI:
+    """The ASGI application over a service. The caller closes the service."""
+    app = FastAPI(
+        title="Grus",
+        description="Private AI on this machine, in the words of OpenAI, Anthropic, Ollama and SGLang.",
+        version=server_version(),
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.server = Server(settings, service)
+    for family in FAMILIES:
+        app.include_router(family.router)
+    app.include_router(docs_page.router)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    for kind in (HTTPException, GrusError, ClientGone, Exception):
+        app.add_exception_handler(kind, _failed)
+    service.meters.observe(service.stats)
+    app.add_middleware(_Timed, meters=service.meters, quiet=not settings.log_requests)
+    app.add_middleware(Gate, settings=settings)
+    return app
+
+
+def server_version() -> str:
+    try:
+        return version("grus")
+    except PackageNotFoundError:
+        return "0"
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return _told(request, from_validation(error.errors()))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    if isinstance(error, ClientGone):
+        return Response(status_code=499)  # nobody reads it
+    return _told(request, as_api_error(error))
+
+
+def _told(request: Request, error: ApiError) -> Response:
+    body = error_body(error, family_of(request.url.path))
+    return JSONResponse(body, error.status_code, headers=dict(error.headers or {}))
+
+
+class _Timed:
+    """Counts requests by route, and writes a line for each where that is wanted: never a body, never a header."""
+
+    def __init__(self, app: ASGIApp, meters: Meters, quiet: bool) -> None:
+        self._app = app
+        self._meters = meters
+        self._quiet = quiet
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 500
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        finally:
+            route = getattr(scope.get("route"), "path", "unknown")
+            seconds = time.monotonic() - began
+            self._meters.http(route, status, seconds)
+            if not self._quiet:
+                log.info("%s %s %s %d %.3fs", scope["state"]["request_id"], scope["method"], route, status, seconds)

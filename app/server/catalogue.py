@@ -1,0 +1,82 @@
+"""Which models may be asked for by name, and where they lie. A request can name a model, never a path.
+
+Known are: models given by name when the server started, folders in a models folder, and what is whole in the Hugging
+Face cache. Knows nothing of loading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.errors import ModelNotFound
+from engine.hub.cache import REPO_ID, cached_models, find
+
+
+@dataclass(frozen=True)
+class Known:
+    """One model: the name it goes by, what to load, and when its files were last changed."""
+
+    name: str
+    source: str
+    created: int = 0
+
+
+@dataclass
+class Catalogue:
+    """`named` are served under their names; the first is the default of requests that name none."""
+
+    named: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
+    cache_dir: str | None = None
+    use_cache: bool = True
+
+    @property
+    def default(self) -> str | None:
+        return next(iter(self.named), None)
+
+    def look_up(self, name: str) -> Known:
+        """Raises ModelNotFound. `:latest` is how some clients spell a name without a tag."""
+        for spelling in (name, name.removesuffix(":latest")):
+            if spelling in self.named:
+                return self._known(spelling, self.named[spelling])
+            found = self._in_folder(spelling) or self._in_cache(spelling)
+            if found is not None:
+                return found
+        have = ", ".join(self.named) or "none by name"
+        raise ModelNotFound(f"There is no model {name[:200]!r} here. Served: {have}. GET /v1/models lists all.")
+
+    def all(self) -> list[Known]:
+        """Reads the disk; call it from a thread."""
+        known = {name: self._known(name, source) for name, source in self.named.items()}
+        if self.folder is not None and self.folder.is_dir():
+            for path in sorted(self.folder.iterdir()):
+                if (path / "config.json").is_file():
+                    known.setdefault(path.name, self._known(path.name, str(path)))
+        if self.use_cache:
+            for model in cached_models(self.cache_dir):
+                if model.snapshot.complete:
+                    known.setdefault(model.repo, Known(model.repo, model.repo, int(model.modified)))
+        return list(known.values())
+
+    def _in_folder(self, name: str) -> Known | None:
+        if self.folder is None or Path(name).name != name or name.startswith("."):
+            return None
+        path = self.folder / name
+        return self._known(name, str(path)) if (path / "config.json").is_file() else None
+
+    def _in_cache(self, name: str) -> Known | None:
+        if not self.use_cache or not REPO_ID.fullmatch(name):
+            return None
+        snapshot = find(name, None, self.cache_dir)
+        if snapshot is None or not snapshot.complete:
+            return None
+        return Known(name, name, int(snapshot.path.stat().st_mtime))
+
+    def _known(self, name: str, source: str) -> Known:
+        try:
+            created = int(Path(source).expanduser().stat().st_mtime)
+        except (OSError, ValueError):
+            created = 0
+        return Known(name, source, created)

@@ -1,0 +1,102 @@
+"""What a handler has at hand: the server's settings and its service, and how a reply goes back to its client."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.responses import JSONResponse
+
+from app.server.conversation import Conversation, Prepared, prepare
+from app.server.errors import ApiError, as_api_error, bad_request, error_body
+from app.server.replies import Part
+from app.server.service import Running, Service
+from app.server.settings import ServerSettings
+from app.server.streaming import COMMENT, Stream, event
+from engine.errors import GrusError
+from engine.loading import LoadedModel
+
+log = logging.getLogger("grus.server")
+
+LONG_PROMPT = 20_000  # characters; longer ones are rendered and tokenized off the event loop
+
+
+def _openai_error(error: ApiError) -> bytes:
+    return event(error_body(error, "openai"))
+
+
+async def _told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
+    """The status has been sent when a reply fails half-way, so that the error must come as part of it."""
+    try:
+        async for chunk in chunks:
+            yield chunk
+    except Exception as error:
+        if not isinstance(error, GrusError | ApiError):
+            log.exception("A stream failed.")
+        yield tell(as_api_error(error))
+
+
+@dataclass
+class Server:
+    """One running server's parts."""
+
+    settings: ServerSettings
+    service: Service
+
+    async def prepare(self, chat: Conversation, name: str | None) -> tuple[str, LoadedModel, Prepared]:
+        size = sum(len(str(message.get("content", ""))) for message in chat.messages)
+        self.check_prompt(size)
+        served, model = await self.service.find(name)
+        if size < LONG_PROMPT:
+            return served, model, prepare(chat, model, served)
+        return served, model, await asyncio.to_thread(prepare, chat, model, served)
+
+    def check_prompt(self, size: int) -> None:
+        if size > self.settings.max_prompt:
+            raise bad_request(
+                f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
+            )
+
+    async def parts(self, request: Request, running: Running) -> list[Part]:
+        """A whole reply."""
+        return await self.service.collect(request.receive, running)
+
+    async def stream(
+        self,
+        running: Running,
+        chunks: AsyncIterator[bytes],
+        *,
+        tell: Callable[[ApiError], bytes] = _openai_error,
+        heartbeat: bytes | None = COMMENT,
+        media_type: str = "text/event-stream",
+    ) -> Stream:
+        """A reply as it comes. What goes wrong before its first sign of life is raised here."""
+        try:
+            await running.begun(self.settings.heartbeat_seconds)
+        except BaseException:
+            running.cancel()
+            raise
+        return Stream(
+            _told(chunks, tell),
+            running.cancel,
+            heartbeat=heartbeat,
+            every=self.settings.heartbeat_seconds,
+            patience=self.settings.send_seconds,
+            media_type=media_type,
+        )
+
+
+def _server(request: Request) -> Server:
+    server: Server = request.app.state.server
+    return server
+
+
+Here = Annotated[Server, Depends(_server)]
+
+
+def answer(body: Any, status: int = 200) -> JSONResponse:
+    return JSONResponse(body, status)

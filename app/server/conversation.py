@@ -1,0 +1,217 @@
+"""From a conversation, in whichever family's words it came, to a request for the engine and a reader of its reply.
+
+Decides what follows from a model's template: whether it can reason or call tools, how that is switched, and which
+grammar holds a reply to what was promised. Knows no HTTP.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from app.server.errors import bad_request, unsupported
+from app.server.replies import ReplyReader
+from engine.loading import LoadedModel
+from engine.pipelines.chat import Prompt, chat_prompt
+from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
+from engine.text.tool_readers import JsonReader, Lead, Reader
+from engine.text.tools import Convention, ToolParser, parser_for
+from engine.types import Grammar, Request, SamplingParams
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+_RESERVED = frozenset(
+    {"messages", "tools", "documents", "name", "add_generation_prompt", "continue_final_message", "self"}
+)
+
+
+@dataclass(frozen=True)
+class ToolChoice:
+    kind: Literal["auto", "none", "required", "named"] = "auto"
+    name: str = ""
+
+
+@dataclass
+class Conversation:
+    """What was asked. Messages and tools have OpenAI's shape, which chat templates read."""
+
+    messages: Sequence[Mapping[str, Any]]
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    tools: Sequence[Mapping[str, Any]] = ()
+    tool_choice: ToolChoice = field(default_factory=ToolChoice)
+    parallel_calls: bool = True
+    grammar: Grammar | None = None
+    thinking: bool | None = None  # None: as the model's template has it
+    effort: Effort | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    continue_last: bool = False  # go on with the last message instead of beginning a new one
+
+
+@dataclass(frozen=True)
+class Prepared:
+    request: Request
+    reader: ReplyReader
+    prompt: Prompt
+
+
+def prepare(conversation: Conversation, model: LoadedModel, name: str) -> Prepared:
+    """Raises an ApiError or a GrusError that names what cannot be done."""
+    return _Preparation(conversation, model).run(name)
+
+
+class _Preparation:
+    def __init__(self, conversation: Conversation, model: LoadedModel) -> None:
+        self.chat = conversation
+        self.model = model
+        self.kind = str(model.config.get("model_type", ""))
+        self.offers_tools = bool(conversation.tools) and conversation.tool_choice.kind != "none"
+        self.template = model.template.source(tools=self.offers_tools) if model.template.names else ""
+        self.tags = tags_for(self.kind, self.template)
+
+    def run(self, name: str) -> Prepared:
+        forced = self.offers_tools and self.chat.tool_choice.kind in ("required", "named")
+        if forced and self.chat.grammar is not None:
+            raise bad_request("response_format and a tool choice that forces a call exclude each other.", "tool_choice")
+        grammar = calls_grammar(self.chat) if forced else self.chat.grammar
+        prompt, opened = self._prompt(constrained=grammar is not None)
+        sampling = self.chat.sampling
+        if grammar is not None:
+            after = self.tags.close if self.tags and opened else None
+            sampling = replace(sampling, grammar=grammar, grammar_after=after)
+        sampling.check()
+        reader = ReplyReader(self._splitter(opened), self._parser(forced))
+        return Prepared(Request(name, prompt.ids, sampling), reader, prompt)
+
+    def _prompt(self, constrained: bool) -> tuple[Prompt, bool]:
+        """The prompt, and whether it ends inside the reasoning."""
+        variables = self._variables()
+        prompt = self._render(variables)
+        opened = self.tags is not None and self.tags.opened_in(prompt.text)
+        if constrained and self.tags is not None and not opened and not self.chat.continue_last:
+            # A model that may or may not begin to reason would leave it open where the promised form begins.
+            if self._wants_reasoning:
+                text = prompt.text + self.tags.open + "\n"
+                return Prompt(text, self.model.tokenizer.encode(text, add_special=False)), True
+            if "enable_thinking" in self.template and "enable_thinking" not in variables:
+                prompt = self._render(variables | {"enable_thinking": False})
+                opened = self.tags.opened_in(prompt.text)
+        return prompt, opened
+
+    def _render(self, variables: Mapping[str, Any]) -> Prompt:
+        more: dict[str, Any] = {"continue_final_message": True} if self.chat.continue_last else {}
+        tools = self.chat.tools if self.offers_tools else None
+        return chat_prompt(self.model, self.chat.messages, tools, **variables, **more)
+
+    @property
+    def _wants_reasoning(self) -> bool:
+        return self.chat.thinking is True or self.chat.effort not in (None, "none")
+
+    def _variables(self) -> dict[str, Any]:
+        chat = self.chat
+        for key in chat.variables:
+            if key in _RESERVED or not key.isidentifier():
+                raise bad_request(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
+            if key not in self.template:
+                raise unsupported(f"chat_template_kwargs.{key}", f"This model's chat template does not know {key!r}.")
+        thinking = chat.thinking if chat.effort is None else chat.effort != "none"
+        variables: dict[str, Any] = dict(chat.variables)
+        if thinking is not None:
+            self._check_switch(thinking)
+            if "enable_thinking" in self.template:
+                variables.setdefault("enable_thinking", thinking)
+        if chat.effort not in (None, "none") and "reasoning_effort" in self.template:
+            variables.setdefault("reasoning_effort", chat.effort)
+        return variables
+
+    def _check_switch(self, thinking: bool) -> None:
+        named = "reasoning_effort" if self.chat.effort is not None else "thinking"
+        if thinking and self.tags is None:
+            raise unsupported(named, "This model does not reason before it answers.")
+        switchable = "enable_thinking" in self.template
+        if not thinking and self.tags is not None and not switchable:
+            raise unsupported(named, "This model's reasoning cannot be switched off.")
+
+    def _splitter(self, opened: bool) -> Any:
+        tags: ReasoningTags | None = self.tags
+        return lambda: None if tags is None else ReasoningSplitter(tags, started=opened)
+
+    def _parser(self, forced: bool) -> Any:
+        if forced:
+            return lambda: ToolParser(FORCED)
+        if not self.offers_tools:
+            return lambda: None
+        return lambda: parser_for(self.kind, self.template, self.chat.tools)
+
+
+def _functions(conversation: Conversation) -> list[Mapping[str, Any]]:
+    functions = [tool["function"] for tool in conversation.tools]
+    if conversation.tool_choice.kind == "named":
+        functions = [f for f in functions if f["name"] == conversation.tool_choice.name]
+        if not functions:
+            name = conversation.tool_choice.name
+            raise bad_request(f"tool_choice names {name!r}, which is none of the tools.", "tool_choice")
+    return functions
+
+
+def calls_grammar(conversation: Conversation) -> Grammar:
+    """A reply that is a list of calls and nothing else, so that a call that was demanded cannot fail to come."""
+    calls = [
+        {
+            "type": "object",
+            "properties": {
+                "name": {"const": function["name"]},
+                "arguments": function.get("parameters") or {"type": "object"},
+            },
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+        }
+        for function in _functions(conversation)
+    ]
+    schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"anyOf": calls}}
+    if conversation.tool_choice.kind == "named" or not conversation.parallel_calls:
+        schema["maxItems"] = 1
+    definitions = _lifted(calls)
+    if definitions:
+        schema["$defs"] = definitions
+    return Grammar("json_schema", json.dumps(schema))
+
+
+def _lifted(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A schema's own definitions are found from the top; move them there, under names that cannot meet."""
+    lifted: dict[str, Any] = {}
+    for at, call in enumerate(calls):
+        arguments = call["properties"]["arguments"]
+        names = {
+            f"#/{key}/{name}": f"tool{at}_{name}" for key in ("$defs", "definitions") for name in arguments.get(key, {})
+        }
+        if not names:
+            continue
+        for key in ("$defs", "definitions"):
+            for name, definition in arguments.get(key, {}).items():
+                lifted[f"tool{at}_{name}"] = _renamed(definition, names)
+        rest = {k: v for k, v in arguments.items() if k not in ("$defs", "definitions")}
+        call["properties"]["arguments"] = _renamed(rest, names)
+    return lifted
+
+
+def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(schema, Mapping):
+        return {
+            key: f"#/$defs/{names[value]}"
+            if key == "$ref" and isinstance(value, str) and value in names
+            else _renamed(value, names)
+            for key, value in schema.items()
+        }
+    return [_renamed(item, names) for item in schema] if isinstance(schema, list) else schema
+
+
+def _listed() -> Reader:
+    return Lead(skip={}, keep={"{": JsonReader})
+
+
+def _opening() -> Reader:
+    return Lead(skip={"[": _listed}, keep={})
+
+
+FORCED = Convention(opens={}, closes=("]",), joins={",": _listed}, bare=_opening)

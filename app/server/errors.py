@@ -1,0 +1,140 @@
+"""What a client is told when something is wrong: a status, a code, a sentence, and each family's own shape for them.
+
+Knows which status each of the engine's errors is. Knows nothing of routes but the family that a path belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from engine.errors import (
+    BackendUnavailable,
+    BadRequest,
+    EngineStopped,
+    GrusError,
+    ModelNotFound,
+    OutOfMemory,
+    QueueFull,
+    TemplateError,
+)
+
+RETRY_SECONDS = 2
+
+_STATUS: tuple[tuple[type[GrusError], int], ...] = (  # the first that fits
+    (QueueFull, 429),
+    (ModelNotFound, 404),
+    (BadRequest, 400),
+    (TemplateError, 400),
+    (OutOfMemory, 503),
+    (BackendUnavailable, 503),
+    (EngineStopped, 503),
+)
+
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    405: "invalid_request_error",
+    408: "timeout_error",
+    413: "request_too_large",
+    415: "invalid_request_error",
+    429: "rate_limit_error",
+    501: "not_implemented_error",
+    503: "overloaded_error",
+}
+
+
+class ApiError(HTTPException):
+    """An answer other than the one that was asked for."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(status, message, dict(headers or {}))
+        self.message = message
+        self.code = code or _TYPES.get(status, "error")
+        self.param = param
+
+    @property
+    def type(self) -> str:
+        return _TYPES.get(self.status_code, "server_error")
+
+
+class NotImplementedYet(ApiError):
+    """A capability that this server has a route for, but no engine."""
+
+    def __init__(self, message: str, param: str | None = None) -> None:
+        super().__init__(501, message, code="not_implemented", param=param)
+
+
+def bad_request(message: str, param: str | None = None) -> ApiError:
+    return ApiError(400, message, code="bad_request", param=param)
+
+
+def unsupported(param: str, message: str) -> ApiError:
+    """A parameter that exists in the family, but not here."""
+    return ApiError(400, message, code="unsupported_parameter", param=param)
+
+
+def as_api_error(error: Exception) -> ApiError:
+    """Whatever was raised, as an answer. An error that nobody foresaw tells the client nothing of our insides."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, HTTPException):
+        return ApiError(error.status_code, str(error.detail), headers=error.headers)
+    if isinstance(error, GrusError):
+        status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+        headers = {"Retry-After": str(RETRY_SECONDS)} if status in (429, 503) else {}
+        param = error.param if isinstance(error, BadRequest) else None
+        return ApiError(status, str(error), code=error.code, param=param, headers=headers)
+    return ApiError(500, "The server met a fault of its own. Its log says more.", code="internal_error")
+
+
+def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
+    """The first problem that pydantic found, as a sentence that names the parameter."""
+    problem = problems[0]
+    kind, message = str(problem.get("type", "")), str(problem.get("msg", "is not valid"))
+    names = [str(part) for part in problem.get("loc", ()) if part not in ("body", "query", "path")]
+    param = ".".join(name for name in names if not _is_branch(name)) or None
+    if kind == "json_invalid":
+        return ApiError(400, "The body is not valid JSON.", code="invalid_json")
+    if kind == "extra_forbidden":
+        return unsupported(param or "", f"There is no parameter {param!r} here, or it is not supported.")
+    if param is None:
+        return bad_request("The body must be a JSON object. Send it with Content-Type: application/json.")
+    if kind == "missing":
+        return bad_request(f"{param} is required.", param)
+    return bad_request(f"{param}: {message.removeprefix('Value error, ')}.".replace("..", "."), param)
+
+
+def _is_branch(name: str) -> bool:
+    """pydantic names the branches of a union in a problem's place; they are no parameters."""
+    return name.endswith("]") or name[:1].isupper() or name in ("str", "int", "float", "bool") or "-" in name
+
+
+def family_of(path: str) -> str:
+    if path.startswith("/v1/messages"):
+        return "anthropic"
+    return "ollama" if path.startswith("/api/") else "openai"
+
+
+def error_body(error: ApiError, family: str) -> dict[str, Any]:
+    """The error in the shape that this family's clients read."""
+    if family == "ollama":
+        return {"error": error.message}
+    if family == "anthropic":
+        kind = {400: "invalid_request_error", 500: "api_error", 501: "api_error"}.get(error.status_code, error.type)
+        return {"type": "error", "error": {"type": kind, "message": error.message}}
+    return {
+        "error": {"message": error.message, "type": error.type, "param": error.param, "code": error.code},
+    }

@@ -1,0 +1,182 @@
+"""What every request must pass before a handler sees it: who asks, from where, how much, and how slowly.
+
+Web pages attack local servers in two ways. A page can send requests here (the browser then names the page in `Origin`),
+or its name can be pointed at this machine after it was loaded (the browser then names it in `Host`). Both headers are
+checked, so that only programs on this machine, and pages that were let in by name, get through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import time
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.server.errors import ApiError, error_body, family_of
+from app.server.settings import ServerSettings, is_address
+from engine.types import new_id
+
+_OPEN_PATHS = frozenset({"/health"})  # answer without a key, so that a supervisor can ask
+_METHODS = "GET, POST, DELETE, OPTIONS"
+
+
+class Gate:
+    """ASGI middleware. Never buffers a body and never touches a response but for its headers."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        self._app = app
+        self._settings = settings
+        self._keys = [_digest(key) for key in settings.api_keys]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1000})
+            return
+        headers = Headers(scope=scope)
+        scope.setdefault("state", {})["request_id"] = request_id = new_id()
+        extra = [(b"x-request-id", request_id.encode()), (b"x-content-type-options", b"nosniff")]
+        origin = headers.get("origin")
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *extra]
+            await send(message)
+
+        try:
+            self._check_host(headers)
+            if origin is not None:
+                self._check_origin(origin, headers)
+                extra += [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
+                if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+                    await _preflight(headers, answer)
+                    return
+            if scope["path"] not in _OPEN_PATHS:
+                self._check_key(headers)
+            self._check_size(headers)
+        except ApiError as error:
+            await refuse(error, scope, answer)
+            return
+        await self._app(scope, _Body(receive, self._settings), answer)
+
+    def _check_host(self, headers: Headers) -> None:
+        named = headers.get("host", "")
+        name = _host_name(named)
+        known = {"localhost", self._settings.host.lower(), *(h.lower() for h in self._settings.allowed_hosts)}
+        # an address cannot be pointed elsewhere; a name can
+        if not name or not (is_address(name) or name in known or name.endswith(".localhost") or "*" in known):
+            raise ApiError(
+                403,
+                f"This server is not known as {named[:100]!r}. Start it with --allowed-host NAME to reach it by name.",
+                code="host_not_allowed",
+            )
+
+    def _check_origin(self, origin: str, headers: Headers) -> None:
+        allowed = self._settings.origins
+        if not _same_origin(origin, headers.get("host")) and origin not in allowed and "*" not in allowed:
+            raise ApiError(
+                403,
+                f"Web pages from {origin[:100]} may not call this server. Start it with --cors-origin to let them in.",
+                code="origin_not_allowed",
+            )
+
+    def _check_key(self, headers: Headers) -> None:
+        if not self._keys:
+            return
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+        digest = _digest(given)
+        # every key is compared, so that the time taken tells nothing
+        if not sum(hmac.compare_digest(digest, key) for key in self._keys):
+            raise ApiError(
+                401,
+                "An API key is needed here. Send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.",
+                code="invalid_api_key",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
+    def _check_size(self, headers: Headers) -> None:
+        length = headers.get("content-length")
+        if length is not None and length.isdigit() and int(length) > self._settings.max_body:
+            raise _too_large(self._settings.max_body)
+        if headers.get("content-encoding", "identity") != "identity":
+            raise ApiError(415, "Compressed bodies are not taken. Send the body as it is.", code="bad_encoding")
+
+
+class _Body:
+    """A `receive` that refuses bodies that are too long or too slow."""
+
+    def __init__(self, receive: Receive, settings: ServerSettings) -> None:
+        self._receive = receive
+        self._limit = settings.max_body
+        self._deadline = time.monotonic() + settings.body_seconds
+        self._seen = 0
+        self._complete = False
+
+    async def __call__(self) -> Message:
+        if self._complete:  # what comes now is the client's going away, whenever that is
+            return await self._receive()
+        try:
+            async with asyncio.timeout(max(0.0, self._deadline - time.monotonic())):
+                message = await self._receive()
+        except TimeoutError:
+            raise ApiError(408, "The body did not arrive in time.", headers={"Connection": "close"}) from None
+        if message["type"] == "http.request":
+            self._seen += len(message.get("body", b""))
+            self._complete = not message.get("more_body", False)
+            if self._seen > self._limit:
+                raise _too_large(self._limit)
+        return message
+
+
+async def refuse(error: ApiError, scope: Scope, send: Send) -> None:
+    body = json.dumps(error_body(error, family_of(scope["path"])), ensure_ascii=True).encode()
+    headers = [(k.lower().encode(), v.encode()) for k, v in (error.headers or {}).items()]
+    headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _preflight(headers: Headers, send: Send) -> None:
+    asked = headers.get("access-control-request-headers", "authorization, content-type")
+    answer = [
+        (b"access-control-allow-methods", _METHODS.encode()),
+        (b"access-control-allow-headers", asked.encode("latin-1")),
+        (b"access-control-max-age", b"600"),
+    ]
+    await send({"type": "http.response.start", "status": 204, "headers": answer})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _host_name(host: str) -> str:
+    """The name or address in a Host header; empty where it is none."""
+    if set(host) & set("/\\@?# "):
+        return ""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _same_origin(origin: str, host: str | None) -> bool:
+    return origin in (f"http://{host}", f"https://{host}")
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(
+        413,
+        f"The body is larger than the {limit >> 20} MiB that this server takes.",
+        code="body_too_large",
+        headers={"Connection": "close"},
+    )

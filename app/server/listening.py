@@ -1,0 +1,104 @@
+"""A socket and a uvicorn that serves an application on it, until told to stop: from a signal, or from another thread.
+
+The command line, the desktop app and the tests all start a server this way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from app.server.settings import ServerSettings
+from engine.errors import BadRequest
+
+
+class Listener:
+    """Bind first, so that a port that is taken is said before anything is loaded."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        self.socket = _bind(settings.host, settings.port)
+        self.port: int = self.socket.getsockname()[1]
+        self._open = threading.Event()
+        config = uvicorn.Config(
+            app,
+            http=_protocol(settings.header_seconds),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=max(1, round(settings.grace_seconds)),
+            h11_max_incomplete_event_size=64 * 1024,
+        )
+        self._server = _Quiet(config, self._open)
+
+    def run(self) -> None:
+        """Serve until stopped. Running replies end, or are cut off after the grace time."""
+        asyncio.run(self._server.serve(sockets=[self.socket]))
+
+    def wait_until_open(self, seconds: float) -> int:
+        if not self._open.wait(seconds):
+            raise TimeoutError("The server did not start in time.")
+        return self.port
+
+    def stop(self) -> None:
+        """From any thread or signal handler. Asking twice does not wait for running replies."""
+        self._server.force_exit = self._server.should_exit
+        self._server.should_exit = True
+
+
+class _Quiet(uvicorn.Server):
+    """Leaves signals to its owner, and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, listening: threading.Event) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listening.set()
+
+
+def _protocol(seconds: float) -> type[H11Protocol]:
+    """A connection that has not brought a whole request's head in time is closed."""
+
+    class Timely(H11Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._head_timer = self.loop.call_later(seconds, self._close_if_idle)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._head_timer.cancel()
+            super().connection_lost(exc)
+
+        def _close_if_idle(self) -> None:
+            if self.cycle is None and not self.transport.is_closing():
+                self.transport.close()
+
+    return Timely
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise BadRequest(f"Cannot listen on {host}:{port}: {why}. Choose another --host or --port.", "port") from None
+    listening.setblocking(False)
+    return listening

@@ -1,0 +1,1 @@
+"""Health, figures, loading and unloading."""

@@ -1,0 +1,46 @@
+"""`GET /health`, `/v1/stats`, `/metrics`, `POST /v1/load`, `/v1/unload`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from app.server.context import Here
+from app.server.documented import errors
+from app.server.management.protocol import Health, Loaded, LoadRequest, Stats
+from app.server.strict import StrictRoute
+
+router = APIRouter(route_class=StrictRoute, tags=["Management"])
+
+
+@router.get("/health")
+async def health() -> Health:
+    """The server answers. Needs no key."""
+    return Health()
+
+
+@router.get("/v1/stats", responses=errors())
+async def stats(server: Here) -> Stats:
+    """What the engine counts: active, waiting and evicted requests, memory, rates."""
+    return Stats(models=sorted(server.service.resident()), engine=server.service.stats())
+
+
+@router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}} | errors())
+async def metrics(server: Here) -> Response:
+    """The same and more for Prometheus."""
+    return Response(server.service.meters.page(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.post("/v1/load", responses=errors(400, 404))
+async def load(body: LoadRequest, server: Here) -> Loaded:
+    """Load a model now instead of at its first request. Downloads nothing: `/api/pull` does."""
+    name, model = await server.service.find(body.model)
+    return Loaded(model=name, loaded=True, context_length=model.context)
+
+
+@router.post("/v1/unload", responses=errors(400, 404))
+async def unload(body: LoadRequest, server: Here) -> Loaded:
+    """Let go of a model, after the requests that it still answers."""
+    name = server.service.known(body.model).name
+    await server.service.unload(name)
+    return Loaded(model=name, loaded=False)

@@ -1,0 +1,167 @@
+"""A reply's events, read as what they mean to a client: reasoning, answer, tool calls, and why it ended.
+
+One `ReplyReader` per request; each of the `n` choices has parsers of its own. Knows no family's wire format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from engine.text.reasoning import ReasoningSplitter
+from engine.text.tools import CallArguments, CallBroken, CallStarted, TextPiece, ToolCall, ToolParser
+from engine.types import Done, Event, Finished, FinishReason, Text, TokenLogprob
+
+PartKind = Literal["reasoning", "answer", "call", "arguments", "tokens", "end"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of one choice. `tokens` carries log probabilities alone; `end` comes once a choice, last."""
+
+    index: int
+    kind: PartKind
+    text: str = ""
+    call: int = 0  # which call of this choice
+    call_id: str = ""
+    name: str = ""
+    reason: FinishReason = "stop"
+    stop: str | int | None = None
+    logprobs: Sequence[TokenLogprob] = ()
+
+
+@dataclass
+class _Choice:
+    splitter: ReasoningSplitter | None
+    tools: ToolParser | None
+    calls: int = 0  # that were read to their end
+    ended: bool = False
+    tokens: list[TokenLogprob] = field(default_factory=list)
+
+
+class ReplyReader:
+    """Folds engine events into parts. The makers give a fresh parser to every choice."""
+
+    def __init__(
+        self,
+        splitter: Callable[[], ReasoningSplitter | None] = lambda: None,
+        tools: Callable[[], ToolParser | None] = lambda: None,
+    ) -> None:
+        self._make_splitter = splitter
+        self._make_tools = tools
+        self._choices: dict[int, _Choice] = {}
+        self.reasoning_tokens = 0
+
+    def read(self, event: Event) -> list[Part]:
+        if isinstance(event, Text):
+            return self._text(event)
+        if isinstance(event, Finished):
+            return self._end(event.index, event.reason, event.stop)
+        if isinstance(event, Done):
+            open_choices = [i for i, choice in self._choices.items() if not choice.ended] or (
+                [] if self._choices else [0]
+            )
+            return [part for i in sorted(open_choices) for part in self._end(i, event.reason, event.stop)]
+        return []
+
+    def _choice(self, index: int) -> _Choice:
+        if index not in self._choices:
+            self._choices[index] = _Choice(self._make_splitter(), self._make_tools())
+        return self._choices[index]
+
+    def _text(self, event: Text) -> list[Part]:
+        choice = self._choice(event.index)
+        parts = [Part(event.index, "tokens", logprobs=event.logprobs)] if event.logprobs else []
+        if choice.splitter is None:
+            return parts + self._answer(event.index, choice, event.text)
+        pieces = choice.splitter.push(event.text)
+        for piece in pieces:
+            if piece.kind == "reasoning":
+                parts.append(Part(event.index, "reasoning", piece.text))
+            else:
+                parts += self._answer(event.index, choice, piece.text)
+        if pieces and pieces[-1].kind == "reasoning":
+            self.reasoning_tokens += len(event.ids)
+        return parts
+
+    def _answer(self, index: int, choice: _Choice, text: str) -> list[Part]:
+        if choice.tools is None:
+            return [Part(index, "answer", text)] if text else []
+        return self._calls(index, choice, choice.tools.push(text))
+
+    def _calls(self, index: int, choice: _Choice, events: Sequence[object]) -> list[Part]:
+        parts = []
+        for event in events:
+            if isinstance(event, TextPiece | CallBroken):
+                parts.append(Part(index, "answer", event.text))
+            elif isinstance(event, CallStarted):
+                parts.append(Part(index, "call", call=event.index, call_id=event.id, name=event.name))
+            elif isinstance(event, CallArguments):
+                parts.append(Part(index, "arguments", event.text, call=event.index))
+            elif isinstance(event, ToolCall):
+                choice.calls += 1
+        return parts
+
+    def _end(self, index: int, reason: FinishReason, stop: str | int | None) -> list[Part]:
+        choice = self._choice(index)
+        if choice.ended:
+            return []
+        choice.ended = True
+        parts: list[Part] = []
+        for piece in choice.splitter.flush() if choice.splitter is not None else ():
+            if piece.kind == "reasoning":
+                parts.append(Part(index, "reasoning", piece.text))
+            else:
+                parts += self._answer(index, choice, piece.text)
+        if choice.tools is not None:
+            parts += self._calls(index, choice, choice.tools.flush())
+        if choice.calls and reason == "stop":
+            reason = "tool_calls"
+        return [*parts, Part(index, "end", reason=reason, stop=stop)]
+
+
+@dataclass
+class Call:
+    id: str
+    name: str
+    arguments: str = ""
+
+
+@dataclass
+class Message:
+    """One choice, complete."""
+
+    answer: str = ""
+    reasoning: str = ""
+    calls: list[Call] = field(default_factory=list)
+    logprobs: list[TokenLogprob] = field(default_factory=list)
+    reason: FinishReason = "stop"
+    stop: str | int | None = None
+
+
+class Collector:
+    """Parts put together again, for those who do not stream. A call that broke off is text, and no call."""
+
+    def __init__(self) -> None:
+        self._messages: dict[int, Message] = {}
+        self._open: dict[tuple[int, int], Call] = {}
+
+    def add(self, part: Part) -> None:
+        message = self._messages.setdefault(part.index, Message())
+        if part.kind == "answer":
+            message.answer += part.text
+        elif part.kind == "reasoning":
+            message.reasoning += part.text
+        elif part.kind == "call":
+            call = self._open[part.index, part.call] = Call(part.call_id, part.name)
+            message.calls.append(call)
+        elif part.kind == "arguments":
+            self._open[part.index, part.call].arguments += part.text
+        elif part.kind == "tokens":
+            message.logprobs.extend(part.logprobs)
+        else:
+            message.reason, message.stop = part.reason, part.stop
+
+    def messages(self) -> list[Message]:
+        return [self._messages[i] for i in sorted(self._messages)]

@@ -1,0 +1,66 @@
+"""Sampling parameters as OpenAI spells them, shared by the families that follow it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator
+
+from app.server.strict import Strict
+from engine.types import SamplingParams
+
+TokenId = Annotated[int, Field(ge=0, lt=1 << 31)]
+Count = Annotated[int, Field(ge=1, lt=1 << 31)]
+StopText = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class SamplingFields(Strict):
+    """The wishes of one request. None: as the model's authors have it."""
+
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    n: Annotated[int, Field(ge=1, le=16)] | None = None
+    stop: StopText | Annotated[list[StopText], Field(max_length=16)] | None = None
+    seed: int | None = None
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    logit_bias: dict[str, Annotated[float, Field(ge=-100, le=100)]] | None = None
+    # beyond OpenAI's own, as other local servers have them
+    top_k: Annotated[int, Field(ge=-1, lt=1 << 31)] | None = None
+    min_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    repetition_penalty: Annotated[float, Field(gt=0, le=100)] | None = None
+    min_tokens: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
+    stop_token_ids: Annotated[list[TokenId], Field(max_length=64)] | None = None
+    ignore_eos: bool | None = None
+
+    @field_validator("logit_bias")
+    @classmethod
+    def _token_ids(cls, bias: dict[str, float] | None) -> dict[str, float] | None:
+        for key in bias or {}:
+            if not (key.isascii() and key.isdigit() and len(key) < 10):
+                raise ValueError(f"{key[:40]!r} is not a token id")
+        return bias
+
+    def params(self, max_tokens: int | None, **more: Any) -> SamplingParams:
+        return SamplingParams(
+            max_tokens=max_tokens,
+            min_tokens=self.min_tokens or 0,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            top_k=None if self.top_k is None else max(self.top_k, 0),
+            min_p=self.min_p,
+            repetition_penalty=self.repetition_penalty,
+            presence_penalty=self.presence_penalty or 0.0,
+            frequency_penalty=self.frequency_penalty or 0.0,
+            logit_bias={int(k): v for k, v in (self.logit_bias or {}).items()},
+            seed=None if self.seed is None else self.seed & ((1 << 63) - 1),
+            n=self.n or 1,
+            stop=stop_list(self.stop),
+            stop_token_ids=tuple(self.stop_token_ids or ()),
+            ignore_eos=bool(self.ignore_eos),
+            **more,
+        )
+
+
+def stop_list(stop: str | list[str] | None) -> tuple[str, ...]:
+    return () if stop is None else (stop,) if isinstance(stop, str) else tuple(stop)

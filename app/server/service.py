@@ -1,0 +1,163 @@
+"""What handlers may ask of the engine: a model by name, a reply to a request, figures. The only file that knows both.
+
+A model is loaded when it is first asked for. Everything that takes long runs in a thread, so that the event loop stays
+free for the other clients.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Protocol
+
+from app.server.catalogue import Catalogue, Known
+from app.server.errors import unsupported
+from app.server.metrics import Meters
+from app.server.replies import Part, ReplyReader
+from app.server.streaming import while_connected
+from engine.errors import GrusError
+from engine.loading import LoadedModel
+from engine.types import Done, Event, Failed, Handle, Request, Timings
+
+
+class EngineLike(Protocol):
+    """The part of the engine that a server needs."""
+
+    def submit(self, request: Request) -> Handle: ...
+    def load(self, name: str) -> Any: ...
+    def unload(self, name: str) -> Any: ...
+    def models(self) -> Sequence[Any]: ...
+    def stats(self) -> Any: ...
+    def close(self, grace: float = 0.0) -> Any: ...
+
+
+LoadModel = Callable[[str], LoadedModel]
+MakeEngine = Callable[[LoadModel], EngineLike]
+
+
+class Running:
+    """A request that was submitted: its parts as they come, bound to whoever reads them."""
+
+    def __init__(self, handle: Handle, reader: ReplyReader, meters: Meters) -> None:
+        self.id = handle.id
+        self.reader = reader
+        self.timings = Timings()
+        self._handle = handle
+        self._events = handle.__aiter__()
+        self._first: asyncio.Task[Event] | None = None
+        self._meters = meters
+        self._watch = meters.watch()
+
+    def cancel(self) -> None:
+        self._handle.cancel()
+
+    async def begun(self, patience: float) -> None:
+        """Wait for the first sign of life, so that what fails at once fails with a status; but not longer than this."""
+        self._first = asyncio.ensure_future(anext(self._events))
+        await asyncio.wait({self._first}, timeout=patience)
+        if self._first.done() and isinstance(event := self._first.result(), Failed):
+            self._meters.ended(event)
+            raise event.error
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Up to and with Done. Raises the error of a request that failed."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            yield self._seen(await first)
+        async for event in self._events:
+            yield self._seen(event)
+
+    async def parts(self) -> AsyncIterator[Part]:
+        async for event in self.events():
+            for part in self.reader.read(event):
+                yield part
+
+    def _seen(self, event: Event) -> Event:
+        self._watch.event(event)
+        if isinstance(event, Failed):
+            raise event.error
+        if isinstance(event, Done):
+            self.timings = event.timings
+        return event
+
+
+class Service:
+    """One engine, the models it may load, and the facts about those that were loaded."""
+
+    def __init__(self, make_engine: MakeEngine, load: LoadModel, catalogue: Catalogue, meters: Meters) -> None:
+        """`load` reads the model at a path or repository id that the catalogue gave."""
+        self.catalogue = catalogue
+        self.meters = meters
+        self._load = load
+        self._models: dict[str, LoadedModel] = {}
+        self._guard = threading.Lock()
+        self._loading: dict[str, asyncio.Lock] = {}
+        self.engine = make_engine(self._loaded_for_engine)
+
+    def _loaded_for_engine(self, name: str) -> LoadedModel:
+        """Called by the engine, on a thread of its own, also when it brings a model back that it had unloaded."""
+        loaded = self._load(self.catalogue.look_up(name).source)
+        loaded.name = name
+        with self._guard:
+            self._models[name] = loaded
+        return loaded
+
+    async def find(self, name: str | None) -> tuple[str, LoadedModel]:
+        """The served name and the facts of a model, loaded if it was not. Raises ModelNotFound."""
+        known = self.known(name)
+        loaded = self._models.get(known.name)
+        if loaded is None:
+            async with self._loading.setdefault(known.name, asyncio.Lock()):
+                if known.name not in self._models:
+                    await asyncio.to_thread(self.engine.load, known.name)
+                loaded = self._models[known.name]
+        return known.name, loaded
+
+    def known(self, name: str | None) -> Known:
+        name = name or self.catalogue.default
+        if name is None:
+            raise unsupported("model", "No model was named, and the server was started without one.")
+        if name in self._models:
+            return Known(name, name)
+        return self.catalogue.look_up(name)
+
+    @property
+    def loaded(self) -> dict[str, LoadedModel]:
+        """Facts of every model that was loaded so far."""
+        with self._guard:
+            return dict(self._models)
+
+    async def unload(self, name: str) -> None:
+        known = self.known(name)
+        await asyncio.to_thread(self.engine.unload, known.name)
+        with self._guard:
+            self._models.pop(known.name, None)
+
+    def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
+        try:
+            handle = self.engine.submit(request)
+        except GrusError as error:
+            self.meters.refused(error)
+            raise
+        return Running(handle, reader or ReplyReader(), self.meters)
+
+    async def collect(self, receive: Any, running: Running) -> list[Part]:
+        """All parts of a reply, unless its client goes away first."""
+
+        async def read() -> list[Part]:
+            return [part async for part in running.parts()]
+
+        return await while_connected(receive, read(), running.cancel)
+
+    def resident(self) -> set[str]:
+        """Names of the models that are in memory now."""
+        return {model.name for model in self.engine.models()}
+
+    def stats(self) -> dict[str, Any]:
+        stats = self.engine.stats()
+        return dataclasses.asdict(stats) if dataclasses.is_dataclass(stats) else dict(stats)
+
+    def close(self) -> None:
+        self.engine.close()

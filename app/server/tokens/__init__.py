@@ -1,0 +1,1 @@
+"""`POST /v1/tokenize` and `/v1/detokenize`."""

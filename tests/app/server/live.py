@@ -1,0 +1,55 @@
+"""A server on a socket of this machine, in a thread of the test's process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.server.app import create_app
+from app.server.catalogue import Catalogue
+from app.server.listening import Listener
+from app.server.metrics import Meters
+from app.server.service import Service
+from app.server.settings import ServerSettings
+from tests.app.server.scripted import ScriptedEngine, scripted_model
+
+
+@dataclass
+class Live:
+    url: str
+    port: int
+    service: Service
+    engine: Any
+    settings: ServerSettings = field(default_factory=ServerSettings)
+
+
+@contextmanager
+def serving(
+    make_engine: Callable[[Any], Any], load: Callable[[str], Any], catalogue: Catalogue, **settings: Any
+) -> Iterator[Live]:
+    chosen = ServerSettings(port=0, **settings)
+    service = Service(make_engine, load, catalogue, Meters())
+    listener = Listener(create_app(service, chosen), chosen)
+    thread = threading.Thread(target=listener.run, daemon=True)
+    thread.start()
+    try:
+        port = listener.wait_until_open(10)
+        yield Live(f"http://127.0.0.1:{port}", port, service, service.engine, chosen)
+    finally:
+        listener.stop()
+        thread.join(10)
+        service.close()
+    assert not thread.is_alive()
+
+
+@contextmanager
+def scripted(folder: Path, model_type: str = "qwen3", **settings: Any) -> Iterator[Live]:
+    """The model "tiny" behind a scripted engine."""
+    model = scripted_model(folder / "tiny", model_type)
+    catalogue = Catalogue({"tiny": str(folder / "tiny")}, use_cache=False)
+    with serving(ScriptedEngine, lambda source: model, catalogue, **settings) as live:
+        yield live

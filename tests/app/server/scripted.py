@@ -1,0 +1,155 @@
+"""An engine that says what a test wrote, token by token, and a model that is a tokenizer and a template alone.
+
+Only the protocol's side of the server is tested with it; the real engine has tests of its own here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from engine.errors import GrusError
+from engine.handle import RequestHandle
+from engine.stats import EngineStats
+from engine.text.template import ChatTemplate
+from engine.text.tokenizer import Tokenizer
+from engine.types import Done, Failed, Finished, FinishReason, Request, Started, Text, Timings, TokenLogprob
+from tests.checkpoints import save_tokenizer
+
+
+def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096) -> Any:
+    """What handlers ask of a loaded model. Every byte is a token, so that texts and counts are easy to say."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {"model_type": model_type, "eos_token_id": 258}
+    (folder / "config.json").write_text(json.dumps(config))
+    save_tokenizer(folder)
+    tokenizer = Tokenizer.from_folder(folder, config, {})
+    return SimpleNamespace(
+        name="tiny",
+        folder=folder,
+        config=config,
+        tokenizer=tokenizer,
+        template=ChatTemplate.from_folder(folder, tokenizer, config),
+        eos_ids=tokenizer.eos_ids,
+        context=context,
+        vocab=tokenizer.vocab_size,
+        defaults={},
+        weight_bytes=1000,
+        fingerprint="f" * 64,
+        load_seconds=0.0,
+        backend=SimpleNamespace(name="torch", device="cpu", dtype="f32", describe=lambda: "a script (CPU)"),
+    )
+
+
+@dataclass
+class ScriptedEngine:
+    """Replies with `reply`, or with what `script` makes of a request."""
+
+    load_model: Callable[[str], Any]
+    reply: str = "Hello there."
+    script: Callable[[Request], str] | None = None
+    reason: FinishReason = "stop"
+    error: GrusError | None = None  # ends every request
+    refusal: GrusError | None = None  # raised by submit
+    pause: float = 0.0  # before every token
+    silence: float = 0.0  # before the first token
+    requests: list[Request] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    running: int = 0
+    closed: bool = False
+    models_loaded: dict[str, Any] = field(default_factory=dict)
+
+    def load(self, name: str) -> None:
+        if name not in self.models_loaded:
+            self.models_loaded[name] = self.load_model(name)
+
+    def unload(self, name: str) -> None:
+        self.models_loaded.pop(name, None)
+
+    def models(self) -> list[Any]:
+        return [SimpleNamespace(name=name) for name in self.models_loaded]
+
+    def stats(self) -> EngineStats:
+        return EngineStats(active=self.running)
+
+    def close(self, grace: float = 0.0) -> None:
+        self.closed = True
+
+    def submit(self, request: Request) -> RequestHandle:
+        if self.refusal is not None:
+            raise self.refusal
+        request.sampling.check()
+        self.requests.append(request)
+        stop = threading.Event()
+        handle = RequestHandle(request.id, 4096, stop.set)
+        threading.Thread(target=self._speak, args=(request, handle, stop), daemon=True).start()
+        return handle
+
+    def _speak(self, request: Request, handle: RequestHandle, stop: threading.Event) -> None:
+        self.running += 1
+        try:
+            handle.end(self._events(request, handle, stop))
+        finally:
+            self.running -= 1
+
+    def _events(self, request: Request, handle: RequestHandle, stop: threading.Event) -> Done | Failed:
+        began = time.monotonic()
+        tokenizer = self.models_loaded[request.model].tokenizer
+        params = request.sampling
+        said = 0
+
+        def timings() -> Timings:
+            return Timings(0.0, 0.0, time.monotonic() - began, len(request.prompt_ids), 0, said)
+
+        stop.wait(self.silence)
+        handle.put(Started(request.id, len(request.prompt_ids), 0))
+        if self.error is not None:
+            return Failed(request.id, self.error, timings())
+        text = self.script(request) if self.script is not None else self.reply
+        reason: FinishReason = self.reason
+        for index in range(params.n):
+            ids = tokenizer.encode(text, add_special=False)
+            if params.max_tokens is not None and len(ids) > params.max_tokens:
+                ids, reason = ids[: params.max_tokens], "length"
+            stream = _Bytes(tokenizer)
+            for id in ids:
+                if stop.wait(self.pause) if self.pause else stop.is_set():
+                    self.cancelled.append(request.id)
+                    return Done(request.id, "cancelled", timings())
+                said += 1
+                scores = []
+                if params.logprobs:
+                    scores = [TokenLogprob(id, -0.5, tuple((t, -0.5 - t) for t in range(params.top_logprobs)))]
+                handle.put(Text(request.id, stream.push(id), [id], index, scores))
+            handle.put(Finished(request.id, index, reason))
+        return Done(request.id, reason, timings())
+
+
+class _Bytes:
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        import codecs
+
+        self._tokenizer = tokenizer
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def push(self, id: int) -> str:
+        return self._decoder.decode(self._tokenizer.bytes_of(id))
+
+
+def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+    """Wait for something that other threads bring about."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.005)
+
+
+def run(coroutine: Any) -> Any:
+    return asyncio.run(coroutine)
