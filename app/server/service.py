@@ -115,6 +115,11 @@ class Service:
                 loaded = self._models[known.name]
         return known.name, loaded
 
+    def load_now(self, name: str) -> LoadedModel:
+        """The same for those who may wait, before the server listens."""
+        self.engine.load(name)
+        return self._models[name]
+
     def known(self, name: str | None) -> Known:
         name = name or self.catalogue.default
         if name is None:

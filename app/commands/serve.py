@@ -1,0 +1,95 @@
+"""`grus serve`: the server alone, until Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from app.server.config import OPTIONS, Option, gather
+from engine.errors import BadRequest
+
+DESCRIPTION = """\
+Serves models to every program on this machine, in the words of OpenAI, Anthropic, Ollama and SGLang.
+
+  grus serve --model Qwen/Qwen3-0.6B
+  grus serve --model small=./my-model --model large=Qwen/Qwen3-8B --port 9000
+  grus serve --host 0.0.0.0 --api-key-file keys.txt
+
+The first model is loaded at once, others when they are first asked for. A request may also name any model that is
+whole in the cache. Every option can be given as a variable, GRUS_ and its name in capitals (GRUS_PORT=9000), or in a
+TOML file (port = 9000); the command line wins over the environment, and that over the file."""
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "serve",
+        help="serve models to other programs",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("--config", metavar="FILE", help="a TOML file with options (or GRUS_CONFIG)")
+    groups: dict[str, Any] = {}
+    for option in OPTIONS:
+        if option.group not in groups:
+            groups[option.group] = command.add_argument_group(option.group)
+        _add(groups[option.group], option)
+    command.set_defaults(command=serve)
+
+
+def _add(group: Any, option: Option) -> None:
+    default = "" if option.default in (None, False) else f" (default: {option.default})"
+    about: dict[str, Any] = {"help": option.help + default, "default": None, "dest": f"option_{option.name}"}
+    if option.kind == "switch":
+        group.add_argument(option.flag, action="store_true", **about)
+        return
+    if option.kind == "list":
+        about["action"] = "append"
+    if option.choices:
+        about["choices"] = option.choices
+    else:
+        about["metavar"] = option.metavar or {"number": "N", "seconds": "S"}.get(option.kind, option.name.upper())
+    group.add_argument(option.flag, type={"number": int, "seconds": float}.get(option.kind, str), **about)
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    given = {option.name: getattr(arguments, f"option_{option.name}") for option in OPTIONS}
+    file = arguments.config or os.environ.get("GRUS_CONFIG")
+    options = gather(given, os.environ, Path(file).expanduser() if file else None)
+    return _serve(options)
+
+
+def _serve(options: dict[str, Any]) -> int:
+    # imported here, so that other commands do not wait for a web server's imports
+    import logging
+
+    from app.server.app import create_app
+    from app.server.assembly import make_service, server_settings
+    from app.server.listening import Listener
+    from app.server.welcome import page
+
+    settings = server_settings(options)
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
+    if settings.log_requests:
+        logging.getLogger("grus.server").setLevel(logging.INFO)
+    service = make_service(options)
+    listener = None
+    try:
+        listener = Listener(create_app(service, settings), settings)
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(stop, lambda *_: listener.stop())
+        first = service.catalogue.default
+        if first is not None:
+            service.load_now(first)
+        elif not service.catalogue.all():
+            raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
+        print(page(service, settings, listener.port, options), flush=True)
+        listener.run()
+        return 0
+    finally:
+        service.close()
+        if listener is not None:
+            listener.socket.close()

@@ -1,0 +1,150 @@
+"""Where a server's options come from: the command line, else the environment, else a TOML file, else the default.
+
+One table holds all of them, so that a flag, a variable and a key of the file can never differ. Knows nothing of what
+the values mean.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from engine.errors import BadRequest
+
+Kind = Literal["text", "number", "seconds", "switch", "list"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """`--some-name`, `GRUS_SOME_NAME`, `some_name = ...`; `aliases` are variables of other servers."""
+
+    name: str
+    kind: Kind
+    help: str
+    group: str
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        return "GRUS_" + self.name.upper()
+
+
+def _options() -> Sequence[Option]:
+    models, where, work = "models", "where it runs", "how much at once"
+    network, log = "who may connect", "what is logged"
+    return (
+        Option("model", "list", "a folder or repository id to serve, or NAME=MODEL; may be repeated", models,
+               metavar="MODEL"),
+        Option("model_path", "text", "the same for one model, under --model-name", models, metavar="PATH"),
+        Option("model_name", "text", "the name that requests use for --model-path", models, metavar="NAME"),
+        Option("model_type", "text", "refuse to serve --model-path unless it is of this architecture", models, "auto",
+               metavar="TYPE"),
+        Option("format", "text", "refuse to serve --model-path unless its weights are in this format", models, "auto",
+               ("auto", "safetensors", "gguf")),
+        Option("models_dir", "text", "a folder whose sub-folders may be asked for by name", models, metavar="DIR"),
+        Option("cache_dir", "text", "where downloaded models lie (default: the Hugging Face cache)", models,
+               metavar="DIR"),
+        Option("offline", "switch", "never download", models, False),
+        Option("backend", "text", "what computes", where, "auto", ("auto", "mlx", "torch")),
+        Option("device", "text", "auto, cpu, cuda, cuda:N or metal", where, "auto", aliases=("DEVICE",)),
+        Option("cpu", "switch", "the same as --device cpu", where, False),
+        Option("dtype", "text", "what unquantized weights are computed in", where, "auto",
+               ("auto", "f32", "f16", "bf16")),
+        Option("gpu_memory_limit", "text", "weights and conversations together: 5G, 5120M, or a share like 0.7", where,
+               "0.7", metavar="SIZE"),
+        Option("max_concurrent", "number", "replies that are computed at once", work, 16,
+               aliases=("MAX_CONCURRENCY",)),
+        Option("max_queue", "number", "requests that may wait; more are told to come back (429)", work, 256),
+        Option("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
+        Option("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
+        Option("host", "text", "the address to listen on; beyond this machine only with a key", network, "127.0.0.1"),
+        Option("port", "number", "the port to listen on; 0 takes a free one", network, 8080, aliases=("PORT",)),
+        Option("api_key", "list", "a key that clients must send; may be repeated", network, metavar="KEY"),
+        Option("api_key_file", "text", "a file with one key a line", network, metavar="FILE"),
+        Option("allow_without_key", "switch", "listen beyond this machine without a key", network, False),
+        Option("allowed_host", "list", "a name under which clients reach this machine; may be repeated", network,
+               metavar="NAME"),
+        Option("cors_origin", "list", "a web page's origin that may call, like https://app.example; may be repeated",
+               network, metavar="ORIGIN"),
+        Option("max_body_mib", "number", "largest request body", network, 32),
+        Option("no_remote_images", "switch", "never fetch an image that a request names by URL", network, False),
+        Option("grace", "seconds", "how long running replies may go on after Ctrl-C", network, 10.0),
+        Option("log_requests", "switch", "one line for each request, without what it says", log, False),
+        Option("log_prompts", "switch", "what is asked, in clear text", log, False),
+        Option("base_model_dir", "text", "a speech model's folder, once speech is served", "voices",
+               metavar="DIR", aliases=("BASE_MODEL_DIR",)),
+        Option("voice_design_model_dir", "text", "a voice design model's folder, once speech is served", "voices",
+               metavar="DIR", aliases=("VOICE_DESIGN_MODEL_DIR",)),
+        Option("tokenizer_dir", "text", "a speech tokenizer's folder, once speech is served", "voices",
+               metavar="DIR", aliases=("TOKENIZER_DIR",)),
+    )  # fmt: skip
+
+
+OPTIONS = _options()
+
+
+def gather(given: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> dict[str, Any]:
+    """All options with their values. `given` is the command line's, None where nothing was said."""
+    stored = _read(file) if file is not None else {}
+    if unknown := sorted(set(stored) - {option.name for option in OPTIONS}):
+        raise BadRequest(f"{file} sets {unknown[0]!r}, which is no option. `grus serve --help` lists them.", unknown[0])
+    return {option.name: _value(option, given, environment, stored, file) for option in OPTIONS}
+
+
+def _value(
+    option: Option,
+    given: Mapping[str, Any],
+    environment: Mapping[str, str],
+    stored: Mapping[str, Any],
+    file: Path | None,
+) -> Any:
+    if given.get(option.name) is not None:
+        return given[option.name]
+    for variable in (option.variable, *option.aliases):
+        if environment.get(variable):
+            return _read_text(option, environment[variable], variable)
+    if option.name in stored:
+        value = stored[option.name]
+        spelled = [str(item) for item in value] if isinstance(value, list) else str(value)
+        if isinstance(spelled, list) != (option.kind == "list" and isinstance(value, list)):
+            raise BadRequest(f"{option.name} in {file} must not be a list.", option.name)
+        return spelled if isinstance(spelled, list) else _read_text(option, spelled, f"{option.name} in {file}")
+    return list(option.default or ()) if option.kind == "list" else option.default
+
+
+def _read_text(option: Option, text: str, where: str) -> Any:
+    try:
+        if option.kind == "number":
+            return int(text)
+        if option.kind == "seconds":
+            return float(text)
+    except ValueError:
+        raise BadRequest(f"{where} must be a number, not {text!r}.", option.name) from None
+    if option.kind == "switch":
+        if text.lower() not in ("1", "0", "true", "false", "yes", "no", "on", "off"):
+            raise BadRequest(f"{where} must be true or false, not {text!r}.", option.name)
+        return text.lower() in ("1", "true", "yes", "on")
+    if option.kind == "list":
+        return [item.strip() for item in text.split(",") if item.strip()]
+    if option.choices and text not in option.choices:
+        raise BadRequest(f"{where} must be one of {', '.join(option.choices)}, not {text!r}.", option.name)
+    return text
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadRequest(f"{file} cannot be read: {error.strerror}.", "config") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{file} is not valid TOML: {error}.", "config") from None

@@ -1,0 +1,57 @@
+"""What a person reads in the terminal when the server has started."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.server.service import Service
+from app.server.settings import ServerSettings
+from engine.loading import LoadedModel, gigabytes
+
+_VOICE = ("base_model_dir", "voice_design_model_dir", "tokenizer_dir")
+
+
+def page(service: Service, settings: ServerSettings, port: int, options: Mapping[str, Any]) -> str:
+    host = "localhost" if settings.local else settings.host
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    lines = [f"Grus serves on {address}", ""]
+    facts = list(service.loaded.values())
+    for model in facts:
+        lines += [f"  {label:<9} {value}" for label, value in _model(model)]
+    others = [name for name in service.catalogue.named if name not in service.loaded]
+    if others:
+        lines.append(f"  {'on demand':<9} {', '.join(others)}")
+    lines += [f"  {'key':<9} {_key(settings)}", f"  {'docs':<9} {address}/docs"]
+    if any(options.get(name) for name in _VOICE):
+        lines.append(f"  {'voices':<9} not served yet: their routes answer 501")
+    lines += ["", *_curl(address, service.catalogue.default, bool(settings.api_keys)), "", "Ctrl-C stops it."]
+    return "\n".join(lines)
+
+
+def _model(model: LoadedModel) -> list[tuple[str, str]]:
+    backend, kv = model.backend, model.kv
+    thousand = kv.bytes_for(1000)
+    room = f", about {kv.budget * 1000 // thousand:,} tokens" if thousand else ""
+    return [
+        ("model", f"{model.name}: {model.config.get('model_type', '')}, {model.context:,} tokens of context"),
+        ("runs on", f"{backend.describe()}, {backend.name} in {backend.dtype}, loaded in {model.load_seconds:.1f} s"),
+        ("memory", f"{gigabytes(model.weight_bytes)} of weights, {gigabytes(kv.budget)} for conversations{room}"),
+    ]
+
+
+def _key(settings: ServerSettings) -> str:
+    if settings.api_keys:
+        return f"{len(settings.api_keys)} accepted"
+    return "none needed; only this machine can connect" if settings.local else "NONE: any machine may use this server"
+
+
+def _curl(address: str, model: str | None, key: bool) -> list[str]:
+    body = {"messages": [{"role": "user", "content": "Hello"}]}
+    told = json.dumps({"model": model or "NAME", **body})
+    auth = " -H 'Authorization: Bearer YOUR_KEY'" if key else ""
+    return [
+        f"  curl {address}/v1/chat/completions -H 'Content-Type: application/json'{auth} \\",
+        f"    -d '{told}'",
+    ]
