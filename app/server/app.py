@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server import docs_page
 from app.server.chat import router as chat
+from app.server.completions import router as completions
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
 from app.server.gate import Gate
@@ -28,7 +29,7 @@ from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
 
-FAMILIES = (chat, models, tokens, management)
+FAMILIES = (chat, completions, models, tokens, management)
 
 
 def create_app(service: Service, settings: ServerSettings) -> FastAPI:

@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 
 from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
+from app.server.many import Together
 from app.server.replies import Part
 from app.server.service import Running, Service
 from app.server.settings import ServerSettings
@@ -67,7 +68,7 @@ class Server:
 
     async def stream(
         self,
-        running: Running,
+        running: Running | Together,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,

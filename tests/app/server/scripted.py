@@ -20,7 +20,18 @@ from engine.handle import RequestHandle
 from engine.stats import EngineStats
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
-from engine.types import Done, Failed, Finished, FinishReason, Request, Started, Text, Timings, TokenLogprob
+from engine.types import (
+    Done,
+    Failed,
+    Finished,
+    FinishReason,
+    PromptScores,
+    Request,
+    Started,
+    Text,
+    Timings,
+    TokenLogprob,
+)
 from tests.checkpoints import save_tokenizer
 
 
@@ -112,6 +123,9 @@ class ScriptedEngine:
         handle.put(Started(request.id, len(request.prompt_ids), 0))
         if self.error is not None:
             return Failed(request.id, self.error, timings())
+        if request.prompt_logprobs:
+            scores = [TokenLogprob(id, -1.0) for id in request.prompt_ids[1:]]
+            handle.put(PromptScores(request.id, 1, scores))
         text = self.script(request) if self.script is not None else self.reply
         reason: FinishReason = self.reason
         for index in range(params.n):

@@ -1,0 +1,57 @@
+"""Several requests that are answered together: a batch of prompts, each with its own choices."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+from app.server.service import Running
+from engine.types import Event
+
+
+class Together:
+    """Reads as one what runs as many. Has a `Running`'s face, as far as a stream needs it."""
+
+    def __init__(self, runnings: Sequence[Running]) -> None:
+        self.runnings = list(runnings)
+
+    def cancel(self) -> None:
+        for running in self.runnings:
+            running.cancel()
+
+    async def begun(self, patience: float) -> None:
+        await self.runnings[0].begun(patience)
+
+    async def events(self) -> AsyncIterator[tuple[int, Event]]:
+        """Events with the number of the request that they belong to, as they come. The first failure is raised."""
+        if len(self.runnings) == 1:
+            async for event in self.runnings[0].events():
+                yield 0, event
+            return
+        queue: asyncio.Queue[tuple[int, Event] | Exception | None] = asyncio.Queue()
+
+        async def read(number: int, running: Running) -> None:
+            try:
+                async for event in running.events():
+                    queue.put_nowait((number, event))
+                queue.put_nowait(None)
+            except Exception as error:
+                queue.put_nowait(error)
+
+        tasks = [asyncio.create_task(read(i, running)) for i, running in enumerate(self.runnings)]
+        left = len(tasks)
+        try:
+            while left:
+                item = await queue.get()
+                if isinstance(item, Exception):
+                    raise item
+                if item is None:
+                    left -= 1
+                else:
+                    yield item
+        finally:
+            for task in tasks:
+                task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks, return_exceptions=True)
