@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -23,13 +22,15 @@ from app.server.metrics import Meters
 from app.server.models import router as models
 from app.server.service import Service
 from app.server.settings import ServerSettings
+from app.server.sglang import router as sglang
 from app.server.streaming import ClientGone
 from app.server.tokens import router as tokens
+from app.server.version import server_version
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
 
-FAMILIES = (chat, completions, models, tokens, management)
+FAMILIES = (chat, completions, models, tokens, management, sglang)
 
 
 def create_app(service: Service, settings: ServerSettings) -> FastAPI:
@@ -53,13 +54,6 @@ def create_app(service: Service, settings: ServerSettings) -> FastAPI:
     app.add_middleware(_Timed, meters=service.meters, quiet=not settings.log_requests)
     app.add_middleware(Gate, settings=settings)
     return app
-
-
-def server_version() -> str:
-    try:
-        return version("grus")
-    except PackageNotFoundError:
-        return "0"
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

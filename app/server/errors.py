@@ -110,6 +110,9 @@ def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
         return ApiError(400, "The body is not valid JSON.", code="invalid_json")
     if kind == "extra_forbidden":
         return unsupported(param or "", f"There is no parameter {param!r} here, or it is not supported.")
+    if param is None and kind == "value_error":
+        said = message.removeprefix("Value error, ")
+        return bad_request(f"{said[:1].upper()}{said[1:]}.")
     if param is None:
         return bad_request("The body must be a JSON object. Send it with Content-Type: application/json.")
     if kind == "missing":

@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from app.server.catalogue import Catalogue, Known
@@ -40,7 +41,7 @@ MakeEngine = Callable[[LoadModel], EngineLike]
 class Running:
     """A request that was submitted: its parts as they come, bound to whoever reads them."""
 
-    def __init__(self, handle: Handle, reader: ReplyReader, meters: Meters) -> None:
+    def __init__(self, handle: Handle, reader: ReplyReader, meters: Meters, ended: Callable[[Running], None]) -> None:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
@@ -49,17 +50,19 @@ class Running:
         self._first: asyncio.Task[Event] | None = None
         self._meters = meters
         self._watch = meters.watch()
+        self._ended = ended
 
     def cancel(self) -> None:
+        """Also the end of one that nobody will read any further."""
         self._handle.cancel()
+        self._ended(self)
 
     async def begun(self, patience: float) -> None:
         """Wait for the first sign of life, so that what fails at once fails with a status; but not longer than this."""
         self._first = asyncio.ensure_future(anext(self._events))
         await asyncio.wait({self._first}, timeout=patience)
         if self._first.done() and isinstance(event := self._first.result(), Failed):
-            self._meters.ended(event)
-            raise event.error
+            self._seen(event)
 
     async def events(self) -> AsyncIterator[Event]:
         """Up to and with Done. Raises the error of a request that failed."""
@@ -76,6 +79,8 @@ class Running:
 
     def _seen(self, event: Event) -> Event:
         self._watch.event(event)
+        if isinstance(event, Done | Failed):
+            self._ended(self)
         if isinstance(event, Failed):
             raise event.error
         if isinstance(event, Done):
@@ -94,6 +99,7 @@ class Service:
         self._models: dict[str, LoadedModel] = {}
         self._guard = threading.Lock()
         self._loading: dict[str, asyncio.Lock] = {}
+        self._running: set[Running] = set()
         self.engine = make_engine(self._loaded_for_engine)
 
     def _loaded_for_engine(self, name: str) -> LoadedModel:
@@ -146,7 +152,20 @@ class Service:
         except GrusError as error:
             self.meters.refused(error)
             raise
-        return Running(handle, reader or ReplyReader(), self.meters)
+        running = Running(handle, reader or ReplyReader(), self.meters, self._running.discard)
+        self._running.add(running)
+        return running
+
+    def abort(self, id: str | None) -> int:
+        """Cancel the request of this id, or all. Returns how many were found."""
+        found = [running for running in self._running if id is None or running.id == id]
+        for running in found:
+            running.cancel()
+        return len(found)
+
+    def engine_settings(self) -> dict[str, Any]:
+        settings = getattr(self.engine, "settings", None)
+        return {k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()} if settings else {}
 
     async def collect(self, receive: Any, running: Running) -> list[Part]:
         """All parts of a reply, unless its client goes away first."""

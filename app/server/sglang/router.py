@@ -1,0 +1,109 @@
+"""SGLang's native routes."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app.server.context import Here, answer
+from app.server.documented import errors, streams
+from app.server.errors import ApiError, NotImplementedYet, bad_request
+from app.server.sglang import serving
+from app.server.sglang.protocol import AbortRequest, Done, Generated, GenerateRequest, ModelInfo, ServerInfo
+from app.server.streaming import while_connected
+from app.server.strict import StrictRoute
+from app.server.version import server_version
+from engine.loading import LoadedModel
+from engine.types import Request as EngineRequest
+from engine.types import SamplingParams
+
+router = APIRouter(route_class=StrictRoute, tags=["SGLang"])
+
+PROBE_SECONDS = 30.0
+
+
+@router.post("/generate", response_model=Generated | list[Generated], responses=streams() | errors(400, 404, 429))
+async def generate(body: GenerateRequest, request: Request, server: Here) -> Any | Response:
+    """A continuation of a text or of tokens; a list for a list."""
+    made = await serving.generation(body, server)
+    together = serving.submit(made, server)
+    if body.stream:
+        return await server.stream(together, serving.chunks(made, together))
+
+    async def read() -> None:
+        async for number, heard in together.events():
+            made.hear(number, heard)
+
+    await while_connected(request.receive, read(), together.cancel)
+    return answer(made.result())
+
+
+@router.get("/model_info", responses=errors(400, 404))
+@router.get("/get_model_info", responses=errors(400, 404), operation_id="get_model_info_old_name")
+async def model_info(server: Here) -> ModelInfo:
+    """The model that answers where none is named."""
+    name, model = await server.service.find(None)
+    return ModelInfo(
+        model_path=str(model.folder),
+        tokenizer_path=str(model.folder),
+        served_model_name=name,
+        preferred_sampling_params=dict(model.defaults) or None,
+        model_type=str(model.config.get("model_type", "")),
+        max_context_length=model.context,
+    )
+
+
+@router.get("/server_info", responses=errors())
+@router.get("/get_server_info", responses=errors(), operation_id="get_server_info_old_name")
+async def server_info(server: Here) -> ServerInfo:
+    """Device, settings and live figures. Never a key."""
+    settings = {k: v for k, v in dataclasses.asdict(server.settings).items() if k != "api_keys"}
+    loaded = next(iter(server.service.loaded.values()), None)
+    return ServerInfo(
+        version=server_version(),
+        device=device_name(loaded) if loaded is not None else "none",
+        served_model_name=server.service.catalogue.default,
+        settings=settings | {"api_key": bool(server.settings.api_keys)} | server.service.engine_settings(),
+        internal_states=[server.service.stats()],
+    )
+
+
+def device_name(model: LoadedModel) -> str:
+    kind, _, index = model.backend.device.partition(":")
+    if kind == "cpu":
+        return "Cpu"
+    return f"{'Metal' if kind == 'metal' else kind.capitalize()}({index or 0})"
+
+
+@router.get("/health_generate", responses=errors(404, 429))
+async def health_generate(request: Request, server: Here) -> Response:
+    """Makes one token. Fails when that takes longer than half a minute."""
+    name, model = await server.service.find(None)
+    begin = next(iter(model.tokenizer.encode("a", add_special=False)), 0)
+    running = server.service.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            await server.parts(request, running)
+    except TimeoutError:
+        running.cancel()
+        raise ApiError(503, "No token was made within 30 seconds.", code="unhealthy") from None
+    return Response(status_code=200)
+
+
+@router.post("/abort_request", responses=errors(400))
+async def abort_request(body: AbortRequest, server: Here) -> Done:
+    """Cancel a request by its id, or all. One that has ended already is no error."""
+    if not body.abort_all and not body.rid:
+        raise bad_request("Say which request: rid, or abort_all: true.", "rid")
+    count = server.service.abort(None if body.abort_all else body.rid)
+    return Done(message=f"{count} requests are being cancelled.")
+
+
+@router.post("/flush_cache", responses=errors(501))
+async def flush_cache(server: Here) -> Done:
+    """Forget remembered prompt beginnings."""
+    raise NotImplementedYet("The engine cannot forget its prefixes on demand yet.")

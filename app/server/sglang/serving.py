@@ -1,0 +1,229 @@
+"""`/generate`: prompts into requests, events into SGLang's objects. In a stream each object repeats the text so far."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.server.completions.serving import check_ids
+from app.server.context import Server
+from app.server.errors import bad_request, unsupported
+from app.server.many import Together
+from app.server.openai_shapes import LEAST_LOGPROB, token_text
+from app.server.replies import ReplyReader
+from app.server.sampling import stop_list
+from app.server.sglang.protocol import GenerateParams, GenerateRequest
+from app.server.streaming import DONE, event
+from engine.loading import LoadedModel
+from engine.pipelines.chat import text_prompt
+from engine.types import (
+    Done,
+    Event,
+    Finished,
+    FinishReason,
+    Grammar,
+    PromptScores,
+    Request,
+    SamplingParams,
+    Started,
+    Text,
+    TokenLogprob,
+    new_id,
+)
+
+
+@dataclass
+class Output:
+    """One choice of one prompt."""
+
+    rid: str
+    text: str = ""
+    ids: list[int] = field(default_factory=list)
+    scores: list[TokenLogprob] = field(default_factory=list)
+    reason: FinishReason | None = None
+    matched: str | int | None = None
+
+
+class Generation:
+    """One call of `/generate`."""
+
+    def __init__(self, body: GenerateRequest, name: str, model: LoadedModel) -> None:
+        self.body = body
+        self.model = model
+        prompts, self.batch = self._prompts()
+        params = self._per_prompt(body.sampling_params or GenerateParams(), len(prompts), "sampling_params")
+        rids = self._per_prompt(body.rid, len(prompts), "rid") if body.rid is not None else None
+        # SGLang's own default is -1: the output alone
+        self.start = -1 if body.logprob_start_len is None else body.logprob_start_len
+        self.requests = [
+            Request(
+                name,
+                ids,
+                sampling(one, bool(body.return_logprob), body.top_logprobs_num or 0),
+                id=rids[at] if rids else new_id("gen"),
+                prompt_logprobs=bool(body.return_logprob) and self.start >= 0,
+            )
+            for at, (ids, one) in enumerate(zip(prompts, params))
+        ]
+        if len({request.id for request in self.requests}) < len(self.requests):
+            raise bad_request("Each prompt needs a rid of its own.", "rid")
+        self.outputs = [[Output(request.id) for _ in range(request.sampling.n)] for request in self.requests]
+        self.several = self.batch or self.requests[0].sampling.n > 1
+        self.prompt_scores: list[list[TokenLogprob]] = [[] for _ in prompts]
+        self.cached = [0] * len(prompts)
+        self.began = time.monotonic()
+
+    def _prompts(self) -> tuple[list[list[int]], bool]:
+        if self.body.text is not None:
+            texts = [self.body.text] if isinstance(self.body.text, str) else self.body.text
+            return [text_prompt(self.model, text).ids for text in texts], isinstance(self.body.text, list)
+        given = self.body.input_ids or []
+        rows = [row for row in given if isinstance(row, list)]
+        batch = bool(rows)
+        rows = rows or [[id for id in given if isinstance(id, int)]]
+        check_ids(rows, self.model, "input_ids")
+        return rows, batch
+
+    def _per_prompt(self, given: Any, count: int, name: str) -> list[Any]:
+        if not isinstance(given, list):
+            if name == "rid" and count > 1:
+                return [f"{given}_{at}" for at in range(count)]
+            return [given] * count
+        if len(given) != count:
+            raise bad_request(f"{name} has {len(given)} entries for {count} prompts.", name)
+        return given
+
+    def hear(self, number: int, heard: Event) -> list[Output]:
+        """The outputs that changed."""
+        outputs = self.outputs[number]
+        if isinstance(heard, Started):
+            self.cached[number] = heard.cached_tokens
+        elif isinstance(heard, PromptScores):
+            self.prompt_scores[number] += heard.logprobs
+        elif isinstance(heard, Text):
+            output = outputs[heard.index]
+            output.text += heard.text
+            output.ids += heard.ids
+            output.scores += heard.logprobs
+            return [output] if heard.ids else []
+        elif isinstance(heard, Finished):
+            outputs[heard.index].reason, outputs[heard.index].matched = heard.reason, heard.stop
+        elif isinstance(heard, Done):
+            for output in outputs:
+                if output.reason is None:
+                    output.reason, output.matched = heard.reason, heard.stop
+            return outputs
+        return []
+
+    def result(self) -> Any:
+        whole = [self.shown(n, output) for n, outputs in enumerate(self.outputs) for output in outputs]
+        return whole if self.several else whole[0]
+
+    def shown(self, number: int, output: Output) -> dict[str, Any]:
+        request = self.requests[number]
+        meta: dict[str, Any] = {
+            "id": output.rid,
+            "finish_reason": self._reason(output),
+            "prompt_tokens": len(request.prompt_ids),
+            "completion_tokens": len(output.ids),
+            "cached_tokens": self.cached[number],
+        }
+        if output.reason is not None:
+            meta["e2e_latency"] = round(time.monotonic() - self.began, 6)
+        if self.body.return_logprob:
+            first = self._score(TokenLogprob(request.prompt_ids[0], 0.0))
+            known = [self._score(score) for score in self.prompt_scores[number]]
+            every = [[None, *first[1:]], *known] if self.start >= 0 else []
+            meta["input_token_logprobs"] = every[self.start :] if self.start >= 0 else []
+            meta["output_token_logprobs"] = [self._score(score) for score in output.scores]
+            if self.body.top_logprobs_num:
+                meta["output_top_logprobs"] = [
+                    [self._score(TokenLogprob(id, lp)) for id, lp in score.top] for score in output.scores
+                ]
+        return {"text": output.text, "output_ids": output.ids, "meta_info": meta}
+
+    def _score(self, score: TokenLogprob) -> list[Any]:
+        text = token_text(self.model.tokenizer, score.id) if self.body.return_text_in_logprobs else None
+        return [max(score.logprob, LEAST_LOGPROB), score.id, text]
+
+    def _reason(self, output: Output) -> dict[str, Any] | None:
+        if output.reason is None:
+            return None
+        if output.reason == "length":
+            return {"type": "length", "length": len(output.ids)}
+        if output.reason == "cancelled":
+            return {"type": "abort"}
+        return {"type": "stop", "matched": output.matched}
+
+
+def sampling(given: GenerateParams, scored: bool, top: int) -> SamplingParams:
+    seed = given.seed if given.seed is not None else given.sampling_seed
+    for key in given.logit_bias or {}:
+        if not (key.isascii() and key.isdigit() and len(key) < 10):
+            raise bad_request(f"logit_bias: {key[:40]!r} is not a token id.", "sampling_params.logit_bias")
+    return SamplingParams(
+        max_tokens=given.max_new_tokens,
+        min_tokens=given.min_new_tokens,
+        temperature=given.temperature,
+        top_p=given.top_p,
+        top_k=None if given.top_k is None else max(given.top_k, 0),
+        min_p=given.min_p,
+        repetition_penalty=given.repetition_penalty,
+        presence_penalty=given.presence_penalty,
+        frequency_penalty=given.frequency_penalty,
+        logit_bias={int(k): v for k, v in (given.logit_bias or {}).items()},
+        stop=stop_list(given.stop),
+        stop_token_ids=tuple(given.stop_token_ids or ()),
+        ignore_eos=given.ignore_eos,
+        seed=None if seed is None else seed & ((1 << 63) - 1),
+        n=given.n,
+        logprobs=scored,
+        top_logprobs=top if scored else 0,
+        grammar=_grammar(given),
+    )
+
+
+def _grammar(given: GenerateParams) -> Grammar | None:
+    schema = given.json_schema if isinstance(given.json_schema, str | None) else json.dumps(given.json_schema)
+    wishes = [("regex", given.regex), ("json_schema", schema), ("ebnf", given.ebnf)]
+    chosen = [(kind, text) for kind, text in wishes if text is not None]
+    if len(chosen) > 1:
+        raise bad_request(f"{chosen[0][0]} and {chosen[1][0]} exclude each other.", f"sampling_params.{chosen[1][0]}")
+    return Grammar(chosen[0][0], chosen[0][1]) if chosen else None  # type: ignore[arg-type]
+
+
+async def generation(body: GenerateRequest, server: Server) -> Generation:
+    for field_name in ("image_data", "image_url"):
+        if getattr(body, field_name):
+            raise unsupported(field_name, "The loaded models read text only and do not see images.")
+    if not body.return_logprob and (body.top_logprobs_num or body.logprob_start_len is not None):
+        raise bad_request("top_logprobs_num and logprob_start_len need return_logprob: true.", "return_logprob")
+    texts: Sequence[Any] = [body.text] if isinstance(body.text, str) else body.text or body.input_ids or []
+    server.check_prompt(sum(len(part) if isinstance(part, str | list) else 1 for part in texts))
+    name, model = await server.service.find(body.model)
+    return Generation(body, name, model)
+
+
+def submit(made: Generation, server: Server) -> Together:
+    runnings = []
+    try:
+        for request in made.requests:
+            runnings.append(server.service.submit(request, ReplyReader()))  # noqa: PERF401 - those before a refusal
+    except Exception:
+        Together(runnings).cancel()
+        raise
+    return Together(runnings)
+
+
+async def chunks(made: Generation, together: Together) -> AsyncIterator[bytes]:
+    starts = [sum(len(outputs) for outputs in made.outputs[:at]) for at in range(len(made.outputs))]
+    async for number, heard in together.events():
+        for output in made.hear(number, heard):
+            shown = made.shown(number, output)
+            if made.several:
+                shown["index"] = starts[number] + made.outputs[number].index(output)
+            yield event(shown)
+    yield DONE
