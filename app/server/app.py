@@ -12,14 +12,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server import docs_page
+from app.server.anthropic import router as anthropic
+from app.server.audio import router as audio
 from app.server.chat import router as chat
 from app.server.completions import router as completions
 from app.server.context import Server
+from app.server.embeddings import router as embeddings
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
 from app.server.gate import Gate
 from app.server.management import router as management
 from app.server.metrics import Meters
 from app.server.models import router as models
+from app.server.ollama import router as ollama
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from app.server.sglang import router as sglang
@@ -30,7 +34,7 @@ from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
 
-FAMILIES = (chat, completions, models, tokens, management, sglang)
+FAMILIES = (chat, completions, models, tokens, management, sglang, anthropic, ollama, embeddings, audio)
 
 
 def create_app(service: Service, settings: ServerSettings) -> FastAPI:

@@ -30,7 +30,7 @@ def _openai_error(error: ApiError) -> bytes:
     return event(error_body(error, "openai"))
 
 
-async def _told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
+async def told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
     """The status has been sent when a reply fails half-way, so that the error must come as part of it."""
     try:
         async for chunk in chunks:
@@ -82,7 +82,7 @@ class Server:
             running.cancel()
             raise
         return Stream(
-            _told(chunks, tell),
+            told(chunks, tell),
             running.cancel,
             heartbeat=heartbeat,
             every=self.settings.heartbeat_seconds,

@@ -1,0 +1,235 @@
+"""Messages: Anthropic's blocks into a conversation, the reply's parts into blocks and events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from app.server.anthropic.protocol import (
+    AutoChoice,
+    CountRequest,
+    ImageBlock,
+    MessageIn,
+    MessagesRequest,
+    NamedChoice,
+    NoChoice,
+    TextBlock,
+    ThinkingBlock,
+    ThinkingOff,
+    ThinkingOn,
+    ToolResultBlock,
+    ToolUseBlock,
+)
+from app.server.conversation import Conversation, ToolChoice
+from app.server.errors import bad_request, unsupported
+from app.server.replies import Collector, Message, Part
+from app.server.service import Running
+from app.server.streaming import event
+from engine.types import SamplingParams, Timings, new_id
+
+PING = event({"type": "ping"}, "ping")
+
+
+def conversation(body: CountRequest) -> Conversation:
+    messages: list[dict[str, Any]] = []
+    if body.system:
+        text = body.system if isinstance(body.system, str) else "\n".join(block.text for block in body.system)
+        messages.append({"role": "system", "content": text})
+    for at, message in enumerate(body.messages):
+        messages += template_messages(message, at)
+    sampling = SamplingParams()
+    if isinstance(body, MessagesRequest):
+        sampling = SamplingParams(
+            max_tokens=body.max_tokens,
+            temperature=body.temperature,
+            top_p=body.top_p,
+            top_k=body.top_k,
+            stop=tuple(body.stop_sequences or ()),
+        )
+        if isinstance(body.thinking, ThinkingOn) and body.thinking.budget_tokens >= body.max_tokens:
+            raise bad_request("thinking.budget_tokens must be below max_tokens.", "thinking.budget_tokens")
+    choice, parallel = _choice(body)
+    return Conversation(
+        messages=messages,
+        sampling=sampling,
+        tools=[
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    **({"description": tool.description} if tool.description else {}),
+                    "parameters": tool.input_schema,
+                },
+            }
+            for tool in body.tools or ()
+        ],
+        tool_choice=choice,
+        parallel_calls=parallel,
+        thinking=_thinking(body),
+        # an assistant's last message is one that the model shall go on with
+        continue_last=body.messages[-1].role == "assistant",
+    )
+
+
+def _thinking(body: CountRequest) -> bool | None:
+    if isinstance(body.thinking, ThinkingOff):
+        return False
+    return True if isinstance(body.thinking, ThinkingOn) else None
+
+
+def _choice(body: CountRequest) -> tuple[ToolChoice, bool]:
+    given = body.tool_choice
+    if given is None or isinstance(given, NoChoice):
+        return ToolChoice("auto" if body.tools and given is None else "none"), True
+    if not body.tools:
+        raise bad_request("tool_choice is given, but there are no tools.", "tool_choice")
+    parallel = not given.disable_parallel_tool_use
+    if isinstance(given, NamedChoice):
+        return ToolChoice("named", given.name), parallel
+    assert isinstance(given, AutoChoice)
+    if given.type == "auto" and not parallel:
+        raise unsupported(
+            "tool_choice.disable_parallel_tool_use", "Parallel calls can be switched off for tool_choice any and tool."
+        )
+    return ToolChoice("required" if given.type == "any" else "auto"), parallel
+
+
+def template_messages(message: MessageIn, at: int) -> list[dict[str, Any]]:
+    """One message here may be several in a template: tool results are messages of their own."""
+    if isinstance(message.content, str):
+        return [{"role": message.role, "content": message.content}]
+    results = [block for block in message.content if isinstance(block, ToolResultBlock)]
+    out = [{"role": "tool", "tool_call_id": r.tool_use_id, "content": _result(r, at)} for r in results]
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[dict[str, Any]] = []
+    for block in message.content:
+        if isinstance(block, ImageBlock):
+            raise _no_images(at)
+        if isinstance(block, TextBlock):
+            texts.append(block.text)
+        elif isinstance(block, ThinkingBlock):
+            thoughts.append(block.thinking)
+        elif isinstance(block, ToolUseBlock):
+            arguments = json.dumps(block.input, ensure_ascii=False)
+            calls.append({"id": block.id, "type": "function", "function": {"name": block.name, "arguments": arguments}})
+    if texts or thoughts or calls or not results:
+        spoken: dict[str, Any] = {"role": message.role, "content": "\n".join(texts)}
+        if thoughts:
+            spoken["reasoning_content"] = "\n".join(thoughts)
+        if calls:
+            spoken["tool_calls"] = calls
+        out.append(spoken)
+    return out
+
+
+def _result(block: ToolResultBlock, at: int) -> str:
+    if block.content is None or isinstance(block.content, str):
+        text = block.content or ""
+    else:
+        if any(isinstance(part, ImageBlock) for part in block.content):
+            raise _no_images(at)
+        text = "\n".join(part.text for part in block.content if isinstance(part, TextBlock))
+    return f"Error: {text}" if block.is_error else text
+
+
+def _no_images(at: int) -> Exception:
+    return unsupported(f"messages.{at}.content", "The loaded models read text only and do not see images.")
+
+
+def complete(parts: Sequence[Part], running: Running, name: str) -> dict[str, Any]:
+    collector = Collector()
+    for part in parts:
+        collector.add(part)
+    reply = collector.messages()[0]
+    return {
+        "id": new_id("msg"),
+        "type": "message",
+        "role": "assistant",
+        "model": name,
+        "content": _blocks(reply),
+        "stop_reason": _stop_reason(reply.reason, reply.stop),
+        "stop_sequence": reply.stop if isinstance(reply.stop, str) else None,
+        "usage": _usage(running.timings),
+    }
+
+
+def _blocks(reply: Message) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    if reply.reasoning:
+        blocks.append({"type": "thinking", "thinking": reply.reasoning, "signature": ""})
+    if reply.answer or not reply.calls:
+        blocks.append({"type": "text", "text": reply.answer})
+    calls = [{"type": "tool_use", "id": c.id, "name": c.name, "input": _input(c.arguments)} for c in reply.calls]
+    return blocks + calls
+
+
+def _input(arguments: str) -> dict[str, Any]:
+    """A call that the length limit cut off has no arguments that could be read."""
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _stop_reason(reason: str, stop: str | int | None) -> str:
+    if reason == "tool_calls":
+        return "tool_use"
+    if reason != "stop":
+        return "max_tokens"
+    return "stop_sequence" if isinstance(stop, str) else "end_turn"
+
+
+def _usage(timings: Timings) -> dict[str, int]:
+    return {
+        "input_tokens": timings.prompt_tokens - timings.cached_tokens,
+        "output_tokens": timings.output_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": timings.cached_tokens,
+    }
+
+
+_OPENING: dict[str, dict[str, Any]] = {
+    "answer": {"type": "text", "text": ""},
+    "reasoning": {"type": "thinking", "thinking": "", "signature": ""},
+}
+
+
+async def events(running: Running, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
+    """One block is open at a time; a part of another kind closes it and opens the next."""
+    message = {"id": new_id("msg"), "type": "message", "role": "assistant", "model": name, "content": []}
+    message |= {"stop_reason": None, "stop_sequence": None, "usage": _usage(Timings(prompt_tokens=prompt_tokens))}
+    yield event({"type": "message_start", "message": message}, "message_start")
+    index, kind = -1, ""
+    ending: Part | None = None
+    async for part in running.parts():
+        if part.kind == "end":
+            ending = part
+            continue
+        if part.kind == "call" or (part.kind != "arguments" and part.kind != kind):
+            if kind:
+                yield event({"type": "content_block_stop", "index": index}, "content_block_stop")
+            index, kind = index + 1, part.kind
+            block = _OPENING.get(kind) or {"type": "tool_use", "id": part.call_id, "name": part.name, "input": {}}
+            start = {"type": "content_block_start", "index": index, "content_block": block}
+            yield event(start, "content_block_start")
+        if part.kind != "call":
+            delta = {"type": "content_block_delta", "index": index, "delta": _delta(part)}
+            yield event(delta, "content_block_delta")
+    if kind:
+        yield event({"type": "content_block_stop", "index": index}, "content_block_stop")
+    assert ending is not None  # a reply that failed raised instead
+    sequence = ending.stop if isinstance(ending.stop, str) else None
+    reason = {"stop_reason": _stop_reason(ending.reason, ending.stop), "stop_sequence": sequence}
+    yield event({"type": "message_delta", "delta": reason, "usage": _usage(running.timings)}, "message_delta")
+    yield event({"type": "message_stop"}, "message_stop")
+
+
+def _delta(part: Part) -> dict[str, str]:
+    if part.kind == "answer":
+        return {"type": "text_delta", "text": part.text}
+    if part.kind == "reasoning":
+        return {"type": "thinking_delta", "thinking": part.text}
+    return {"type": "input_json_delta", "partial_json": part.text}

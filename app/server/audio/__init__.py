@@ -1,0 +1,1 @@
+"""Speech, transcription and voices: the routes, until their engine is here."""

@@ -1,0 +1,191 @@
+"""Ollama's bodies.
+
+Options that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
+`numa`, `num_keep`) are taken and do nothing; so is `keep_alive` but for 0, which unloads.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from app.server.sampling import StopText
+from app.server.strict import Strict
+
+
+class Options(Strict):
+    num_predict: Annotated[int, Field(ge=-2, lt=1 << 31)] | None = None  # negative: as long as it goes
+    num_ctx: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=100)] | None = None
+    top_k: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    min_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    typical_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    repeat_penalty: Annotated[float, Field(gt=0, le=100)] | None = None
+    repeat_last_n: Annotated[int, Field(ge=-1, lt=1 << 31)] | None = None
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    seed: int | None = None
+    stop: StopText | Annotated[list[StopText], Field(max_length=16)] | None = None
+    # without effect on the reply
+    num_keep: int | None = None
+    num_thread: int | None = None
+    num_batch: int | None = None
+    num_gpu: int | None = None
+    main_gpu: int | None = None
+    use_mmap: bool | None = None
+    numa: bool | None = None
+
+
+class FunctionCall(Strict):
+    name: str
+    arguments: dict[str, Any]
+    index: int | None = None
+
+
+class ToolCall(Strict):
+    function: FunctionCall
+    id: str | None = None
+    type: Literal["function"] | None = None
+
+
+class Message(Strict):
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str | None = None
+    thinking: str | None = None
+    images: list[str] | None = None
+    tool_calls: list[ToolCall] | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+
+
+class Function(Strict):
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class Tool(Strict):
+    type: Literal["function"] | None = None
+    function: Function
+
+
+class _Common(Strict):
+    model: str
+    stream: bool | None = None  # None: yes
+    format: Literal["", "json"] | dict[str, Any] | None = None
+    options: Options | None = None
+    think: bool | Literal["low", "medium", "high"] | None = None
+    keep_alive: float | str | None = None
+
+
+class ChatRequest(_Common):
+    messages: list[Message] | None = None
+    tools: list[Tool] | None = None
+
+
+class GenerateRequest(_Common):
+    prompt: str | None = None
+    suffix: str | None = None
+    system: str | None = None
+    raw: bool | None = None
+    images: list[str] | None = None
+
+
+class NameRequest(Strict):
+    """`name` is the older spelling of `model`."""
+
+    model: str | None = None
+    name: str | None = None
+
+
+class ShowRequest(NameRequest):
+    verbose: bool | None = None
+
+
+class PullRequest(NameRequest):
+    stream: bool | None = None
+    insecure: Literal[False] | None = None
+
+
+class EmbedRequest(Strict):
+    model: str
+    input: str | list[str]
+    truncate: bool | None = None
+    dimensions: int | None = None
+    options: Options | None = None
+    keep_alive: float | str | None = None
+
+
+class Figures(BaseModel):
+    model: str
+    created_at: str
+    done: bool
+    done_reason: str | None = None
+    total_duration: int | None = None
+    load_duration: int | None = None
+    prompt_eval_count: int | None = None
+    prompt_eval_duration: int | None = None
+    eval_count: int | None = None
+    eval_duration: int | None = None
+
+
+class MessageOut(BaseModel):
+    role: Literal["assistant"] = "assistant"
+    content: str
+    thinking: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+
+
+class ChatReply(Figures):
+    message: MessageOut
+
+
+class GenerateReply(Figures):
+    response: str
+    thinking: str | None = None
+
+
+class Details(BaseModel):
+    format: str = "safetensors"
+    family: str = ""
+    families: list[str] | None = None
+    parameter_size: str = ""
+    quantization_level: str = ""
+
+
+class Tagged(BaseModel):
+    name: str
+    model: str
+    modified_at: str
+    size: int
+    digest: str
+    details: Details
+
+
+class Tags(BaseModel):
+    models: list[Tagged]
+
+
+class Resident(Tagged):
+    expires_at: str
+    size_vram: int
+    context_length: int
+
+
+class Residents(BaseModel):
+    models: list[Resident]
+
+
+class Shown(BaseModel):
+    modelfile: str
+    parameters: str
+    template: str
+    details: Details
+    model_info: dict[str, Any]
+    capabilities: list[str]
+
+
+class Version(BaseModel):
+    version: str

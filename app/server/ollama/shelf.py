@@ -1,0 +1,141 @@
+"""Models as Ollama lists and shows them, and their download."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import threading
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.server.catalogue import Known
+from app.server.errors import bad_request
+from app.server.ollama.protocol import Details, NameRequest, Resident, Shown, Tagged
+from app.server.ollama.serving import moment
+from app.server.service import Service
+from app.server.streaming import line
+from engine.errors import GrusError
+from engine.hub.cache import REPO_ID, find
+from engine.hub.download import download
+from engine.loading import LoadedModel
+from engine.text.reasoning import tags_for
+
+_NEVER = "9999-12-31T23:59:59Z"
+
+
+def name_of(body: NameRequest) -> str:
+    name = body.model or body.name
+    if not name:
+        raise bad_request("model is required.", "model")
+    return name
+
+
+def tagged(known: Known, service: Service) -> Tagged:
+    """Reads the disk; call it from a thread."""
+    loaded = service.loaded.get(known.name)
+    size = loaded.weight_bytes if loaded is not None else _size(known, service.catalogue.cache_dir)
+    return Tagged(
+        name=known.name,
+        model=known.name,
+        modified_at=moment(datetime.fromtimestamp(known.created, UTC)),
+        size=size,
+        digest=hashlib.sha256(known.name.encode()).hexdigest(),
+        details=_details(loaded),
+    )
+
+
+def _size(known: Known, cache_dir: str | None) -> int:
+    path = Path(known.source).expanduser()
+    if not path.exists():
+        snapshot = find(known.source, None, cache_dir) if REPO_ID.fullmatch(known.source) else None
+        if snapshot is None:
+            return 0
+        path = snapshot.path
+    files = [path] if path.is_file() else path.iterdir()
+    return sum(file.stat().st_size for file in files if file.suffix in (".safetensors", ".gguf"))
+
+
+def _details(loaded: LoadedModel | None) -> Details:
+    family = str(loaded.config.get("model_type", "")) if loaded is not None else ""
+    return Details(family=family, families=[family] if family else None)
+
+
+def resident(loaded: LoadedModel, service: Service) -> Resident:
+    about = tagged(Known(loaded.name, loaded.name), service)
+    on_device = loaded.weight_bytes if loaded.backend.device != "cpu" else 0
+    return Resident(**about.model_dump(), expires_at=_NEVER, size_vram=on_device, context_length=loaded.context)
+
+
+def shown(loaded: LoadedModel) -> Shown:
+    kind = str(loaded.config.get("model_type", ""))
+    source = loaded.template.source() if loaded.template.names else ""
+    able = ["completion"]
+    if "tools" in source:
+        able.append("tools")
+    if tags_for(kind, source) is not None:
+        able.append("thinking")
+    return Shown(
+        modelfile=f"FROM {loaded.name}",
+        parameters="\n".join(f"{name} {value}" for name, value in loaded.defaults.items()),
+        template=source,
+        details=_details(loaded),
+        model_info={
+            "general.architecture": kind,
+            "general.basename": loaded.name,
+            f"{kind}.context_length": loaded.context,
+            f"{kind}.vocab_size": loaded.vocab,
+        },
+        capabilities=able,
+    )
+
+
+async def pull(name: str, service: Service) -> AsyncIterator[bytes]:
+    """Download a repository, saying how far it is. Nobody reading any more ends it."""
+    repo = repository(name)
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[dict[str, Any] | Exception | None] = asyncio.Queue()
+    given_up = threading.Event()
+
+    def tell(item: dict[str, Any] | Exception | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has gone
+            loop.call_soon_threadsafe(queue.put_nowait, item)
+
+    def progress(done: int, total: int) -> None:
+        if given_up.is_set():
+            raise _GivenUp
+        tell({"status": f"pulling {repo}", "digest": repo, "total": total, "completed": done})
+
+    def work() -> None:
+        try:
+            download(repo, cache_dir=service.catalogue.cache_dir, progress=progress)
+        except Exception as error:
+            tell(error)
+        else:
+            tell(None)
+
+    yield line({"status": "pulling manifest"})
+    threading.Thread(target=work, name="grus-pull", daemon=True).start()
+    try:
+        while (item := await queue.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            yield line(item)
+    finally:
+        given_up.set()
+    yield line({"status": "success"})
+
+
+class _GivenUp(GrusError):
+    """The client has gone."""
+
+
+def repository(name: str) -> str:
+    repo = name.removeprefix("hf.co/").removeprefix("huggingface.co/").removesuffix(":latest")
+    if not REPO_ID.fullmatch(repo):
+        raise bad_request(
+            f"{name[:100]!r} is no repository id like owner/name; models come from Hugging Face.", "model"
+        )
+    return repo
