@@ -24,6 +24,8 @@ from app.server.management import router as management
 from app.server.metrics import Meters
 from app.server.models import router as models
 from app.server.ollama import router as ollama
+from app.server.responses import router as responses
+from app.server.responses.store import Store
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from app.server.sglang import router as sglang
@@ -34,7 +36,7 @@ from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
 
-FAMILIES = (chat, completions, models, tokens, management, sglang, anthropic, ollama, embeddings, audio)
+FAMILIES = (chat, completions, responses, models, tokens, management, sglang, anthropic, ollama, embeddings, audio)
 
 
 def create_app(service: Service, settings: ServerSettings) -> FastAPI:
@@ -47,7 +49,7 @@ def create_app(service: Service, settings: ServerSettings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.server = Server(settings, service)
+    app.state.server = Server(settings, service, Store(settings.responses_file))
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(docs_page.router)

@@ -13,6 +13,8 @@ from pathlib import Path
 from engine.errors import ModelNotFound
 from engine.hub.cache import REPO_ID, cached_models, find
 
+LONGEST_NAME = 200
+
 
 @dataclass(frozen=True)
 class Known:
@@ -61,13 +63,14 @@ class Catalogue:
         return list(known.values())
 
     def _in_folder(self, name: str) -> Known | None:
-        if self.folder is None or Path(name).name != name or name.startswith("."):
+        """Compared with the names that are there, so that no spelling can lead out of the folder."""
+        if self.folder is None or not self.folder.is_dir() or name not in {path.name for path in self.folder.iterdir()}:
             return None
         path = self.folder / name
         return self._known(name, str(path)) if (path / "config.json").is_file() else None
 
     def _in_cache(self, name: str) -> Known | None:
-        if not self.use_cache or not REPO_ID.fullmatch(name):
+        if not self.use_cache or len(name) > LONGEST_NAME or not REPO_ID.fullmatch(name):
             return None
         snapshot = find(name, None, self.cache_dir)
         if snapshot is None or not snapshot.complete:

@@ -67,6 +67,8 @@ def _options() -> Sequence[Option]:
         Option("max_queue", "number", "requests that may wait; more are told to come back (429)", work, 256),
         Option("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
         Option("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
+        Option("responses_file", "text", "keep responses that may be continued here, beyond a restart", work,
+               metavar="FILE"),
         Option("host", "text", "the address to listen on; beyond this machine only with a key", network, "127.0.0.1"),
         Option("port", "number", "the port to listen on; 0 takes a free one", network, 8080, aliases=("PORT",)),
         Option("api_key", "list", "a key that clients must send; may be repeated", network, metavar="KEY"),

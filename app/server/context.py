@@ -15,6 +15,7 @@ from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.many import Together
 from app.server.replies import Part
+from app.server.responses.store import Store
 from app.server.service import Running, Service
 from app.server.settings import ServerSettings
 from app.server.streaming import COMMENT, Stream, event
@@ -47,6 +48,7 @@ class Server:
 
     settings: ServerSettings
     service: Service
+    responses: Store
 
     async def prepare(self, chat: Conversation, name: str | None) -> tuple[str, LoadedModel, Prepared]:
         size = sum(len(str(message.get("content", ""))) for message in chat.messages)

@@ -30,6 +30,7 @@ class ServerSettings:
     heartbeat_seconds: float = 5.0  # silence in a stream is broken after these
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
     grace_seconds: float = 10.0  # running replies may go on for so long when the server is told to stop
+    responses_file: str = ":memory:"  # where responses that may be continued are kept
     remote_images: bool = True
     log_requests: bool = False
     log_prompts: bool = False

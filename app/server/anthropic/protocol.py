@@ -92,6 +92,7 @@ Choice = Annotated[AutoChoice | NoChoice | NamedChoice, Field(discriminator="typ
 class ThinkingOn(Strict):
     type: Literal["enabled"]
     budget_tokens: Count
+    display: Literal["summarized"] | None = None  # thoughts are shown as they are
 
 
 class ThinkingOff(Strict):
@@ -100,9 +101,20 @@ class ThinkingOff(Strict):
 
 class ThinkingAdaptive(Strict):
     type: Literal["adaptive"]
+    display: Literal["summarized"] | None = None
 
 
 Thinking = Annotated[ThinkingOn | ThinkingOff | ThinkingAdaptive, Field(discriminator="type")]
+
+
+class JsonFormat(Strict):
+    type: Literal["json_schema"]
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class OutputConfig(Strict):
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    format: JsonFormat | None = None
 
 
 class Metadata(Strict):
@@ -116,6 +128,8 @@ class CountRequest(Strict):
     tools: Annotated[list[ToolIn], Field(max_length=128)] | None = None
     tool_choice: Choice | None = None
     thinking: Thinking | None = None
+    output_config: OutputConfig | None = None
+    cache_control: CacheControl | None = None  # without effect on the reply
 
 
 class MessagesRequest(CountRequest):

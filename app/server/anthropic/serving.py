@@ -26,7 +26,7 @@ from app.server.errors import bad_request, unsupported
 from app.server.replies import Collector, Message, Part
 from app.server.service import Running
 from app.server.streaming import event
-from engine.types import SamplingParams, Timings, new_id
+from engine.types import Grammar, SamplingParams, Timings, new_id
 
 PING = event({"type": "ping"}, "ping")
 
@@ -66,10 +66,17 @@ def conversation(body: CountRequest) -> Conversation:
         ],
         tool_choice=choice,
         parallel_calls=parallel,
+        grammar=_grammar(body),
         thinking=_thinking(body),
+        effort=body.output_config.effort if body.output_config is not None else None,
         # an assistant's last message is one that the model shall go on with
         continue_last=body.messages[-1].role == "assistant",
     )
+
+
+def _grammar(body: CountRequest) -> Grammar | None:
+    wanted = body.output_config.format if body.output_config is not None else None
+    return Grammar("json_schema", json.dumps(wanted.schema_)) if wanted is not None else None
 
 
 def _thinking(body: CountRequest) -> bool | None:

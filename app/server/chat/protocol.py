@@ -169,6 +169,7 @@ class ChatRequest(SamplingFields):
     metadata: dict[str, str] | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
+    prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
     service_tier: Literal["auto", "default"] | None = None
     store: Literal[False] | None = None
 

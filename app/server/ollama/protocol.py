@@ -1,7 +1,7 @@
 """Ollama's bodies.
 
 Options that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
-`numa`, `num_keep`) are taken and do nothing; so is `keep_alive` but for 0, which unloads.
+`use_mlock`, `low_vram`, `numa`, `num_keep`) are taken and do nothing; so is `keep_alive` but for 0, which unloads.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ class Options(Strict):
     main_gpu: int | None = None
     use_mmap: bool | None = None
     numa: bool | None = None
+    low_vram: bool | None = None
+    use_mlock: bool | None = None
+    # the values that mean: off
+    mirostat: Literal[0] | None = None
+    tfs_z: Literal[1] | None = None
 
 
 class FunctionCall(Strict):
@@ -77,6 +82,8 @@ class _Common(Strict):
     format: Literal["", "json"] | dict[str, Any] | None = None
     options: Options | None = None
     think: bool | Literal["low", "medium", "high"] | None = None
+    logprobs: bool | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     keep_alive: float | str | None = None
 
 
@@ -129,6 +136,7 @@ class Figures(BaseModel):
     prompt_eval_duration: int | None = None
     eval_count: int | None = None
     eval_duration: int | None = None
+    logprobs: list[dict[str, Any]] | None = None
 
 
 class MessageOut(BaseModel):

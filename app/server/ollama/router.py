@@ -21,7 +21,6 @@ from app.server.ollama.protocol import (
     EmbedRequest,
     GenerateReply,
     GenerateRequest,
-    Options,
     PullRequest,
     Residents,
     Shown,
@@ -72,7 +71,7 @@ async def _plain(body: GenerateRequest, server: Server) -> tuple[str, Prepared]:
             raise bad_request(f"{param} does not go with raw or suffix.", param)
     text = body.prompt or ""
     server.check_prompt(len(text) + len(body.suffix or ""))
-    params = serving.sampling(body.options or Options())
+    params = serving.sampled(body)
     name, model = await server.service.find(body.model)
     if body.suffix is None:
         prompt = text_prompt(model, text)
@@ -92,11 +91,12 @@ async def _reply(
 ) -> Response:
     prepared = serving.within(prepared, body.options)
     running = server.service.submit(prepared.request, prepared.reader)
+    tokenizer = server.service.loaded[name].tokenizer
     if body.stream is not False:
-        chunks = serving.lines(running, name, shape)
+        chunks = serving.lines(running, name, shape, tokenizer)
         return await server.stream(running, chunks, tell=_error_line, heartbeat=None, media_type=LINES)
     parts = await server.parts(request, running)
-    return answer(serving.complete(parts, running, name, shape))
+    return answer(serving.complete(parts, running, name, shape, tokenizer))
 
 
 async def _load_or_unload(body: ChatRequest | GenerateRequest, server: Server, shape: serving.Shape) -> Response:

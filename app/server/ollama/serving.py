@@ -11,11 +11,13 @@ from typing import Any
 from app.server.conversation import Conversation, Prepared, ToolChoice
 from app.server.errors import bad_request, unsupported
 from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
+from app.server.openai_shapes import content_logprobs
 from app.server.replies import Collector, Part
 from app.server.sampling import stop_list
 from app.server.service import Running
 from app.server.streaming import line
 from engine.errors import ContextOverflow
+from engine.text.tokenizer import Tokenizer
 from engine.types import Grammar, SamplingParams, Timings
 
 Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, thinking, calls
@@ -48,7 +50,14 @@ def _common(body: ChatRequest | GenerateRequest) -> dict[str, Any]:
         grammar = Grammar("json_schema", json.dumps(body.format))
     effort = body.think if isinstance(body.think, str) else None
     thinking = body.think if isinstance(body.think, bool) else None
-    return {"sampling": sampling(body.options or Options()), "grammar": grammar, "thinking": thinking, "effort": effort}
+    return {"sampling": sampled(body), "grammar": grammar, "thinking": thinking, "effort": effort}
+
+
+def sampled(body: ChatRequest | GenerateRequest) -> SamplingParams:
+    if body.top_logprobs and not body.logprobs:
+        raise bad_request("top_logprobs needs logprobs: true.", "top_logprobs")
+    params = sampling(body.options or Options())
+    return replace(params, logprobs=bool(body.logprobs), top_logprobs=body.top_logprobs or 0)
 
 
 def sampling(options: Options) -> SamplingParams:
@@ -128,16 +137,17 @@ def generate_shape(answer: str, thinking: str, calls: list[dict[str, Any]]) -> d
     return {"response": answer} | ({"thinking": thinking} if thinking else {})
 
 
-def complete(parts: Sequence[Part], running: Running, name: str, shape: Shape) -> dict[str, Any]:
+def complete(parts: Sequence[Part], running: Running, name: str, shape: Shape, tokenizer: Tokenizer) -> dict[str, Any]:
     collector = Collector()
     for part in parts:
         collector.add(part)
     reply = collector.messages()[0]
     calls = [_call(call.id, call.name, call.arguments) for call in reply.calls]
-    return _head(name) | shape(reply.answer, reply.reasoning, calls) | _figures(running.timings, reply.reason)
+    whole = _head(name) | shape(reply.answer, reply.reasoning, calls) | _figures(running.timings, reply.reason)
+    return whole | ({"logprobs": content_logprobs(tokenizer, reply.logprobs)} if reply.logprobs else {})
 
 
-async def lines(running: Running, name: str, shape: Shape) -> AsyncIterator[bytes]:
+async def lines(running: Running, name: str, shape: Shape, tokenizer: Tokenizer) -> AsyncIterator[bytes]:
     """Calls come whole, as Ollama's clients expect them."""
     open_calls: dict[int, tuple[str, str, list[str]]] = {}
     reason = "stop"
@@ -146,6 +156,9 @@ async def lines(running: Running, name: str, shape: Shape) -> AsyncIterator[byte
             yield line(_head(name) | shape(part.text, "", []) | {"done": False})
         elif part.kind == "reasoning":
             yield line(_head(name) | shape("", part.text, []) | {"done": False})
+        elif part.kind == "tokens":
+            scores = content_logprobs(tokenizer, part.logprobs)
+            yield line(_head(name) | shape("", "", []) | {"logprobs": scores, "done": False})
         elif part.kind == "call":
             open_calls[part.call] = (part.call_id, part.name, [])
         elif part.kind == "arguments":

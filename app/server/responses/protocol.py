@@ -1,0 +1,197 @@
+"""`POST /v1/responses`: what a request may hold, and what a response holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Discriminator, Field, Tag
+
+from app.server.chat.protocol import Name
+from app.server.conversation import Effort
+from app.server.sampling import Count
+from app.server.strict import Strict
+
+Status = Literal["in_progress", "completed", "incomplete"]
+
+
+class InputText(Strict):
+    type: Literal["input_text"]
+    text: str
+
+
+class OutputText(Strict):
+    type: Literal["output_text"]
+    text: str
+    annotations: list[Any] | None = Field(default=None, max_length=0)
+    logprobs: list[Any] | None = None  # as they were given out; the model does not read them
+
+
+class InputImage(Strict):
+    type: Literal["input_image"]
+    image_url: str | None = None
+    file_id: str | None = None
+    detail: str | None = None
+
+
+class InputAudio(Strict):
+    type: Literal["input_audio"]
+    input_audio: dict[str, Any]
+
+
+class InputFile(Strict):
+    type: Literal["input_file"]
+    file_id: str | None = None
+    file_data: str | None = None
+    file_url: str | None = None
+    filename: str | None = None
+
+
+Part = Annotated[InputText | OutputText | InputImage | InputAudio | InputFile, Field(discriminator="type")]
+
+
+class MessageItem(Strict):
+    type: Literal["message"] = "message"
+    role: Literal["user", "assistant", "system", "developer"]
+    content: str | list[Part]
+    id: str | None = None
+    status: Status | None = None
+
+
+class CallItem(Strict):
+    type: Literal["function_call"]
+    call_id: str
+    name: Name
+    arguments: str
+    id: str | None = None
+    status: Status | None = None
+
+
+class ResultItem(Strict):
+    type: Literal["function_call_output"]
+    call_id: str
+    output: str | list[InputText]
+    id: str | None = None
+    status: Status | None = None
+
+
+class ReasoningText(Strict):
+    type: Literal["reasoning_text"]
+    text: str
+
+
+class ReasoningItem(Strict):
+    type: Literal["reasoning"]
+    id: str | None = None
+    summary: list[Any] | None = Field(default=None, max_length=0)
+    content: list[ReasoningText] | None = None
+    encrypted_content: None = None
+    status: Status | None = None
+
+
+def _kind(item: Any) -> str:
+    """A message may leave its type out."""
+    kind = item.get("type", "message") if isinstance(item, dict) else getattr(item, "type", "message")
+    return str(kind)
+
+
+Item = Annotated[
+    Annotated[MessageItem, Tag("message")]
+    | Annotated[CallItem, Tag("function_call")]
+    | Annotated[ResultItem, Tag("function_call_output")]
+    | Annotated[ReasoningItem, Tag("reasoning")],
+    Discriminator(_kind),
+]
+
+
+class FunctionTool(Strict):
+    type: Literal["function"]
+    name: Name
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class NamedFunction(Strict):
+    type: Literal["function"]
+    name: Name
+
+
+class PlainFormat(Strict):
+    type: Literal["text", "json_object"]
+
+
+class SchemaFormat(Strict):
+    type: Literal["json_schema"]
+    name: str | None = None
+    description: str | None = None
+    schema_: dict[str, Any] = Field(alias="schema")
+    strict: bool | None = None
+
+
+class TextConfig(Strict):
+    format: Annotated[PlainFormat | SchemaFormat, Field(discriminator="type")] | None = None
+
+
+class Reasoning(Strict):
+    effort: Effort | None = None
+
+
+class StreamOptions(Strict):
+    include_obfuscation: Literal[False] | None = None
+
+
+class ResponsesRequest(Strict):
+    model: str | None = None
+    input: str | Annotated[list[Item], Field(min_length=1)]
+    instructions: str | None = None
+    max_output_tokens: Count | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    tools: Annotated[list[FunctionTool], Field(max_length=128)] | None = None
+    tool_choice: Literal["auto", "none", "required"] | NamedFunction | None = None
+    parallel_tool_calls: bool | None = None
+    text: TextConfig | None = None
+    reasoning: Reasoning | None = None
+    previous_response_id: str | None = None
+    store: bool | None = None  # None: yes
+    metadata: Annotated[dict[str, str], Field(max_length=16)] | None = None
+    include: list[Literal["message.output_text.logprobs"]] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    truncation: Literal["disabled"] | None = None
+    background: Literal[False] | None = None
+    # without effect on the reply
+    user: str | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+    prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
+    service_tier: Literal["auto", "default"] | None = None
+
+
+class Usage(BaseModel):
+    input_tokens: int
+    input_tokens_details: dict[str, int]
+    output_tokens: int
+    output_tokens_details: dict[str, int]
+    total_tokens: int
+
+
+class ResponseObject(BaseModel):
+    id: str
+    object: Literal["response"] = "response"
+    created_at: int
+    status: Literal["in_progress", "completed", "incomplete", "failed"]
+    model: str
+    output: list[dict[str, Any]]
+    usage: Usage | None
+    error: dict[str, Any] | None
+    incomplete_details: dict[str, str] | None
+    previous_response_id: str | None
+    metadata: dict[str, str]
+
+
+class Deleted(BaseModel):
+    id: str
+    object: Literal["response"] = "response"
+    deleted: bool = True

@@ -1,0 +1,244 @@
+"""Responses: items into a conversation, the reply's parts into items, and what is remembered of both."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from app.server.conversation import Conversation, ToolChoice
+from app.server.errors import ApiError, as_api_error, bad_request, unsupported
+from app.server.replies import Part
+from app.server.responses.items import Items
+from app.server.responses.protocol import (
+    CallItem,
+    InputText,
+    Item,
+    MessageItem,
+    NamedFunction,
+    OutputText,
+    ReasoningItem,
+    ResponsesRequest,
+    ResultItem,
+    SchemaFormat,
+)
+from app.server.responses.store import Store
+from app.server.service import Running
+from app.server.streaming import event
+from engine.errors import GrusError
+from engine.text.tokenizer import Tokenizer
+from engine.types import Grammar, SamplingParams, Timings, new_id
+
+
+class Exchange:
+    """One request and the response that grows from it."""
+
+    def __init__(self, body: ResponsesRequest, store: Store) -> None:
+        self.body = body
+        self._store = store
+        self.id = new_id("resp")
+        self.created = int(time.time())
+        self.history = self._history()
+        given: list[Item] = (
+            [MessageItem(role="user", content=body.input)] if isinstance(body.input, str) else body.input
+        )
+        self.given = [item.model_dump(exclude_none=True) for item in given]
+        self.conversation = self._conversation(given)
+        self.items: Items | None = None
+        self.running: Running | None = None
+        self.name = ""
+
+    def _history(self) -> list[dict[str, Any]]:
+        previous = self.body.previous_response_id
+        if previous is None:
+            return []
+        stored = self._store.get(previous)
+        if stored is None:
+            raise ApiError(
+                404, f"There is no stored response {previous[:100]!r}.", code="response_not_found",
+                param="previous_response_id",
+            )  # fmt: skip
+        return stored.items
+
+    def _conversation(self, given: Sequence[Item]) -> Conversation:
+        body = self.body
+        logprobs = bool(body.include) or body.top_logprobs is not None
+        messages = template_messages([*stored_items(self.history), *given])
+        if body.instructions is not None:
+            messages.insert(0, {"role": "system", "content": body.instructions})
+        choice = _tool_choice(body)
+        if choice.kind == "auto" and any(tool.strict for tool in body.tools or ()):
+            raise unsupported(
+                "tools.strict", "strict holds for tool_choice 'required' or a named function; not with 'auto'."
+            )
+        return Conversation(
+            messages=messages,
+            sampling=SamplingParams(
+                max_tokens=body.max_output_tokens,
+                temperature=body.temperature,
+                top_p=body.top_p,
+                logprobs=logprobs,
+                top_logprobs=body.top_logprobs or 0,
+            ),
+            tools=[
+                {"type": "function", "function": tool.model_dump(exclude_none=True, exclude={"type"})}
+                for tool in body.tools or ()
+            ],
+            tool_choice=choice,
+            parallel_calls=body.parallel_tool_calls is not False,
+            grammar=_grammar(body),
+            effort=body.reasoning.effort if body.reasoning is not None else None,
+        )
+
+    def begin(self, running: Running, name: str, tokenizer: Tokenizer) -> None:
+        self.running, self.name, self.items = running, name, Items(tokenizer)
+
+    def complete(self, parts: Sequence[Part]) -> dict[str, Any]:
+        assert self.items is not None
+        for part in parts:
+            for _ in self.items.add(part):
+                pass
+        return self._keep(self._object())
+
+    async def events(self) -> AsyncIterator[bytes]:
+        assert self.items is not None
+        assert self.running is not None
+        number = 0
+
+        def told(kind: str, data: dict[str, Any]) -> bytes:
+            nonlocal number
+            number += 1
+            return event({"type": kind, "sequence_number": number - 1, **data}, kind)
+
+        for kind in ("response.created", "response.in_progress"):
+            yield told(kind, {"response": self._object("in_progress")})
+        try:
+            async for part in self.running.parts():
+                for kind, data in self.items.add(part):
+                    yield told(kind, data)
+        except GrusError as error:
+            problem = as_api_error(error)
+            failed = self._object("failed") | {"error": {"code": "server_error", "message": problem.message}}
+            yield told("response.failed", {"response": failed})
+            return
+        whole = self._keep(self._object())
+        yield told(f"response.{whole['status']}", {"response": whole})
+
+    def _keep(self, response: dict[str, Any]) -> dict[str, Any]:
+        if self.body.store is not False:
+            self._store.put(response, [*self.history, *self.given, *response["output"]])
+        return response
+
+    def _object(self, status: str | None = None) -> dict[str, Any]:
+        assert self.items is not None
+        assert self.running is not None
+        body = self.body
+        cut = self.items.reason in ("length", "cancelled")
+        told = status or ("incomplete" if cut else "completed")
+        over = told in ("completed", "incomplete")
+        dumped = body.model_dump(exclude_none=True, by_alias=True)
+        return {
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created,
+            "status": told,
+            "background": False,
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"} if told == "incomplete" else None,
+            "instructions": body.instructions,
+            "max_output_tokens": body.max_output_tokens,
+            "metadata": body.metadata or {},
+            "model": self.name,
+            "output": self.items.output if over else [],
+            "parallel_tool_calls": body.parallel_tool_calls is not False,
+            "previous_response_id": body.previous_response_id,
+            "reasoning": {"effort": body.reasoning.effort if body.reasoning else None, "summary": None},
+            "store": body.store is not False,
+            "temperature": body.temperature,
+            "text": dumped.get("text") or {"format": {"type": "text"}},
+            "tool_choice": dumped.get("tool_choice", "auto"),
+            "tools": dumped.get("tools", []),
+            "top_p": body.top_p,
+            "truncation": "disabled",
+            "usage": _usage(self.running.timings, self.running.reader.reasoning_tokens) if over else None,
+        }
+
+
+def stored_items(items: Sequence[dict[str, Any]]) -> list[Item]:
+    kinds: dict[str, Any] = {
+        "message": MessageItem,
+        "function_call": CallItem,
+        "function_call_output": ResultItem,
+        "reasoning": ReasoningItem,
+    }
+    return [kinds[item["type"]].model_validate(item) for item in items]
+
+
+def template_messages(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Reasoning, words and calls that follow each other are one message of the assistant."""
+    messages: list[dict[str, Any]] = []
+
+    def assistant() -> dict[str, Any]:
+        if not messages or messages[-1]["role"] != "assistant":
+            messages.append({"role": "assistant", "content": ""})
+        return messages[-1]
+
+    for at, item in enumerate(items):
+        if isinstance(item, ReasoningItem):
+            thought = "\n".join(part.text for part in item.content or ())
+            messages.append({"role": "assistant", "content": ""} | ({"reasoning_content": thought} if thought else {}))
+        elif isinstance(item, CallItem):
+            function = {"name": item.name, "arguments": item.arguments}
+            call = {"id": item.call_id, "type": "function", "function": function}
+            assistant().setdefault("tool_calls", []).append(call)
+        elif isinstance(item, ResultItem):
+            output = item.output if isinstance(item.output, str) else "\n".join(part.text for part in item.output)
+            messages.append({"role": "tool", "tool_call_id": item.call_id, "content": output})
+        elif item.role == "assistant" and messages and _only_thought(messages[-1]):
+            messages[-1]["content"] = _text(item, at)
+        else:
+            role = "system" if item.role == "developer" else item.role
+            messages.append({"role": role, "content": _text(item, at)})
+    return messages
+
+
+def _only_thought(message: dict[str, Any]) -> bool:
+    return message["role"] == "assistant" and not message["content"] and "tool_calls" not in message
+
+
+def _text(item: MessageItem, at: int) -> str:
+    if isinstance(item.content, str):
+        return item.content
+    for part in item.content:
+        if not isinstance(part, InputText | OutputText):
+            kind = part.type.removeprefix("input_")
+            raise unsupported(f"input.{at}.content", f"The loaded models read text only; {kind} parts are not taken.")
+    return "\n".join(part.text for part in item.content if isinstance(part, InputText | OutputText))
+
+
+def _tool_choice(body: ResponsesRequest) -> ToolChoice:
+    if body.tool_choice is None:
+        return ToolChoice("auto" if body.tools else "none")
+    named = isinstance(body.tool_choice, NamedFunction)
+    choice = ToolChoice("named", body.tool_choice.name) if named else ToolChoice(body.tool_choice)  # type: ignore[union-attr,arg-type]
+    if not body.tools and choice.kind in ("required", "named"):
+        raise bad_request("tool_choice asks for a call, but there are no tools.", "tool_choice")
+    return choice
+
+
+def _grammar(body: ResponsesRequest) -> Grammar | None:
+    wanted = body.text.format if body.text is not None else None
+    if isinstance(wanted, SchemaFormat):
+        return Grammar("json_schema", json.dumps(wanted.schema_))
+    return Grammar("json_object") if wanted is not None and wanted.type == "json_object" else None
+
+
+def _usage(timings: Timings, reasoning: int) -> dict[str, Any]:
+    return {
+        "input_tokens": timings.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": timings.cached_tokens},
+        "output_tokens": timings.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": reasoning},
+        "total_tokens": timings.prompt_tokens + timings.output_tokens,
+    }

@@ -1,0 +1,145 @@
+"""Ollama's routes over a socket, driven by Ollama's own client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import ollama
+import pytest
+
+from app.server.ollama import shelf
+from engine.errors import Offline
+from tests.app.server.live import Live
+
+USER = [{"role": "user", "content": "Hi"}]
+CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
+
+
+def weather(city: str) -> str:
+    """Weather of a city."""
+    return city
+
+
+@pytest.fixture
+def client(live: Live) -> ollama.Client:
+    return ollama.Client(host=live.url)
+
+
+def prompt(live: Live) -> str:
+    tokenizer = live.service.loaded["tiny"].tokenizer
+    return str(tokenizer.decode(live.engine.requests[-1].prompt_ids, skip_special=False))
+
+
+def test_a_chat_whole_and_streamed(client: ollama.Client, live: Live) -> None:
+    reply = client.chat("tiny", USER, options={"num_predict": 50, "temperature": 0, "num_thread": 2})
+    assert reply.message.content == "Hello there."
+    assert (reply.done, reply.done_reason, reply.eval_count) == (True, "stop", 12)
+    assert live.engine.requests[-1].sampling.max_tokens == 50
+    pieces = list(client.chat("tiny:latest", USER, stream=True))
+    assert "".join(piece.message.content or "" for piece in pieces) == "Hello there."
+    assert [piece.done for piece in pieces] == [False] * 12 + [True]
+
+
+def test_calls_and_thoughts(client: ollama.Client, live: Live) -> None:
+    live.engine.reply = f"<think>\nhm\n</think>\n\n{CALL}"
+    reply = client.chat("tiny", USER, tools=[weather])
+    assert reply.message.thinking == "hm"
+    assert reply.message.tool_calls is not None
+    assert reply.message.tool_calls[0].function.arguments == {"city": "Kyiv"}
+    pieces = list(client.chat("tiny", USER, tools=[weather], stream=True))
+    calls = [call for piece in pieces for call in piece.message.tool_calls or ()]
+    assert [call.function.name for call in calls] == ["weather"]
+    again = [*USER, reply.message, {"role": "tool", "tool_name": "weather", "content": "Rain"}]
+    client.chat("tiny", again, tools=[weather])
+    assert "<tool_response>\nRain\n</tool_response>" in prompt(live)
+
+
+def test_generate(client: ollama.Client, live: Live) -> None:
+    assert client.generate("tiny", "Hi", system="Be kind.").response == "Hello there."
+    assert "Be kind." in prompt(live)
+    assert "".join(piece.response for piece in client.generate("tiny", "Hi", stream=True)) == "Hello there."
+    client.generate("tiny", "as it is", raw=True)
+    assert prompt(live) == "as it is"
+
+
+def test_thinking_and_formats(client: ollama.Client, live: Live) -> None:
+    client.chat("tiny", USER, think=False)
+    assert prompt(live).endswith("</think>\n\n")
+    client.chat("tiny", USER, format={"type": "object"})
+    assert live.engine.requests[-1].sampling.grammar.text == '{"type": "object"}'
+    client.generate("tiny", "Hi", format="json")
+    assert live.engine.requests[-1].sampling.grammar.kind == "json_object"
+
+
+def test_logprobs(client: ollama.Client) -> None:
+    reply = client.chat("tiny", USER, logprobs=True, top_logprobs=2, options={"num_predict": 1})
+    assert reply.logprobs is not None
+    assert [(one.token, len(one.top_logprobs or ())) for one in reply.logprobs] == [("H", 2)]
+    pieces = client.generate("tiny", "x", logprobs=True, stream=True)
+    assert sum(len(piece.logprobs or ()) for piece in pieces) == 12
+
+
+def test_num_ctx_bounds_prompt_and_reply(client: ollama.Client, live: Live) -> None:
+    client.chat("tiny", USER)
+    length = len(live.engine.requests[-1].prompt_ids)
+    assert client.chat("tiny", USER, options={"num_ctx": length + 3}).done_reason == "length"
+    with pytest.raises(ollama.ResponseError, match="num_ctx"):
+        client.chat("tiny", USER, options={"num_ctx": 3})
+
+
+def test_loading_and_unloading_by_an_empty_prompt(client: ollama.Client) -> None:
+    assert client.generate("tiny", "").done_reason == "load"
+    assert [model.model for model in client.ps().models] == ["tiny"]
+    assert client.generate("tiny", "", keep_alive=0).done_reason == "unload"
+    assert client.ps().models == []
+
+
+def test_lists_and_descriptions(client: ollama.Client, live: Live) -> None:
+    assert [model.model for model in client.list().models] == ["tiny"]
+    shown = client.show("tiny")
+    assert shown.capabilities == ["completion", "tools", "thinking"]
+    assert shown.modelinfo is not None
+    assert shown.modelinfo["qwen3.context_length"] == 4096
+    assert httpx.get(f"{live.url}/api/version").json()["version"]
+    assert httpx.head(live.url).status_code == 200
+
+
+def test_errors_have_ollamas_shape(client: ollama.Client) -> None:
+    with pytest.raises(ollama.ResponseError) as missing:
+        client.chat("nothing", USER)
+    assert missing.value.status_code == 404
+    assert "nothing" in missing.value.error
+    with pytest.raises(ollama.ResponseError, match="mirostat"):
+        client.chat("tiny", USER, options={"mirostat": 2})
+    with pytest.raises(ollama.ResponseError, match="do not see images"):
+        client.chat("tiny", [{"role": "user", "content": "x", "images": [b"x"]}])
+    with pytest.raises(ollama.ResponseError) as embedding:
+        client.embed("tiny", "x")
+    assert embedding.value.status_code == 501
+
+
+def test_a_pull_tells_how_far_it_is(client: ollama.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(repo: str, cache_dir: Any = None, progress: Any = None) -> None:
+        assert repo == "owner/name"
+        progress(1, 2)
+        progress(2, 2)
+
+    monkeypatch.setattr(shelf, "download", download)
+    seen = list(client.pull("hf.co/owner/name", stream=True))
+    assert [one.status for one in seen] == ["pulling manifest", "pulling owner/name", "pulling owner/name", "success"]
+    assert seen[2].completed == 2
+    assert client.pull("owner/name").status == "success"
+
+
+def test_a_pull_that_fails_says_why(client: ollama.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(repo: str, cache_dir: Any = None, progress: Any = None) -> None:
+        raise Offline("The network is off.")
+
+    monkeypatch.setattr(shelf, "download", download)
+    with pytest.raises(ollama.ResponseError, match="network is off"):
+        list(client.pull("owner/name", stream=True))
+    with pytest.raises(ollama.ResponseError, match="network is off"):
+        client.pull("owner/name")
+    with pytest.raises(ollama.ResponseError, match="owner/name"):
+        client.pull("../../etc")

@@ -1,0 +1,148 @@
+"""Responses over a socket, driven by OpenAI's own client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai
+import pytest
+
+from app.server.responses.store import Store
+from engine.errors import EngineFault
+from tests.app.server.live import Live
+
+WEATHER = {
+    "type": "function",
+    "name": "weather",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    "strict": False,
+}
+CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
+
+
+@pytest.fixture
+def client(live: Live) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0)
+
+
+def ask(client: openai.OpenAI, input: Any = "Hi", **more: Any) -> Any:
+    return client.responses.create(**({"model": "tiny", "input": input} | more))
+
+
+def prompt(live: Live) -> str:
+    tokenizer = live.service.loaded["tiny"].tokenizer
+    return str(tokenizer.decode(live.engine.requests[-1].prompt_ids, skip_special=False))
+
+
+def test_a_whole_response(client: openai.OpenAI, live: Live) -> None:
+    reply = ask(client, instructions="Be kind.", max_output_tokens=50, metadata={"a": "b"})
+    assert reply.output_text == "Hello there."
+    assert (reply.status, reply.metadata) == ("completed", {"a": "b"})
+    assert reply.usage.output_tokens == 12
+    assert "Be kind." in prompt(live)
+    short = ask(client, max_output_tokens=5)
+    assert (short.status, short.incomplete_details.reason) == ("incomplete", "max_output_tokens")
+
+
+def test_a_stream_of_everything(client: openai.OpenAI, live: Live) -> None:
+    live.engine.reply = f"<think>\nhm\n</think>\n\nLook: {CALL}"
+    seen = list(ask(client, tools=[WEATHER], stream=True))
+    assert [event.sequence_number for event in seen] == list(range(len(seen)))
+    kinds = [event.type for event in seen]
+    assert kinds[:2] == ["response.created", "response.in_progress"]
+    assert kinds[-1] == "response.completed"
+    assert [event.item.type for event in seen if event.type == "response.output_item.done"] == [
+        "reasoning",
+        "message",
+        "function_call",
+    ]
+    assert "".join(event.delta for event in seen if event.type == "response.output_text.delta") == "Look:"
+    assert "".join(event.delta for event in seen if event.type == "response.reasoning_text.delta") == "hm"
+    arguments = "".join(event.delta for event in seen if event.type == "response.function_call_arguments.delta")
+    whole = seen[-1].response
+    assert whole.output[2].arguments == arguments == '{"city": "Kyiv"}'
+    assert whole.output_text == "Look:"
+    with client.responses.stream(model="tiny", input="Hi") as stream:
+        assert stream.get_final_response().output[0].type == "reasoning"
+
+
+def test_a_conversation_goes_on_by_id(client: openai.OpenAI, live: Live) -> None:
+    live.engine.reply = f"<think>\nhm\n</think>\n\n{CALL}"
+    first = ask(client, "What weather?", tools=[WEATHER])
+    call = first.output[-1]
+    live.engine.reply = "Rain."
+    result = {"type": "function_call_output", "call_id": call.call_id, "output": "wet"}
+    second = ask(client, [result], previous_response_id=first.id, tools=[WEATHER])
+    assert "What weather?" in prompt(live)
+    assert '{"name": "weather", "arguments": {"city": "Kyiv"}}' in prompt(live)
+    assert "<tool_response>\nwet\n</tool_response>" in prompt(live)
+    ask(client, "And?", previous_response_id=second.id)
+    assert prompt(live).count("<|im_start|>user") == 3
+    assert "Rain." in prompt(live)
+
+
+def test_output_items_can_be_sent_back(client: openai.OpenAI, live: Live) -> None:
+    live.engine.reply = f"<think>\nhm\n</think>\n\nLook: {CALL}"
+    first = ask(client, tools=[WEATHER], store=False)
+    items = [{"role": "user", "content": "Hi"}, *[item.model_dump(exclude_none=True) for item in first.output]]
+    items.append({"type": "function_call_output", "call_id": first.output[-1].call_id, "output": "wet"})
+    ask(client, items, tools=[WEATHER])
+    assert prompt(live).count("<|im_start|>assistant") == 2
+
+
+def test_stored_ones_are_read_and_forgotten(client: openai.OpenAI) -> None:
+    reply = ask(client)
+    assert client.responses.retrieve(reply.id).output_text == "Hello there."
+    client.responses.delete(reply.id)
+    unstored = ask(client, store=False)
+    for id in (reply.id, unstored.id):
+        with pytest.raises(openai.NotFoundError):
+            client.responses.retrieve(id)
+        with pytest.raises(openai.NotFoundError):
+            ask(client, previous_response_id=id)
+
+
+def test_formats_choices_and_scores(client: openai.OpenAI, live: Live) -> None:
+    ask(client, text={"format": {"type": "json_schema", "name": "x", "schema": {"type": "object"}}})
+    assert live.engine.requests[-1].sampling.grammar.text == '{"type": "object"}'
+    live.engine.reply = '[{"name": "weather", "arguments": {"city": "Kyiv"}}]'
+    reply = ask(client, tools=[WEATHER], tool_choice={"type": "function", "name": "weather"})
+    assert reply.output[0].name == "weather"
+    live.engine.reply = "ab"
+    scored = ask(client, include=["message.output_text.logprobs"], top_logprobs=1)
+    assert [one.token for one in scored.output[0].content[0].logprobs] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"background": True}, "background"),
+        ({"truncation": "auto"}, "truncation"),
+        ({"tools": [{"type": "web_search"}]}, "tools"),
+        ({"include": ["file_search_call.results"]}, "include"),
+        ({"reasoning": {"effort": "low", "summary": "auto"}}, "reasoning.summary"),
+        ({"conversation": "x"}, "conversation"),
+        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "input"),
+    ],
+)
+def test_what_is_not_supported_is_named(client: openai.OpenAI, more: dict[str, Any], named: str) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        ask(client, **more)
+    assert named in (caught.value.param or "")
+
+
+def test_a_failure_in_a_stream_is_an_event(client: openai.OpenAI, live: Live) -> None:
+    live.engine.error, live.engine.silence = EngineFault("A step failed."), 0.5
+    last = list(ask(client, stream=True))[-1]
+    assert last.type == "response.failed"
+    assert last.response.error.message == "A step failed."
+
+
+def test_the_store_forgets_the_oldest(tmp_path: Any) -> None:
+    store = Store(str(tmp_path / "kept.db"), kept=2)
+    for id in ("a", "b", "c"):
+        store.put({"id": id}, [])
+    store.close()
+    again = Store(str(tmp_path / "kept.db"), kept=2)
+    assert [again.get(id) is not None for id in ("a", "b", "c")] == [False, True, True]
+    again.close()
