@@ -144,6 +144,11 @@ class _Preparation:
         return lambda: parser_for(self.kind, self.template, self.chat.tools)
 
 
+def json_grammar(schema: Mapping[str, Any] | None = None) -> Grammar:
+    """JSON of this schema, or any object."""
+    return Grammar("json_object") if schema is None else Grammar("json_schema", json.dumps(schema))
+
+
 def _functions(conversation: Conversation) -> list[Mapping[str, Any]]:
     functions = [tool["function"] for tool in conversation.tools]
     if conversation.tool_choice.kind == "named":
@@ -174,7 +179,7 @@ def calls_grammar(conversation: Conversation) -> Grammar:
     definitions = _lifted(calls)
     if definitions:
         schema["$defs"] = definitions
-    return Grammar("json_schema", json.dumps(schema))
+    return json_grammar(schema)
 
 
 def _lifted(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -13,12 +13,15 @@ from engine.text.reasoning import ReasoningSplitter
 from engine.text.tools import CallArguments, CallBroken, CallStarted, TextPiece, ToolCall, ToolParser
 from engine.types import Done, Event, Finished, FinishReason, Text, TokenLogprob
 
-PartKind = Literal["reasoning", "answer", "call", "arguments", "tokens", "end"]
+PartKind = Literal["reasoning", "answer", "call", "arguments", "broken", "tokens", "end"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of one choice. `tokens` carries log probabilities alone; `end` comes once a choice, last."""
+    """A piece of one choice. `tokens` carries log probabilities alone; `end` comes once a choice, last.
+
+    `broken` takes a call back that turned out to be none: its text is what it said.
+    """
 
     index: int
     kind: PartKind
@@ -90,11 +93,14 @@ class ReplyReader:
             return [Part(index, "answer", text)] if text else []
         return self._calls(index, choice, choice.tools.push(text))
 
-    def _calls(self, index: int, choice: _Choice, events: Sequence[object]) -> list[Part]:
+    def _calls(self, index: int, choice: _Choice, events: Sequence[object], cut: bool = False) -> list[Part]:
+        """`cut`: the length limit ended the reply, so that an unfinished call is told as far as it came."""
         parts = []
         for event in events:
-            if isinstance(event, TextPiece | CallBroken):
+            if isinstance(event, TextPiece):
                 parts.append(Part(index, "answer", event.text))
+            elif isinstance(event, CallBroken) and not cut:
+                parts.append(Part(index, "broken", event.text, call=event.index))
             elif isinstance(event, CallStarted):
                 parts.append(Part(index, "call", call=event.index, call_id=event.id, name=event.name))
             elif isinstance(event, CallArguments):
@@ -115,7 +121,7 @@ class ReplyReader:
             else:
                 parts += self._answer(index, choice, piece.text)
         if choice.tools is not None:
-            parts += self._calls(index, choice, choice.tools.flush())
+            parts += self._calls(index, choice, choice.tools.flush(), cut=reason != "stop")
         if choice.calls and reason == "stop":
             reason = "tool_calls"
         return [*parts, Part(index, "end", reason=reason, stop=stop)]
@@ -141,7 +147,7 @@ class Message:
 
 
 class Collector:
-    """Parts put together again, for those who do not stream. A call that broke off is text, and no call."""
+    """Parts put together again, for those who do not stream."""
 
     def __init__(self) -> None:
         self._messages: dict[int, Message] = {}
@@ -158,6 +164,9 @@ class Collector:
             message.calls.append(call)
         elif part.kind == "arguments":
             self._open[part.index, part.call].arguments += part.text
+        elif part.kind == "broken":
+            message.calls.remove(self._open.pop((part.index, part.call)))
+            message.answer += part.text
         elif part.kind == "tokens":
             message.logprobs.extend(part.logprobs)
         else:

@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -76,6 +77,11 @@ class Running:
         async for event in self.events():
             for part in self.reader.read(event):
                 yield part
+
+    async def streamed(self) -> AsyncIterator[Part]:
+        """For those who have told already what came before: a call that is taken back can only be followed by text."""
+        async for part in self.parts():
+            yield replace(part, kind="answer") if part.kind == "broken" else part
 
     def _seen(self, event: Event) -> Event:
         self._watch.event(event)

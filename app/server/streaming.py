@@ -82,6 +82,8 @@ class Stream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         async for chunk in self._chunks:
             await self._send(send, chunk)
+            # a reply that is made faster than it is sent would never let the loop see that the client has gone
+            await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _beat(self, send: Send, heartbeat: bytes) -> None:

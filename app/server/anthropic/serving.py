@@ -21,7 +21,7 @@ from app.server.anthropic.protocol import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from app.server.conversation import Conversation, ToolChoice
+from app.server.conversation import Conversation, ToolChoice, json_grammar
 from app.server.errors import bad_request, unsupported
 from app.server.replies import Collector, Message, Part
 from app.server.service import Running
@@ -76,7 +76,7 @@ def conversation(body: CountRequest) -> Conversation:
 
 def _grammar(body: CountRequest) -> Grammar | None:
     wanted = body.output_config.format if body.output_config is not None else None
-    return Grammar("json_schema", json.dumps(wanted.schema_)) if wanted is not None else None
+    return json_grammar(wanted.schema_) if wanted is not None else None
 
 
 def _thinking(body: CountRequest) -> bool | None:
@@ -211,7 +211,7 @@ async def events(running: Running, name: str, prompt_tokens: int) -> AsyncIterat
     yield event({"type": "message_start", "message": message}, "message_start")
     index, kind = -1, ""
     ending: Part | None = None
-    async for part in running.parts():
+    async for part in running.streamed():
         if part.kind == "end":
             ending = part
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -16,7 +15,7 @@ from app.server.chat.protocol import (
     Message,
     NamedTool,
 )
-from app.server.conversation import Conversation, ToolChoice
+from app.server.conversation import Conversation, ToolChoice, json_grammar
 from app.server.errors import bad_request, unsupported
 from app.server.openai_shapes import content_logprobs, finish_reason, usage
 from app.server.replies import Collector, Part
@@ -99,9 +98,9 @@ def _tool_choice(body: ChatRequest) -> ToolChoice:
 
 def _grammar(body: ChatRequest) -> Grammar | None:
     if isinstance(body.response_format, JsonObjectFormat):
-        return Grammar("json_object")
+        return json_grammar()
     if isinstance(body.response_format, JsonSchemaFormat):
-        return Grammar("json_schema", json.dumps(body.response_format.json_schema.schema_))
+        return json_grammar(body.response_format.json_schema.schema_)
     return None
 
 
@@ -155,7 +154,7 @@ async def chunks(
 
     for index in range(choices):
         yield chunk(index, {"role": "assistant", "content": ""})
-    async for part in running.parts():
+    async for part in running.streamed():
         if part.kind == "end":
             yield chunk(part.index, {}, finish_reason=finish_reason(part.reason))
         elif part.kind == "tokens":

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.server.conversation import Conversation, Prepared, ToolChoice
+from app.server.conversation import Conversation, Prepared, ToolChoice, json_grammar
 from app.server.errors import bad_request, unsupported
 from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
 from app.server.openai_shapes import content_logprobs
@@ -18,7 +18,7 @@ from app.server.service import Running
 from app.server.streaming import line
 from engine.errors import ContextOverflow
 from engine.text.tokenizer import Tokenizer
-from engine.types import Grammar, SamplingParams, Timings
+from engine.types import SamplingParams, Timings
 
 Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, thinking, calls
 
@@ -45,9 +45,9 @@ def generate(body: GenerateRequest) -> Conversation:
 def _common(body: ChatRequest | GenerateRequest) -> dict[str, Any]:
     grammar = None
     if body.format == "json":
-        grammar = Grammar("json_object")
+        grammar = json_grammar()
     elif isinstance(body.format, dict):
-        grammar = Grammar("json_schema", json.dumps(body.format))
+        grammar = json_grammar(body.format)
     effort = body.think if isinstance(body.think, str) else None
     thinking = body.think if isinstance(body.think, bool) else None
     return {"sampling": sampled(body), "grammar": grammar, "thinking": thinking, "effort": effort}
@@ -163,6 +163,9 @@ async def lines(running: Running, name: str, shape: Shape, tokenizer: Tokenizer)
             open_calls[part.call] = (part.call_id, part.name, [])
         elif part.kind == "arguments":
             open_calls[part.call][2].append(part.text)
+        elif part.kind == "broken":
+            del open_calls[part.call]
+            yield line(_head(name) | shape(part.text, "", []) | {"done": False})
         elif part.kind == "end":
             reason = part.reason
     for id, function, arguments in open_calls.values():

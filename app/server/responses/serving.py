@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from app.server.conversation import Conversation, ToolChoice
+from app.server.conversation import Conversation, ToolChoice, json_grammar
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
 from app.server.replies import Part
 from app.server.responses.items import Items
@@ -96,8 +96,11 @@ class Exchange:
 
     def complete(self, parts: Sequence[Part]) -> dict[str, Any]:
         assert self.items is not None
+        taken_back = {part.call for part in parts if part.kind == "broken"}
         for part in parts:
-            for _ in self.items.add(part):
+            if part.kind in ("call", "arguments") and part.call in taken_back:
+                continue
+            for _ in self.items.add(replace(part, kind="answer") if part.kind == "broken" else part):
                 pass
         return self._keep(self._object())
 
@@ -114,7 +117,7 @@ class Exchange:
         for kind in ("response.created", "response.in_progress"):
             yield told(kind, {"response": self._object("in_progress")})
         try:
-            async for part in self.running.parts():
+            async for part in self.running.streamed():
                 for kind, data in self.items.add(part):
                     yield told(kind, data)
         except GrusError as error:
@@ -230,8 +233,8 @@ def _tool_choice(body: ResponsesRequest) -> ToolChoice:
 def _grammar(body: ResponsesRequest) -> Grammar | None:
     wanted = body.text.format if body.text is not None else None
     if isinstance(wanted, SchemaFormat):
-        return Grammar("json_schema", json.dumps(wanted.schema_))
-    return Grammar("json_object") if wanted is not None and wanted.type == "json_object" else None
+        return json_grammar(wanted.schema_)
+    return json_grammar() if wanted is not None and wanted.type == "json_object" else None
 
 
 def _usage(timings: Timings, reasoning: int) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +9,15 @@ from typing import Any
 
 from app.server.completions.serving import check_ids
 from app.server.context import Server
-from app.server.errors import bad_request, unsupported
+from app.server.conversation import json_grammar
+from app.server.errors import ApiError, bad_request, unsupported
 from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
 from app.server.replies import ReplyReader
 from app.server.sampling import stop_list
 from app.server.sglang.protocol import GenerateParams, GenerateRequest
 from app.server.streaming import DONE, event
+from app.server.strict import parse
 from engine.loading import LoadedModel
 from engine.pipelines.chat import text_prompt
 from engine.types import (
@@ -187,12 +188,26 @@ def sampling(given: GenerateParams, scored: bool, top: int) -> SamplingParams:
 
 
 def _grammar(given: GenerateParams) -> Grammar | None:
-    schema = given.json_schema if isinstance(given.json_schema, str | None) else json.dumps(given.json_schema)
-    wishes = [("regex", given.regex), ("json_schema", schema), ("ebnf", given.ebnf)]
-    chosen = [(kind, text) for kind, text in wishes if text is not None]
+    wishes = {"regex": given.regex, "json_schema": given.json_schema, "ebnf": given.ebnf}
+    chosen = [kind for kind, wish in wishes.items() if wish is not None]
     if len(chosen) > 1:
-        raise bad_request(f"{chosen[0][0]} and {chosen[1][0]} exclude each other.", f"sampling_params.{chosen[1][0]}")
-    return Grammar(chosen[0][0], chosen[0][1]) if chosen else None  # type: ignore[arg-type]
+        raise bad_request(f"{chosen[0]} and {chosen[1]} exclude each other.", f"sampling_params.{chosen[1]}")
+    if given.json_schema is not None:
+        return json_grammar(_schema(given.json_schema))
+    if given.regex is not None:
+        return Grammar("regex", given.regex)
+    return Grammar("ebnf", given.ebnf) if given.ebnf is not None else None
+
+
+def _schema(given: str | dict[str, Any]) -> dict[str, Any]:
+    """SGLang's clients send it as text."""
+    try:
+        schema = parse(given.encode()) if isinstance(given, str) else given
+    except ApiError as error:
+        raise bad_request(f"json_schema: {error.message}", "sampling_params.json_schema") from None
+    if not isinstance(schema, dict):
+        raise bad_request("json_schema must be an object.", "sampling_params.json_schema")
+    return schema
 
 
 async def generation(body: GenerateRequest, server: Server) -> Generation:

@@ -5,7 +5,6 @@ Only the protocol's side of the server is tested with it; the real engine has te
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 import time
@@ -165,5 +164,8 @@ def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
         time.sleep(0.005)
 
 
-def run(coroutine: Any) -> Any:
-    return asyncio.run(coroutine)
+def schema_of(request: Request) -> Any:
+    """The schema that a reply is held to."""
+    grammar = request.sampling.grammar
+    assert grammar is not None
+    return {"type": "object"} if grammar.kind == "json_object" else json.loads(grammar.text)

@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import EngineFault, QueueFull
 from tests.app.server.live import Live
+from tests.app.server.scripted import schema_of
 
 USER = [{"role": "user", "content": "Hi"}]
 WEATHER = {
@@ -97,7 +98,7 @@ def test_thinking_is_switched(client: anthropic.Anthropic, live: Live) -> None:
 def test_a_schema_for_the_reply(client: anthropic.Anthropic, live: Live) -> None:
     schema = {"type": "object"}
     ask(client, output_config={"format": {"type": "json_schema", "schema": schema}})
-    assert live.engine.requests[-1].sampling.grammar.text == '{"type": "object"}'
+    assert schema_of(live.engine.requests[-1]) == {"type": "object"}
 
 
 def test_tokens_are_counted(client: anthropic.Anthropic, live: Live) -> None:

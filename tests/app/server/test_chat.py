@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import EngineFault, QueueFull
 from tests.app.server.live import Live
-from tests.app.server.scripted import until
+from tests.app.server.scripted import schema_of, until
 
 USER = [{"role": "user", "content": "Hi"}]
 WEATHER = {
@@ -119,6 +119,18 @@ def test_tool_calls_whole_and_streamed(client: openai.OpenAI, live: Live) -> Non
     assert reasons[-1] == "tool_calls"
 
 
+def test_a_malformed_call_is_text_and_a_cut_one_is_told_as_far_as_it_came(client: openai.OpenAI, live: Live) -> None:
+    live.engine.reply = '<tool_call>\n{"name": "weather", "arguments": {"city": !}}\n</tool_call>'
+    choice = ask(client, tools=[WEATHER]).choices[0]
+    assert choice.message.tool_calls is None
+    assert '{"city": !' in choice.message.content
+    assert choice.finish_reason == "stop"
+    live.engine.reply = CALL
+    choice = ask(client, tools=[WEATHER], max_tokens=55).choices[0]
+    assert choice.finish_reason == "length"
+    assert choice.message.tool_calls[0].function.arguments == CALL[45:55]
+
+
 def test_without_a_choice_of_tools_calls_are_text(client: openai.OpenAI, live: Live) -> None:
     live.engine.reply = CALL
     choice = ask(client, tools=[WEATHER], tool_choice="none").choices[0]
@@ -145,10 +157,10 @@ def test_a_demanded_call_is_held_by_a_grammar(client: openai.OpenAI, live: Live,
 def test_response_formats_become_grammars(client: openai.OpenAI, live: Live) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
     ask(client, response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema, "strict": True}})
-    assert json.loads(live.engine.requests[-1].sampling.grammar.text) == schema
+    assert schema_of(live.engine.requests[-1]) == schema
     ask(client, response_format={"type": "json_object"}, reasoning_effort="high")
     sampling = live.engine.requests[-1].sampling
-    assert sampling.grammar.kind == "json_object"
+    assert schema_of(live.engine.requests[-1]) == {"type": "object"}
     assert sampling.grammar_after == "</think>"
 
 

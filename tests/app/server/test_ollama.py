@@ -11,6 +11,7 @@ import pytest
 from app.server.ollama import shelf
 from engine.errors import Offline
 from tests.app.server.live import Live
+from tests.app.server.scripted import schema_of
 
 USER = [{"role": "user", "content": "Hi"}]
 CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
@@ -67,9 +68,9 @@ def test_thinking_and_formats(client: ollama.Client, live: Live) -> None:
     client.chat("tiny", USER, think=False)
     assert prompt(live).endswith("</think>\n\n")
     client.chat("tiny", USER, format={"type": "object"})
-    assert live.engine.requests[-1].sampling.grammar.text == '{"type": "object"}'
+    assert schema_of(live.engine.requests[-1]) == {"type": "object"}
     client.generate("tiny", "Hi", format="json")
-    assert live.engine.requests[-1].sampling.grammar.kind == "json_object"
+    assert schema_of(live.engine.requests[-1]) == {"type": "object"}
 
 
 def test_logprobs(client: ollama.Client) -> None:

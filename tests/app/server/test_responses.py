@@ -10,6 +10,7 @@ import pytest
 from app.server.responses.store import Store
 from engine.errors import EngineFault
 from tests.app.server.live import Live
+from tests.app.server.scripted import schema_of
 
 WEATHER = {
     "type": "function",
@@ -104,7 +105,7 @@ def test_stored_ones_are_read_and_forgotten(client: openai.OpenAI) -> None:
 
 def test_formats_choices_and_scores(client: openai.OpenAI, live: Live) -> None:
     ask(client, text={"format": {"type": "json_schema", "name": "x", "schema": {"type": "object"}}})
-    assert live.engine.requests[-1].sampling.grammar.text == '{"type": "object"}'
+    assert schema_of(live.engine.requests[-1]) == {"type": "object"}
     live.engine.reply = '[{"name": "weather", "arguments": {"city": "Kyiv"}}]'
     reply = ask(client, tools=[WEATHER], tool_choice={"type": "function", "name": "weather"})
     assert reply.output[0].name == "weather"

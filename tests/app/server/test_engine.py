@@ -1,0 +1,190 @@
+"""The server on the real engine: a tiny checkpoint on torch, and many clients on the fake model."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from app.server.catalogue import Catalogue
+from app.server.service import Running
+from app.server.streaming import Stream
+from engine.engine import Engine
+from engine.handle import RequestHandle
+from engine.loading import LoadOptions, load
+from engine.settings import Settings
+from tests.app.server.fake_model import FakeServed
+from tests.app.server.live import Live, serving
+from tests.app.server.scripted import until
+from tests.checkpoints import save
+
+USER = [{"role": "user", "content": "Hi"}]
+SCHEMA = {
+    "type": "object",
+    "properties": {"size": {"enum": ["big", "small"]}},
+    "required": ["size"],
+    "additionalProperties": False,
+}
+TOOL = {"type": "function", "function": {"name": "measure", "parameters": SCHEMA}}
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    model = save("qwen3", tmp_path_factory.mktemp("real") / "tiny", max_position_embeddings=2048)
+    settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
+    where = LoadOptions(backend="torch", device="cpu", memory_limit=1 << 30, download=False)
+    catalogue = Catalogue({"real": str(model)}, use_cache=False)
+    with serving(lambda of: Engine(of, settings), lambda source: load(source, where), catalogue) as live:
+        yield live
+
+
+@pytest.fixture
+def client(real: Live) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{real.url}/v1", api_key="none", max_retries=0)
+
+
+def ask(client: openai.OpenAI, **more: Any) -> Any:
+    return client.chat.completions.create(**({"model": "real", "messages": USER, "temperature": 0} | more))
+
+
+def test_a_reply_streamed_equals_the_same_reply_whole(client: openai.OpenAI) -> None:
+    whole = ask(client, max_tokens=20)
+    assert whole.usage.completion_tokens == 20
+    assert whole.choices[0].finish_reason == "length"
+    pieces = [chunk.choices[0].delta.content or "" for chunk in ask(client, max_tokens=20, stream=True)]
+    assert "".join(pieces) == whole.choices[0].message.content
+    assert ask(client, max_tokens=20, n=2).choices[1].message.content == whole.choices[0].message.content
+
+
+def test_a_stop_string_ends_a_reply(client: openai.OpenAI) -> None:
+    text = ask(client, max_tokens=20).choices[0].message.content
+    stop = text[5:7]
+    stopped = ask(client, max_tokens=20, stop=stop).choices[0]
+    assert stopped.finish_reason == "stop"
+    assert stopped.message.content == text[: text.index(stop)]
+
+
+def test_a_schema_holds(client: openai.OpenAI) -> None:
+    schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA, "strict": True}}
+    reply = ask(client, response_format=schema, max_tokens=900).choices[0]
+    assert json.loads(reply.message.content)["size"] in ("big", "small")
+    assert reply.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_demanded_call_comes(client: openai.OpenAI, stream: bool) -> None:
+    choice = {"type": "function", "function": {"name": "measure"}}
+    reply = ask(client, tools=[TOOL], tool_choice=choice, max_tokens=900, stream=stream)
+    if stream:
+        calls = [call.function for chunk in reply for call in chunk.choices[0].delta.tool_calls or ()]
+        name, arguments = calls[0].name, "".join(call.arguments for call in calls)
+    else:
+        name, arguments = reply.choices[0].message.tool_calls[0].function.name, (
+            reply.choices[0].message.tool_calls[0].function.arguments
+        )  # fmt: skip
+    assert name == "measure"
+    assert json.loads(arguments)["size"] in ("big", "small")
+
+
+def test_scores_of_a_prompt(client: openai.OpenAI) -> None:
+    scores = (
+        client.completions.create(model="real", prompt="abc", echo=True, logprobs=1, max_tokens=1).choices[0].logprobs
+    )
+    assert scores is not None
+    assert scores.token_logprobs is not None
+    assert scores.tokens is not None
+    assert scores.tokens[:3] == ["a", "b", "c"]
+    assert scores.token_logprobs[0] is None
+    assert all(score <= 0 for score in scores.token_logprobs[1:])
+
+
+def test_a_prompt_that_does_not_fit(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        ask(client, messages=[{"role": "user", "content": "x" * 3000}])
+    assert caught.value.code == "context_length_exceeded"
+
+
+def test_a_grammar_that_is_none_is_a_bad_request(client: openai.OpenAI) -> None:
+    schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "no such type"}}}
+    for stream in (False, True):
+        with pytest.raises(openai.BadRequestError):
+            ask(client, response_format=schema, stream=stream)
+
+
+def test_a_model_is_unloaded_and_comes_back(client: openai.OpenAI, real: Live) -> None:
+    first = ask(client, max_tokens=3).choices[0].message.content
+    httpx.post(f"{real.url}/v1/unload", json={"model": "real"})
+    assert real.service.resident() == set()
+    assert ask(client, max_tokens=3).choices[0].message.content == first
+    assert real.service.resident() == {"real"}
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    fake = FakeServed(tmp_path_factory.mktemp("fake") / "tiny")
+    settings = Settings(gpu_memory_limit="1T", max_concurrent=16, max_queue=150)
+    catalogue = Catalogue({"tiny": "tiny"}, use_cache=False)
+    with serving(lambda of: Engine(of, settings), lambda source: fake, catalogue) as live:
+        yield live
+    assert fake.kv.violations == []
+
+
+async def crowd(live: Live, clients: int) -> Counter[Any]:
+    """How many streams ended how; none may hang."""
+    body = {"model": "tiny", "messages": USER, "stream": True, "max_tokens": 20, "ignore_eos": True}
+
+    async def one(http: httpx.AsyncClient) -> Any:
+        async with http.stream("POST", f"{live.url}/v1/chat/completions", json=body) as reply:
+            text = (await reply.aread()).decode()
+            return text.endswith("data: [DONE]\n\n") if reply.status_code == 200 else reply.status_code
+
+    async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=clients)) as http:
+        return Counter(await asyncio.gather(*(one(http) for _ in range(clients))))
+
+
+def in_use() -> int:
+    """Requests that something still holds on to."""
+    gc.collect()
+    return sum(isinstance(thing, RequestHandle | Running | Stream) for thing in gc.get_objects())
+
+
+def test_a_crowd_is_served_or_told_to_come_back(crowded: Live) -> None:
+    ends = asyncio.run(crowd(crowded, 200))
+    assert set(ends) <= {True, 429}
+    assert ends[True] >= 100
+    until(lambda: crowded.engine.stats().active == 0)
+    stats = crowded.engine.stats()
+    assert (stats.waiting, stats.leaks) == (0, 0)
+    until(lambda: in_use() == 0)
+
+
+def test_memory_returns_to_its_start(crowded: Live) -> None:
+    asyncio.run(crowd(crowded, 20))  # whatever is made once is made now
+    until(lambda: in_use() == 0)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        asyncio.run(crowd(crowded, 40))
+        until(lambda: in_use() == 0)
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 1 << 20
+
+
+def test_clients_that_leave_free_their_slots(crowded: Live) -> None:
+    body = {"model": "tiny", "messages": USER, "stream": True, "max_tokens": 4000, "ignore_eos": True}
+    before = crowded.engine.stats().cancelled
+    for _ in range(20):  # more than there are slots: those that stayed would block the last ones
+        with httpx.stream("POST", f"{crowded.url}/v1/chat/completions", json=body) as reply:
+            next(reply.iter_lines())
+    until(lambda: crowded.engine.stats().active == 0)
+    assert crowded.engine.stats().cancelled - before == 20
