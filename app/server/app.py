@@ -56,6 +56,7 @@ def create_app(service: Service, settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     for kind in (HTTPException, GrusError, ClientGone, Exception):
         app.add_exception_handler(kind, _failed)
+    service.log_prompts = settings.log_prompts
     service.meters.observe(service.stats)
     app.add_middleware(_Timed, meters=service.meters, quiet=not settings.log_requests)
     app.add_middleware(Gate, settings=settings)

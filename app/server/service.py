@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
@@ -22,6 +23,8 @@ from app.server.streaming import while_connected
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.types import Done, Event, Failed, Handle, Request, Timings
+
+log = logging.getLogger("grus.server")
 
 
 class EngineLike(Protocol):
@@ -100,6 +103,7 @@ class Service:
     def __init__(self, make_engine: MakeEngine, load: LoadModel, catalogue: Catalogue, meters: Meters) -> None:
         """`load` reads the model at a path or repository id that the catalogue gave."""
         self.catalogue = catalogue
+        self.log_prompts = False
         self.meters = meters
         self._load = load
         self._models: dict[str, LoadedModel] = {}
@@ -153,6 +157,8 @@ class Service:
             self._models.pop(known.name, None)
 
     def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
+        if self.log_prompts:
+            log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
         try:
             handle = self.engine.submit(request)
         except GrusError as error:

@@ -14,8 +14,7 @@ _VOICE = ("base_model_dir", "voice_design_model_dir", "tokenizer_dir")
 
 
 def page(service: Service, settings: ServerSettings, port: int, options: Mapping[str, Any]) -> str:
-    host = "localhost" if settings.local else settings.host
-    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    address = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{port}"
     lines = [f"Grus serves on {address}", ""]
     facts = list(service.loaded.values())
     for model in facts:

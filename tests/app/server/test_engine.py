@@ -172,7 +172,7 @@ def test_memory_returns_to_its_start(crowded: Live) -> None:
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        asyncio.run(crowd(crowded, 40))
+        asyncio.run(crowd(crowded, 20))
         until(lambda: in_use() == 0)
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:

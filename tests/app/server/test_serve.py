@@ -1,0 +1,130 @@
+"""`grus serve`: where its options come from, what it says, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.server.assembly import catalogue, engine_settings, server_settings
+from app.server.config import OPTIONS, gather
+from engine.errors import BadRequest
+from tests.app.conftest import Outcome
+
+Command = Callable[..., Outcome]
+
+
+def options(tmp_path: Path, toml: str = "", environment: dict[str, str] | None = None, **given: Any) -> dict[str, Any]:
+    file = tmp_path / "serve.toml"
+    file.write_text(toml)
+    return gather(given, environment or {}, file)
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    toml = 'port = 1\nhost = "localhost"\nmax_concurrent = 3\napi_key = ["a", "b"]\ncpu = true'
+    found = options(tmp_path, toml, {"GRUS_PORT": "2", "GRUS_MAX_CONCURRENT": "4"}, port=3)
+    assert (found["port"], found["max_concurrent"], found["host"]) == (3, 4, "localhost")
+    assert (found["api_key"], found["cpu"], found["backend"]) == (["a", "b"], True, "auto")
+
+
+def test_variables_of_a_voice_deployment_are_known(tmp_path: Path) -> None:
+    names = {"PORT": "9", "MAX_CONCURRENCY": "2", "DEVICE": "cpu", "BASE_MODEL_DIR": "/a"}
+    found = options(tmp_path, "", {**names, "VOICE_DESIGN_MODEL_DIR": "/b", "TOKENIZER_DIR": "/c"})
+    assert [found[name] for name in ("port", "max_concurrent", "device")] == [9, 2, "cpu"]
+    assert [found[f"{name}_dir"] for name in ("base_model", "voice_design_model", "tokenizer")] == ["/a", "/b", "/c"]
+
+
+@pytest.mark.parametrize(
+    ("toml", "environment", "said"),
+    [
+        ("nonsense = 1", {}, "nonsense"),
+        ("port = [", {}, "not valid TOML"),
+        ('port = "x"', {}, "must be a number"),
+        ("host = [1]", {}, "must not be a list"),
+        ("", {"GRUS_PORT": "x"}, "GRUS_PORT must be a number"),
+        ("", {"GRUS_CPU": "maybe"}, "true or false"),
+        ("", {"GRUS_BACKEND": "jax"}, "one of auto, mlx, torch"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, toml: str, environment: dict[str, str], said: str) -> None:
+    with pytest.raises(BadRequest, match=re.escape(said)):
+        options(tmp_path, toml, environment)
+
+
+def test_every_option_has_an_effect_or_a_reader(tmp_path: Path) -> None:
+    """Each option is read somewhere: one that is taken and forgotten would be a lie."""
+    sources = "".join(path.read_text() for path in Path("app").rglob("*.py") if path.name != "config.py")
+    assert [o.name for o in OPTIONS if f'"{o.name}"' not in sources] == []
+
+
+def test_options_become_settings(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("# ours\none\n\ntwo\n")
+    found = options(
+        tmp_path, api_key=["zero"], api_key_file=str(keys), host="0.0.0.0", gpu_memory_limit="5G", max_queue=7
+    )
+    assert server_settings(found).api_keys == ("zero", "one", "two")
+    assert (engine_settings(found).gpu_memory_limit, engine_settings(found).max_queue) == ("5G", 7)
+    assert "zero" not in repr(server_settings(found))
+    keys.write_text("# none\n")
+    empty = options(tmp_path, api_key_file=str(keys))
+    with pytest.raises(BadRequest, match="holds no key"):
+        server_settings(empty)
+
+
+def test_models_and_their_names(tmp_path: Path) -> None:
+    folder = tmp_path / "small-model"
+    folder.mkdir()
+    named = catalogue(options(tmp_path, model=[str(folder), "big=owner/name", "owner/other"])).named
+    assert named == {"small-model": str(folder), "big": "owner/name", "owner/other": "owner/other"}
+    assert catalogue(options(tmp_path, model_path="x/y", model_name="z")).named == {"z": "x/y"}
+    for wrong in ({"model_name": "z"}, {"model": ["a=x", "a=y"]}, {"models_dir": str(tmp_path / "none")}):
+        with pytest.raises(BadRequest):
+            catalogue(options(tmp_path, **wrong))
+
+
+def test_the_help_is_worth_reading(command: Command) -> None:
+    page = command("serve", "--help").out
+    for option in OPTIONS:
+        assert option.flag in page
+    assert "GRUS_PORT" in page
+
+
+def test_what_cannot_start_says_why(command: Command, model: Path, tmp_path: Path) -> None:
+    assert "--api-key" in command("serve", "--model", model, "--host", "0.0.0.0").err
+    assert "is of type qwen3" in command("serve", "--model-path", model, "--port", 0, "--model-type", "llama").err
+    assert "no gguf weights" in command("serve", "--model-path", model, "--port", 0, "--format", "gguf").err
+    assert "no such file" in command("serve", "--config", tmp_path / "none.toml").err.lower()
+    outcome = command("serve", "--model", tmp_path / "none", "--port", 0, "--offline")
+    assert (outcome.code, outcome.err.startswith("grus: ")) == (2, True)
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_it_is_told_to_stop(model: Path, end: signal.Signals) -> None:
+    command = [sys.executable, "-m", "app.cli", "serve", "--model", f"tiny={model}", "--port", "0", "--cpu"]
+    environment = {**os.environ, "GRUS_GRACE": "1", "GRUS_GPU_MEMORY_LIMIT": "1G"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        page = "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n"))
+        try:
+            found = re.search(r"http://127\.0\.0\.1:\d+", page)
+            assert found is not None
+            assert "tiny: qwen3, 256 tokens of context" in page
+            assert "curl " in page
+            body = {"model": "tiny", "messages": [{"role": "user", "content": "x"}], "max_tokens": 3, "stream": True}
+            with httpx.stream("POST", f"{found[0]}/v1/chat/completions", json=body, timeout=30) as reply:
+                child.send_signal(end)
+                assert reply.read().decode().endswith("data: [DONE]\n\n")
+        finally:
+            child.send_signal(end)
+        said = child.communicate(timeout=20)[1]
+    assert child.returncode == 0
+    assert "Traceback" not in said
