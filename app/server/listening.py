@@ -94,7 +94,8 @@ def _protocol(seconds: float) -> type[H11Protocol]:
 def _bind(host: str, port: int) -> socket.socket:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
+        # asyncio switches off Nagle's delay only where it reads that this is TCP; it would cost 40 ms a chunk
+        listening = socket.socket(family, kind, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
     except (OSError, UnicodeError) as error:

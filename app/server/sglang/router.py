@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, NotImplementedYet, bad_request
+from app.server.management.protocol import Health
 from app.server.sglang import serving
 from app.server.sglang.protocol import AbortRequest, Done, Generated, GenerateRequest, ModelInfo, ServerInfo
 from app.server.streaming import while_connected
@@ -80,7 +81,7 @@ def device_name(model: LoadedModel) -> str:
 
 
 @router.get("/health_generate", responses=errors(404, 429))
-async def health_generate(request: Request, server: Here) -> Response:
+async def health_generate(request: Request, server: Here) -> Health:
     """Makes one token. Fails when that takes longer than half a minute."""
     name, model = await server.service.find(None)
     begin = next(iter(model.tokenizer.encode("a", add_special=False)), 0)
@@ -91,7 +92,7 @@ async def health_generate(request: Request, server: Here) -> Response:
     except TimeoutError:
         running.cancel()
         raise ApiError(503, "No token was made within 30 seconds.", code="unhealthy") from None
-    return Response(status_code=200)
+    return Health()
 
 
 @router.post("/abort_request", responses=errors(400))

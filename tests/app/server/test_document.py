@@ -1,0 +1,83 @@
+"""The server keeps what its OpenAPI document promises, whatever is sent: no fault, no reply of another shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.server import app as application
+from tests.app.server.live import Live, scripted
+
+CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
+# asks for the network, or takes the model away from the other tests
+LEFT_OUT = ("/api/pull", "/v1/unload")
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    with scripted(tmp_path_factory.mktemp("described")) as live:
+        live.engine.reply = "ab"
+        yield live
+
+
+@pytest.fixture(scope="module")
+def described(live: Live) -> Any:
+    return schemathesis.openapi.from_url(f"{live.url}/openapi.json")
+
+
+def operations() -> list[tuple[str, str]]:
+    """Every route, without starting a server."""
+    found = []
+    for family in application.FAMILIES:
+        for route in family.router.routes:
+            if route.include_in_schema and route.path not in LEFT_OUT:
+                found += [(method, route.path) for method in sorted(route.methods)]
+    return found
+
+
+def attack(described: Any, live: Live, path: str, method: str, examples: int) -> None:
+    template = path.replace("{id:path}", "{id}")
+    operation = described[template][method]
+
+    # without a body there is nothing that could be wrong
+    modes = [GenerationMode.POSITIVE, *([GenerationMode.NEGATIVE] if operation.body else [])]
+    for mode in modes:
+
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def holds(case: Any) -> None:
+            response = case.call(timeout=10)
+            assert response.status_code < 500 or response.status_code == 501
+            case.validate_response(response, checks=CHECKS)
+
+        holds()
+
+
+@pytest.mark.parametrize(("method", "path"), operations())
+def test_the_document_is_kept(described: Any, live: Live, method: str, path: str) -> None:
+    attack(described, live, path, method, examples=8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "path"), operations())
+def test_the_document_is_kept_for_long(described: Any, live: Live, method: str, path: str) -> None:
+    attack(described, live, path, method, examples=100)
+
+
