@@ -18,7 +18,8 @@ from app.server.replies import Part
 from app.server.responses.store import Store
 from app.server.service import Running, Service
 from app.server.settings import ServerSettings
-from app.server.streaming import COMMENT, Stream, event
+from app.server.streaming import COMMENT, Stream, event, while_connected
+from app.server.thoughts import BoundThoughts
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 
@@ -64,13 +65,17 @@ class Server:
                 f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
             )
 
-    async def parts(self, request: Request, running: Running) -> list[Part]:
+    async def parts(self, request: Request, running: Running | BoundThoughts) -> list[Part]:
         """A whole reply."""
-        return await self.service.collect(request.receive, running)
+
+        async def read() -> list[Part]:
+            return [part async for part in running.parts()]
+
+        return await while_connected(request.receive, read(), running.cancel)
 
     async def stream(
         self,
-        running: Running | Together,
+        running: Running | BoundThoughts | Together,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,

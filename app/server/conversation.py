@@ -53,6 +53,7 @@ class Prepared:
     request: Request
     reader: ReplyReader
     prompt: Prompt
+    close: str = ""  # what ends this model's reasoning
 
 
 def prepare(conversation: Conversation, model: LoadedModel, name: str) -> Prepared:
@@ -81,7 +82,8 @@ class _Preparation:
             sampling = replace(sampling, grammar=grammar, grammar_after=after)
         sampling.check()
         reader = ReplyReader(self._splitter(opened), self._parser(forced))
-        return Prepared(Request(name, prompt.ids, sampling), reader, prompt)
+        close = self.tags.close if self.tags is not None else ""
+        return Prepared(Request(name, prompt.ids, sampling), reader, prompt, close)
 
     def _prompt(self, constrained: bool) -> tuple[Prompt, bool]:
         """The prompt, and whether it ends inside the reasoning."""

@@ -55,6 +55,7 @@ class ReplyReader:
         self._make_tools = tools
         self._choices: dict[int, _Choice] = {}
         self.reasoning_tokens = 0
+        self.thinking = False  # the last that was said of any choice is a thought
 
     def read(self, event: Event) -> list[Part]:
         if isinstance(event, Text):
@@ -84,8 +85,9 @@ class ReplyReader:
                 parts.append(Part(event.index, "reasoning", piece.text))
             else:
                 parts += self._answer(event.index, choice, piece.text)
-        if pieces and pieces[-1].kind == "reasoning":
-            self.reasoning_tokens += len(event.ids)
+        if pieces:
+            self.thinking = pieces[-1].kind == "reasoning"
+            self.reasoning_tokens += len(event.ids) if self.thinking else 0
         return parts
 
     def _answer(self, index: int, choice: _Choice, text: str) -> list[Part]:

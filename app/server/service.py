@@ -19,7 +19,6 @@ from app.server.catalogue import Catalogue, Known
 from app.server.errors import unsupported
 from app.server.metrics import Meters
 from app.server.replies import Part, ReplyReader
-from app.server.streaming import while_connected
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.types import Done, Event, Failed, Handle, Request, Timings
@@ -178,14 +177,6 @@ class Service:
     def engine_settings(self) -> dict[str, Any]:
         settings = getattr(self.engine, "settings", None)
         return {k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()} if settings else {}
-
-    async def collect(self, receive: Any, running: Running) -> list[Part]:
-        """All parts of a reply, unless its client goes away first."""
-
-        async def read() -> list[Part]:
-            return [part async for part in running.parts()]
-
-        return await while_connected(receive, read(), running.cancel)
 
     def resident(self) -> set[str]:
         """Names of the models that are in memory now."""

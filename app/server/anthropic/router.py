@@ -8,12 +8,14 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.server.anthropic import serving
-from app.server.anthropic.protocol import CountRequest, MessageOut, MessagesRequest, TokenCount
+from app.server.anthropic.protocol import CountRequest, MessageOut, MessagesRequest, ThinkingOn, TokenCount
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, error_body
+from app.server.service import Running
 from app.server.streaming import event
 from app.server.strict import StrictRoute
+from app.server.thoughts import BoundThoughts
 
 router = APIRouter(route_class=StrictRoute, tags=["Anthropic"])
 _ERRORS = errors(400, 404, 429, family="anthropic")
@@ -23,7 +25,11 @@ _ERRORS = errors(400, 404, 429, family="anthropic")
 async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
     name, _, prepared = await server.prepare(serving.conversation(body), body.model)
-    running = server.service.submit(prepared.request, prepared.reader)
+    running: Running | BoundThoughts
+    if isinstance(body.thinking, ThinkingOn):
+        running = BoundThoughts(server.service, prepared, body.thinking.budget_tokens)
+    else:
+        running = server.service.submit(prepared.request, prepared.reader)
     if body.stream:
         chunks = serving.events(running, name, len(prepared.prompt.ids))
         return await server.stream(running, chunks, tell=_error_event, heartbeat=serving.PING)

@@ -26,6 +26,7 @@ from app.server.errors import bad_request, unsupported
 from app.server.replies import Collector, Message, Part
 from app.server.service import Running
 from app.server.streaming import event
+from app.server.thoughts import BoundThoughts
 from engine.types import Grammar, SamplingParams, Timings, new_id
 
 PING = event({"type": "ping"}, "ping")
@@ -145,7 +146,7 @@ def _no_images(at: int) -> Exception:
     return unsupported(f"messages.{at}.content", "The loaded models read text only and do not see images.")
 
 
-def complete(parts: Sequence[Part], running: Running, name: str) -> dict[str, Any]:
+def complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str) -> dict[str, Any]:
     collector = Collector()
     for part in parts:
         collector.add(part)
@@ -204,7 +205,7 @@ _OPENING: dict[str, dict[str, Any]] = {
 }
 
 
-async def events(running: Running, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
+async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
     """One block is open at a time; a part of another kind closes it and opens the next."""
     message = {"id": new_id("msg"), "type": "message", "role": "assistant", "model": name, "content": []}
     message |= {"stop_reason": None, "stop_sequence": None, "usage": _usage(Timings(prompt_tokens=prompt_tokens))}

@@ -108,7 +108,7 @@ class NameRequest(Strict):
 
 
 class ShowRequest(NameRequest):
-    verbose: bool | None = None
+    verbose: Literal[False] | None = None
 
 
 class PullRequest(NameRequest):

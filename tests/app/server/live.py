@@ -47,9 +47,9 @@ def serving(
 
 
 @contextmanager
-def scripted(folder: Path, model_type: str = "qwen3", **settings: Any) -> Iterator[Live]:
-    """The model "tiny" behind a scripted engine."""
-    model = scripted_model(folder / "tiny", model_type)
-    catalogue = Catalogue({"tiny": str(folder / "tiny")}, use_cache=False)
+def scripted(folder: Path, model_type: str = "qwen3", name: str = "tiny", **settings: Any) -> Iterator[Live]:
+    """One model behind a scripted engine."""
+    model = scripted_model(folder / name, model_type)
+    catalogue = Catalogue({name: str(folder / name)}, use_cache=False)
     with serving(ScriptedEngine, lambda source: model, catalogue, **settings) as live:
         yield live

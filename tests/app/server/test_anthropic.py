@@ -101,6 +101,25 @@ def test_a_schema_for_the_reply(client: anthropic.Anthropic, live: Live) -> None
     assert schema_of(live.engine.requests[-1]) == {"type": "object"}
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_thoughts_end_where_their_budget_does(client: anthropic.Anthropic, live: Live, stream: bool) -> None:
+    def script(request: Any) -> str:
+        return "Done." if len(live.engine.requests) > 1 else "<think>\n" + "hm " * 100
+
+    live.engine.script, live.engine.pause = script, 0.001
+    more: dict[str, Any] = {"thinking": {"type": "enabled", "budget_tokens": 30}}
+    if stream:
+        with client.messages.stream(model="tiny", max_tokens=100, messages=USER, **more) as events:  # type: ignore[arg-type]
+            reply = events.get_final_message()
+    else:
+        reply = ask(client, max_tokens=100, **more)
+    assert [block.type for block in reply.content] == ["thinking", "text"]
+    assert len(reply.content[0].thinking) < 30  # type: ignore[union-attr]
+    assert reply.content[1].text == "Done."  # type: ignore[union-attr]
+    assert prompt(live).endswith("</think>\n\n")
+    assert reply.stop_reason == "end_turn"
+
+
 def test_tokens_are_counted(client: anthropic.Anthropic, live: Live) -> None:
     counted = client.messages.count_tokens(model="tiny", messages=USER)  # type: ignore[arg-type]
     assert ask(client).usage.input_tokens == counted.input_tokens

@@ -79,5 +79,3 @@ def test_the_document_is_kept(described: Any, live: Live, method: str, path: str
 @pytest.mark.parametrize(("method", "path"), operations())
 def test_the_document_is_kept_for_long(described: Any, live: Live, method: str, path: str) -> None:
     attack(described, live, path, method, examples=100)
-
-

@@ -1,0 +1,80 @@
+"""A bound on reasoning: where a model has thought for as many tokens as it may, its thoughts are ended for it.
+
+The request is cancelled and goes on behind the closing tag; what was computed so far is remembered by the engine, so that
+nothing is computed twice. Has a `Running`'s face. Knows no family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from app.server.conversation import Prepared
+from app.server.replies import Part
+from app.server.service import Running, Service
+from engine.types import Done, Text, Timings, new_id
+
+
+class BoundThoughts:
+    """For requests of one choice."""
+
+    def __init__(self, service: Service, prepared: Prepared, budget: int) -> None:
+        self._service = service
+        self._request = prepared.request
+        self._close = prepared.close
+        self._budget = budget
+        self._running: Running = service.submit(prepared.request, prepared.reader)
+        self.reader = prepared.reader
+        self.timings = Timings()
+
+    def cancel(self) -> None:
+        self._running.cancel()
+
+    async def begun(self, patience: float) -> None:
+        await self._running.begun(patience)
+
+    async def parts(self) -> AsyncIterator[Part]:
+        ids: list[int] = []
+        events = self._running.events()
+        async for event in events:
+            if isinstance(event, Text):
+                ids += event.ids
+            for part in self.reader.read(event):
+                yield part
+            if isinstance(event, Text) and self.reader.thinking and len(ids) >= self._budget:
+                break
+        else:
+            self.timings = self._running.timings
+            return
+        self._running.cancel()
+        async for _ in events:
+            pass
+        async for part in self._answer(ids, self._running.timings):
+            yield part
+
+    async def _answer(self, thought: list[int], before: Timings) -> AsyncIterator[Part]:
+        close = f"\n{self._close}\n\n"
+        ids = self._service.loaded[self._request.model].tokenizer.encode(close, add_special=False)
+        sampling, said = self._request.sampling, len(thought) + len(ids)
+        left = None if sampling.max_tokens is None else sampling.max_tokens - said
+        if left is not None and left < 1:
+            self.timings = before
+            for part in self.reader.read(Done(self._request.id, "length", before)):
+                yield part
+            return
+        wishes = replace(sampling, max_tokens=left, grammar_after=None)
+        prompt = [*self._request.prompt_ids, *thought, *ids]
+        self._running = self._service.submit(replace(self._request, id=new_id(), prompt_ids=prompt, sampling=wishes))
+        for part in self.reader.read(Text(self._request.id, close, ())):
+            yield part
+        async for event in self._running.events():
+            for part in self.reader.read(event):
+                yield part
+        after = self._running.timings
+        self.timings = replace(
+            before, output_tokens=said + after.output_tokens, total=before.total + after.total, gap_p50=after.gap_p50
+        )
+
+    async def streamed(self) -> AsyncIterator[Part]:
+        async for part in self.parts():
+            yield replace(part, kind="answer") if part.kind == "broken" else part
