@@ -32,7 +32,6 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_body=options["max_body_mib"] * MIB,
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or ":memory:",
-        remote_images=not options["no_remote_images"],
         log_requests=options["log_requests"] or options["log_prompts"],
         log_prompts=options["log_prompts"],
     )

@@ -54,7 +54,7 @@ class Catalogue:
         known = {name: self._known(name, source) for name, source in self.named.items()}
         if self.folder is not None and self.folder.is_dir():
             for path in sorted(self.folder.iterdir()):
-                if (path / "config.json").is_file():
+                if _holds_model(path):
                     known.setdefault(path.name, self._known(path.name, str(path)))
         if self.use_cache:
             for model in cached_models(self.cache_dir):
@@ -67,7 +67,7 @@ class Catalogue:
         if self.folder is None or not self.folder.is_dir() or name not in {path.name for path in self.folder.iterdir()}:
             return None
         path = self.folder / name
-        return self._known(name, str(path)) if (path / "config.json").is_file() else None
+        return self._known(name, str(path)) if _holds_model(path) else None
 
     def _in_cache(self, name: str) -> Known | None:
         if not self.use_cache or len(name) > LONGEST_NAME or not REPO_ID.fullmatch(name):
@@ -83,3 +83,9 @@ class Catalogue:
         except (OSError, ValueError):
             created = 0
         return Known(name, source, created)
+
+
+def _holds_model(path: Path) -> bool:
+    if path.suffix == ".gguf":
+        return path.is_file()
+    return (path / "config.json").is_file() or (path.is_dir() and any(path.glob("*.gguf")))

@@ -79,7 +79,6 @@ def _options() -> Sequence[Option]:
         Option("cors_origin", "list", "a web page's origin that may call, like https://app.example; may be repeated",
                network, metavar="ORIGIN"),
         Option("max_body_mib", "number", "largest request body", network, 32),
-        Option("no_remote_images", "switch", "never fetch an image that a request names by URL", network, False),
         Option("grace", "seconds", "how long running replies may go on after Ctrl-C", network, 10.0),
         Option("log_requests", "switch", "one line for each request, without what it says", log, False),
         Option("log_prompts", "switch", "what is asked, in clear text", log, False),

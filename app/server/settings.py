@@ -22,7 +22,6 @@ class ServerSettings:
     allowed_hosts: tuple[str, ...] = ()  # names under which the server may be reached, besides localhost and addresses
     origins: tuple[str, ...] = ()  # web pages that may call; "*" is all of them
     max_body: int = 32 * MIB
-    max_image: int = 20 * MIB
     max_prompt: int = 4 * MIB  # characters of one prompt
     max_depth: int = 64  # nesting of a JSON body
     body_seconds: float = 30.0  # a body must have arrived after these
@@ -31,7 +30,6 @@ class ServerSettings:
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
     grace_seconds: float = 10.0  # running replies may go on for so long when the server is told to stop
     responses_file: str = ":memory:"  # where responses that may be continued are kept
-    remote_images: bool = True
     log_requests: bool = False
     log_prompts: bool = False
 

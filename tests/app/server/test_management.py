@@ -89,13 +89,15 @@ def test_a_request_names_a_model_and_never_a_path(tmp_path: Path) -> None:
     inside = tmp_path / "models" / "inside"
     inside.mkdir(parents=True)
     (inside / "config.json").write_text("{}")
+    (tmp_path / "models" / "file.gguf").touch()
+    (tmp_path / "models" / "other.txt").touch()
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "config.json").write_text("{}")
     catalogue = Catalogue({"named": str(outside)}, tmp_path / "models", str(tmp_path / "cache"))
     assert catalogue.look_up("named").source == str(outside)
     assert catalogue.look_up("inside:latest").source == str(inside)
-    assert [known.name for known in catalogue.all()] == ["named", "inside"]
+    assert [known.name for known in catalogue.all()] == ["named", "file.gguf", "inside"]
     for name in (str(outside), "../outside", "inside/../../outside", "..", ".", "", "owner/name", "a" * 5000, "\0"):
         with pytest.raises(ModelNotFound):
             catalogue.look_up(name)
