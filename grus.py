@@ -15,7 +15,7 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -128,8 +128,10 @@ class Model:
         """Answer many prompts together, in their order."""
         read = [self.prompt(prompt, raw=raw, system=system) for prompt in prompts]
         params = SamplingParams(**sampling)
-        handles = [self.submit(prompt, replace(params)) for prompt in read]
-        return [Answer(result.text, prompt, result) for prompt, result in zip(read, (h.result() for h in handles))]
+        results = self.engine.batch([Request(self.name, prompt.ids, params) for prompt in read])
+        return [
+            Answer(result.text, prompt, result) for prompt, result in zip(read, results) if isinstance(result, Result)
+        ]
 
     def close(self) -> None:
         self.engine.close()

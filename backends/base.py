@@ -16,6 +16,7 @@ ever travel back to the backend that made them. Nothing in this file imports an 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -280,8 +281,21 @@ class Pending(Protocol):
     def read(self) -> dict[Slot, Token]: ...
 
 
+Profiler: TypeAlias = Callable[[str], AbstractContextManager[None]]
+
+
+def unprofiled(name: str) -> AbstractContextManager[None]:
+    """What a runner's `span` is while nobody looks."""
+    return _NO_SPAN
+
+
+_NO_SPAN: AbstractContextManager[None] = nullcontext()
+
+
 class Runner(Protocol):
     """One model on one device with one KV store. Called from one thread only."""
+
+    span: Profiler  # put around what a profile should name inside a step ("sample"); whoever profiles sets it
 
     def run(self, segs: Sequence[Seg]) -> Pending:
         """Issue one step. Grows no slot: every slot must have room for its tokens. Slots' lengths advance at once; when

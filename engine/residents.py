@@ -104,6 +104,7 @@ class Residents:
         speculation = Speculation()
         if settings.draft_model is not None and loaded.name != settings.draft_model:
             speculation = DraftModel(self._load(settings.draft_model), settings.max_draft, loaded.vocab)
+        loaded.runner.span = shared.trace.span
         with shared.trace.span("warm", model=loaded.name):
             loaded.runner.warm()
         return Lane(loaded, shared, memory, prefixes, joining, speculation, lambda: self._reclaim(loaded.name),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import DeviceMemory, KVSpec, Sampling, Seg, Slot, Snapshot, StateSpec, Token
+from backends.base import DeviceMemory, KVSpec, Profiler, Sampling, Seg, Slot, Snapshot, StateSpec, Token, unprofiled
 from backends.drafts import mark_drafts, settle_drafts
 from engine.sampling import uniform
 from engine.text.detokenizer import Detokenizer
@@ -204,6 +204,7 @@ class FakeRunner:
     def __init__(
         self, kv: FakeKV, clock: FakeClock | None = None, costs: tuple[float, float, float] = (1.0, 0.0, 0.02)
     ):
+        self.span: Profiler = unprofiled
         self.kv = kv
         self.clock = clock
         self.costs = costs  # a step, a row, a token

@@ -27,6 +27,19 @@ def add_model(command: argparse.ArgumentParser) -> None:
         help="what unquantized weights are computed in (default: bf16 on a GPU, f32 on a CPU)",
     )
     where.add_argument(
+        "--quant",
+        choices=("auto", "none", "q8_0", "q4_0", "q4_k", "q6_k"),
+        default="auto",
+        help="quantize plain weights while loading (default: auto, which is q8_0 for 16-bit weights on a CPU)",
+    )
+    where.add_argument(
+        "--kv-bits",
+        type=int,
+        choices=(16, 8, 4),
+        default=16,
+        help="keep the conversation's memory in 8 or 4 bits: less memory, a little less exact (default: 16, whole)",
+    )
+    where.add_argument(
         "--cache-dir", metavar="DIR", help="where downloaded models lie (default: the Hugging Face cache)"
     )
     where.add_argument("--offline", action="store_true", help="never download; use only what is on this machine")
@@ -50,6 +63,7 @@ def load_options(options: argparse.Namespace) -> LoadOptions:
         device=options.device,
         dtype=options.dtype,
         quant=options.quant,
+        kv_bits=options.kv_bits,
         cache_dir=options.cache_dir,
         download=not options.offline,
         progress=TerminalBar(options.model),

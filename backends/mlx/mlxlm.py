@@ -21,7 +21,7 @@ from mlx.utils import tree_flatten
 from mlx_lm.models import cache as lm_cache
 from mlx_lm.utils import load_model
 
-from backends.base import BackendMissing, Foreign, MemorySpec, Sampling, Seg, Slot, Snapshot
+from backends.base import BackendMissing, Foreign, MemorySpec, Profiler, Sampling, Seg, Slot, Snapshot, unprofiled
 from backends.drafts import mark_drafts
 from backends.mlx.pending import Held, MlxPending, collected
 from backends.plan import Plan, Span, make_plan
@@ -199,6 +199,7 @@ class MlxLmRunner:
     """Implements `backends.base.Runner`."""
 
     def __init__(self, model: MlxLmModel, kv: MlxLmKV) -> None:
+        self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv
         self._held: Held = WeakKeyDictionary()

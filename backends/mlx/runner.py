@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.base import Model, Sampling, Seg, Step
+from backends.base import Model, Profiler, Sampling, Seg, Step, unprofiled
 from backends.drafts import mark_drafts
 from backends.mlx.cache import MlxCache
 from backends.mlx.graph import count_primitives
@@ -27,6 +27,7 @@ class MlxRunner:
     """Implements `backends.base.Runner`."""
 
     def __init__(self, model: Model, kv: MlxKV, ops: TextOps) -> None:
+        self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv
         self._ops = ops
@@ -63,7 +64,9 @@ class MlxRunner:
             picked = taken(hidden, plan.picked)
             frame = getattr(self._model, "frame", None)
             after = None if frame is None else lambda ids: frame(taken(picked, plan.sampled), ids)
-            pending.sample(self._model.logits(picked), after)
+            logits = self._model.logits(picked)
+            with self.span("sample"):  # of the graph: the device samples when the step runs
+                pending.sample(logits, after)
         return pending
 
     # -- inputs

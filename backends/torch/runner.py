@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, Model, Sampling, Seg, Slot, Step, Token
+from backends.base import CrossSpec, Model, Profiler, Sampling, Seg, Slot, Step, Token, unprofiled
 from backends.plan import Plan, make_plan, sampled_tokens
 from backends.rows import SMALLEST
 from backends.torch.cache import TorchCache
@@ -29,6 +29,7 @@ class TorchRunner:
 
     def __init__(self, model: Model, kv: TorchKV, ops: TextOps) -> None:
         self.model, self.kv, self.ops = model, kv, ops
+        self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
@@ -116,7 +117,8 @@ class TorchRunner:
         if len(plan.sampled) != len(plan.picked):
             at = torch.from_numpy(plan.sampled).to(hidden.device)
             logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
-        drawn = pending.drawn = draw(logits, plan.samplings)
+        with self.span("sample"):
+            drawn = pending.drawn = draw(logits, plan.samplings)
         following = drawn.ids
         if self.frame is not None:
             pending.codes, following = self.frame(chosen, drawn.ids)

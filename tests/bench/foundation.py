@@ -11,7 +11,7 @@ from tests.bench.peers import Peer
 from tests.bench.shapes import checkpoint
 from tests.bench.table import Row, paired
 
-PROMPT, REPLY, ROUNDS = 512, 16, 5
+PROMPT, REPLY, ROUNDS = 512, 16, 3
 
 
 def torch_rows() -> list[Row]:
