@@ -6,18 +6,17 @@ grammar holds a reply to what was promised. Knows no HTTP.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from app.server.calls import FORCED, demanded_calls, strict_calls
 from app.server.errors import bad_request, unsupported
 from app.server.replies import ReplyReader
 from engine.loading import LoadedModel
 from engine.pipelines.chat import Prompt, chat_prompt
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
-from engine.text.tool_readers import JsonReader, Lead, Reader
-from engine.text.tools import Convention, ToolParser, parser_for
+from engine.text.tools import ToolParser, parser_for
 from engine.types import Grammar, Request, SamplingParams
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -72,18 +71,45 @@ class _Preparation:
 
     def run(self, name: str) -> Prepared:
         forced = self.offers_tools and self.chat.tool_choice.kind in ("required", "named")
-        if forced and self.chat.grammar is not None:
-            raise bad_request("response_format and a tool choice that forces a call exclude each other.", "tool_choice")
-        grammar = calls_grammar(self.chat) if forced else self.chat.grammar
-        prompt, opened = self._prompt(constrained=grammar is not None)
+        grammar = self._grammar(forced)
+        prompt, opened = self._prompt(constrained=forced or self.chat.grammar is not None)
         sampling = self.chat.sampling
         if grammar is not None:
             after = self.tags.close if self.tags and opened else None
             sampling = replace(sampling, grammar=grammar, grammar_after=after)
         sampling.check()
-        reader = ReplyReader(self._splitter(opened), self._parser(forced))
+        reader = ReplyReader(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
         close = self.tags.close if self.tags is not None else ""
         return Prepared(Request(name, prompt.ids, sampling), reader, prompt, close)
+
+    def _grammar(self, forced: bool) -> Grammar | None:
+        chat = self.chat
+        strict = self.offers_tools and any(tool["function"].get("strict") for tool in chat.tools)
+        if not forced and not strict:
+            return chat.grammar
+        if chat.grammar is not None:
+            raise bad_request("response_format does not go with calls that are demanded or strict.", "tool_choice")
+        if forced:
+            several = chat.parallel_calls and chat.tool_choice.kind == "required"
+            return demanded_calls(self._functions(), several)
+        marker = self.model.tokenizer.id("<tool_call>")
+        as_json = "<tool_call>" in self.template and "<function=" not in self.template
+        if not as_json or (marker is not None and self.model.tokenizer.is_special(marker)):
+            raise unsupported(
+                "tools.function.strict",
+                "This model's calls cannot be held to a schema among words. Leave strict out, or demand a call.",
+            )
+        return strict_calls(self._functions())
+
+    def _functions(self) -> list[Mapping[str, Any]]:
+        functions = [tool["function"] for tool in self.chat.tools]
+        if self.chat.tool_choice.kind != "named":
+            return functions
+        name = self.chat.tool_choice.name
+        named = [function for function in functions if function["name"] == name]
+        if not named:
+            raise bad_request(f"tool_choice names {name!r}, which is none of the tools.", "tool_choice")
+        return named
 
     def _prompt(self, constrained: bool) -> tuple[Prompt, bool]:
         """The prompt, and whether it ends inside the reasoning."""
@@ -144,81 +170,3 @@ class _Preparation:
         if not self.offers_tools:
             return lambda: None
         return lambda: parser_for(self.kind, self.template, self.chat.tools)
-
-
-def json_grammar(schema: Mapping[str, Any] | None = None) -> Grammar:
-    """JSON of this schema, or any object."""
-    return Grammar("json_object") if schema is None else Grammar("json_schema", json.dumps(schema))
-
-
-def _functions(conversation: Conversation) -> list[Mapping[str, Any]]:
-    functions = [tool["function"] for tool in conversation.tools]
-    if conversation.tool_choice.kind == "named":
-        functions = [f for f in functions if f["name"] == conversation.tool_choice.name]
-        if not functions:
-            name = conversation.tool_choice.name
-            raise bad_request(f"tool_choice names {name!r}, which is none of the tools.", "tool_choice")
-    return functions
-
-
-def calls_grammar(conversation: Conversation) -> Grammar:
-    """A reply that is a list of calls and nothing else, so that a call that was demanded cannot fail to come."""
-    calls = [
-        {
-            "type": "object",
-            "properties": {
-                "name": {"const": function["name"]},
-                "arguments": function.get("parameters") or {"type": "object"},
-            },
-            "required": ["name", "arguments"],
-            "additionalProperties": False,
-        }
-        for function in _functions(conversation)
-    ]
-    schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"anyOf": calls}}
-    if conversation.tool_choice.kind == "named" or not conversation.parallel_calls:
-        schema["maxItems"] = 1
-    definitions = _lifted(calls)
-    if definitions:
-        schema["$defs"] = definitions
-    return json_grammar(schema)
-
-
-def _lifted(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A schema's own definitions are found from the top; move them there, under names that cannot meet."""
-    lifted: dict[str, Any] = {}
-    for at, call in enumerate(calls):
-        arguments = call["properties"]["arguments"]
-        names = {
-            f"#/{key}/{name}": f"tool{at}_{name}" for key in ("$defs", "definitions") for name in arguments.get(key, {})
-        }
-        if not names:
-            continue
-        for key in ("$defs", "definitions"):
-            for name, definition in arguments.get(key, {}).items():
-                lifted[f"tool{at}_{name}"] = _renamed(definition, names)
-        rest = {k: v for k, v in arguments.items() if k not in ("$defs", "definitions")}
-        call["properties"]["arguments"] = _renamed(rest, names)
-    return lifted
-
-
-def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(schema, Mapping):
-        return {
-            key: f"#/$defs/{names[value]}"
-            if key == "$ref" and isinstance(value, str) and value in names
-            else _renamed(value, names)
-            for key, value in schema.items()
-        }
-    return [_renamed(item, names) for item in schema] if isinstance(schema, list) else schema
-
-
-def _listed() -> Reader:
-    return Lead(skip={}, keep={"{": JsonReader})
-
-
-def _opening() -> Reader:
-    return Lead(skip={"[": _listed}, keep={})
-
-
-FORCED = Convention(opens={}, closes=("]",), joins={",": _listed}, bare=_opening)

@@ -50,9 +50,12 @@ class ReplyReader:
         self,
         splitter: Callable[[], ReasoningSplitter | None] = lambda: None,
         tools: Callable[[], ToolParser | None] = lambda: None,
+        single: bool = False,
     ) -> None:
+        """`single`: of several calls in a reply only the first is told."""
         self._make_splitter = splitter
         self._make_tools = tools
+        self._single = single
         self._choices: dict[int, _Choice] = {}
         self.reasoning_tokens = 0
         self.thinking = False  # the last that was said of any choice is a thought
@@ -99,6 +102,8 @@ class ReplyReader:
         """`cut`: the length limit ended the reply, so that an unfinished call is told as far as it came."""
         parts = []
         for event in events:
+            if self._single and getattr(event, "index", 0) > 0:
+                continue
             if isinstance(event, TextPiece):
                 parts.append(Part(index, "answer", event.text))
             elif isinstance(event, CallBroken) and not cut:

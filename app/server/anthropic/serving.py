@@ -21,7 +21,8 @@ from app.server.anthropic.protocol import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from app.server.conversation import Conversation, ToolChoice, json_grammar
+from app.server.calls import json_grammar
+from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request, unsupported
 from app.server.replies import Collector, Message, Part
 from app.server.service import Running
@@ -96,10 +97,6 @@ def _choice(body: CountRequest) -> tuple[ToolChoice, bool]:
     if isinstance(given, NamedChoice):
         return ToolChoice("named", given.name), parallel
     assert isinstance(given, AutoChoice)
-    if given.type == "auto" and not parallel:
-        raise unsupported(
-            "tool_choice.disable_parallel_tool_use", "Parallel calls can be switched off for tool_choice any and tool."
-        )
     return ToolChoice("required" if given.type == "any" else "auto"), parallel
 
 

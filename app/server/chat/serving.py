@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from app.server.calls import json_grammar
 from app.server.chat.protocol import (
     AudioContent,
     ChatRequest,
@@ -15,7 +16,7 @@ from app.server.chat.protocol import (
     Message,
     NamedTool,
 )
-from app.server.conversation import Conversation, ToolChoice, json_grammar
+from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request, unsupported
 from app.server.openai_shapes import content_logprobs, finish_reason, usage
 from app.server.replies import Collector, Part
@@ -39,11 +40,6 @@ def conversation(body: ChatRequest) -> Conversation:
             "prediction", "prediction is not supported: replies are not sped up by a guess of their text."
         )
     choice = _tool_choice(body)
-    if choice.kind == "auto" and any(tool.function.strict for tool in body.tools or ()):
-        raise unsupported(
-            "tools.function.strict",
-            "strict holds for tool_choice 'required' or a named function; with 'auto' a call's form cannot be promised.",
-        )
     thinking = (body.chat_template_kwargs or {}).get("enable_thinking")
     if thinking is not None and not isinstance(thinking, bool):
         raise bad_request("enable_thinking must be true or false.", "chat_template_kwargs.enable_thinking")

@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.server.conversation import Conversation, Prepared, ToolChoice, json_grammar
+from app.server.calls import json_grammar
+from app.server.conversation import Conversation, Prepared, ToolChoice
 from app.server.errors import bad_request, unsupported
 from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
 from app.server.openai_shapes import content_logprobs

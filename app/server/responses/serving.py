@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.server.conversation import Conversation, ToolChoice, json_grammar
+from app.server.calls import json_grammar
+from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
 from app.server.replies import Part
 from app.server.responses.items import Items
@@ -68,10 +69,6 @@ class Exchange:
         if body.instructions is not None:
             messages.insert(0, {"role": "system", "content": body.instructions})
         choice = _tool_choice(body)
-        if choice.kind == "auto" and any(tool.strict for tool in body.tools or ()):
-            raise unsupported(
-                "tools.strict", "strict holds for tool_choice 'required' or a named function; not with 'auto'."
-            )
         return Conversation(
             messages=messages,
             sampling=SamplingParams(

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.server.calls import json_grammar
 from app.server.completions.serving import check_ids
 from app.server.context import Server
-from app.server.conversation import json_grammar
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text

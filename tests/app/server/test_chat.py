@@ -10,6 +10,7 @@ import openai
 import pytest
 
 from engine.errors import EngineFault, QueueFull
+from engine.grammar import Grammars
 from tests.app.server.live import Live
 from tests.app.server.scripted import schema_of, until
 
@@ -152,6 +153,40 @@ def test_a_demanded_call_is_held_by_a_grammar(client: openai.OpenAI, live: Live,
     assert schema["items"]["anyOf"][0]["properties"]["name"] == {"const": "weather"}
     assert schema.get("maxItems") == (None if choice == "required" else 1)
     assert sampling.grammar_after is None
+
+
+def test_strict_calls_are_held_by_a_grammar_among_words(client: openai.OpenAI, live: Live) -> None:
+    live.engine.reply = f"Look: {CALL}"
+    strict = {"type": "function", "function": {**WEATHER["function"], "strict": True}}  # type: ignore[dict-item]
+    choice = ask(client, tools=[strict, {"type": "function", "function": {"name": "other"}}]).choices[0]
+    assert choice.message.tool_calls[0].function.name == "weather"
+    request = live.engine.requests[-1]
+    assert follows(live, request.sampling.grammar, f"Look: {CALL} and {CALL}")
+    assert follows(live, request.sampling.grammar, "No call at all, <b>really</b>.")
+    assert not follows(live, request.sampling.grammar, CALL.replace('"Kyiv"', "3"))
+    assert follows(live, request.sampling.grammar, CALL.replace("weather", "other").replace('"Kyiv"', "3"))
+    assert not follows(live, request.sampling.grammar, CALL.replace("weather", "nothing"))
+
+
+def follows(live: Live, grammar: Any, text: str) -> bool:
+    """Whether a reply under this grammar could say this, and end."""
+    model = live.service.loaded["tiny"]
+    constraint = Grammars(model.tokenizer, model.vocab, list(model.eos_ids)).constraint(grammar, None)
+    for token in model.tokenizer.encode(text, add_special=False):
+        if not constraint.masks([])[1][0][token]:  # type: ignore[index]
+            return False
+        constraint.accept([token], "")
+    return bool(constraint.masks([])[1][0][model.eos_ids[0]])  # type: ignore[index]
+
+
+def test_of_parallel_calls_only_the_first_is_told_where_they_are_off(client: openai.OpenAI, live: Live) -> None:
+    live.engine.reply = f"{CALL}\n{CALL.replace('Kyiv', 'Lviv')}"
+    whole = ask(client, tools=[WEATHER], parallel_tool_calls=False).choices[0]
+    assert [json.loads(call.function.arguments)["city"] for call in whole.message.tool_calls] == ["Kyiv"]
+    deltas = [
+        c.choices[0].delta.tool_calls for c in ask(client, tools=[WEATHER], parallel_tool_calls=False, stream=True)
+    ]
+    assert {call.index for calls in deltas if calls for call in calls} == {0}
 
 
 def test_response_formats_become_grammars(client: openai.OpenAI, live: Live) -> None:
