@@ -44,8 +44,8 @@ def render(document: dict[str, Any]) -> str:
 
 
 def _operation(path: str, method: str, operation: dict[str, Any], document: dict[str, Any]) -> str:
-    body = operation.get("requestBody", {}).get("content", {})
-    schema = _resolved(next(iter(body.values()), {}).get("schema", {}), document)
+    body: dict[str, Any] = operation.get("requestBody", {}).get("content", {})
+    schema = _resolved(next(iter(body.values()))["schema"] if body else {}, document)
     required = schema.get("required", [])
     rows = "".join(
         f"<tr><td><code>{escape(name)}</code></td><td>{'required' if name in required else ''}</td>"

@@ -58,4 +58,4 @@ def errors(*statuses: int, family: str = "openai") -> dict[int | str, dict[str, 
 
 
 def streams(media_type: str = "text/event-stream") -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {media_type: {}}, "description": "The reply, or its stream."}}
+    return {200: {"content": {media_type: {}}, "description": "What was asked for."}}

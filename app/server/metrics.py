@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -51,7 +52,7 @@ class Meters:
         """Show the engine's figures, read when they are asked for."""
         for name, (key, what) in _GAUGES.items():
             gauge = Gauge(name, what, registry=self.registry)
-            gauge.set_function(lambda key=key: float(stats().get(key) or 0))
+            gauge.set_function(partial(_read, stats, key))
 
     def http(self, route: str, status: int, seconds: float) -> None:
         self._http.labels(route, str(status)).inc()
@@ -73,6 +74,10 @@ class Meters:
 
     def page(self) -> bytes:
         return generate_latest(self.registry)
+
+
+def _read(stats: Callable[[], Mapping[str, Any]], key: str) -> float:
+    return float(stats().get(key) or 0)
 
 
 class Watch:

@@ -21,6 +21,7 @@ from app.server.metrics import Meters
 from app.server.replies import Part, ReplyReader
 from engine.errors import GrusError
 from engine.loading import LoadedModel
+from engine.stats import EngineStats
 from engine.types import Done, Event, Failed, Handle, Request, Timings
 
 log = logging.getLogger("grus.server")
@@ -33,7 +34,7 @@ class EngineLike(Protocol):
     def load(self, name: str) -> Any: ...
     def unload(self, name: str) -> Any: ...
     def models(self) -> Sequence[Any]: ...
-    def stats(self) -> Any: ...
+    def stats(self) -> EngineStats: ...
     def close(self, grace: float = 0.0) -> Any: ...
 
 
@@ -183,8 +184,7 @@ class Service:
         return {model.name for model in self.engine.models()}
 
     def stats(self) -> dict[str, Any]:
-        stats = self.engine.stats()
-        return dataclasses.asdict(stats) if dataclasses.is_dataclass(stats) else dict(stats)
+        return dataclasses.asdict(self.engine.stats())
 
     def close(self) -> None:
         self.engine.close()

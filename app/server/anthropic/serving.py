@@ -204,7 +204,13 @@ _OPENING: dict[str, dict[str, Any]] = {
 
 async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
     """One block is open at a time; a part of another kind closes it and opens the next."""
-    message = {"id": new_id("msg"), "type": "message", "role": "assistant", "model": name, "content": []}
+    message: dict[str, Any] = {
+        "id": new_id("msg"),
+        "type": "message",
+        "role": "assistant",
+        "model": name,
+        "content": [],
+    }
     message |= {"stop_reason": None, "stop_sequence": None, "usage": _usage(Timings(prompt_tokens=prompt_tokens))}
     yield event({"type": "message_start", "message": message}, "message_start")
     index, kind = -1, ""

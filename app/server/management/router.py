@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.server.context import Here
-from app.server.documented import errors
+from app.server.documented import errors, streams
 from app.server.management.protocol import Health, Loaded, LoadRequest, Stats
 from app.server.strict import StrictRoute
 
@@ -25,7 +25,7 @@ async def stats(server: Here) -> Stats:
     return Stats(models=sorted(server.service.resident()), engine=server.service.stats())
 
 
-@router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}} | errors())
+@router.get("/metrics", responses=streams("text/plain") | errors())
 async def metrics(server: Here) -> Response:
     """The same and more for Prometheus."""
     return Response(server.service.meters.page(), media_type=CONTENT_TYPE_LATEST)

@@ -47,6 +47,7 @@ class Items:
 
     def _open(self, kind: str, part: Part) -> Iterator[Told]:
         self._kind = kind
+        item: dict[str, Any]
         if kind == "call":
             item = {"type": "function_call", "id": new_id("fc"), "call_id": part.call_id, "name": part.name}
             item |= {"arguments": ""}
