@@ -14,7 +14,7 @@ SOURCES = sorted([*ROOT.glob("*.py"), *(f for p in ("app", "engine", "backends")
 
 LONGEST = 400
 # One idea that needs more lines. The seam is read as a whole: splitting it would hide what a backend must promise.
-LONGER = {"backends/base.py": 600}
+LONGER = {"backends/base.py": 640}
 
 IMPORT_EVERYTHING = """
 import importlib, sys

@@ -18,7 +18,10 @@ from torch import Tensor
 
 from backends.base import DType, Rope, Sampling
 from backends.torch.graph import captured
+from backends.torch.kernels import fused, library
 from backends.torch.sample import Drawn, draw
+
+FEW = 1 << 16  # numbers that one thread normalizes before torch's threads would have begun
 
 DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
@@ -40,6 +43,11 @@ class TextOps:
         self.device = device
         self.dtype: DType = dtype
         self._frequencies: dict[Rope, tuple[Tensor, Tensor | None]] = {}
+        self._fused = device.type == "cpu" and library.available()
+
+    def _small(self, x: Tensor) -> bool:
+        """A few tokens on a CPU with kernels: one call of one thread is the fastest. Long prompts are torch's."""
+        return self._fused and 0 < x.numel() <= FEW
 
     # ---------------------------------------------------------------------------------------------------- positions
 
@@ -102,11 +110,15 @@ class TextOps:
     # -------------------------------------------------------------------------------------------------------- norms
 
     def rms_norm(self, x: Tensor, w: Tensor | None, eps: float) -> Tensor:
+        if w is not None and self._small(x):  # torch takes seven calls for it
+            return fused.rms_norm(x, w, eps).to(x.dtype)
         if x.dtype == torch.float32:
             return F.rms_norm(x, x.shape[-1:], w, eps)
         return F.rms_norm(x.float(), x.shape[-1:], None if w is None else w.float(), eps).to(x.dtype)
 
     def add_rms_norm(self, x: Tensor, residual: Tensor, w: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+        if x.dtype == torch.float32 and self._small(x):
+            return fused.add_rms_norm(x, residual, w, eps)
         s = x + residual
         return s, self.rms_norm(s, w, eps)
 
@@ -123,6 +135,8 @@ class TextOps:
     # ------------------------------------------------------------------------------------------------- element by element
 
     def swiglu(self, x: Tensor) -> Tensor:
+        if x.dtype == torch.float32 and self._small(x):
+            return fused.swiglu(x)
         gate, up = x.chunk(2, -1)
         return F.silu(gate).mul_(up)
 

@@ -1,6 +1,8 @@
 """Small operations of a decode step in one call each: norms, the gate, attention of one new token a sequence.
 
 At one token a step, torch's price is the number of calls. Results are f32; attention reads f32, f16 and bf16 slabs in place.
+Norms and the gate use one thread unless told otherwise: what they do is shorter than waking a second one, and beside torch's
+own threads, which spin between two products, a second pool makes both wait.
 """
 
 from __future__ import annotations
@@ -20,18 +22,16 @@ def _plain(x: Tensor) -> Tensor:
     return x.float().contiguous()
 
 
-def rms_norm(x: Tensor, w: Tensor, eps: float) -> Tensor:
+def rms_norm(x: Tensor, w: Tensor, eps: float, threads: int = 1) -> Tensor:
     """Over the last axis."""
     x, w = _plain(x), _plain(w)
     out = torch.empty_like(x)
     n = x.shape[-1]
-    library().grus_rms_norm(
-        x.data_ptr(), None, None, w.data_ptr(), eps, x.numel() // n, n, out.data_ptr(), torch.get_num_threads()
-    )
+    library().grus_rms_norm(x.data_ptr(), None, None, w.data_ptr(), eps, x.numel() // n, n, out.data_ptr(), threads)
     return out
 
 
-def add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+def add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float, threads: int = 1) -> tuple[Tensor, Tensor]:
     """`x + residual`, and its norm."""
     x, residual, w = _plain(x), _plain(residual), _plain(w)
     total, out = torch.empty_like(x), torch.empty_like(x)
@@ -45,16 +45,16 @@ def add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float) -> tuple[Te
         x.numel() // n,
         n,
         out.data_ptr(),
-        torch.get_num_threads(),
+        threads,
     )
     return total, out
 
 
-def swiglu(x: Tensor) -> Tensor:
+def swiglu(x: Tensor, threads: int = 1) -> Tensor:
     """`silu(gate) * up` of `[..., gate | up]`."""
     x, n = _plain(x), x.shape[-1] // 2
     out = x.new_empty(*x.shape[:-1], n)
-    library().grus_swiglu(x.data_ptr(), x.numel() // (2 * n), n, out.data_ptr(), torch.get_num_threads())
+    library().grus_swiglu(x.data_ptr(), x.numel() // (2 * n), n, out.data_ptr(), threads)
     return out
 
 
