@@ -14,6 +14,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import Sampling
+from backends.penalties import additive_entries, repetition_entries
 
 
 @dataclass
@@ -53,8 +54,8 @@ def sample(logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, Draw
 
 def _penalized(logits: mx.array, params: Sequence[Sampling]) -> mx.array:
     n, vocab = logits.shape
-    divide_at, divisors = _repetition_entries(params, vocab)
-    add_at, addends = _additive_entries(params, vocab)
+    divide_at, divisors = repetition_entries(params, vocab)
+    add_at, addends = additive_entries(params, vocab)
     if divide_at or add_at:
         flat = logits.astype(mx.float32).reshape(-1)
         if divide_at:
@@ -73,32 +74,6 @@ def _penalized(logits: mx.array, params: Sequence[Sampling]) -> mx.array:
                 allowed[i, width:] = False  # a padded vocabulary's tail is no token
         logits = mx.where(mx.array(allowed), logits, -mx.inf)
     return logits
-
-
-def _repetition_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int], list[float]]:
-    at: list[int] = []
-    by: list[float] = []
-    for i, p in enumerate(params):
-        if p.repetition != 1.0 and p.repeated:
-            tokens = {t for t in p.repeated if 0 <= t < vocab}
-            at.extend(i * vocab + t for t in tokens)
-            by.extend([p.repetition] * len(tokens))
-    return at, by
-
-
-def _additive_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int], list[float]]:
-    at: list[int] = []
-    add: list[float] = []
-    for i, p in enumerate(params):
-        if p.seen and (p.presence or p.frequency):
-            counts = {t: c for t, c in p.seen.items() if c > 0 and 0 <= t < vocab}
-            at.extend(i * vocab + t for t in counts)
-            add.extend(-p.presence - p.frequency * c for c in counts.values())
-        if p.bias:
-            bias = {t: b for t, b in p.bias.items() if 0 <= t < vocab}
-            at.extend(i * vocab + t for t in bias)
-            add.extend(float(b) for b in bias.values())
-    return at, add
 
 
 # -- the draw

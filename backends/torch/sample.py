@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from backends.base import Sampling
+from backends.penalties import additive_entries, repetition_entries
 
 PREFIX = 256  # how much of the order is looked at before all of it is
 UNREACHABLE = 2.0  # a bound on probability mass that rounding cannot reach: the filter is off
@@ -54,8 +55,8 @@ def draw(logits: Tensor, params: Sequence[Sampling]) -> Drawn:
 
 def _processed(logits: Tensor, params: Sequence[Sampling]) -> Tensor:
     vocab = logits.shape[-1]
-    divide_at, divisors = _repetition_entries(params, vocab)
-    add_at, addends = _additive_entries(params, vocab)
+    divide_at, divisors = repetition_entries(params, vocab)
+    add_at, addends = additive_entries(params, vocab)
     masks = [(i, p.mask) for i, p in enumerate(params) if p.mask is not None]
     if not (divide_at or add_at or masks):
         return logits
@@ -74,32 +75,6 @@ def _processed(logits: Tensor, params: Sequence[Sampling]) -> Tensor:
         logits[row, :width].masked_fill_(banned, -torch.inf)
         logits[row, width:] = -torch.inf  # a padded vocabulary's tail is no token
     return logits
-
-
-def _repetition_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int], list[float]]:
-    at: list[int] = []
-    by: list[float] = []
-    for i, p in enumerate(params):
-        if p.repetition != 1.0 and p.repeated:
-            tokens = {t for t in p.repeated if 0 <= t < vocab}
-            at.extend(i * vocab + t for t in tokens)
-            by.extend([p.repetition] * len(tokens))
-    return at, by
-
-
-def _additive_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int], list[float]]:
-    at: list[int] = []
-    add: list[float] = []
-    for i, p in enumerate(params):
-        if p.seen and (p.presence or p.frequency):
-            counts = {t: c for t, c in p.seen.items() if c > 0 and 0 <= t < vocab}
-            at.extend(i * vocab + t for t in counts)
-            add.extend(-p.presence - p.frequency * c for c in counts.values())
-        if p.bias:
-            bias = {t: b for t, b in p.bias.items() if 0 <= t < vocab}
-            at.extend(i * vocab + t for t in bias)
-            add.extend(float(b) for b in bias.values())
-    return at, add
 
 
 # -- the order

@@ -7,77 +7,15 @@ import pytest
 from backends.base import Sampling
 from backends.mlx.graph import primitives
 from backends.mlx.sample import sample
+from tests.backends.sampling_reference import choose, processed, random_params
 
 VOCAB = 37
-
-
-def processed(logits: np.ndarray, p: Sampling) -> np.ndarray:
-    out = logits.astype(np.float64).copy()
-    if p.repeated:
-        for t in set(p.repeated):
-            out[t] = out[t] / p.repetition if out[t] > 0 else out[t] * p.repetition
-    for t, count in (p.seen or {}).items():
-        out[t] -= p.presence + p.frequency * count
-    for t, value in (p.bias or {}).items():
-        out[t] += value
-    if p.mask is not None:
-        out[~p.mask] = -np.inf
-    return out
-
-
-def choose(logits: np.ndarray, p: Sampling) -> int:
-    logits = processed(logits, p)
-    order = np.argsort(-logits, kind="stable")
-    if p.temperature == 0:
-        return int(order[0])
-    probs = np.exp((logits[order] - logits[order[0]]) / p.temperature)
-    probs /= probs.sum()
-    keep = np.ones(VOCAB, bool)
-    if p.top_k:
-        keep[p.top_k :] = False
-    share = np.where(keep, probs, 0) / probs[keep].sum()
-    if p.top_p < 1:
-        keep &= np.cumsum(share) - share < p.top_p
-    keep &= probs >= p.min_p * probs[0]
-    if p.typical_p < 1:
-        share = np.where(keep, probs, 0) / probs[keep].sum()
-        keep &= share > 0
-        surprise = -np.log(np.where(keep, share, 1))
-        distance = np.where(keep, np.abs(surprise - (share * surprise).sum()), np.inf)
-        nearest = np.argsort(distance, kind="stable")
-        last = min((np.cumsum(share[nearest]) < p.typical_p).sum(), VOCAB - 1)
-        keep &= distance <= distance[nearest[last]]
-    share = np.where(keep, probs, 0)
-    return int(order[np.argmax(np.cumsum(share) > p.noise * share.sum())])
-
-
-def random_params(rng: np.random.Generator) -> Sampling:
-    def sometimes(value, default):
-        return value if rng.random() < 0.4 else default
-
-    tokens = [int(t) for t in rng.integers(0, VOCAB, 6)]
-    return Sampling(
-        temperature=float(rng.choice([0.0, 0.3, 1.0, 1.7])),
-        top_k=sometimes(int(rng.integers(1, 20)), 0),
-        top_p=sometimes(float(rng.uniform(0.1, 0.95)), 1.0),
-        min_p=sometimes(float(rng.uniform(0.01, 0.3)), 0.0),
-        typical_p=sometimes(float(rng.uniform(0.2, 0.9)), 1.0),
-        noise=float(rng.random()),
-        repetition=sometimes(1.4, 1.0),
-        presence=sometimes(0.7, 0.0),
-        frequency=sometimes(0.3, 0.0),
-        seen={t: tokens.count(t) for t in tokens},
-        repeated=tokens,
-        bias=sometimes({3: 2.0, 5: -np.inf}, None),
-        mask=sometimes(rng.random(VOCAB) < 0.7, None),
-        logprobs=sometimes(4, None),
-    )
 
 
 def test_batches_of_everything_choose_what_the_definition_says():
     rng = np.random.default_rng(0)
     for _ in range(40):
-        params = [random_params(rng) for _ in range(5)]
+        params = [random_params(rng, VOCAB) for _ in range(5)]
         logits = (rng.normal(size=(5, VOCAB)) * 2).astype(np.float32)
         logits[:, 10:14] = logits[:, 9:10]  # ties
         ids, _ = sample(mx.array(logits), params)
@@ -86,7 +24,7 @@ def test_batches_of_everything_choose_what_the_definition_says():
 
 def test_a_row_does_not_depend_on_its_company():
     rng = np.random.default_rng(1)
-    params = [random_params(rng) for _ in range(6)]
+    params = [random_params(rng, VOCAB) for _ in range(6)]
     logits = mx.array(rng.normal(size=(6, VOCAB)).astype(np.float32))
     together = sample(logits, params)[0].tolist()
     assert together == [sample(logits[i : i + 1], [p])[0].item() for i, p in enumerate(params)]
