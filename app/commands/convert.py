@@ -1,0 +1,46 @@
+"""`grus convert SRC DST`: the same model in another file format, quantized on the way if wished."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from engine.hub.progress import TerminalBar
+from engine.hub.resolve import resolve
+from engine.weights.convert import convert as convert_model
+
+DESCRIPTION = """\
+Writes a model in another format. The files open in llama.cpp (gguf), in mlx-lm (mlx) and in transformers (safetensors).
+
+  grus convert Qwen/Qwen3-0.6B qwen.gguf --quant q4_k
+  grus convert ./my-model ./my-model-mlx --to mlx --quant q8_0"""
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "convert",
+        help="write a model in another file format",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("source", metavar="SRC", help="a checkpoint's folder, a GGUF file, or a repository id")
+    command.add_argument("target", metavar="DST", help="the file (gguf) or folder (mlx, safetensors) to write")
+    command.add_argument("--to", choices=("gguf", "mlx", "safetensors"), default="gguf", help="format (default: gguf)")
+    command.add_argument(
+        "--quant",
+        choices=("none", "q8_0", "q4_0", "q4_k", "q6_k"),
+        default="none",
+        help="quantize the weights (default: none)",
+    )
+    command.add_argument("--offline", action="store_true", help="never download; use only what is on this machine")
+    command.set_defaults(command=convert)
+
+
+def convert(options: argparse.Namespace) -> int:
+    target = Path(options.target).expanduser()
+    source = resolve(options.source, download=not options.offline, progress=TerminalBar(options.source))
+    quant = None if options.quant == "none" else options.quant
+    written = convert_model(source, target, options.to, quant, TerminalBar(target.name))
+    print(written)
+    return 0

@@ -1,0 +1,43 @@
+"""`grus convert`, and then talking to what it wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import Outcome
+
+Command = Callable[..., Outcome]
+
+
+def ids(command: Command, model: Path) -> list[int]:
+    seen = command("run", model, "Hi", "--raw", "--json", "--max-tokens", 8, "--temperature", 0, "--quant", "none")
+    assert seen.code == 0, seen.err
+    return json.loads(seen.out)["output_ids"]
+
+
+@pytest.mark.parametrize(("to", "name"), [("gguf", "m.gguf"), ("mlx", "m"), ("safetensors", "m")])
+def test_what_was_written_says_the_same(command: Command, model: Path, tmp_path: Path, to: str, name: str) -> None:
+    target = tmp_path / name
+    seen = command("convert", model, target, "--to", to)
+    assert seen.code == 0, seen.err
+    assert str(target) in seen.out
+    assert ids(command, target) == ids(command, model)
+
+
+def test_a_quantized_file_runs_and_is_described(command: Command, model: Path, tmp_path: Path) -> None:
+    target = tmp_path / "small.gguf"
+    assert command("convert", model, target, "--quant", "q8_0").code == 0
+    assert target.stat().st_size < 0.5 * (model / "model.safetensors").stat().st_size
+    assert ids(command, target)
+    assert "Q8_0 (GGUF)" in command("info", target).out
+
+
+def test_nothing_is_overwritten(command: Command, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "here.gguf").write_text("precious")
+    seen = command("convert", model, tmp_path / "here.gguf")
+    assert seen.code == 2
+    assert (tmp_path / "here.gguf").read_text() == "precious"
