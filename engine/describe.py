@@ -8,7 +8,7 @@ from typing import Any
 
 from backends import pick
 from backends.base import BackendMissing, DType, KVSpec, MemorySpec, StateSpec
-from engine.errors import GrusError
+from engine.errors import GrusError, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loading import LoadOptions, device_memory, gigabytes, sampling_defaults
 from engine.models.config import text_fields
@@ -84,7 +84,14 @@ def _weights(found: Description, opened: Opened, dtype: DType) -> None:
     found.stored_bytes, found.stored_as = opened.nbytes, opened.stored_as
     fields = text_fields(opened.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
-    make = find_architecture(opened.config, found.name)
+    try:
+        make = find_architecture(opened.config, found.name)
+    except UnsupportedArchitecture:
+        if found.backend != "mlx":
+            raise
+        found.architecture += ", through mlx-lm"
+        found.memory_needed, found.talk = opened.nbytes, 0
+        return
     memory: list[MemorySpec] = []
 
     def make_and_remember(view: View) -> Any:

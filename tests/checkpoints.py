@@ -107,13 +107,18 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
+# not one of ours: MLX runs it through mlx-lm
+FOREIGN: dict[str, tuple[str, dict[str, Any]]] = {
+    "gemma": ("Gemma", dict(head_dim=16, hidden_act="gelu_pytorch_tanh", rope_parameters=_rope())),
+}
+
 
 def reference(name: str, seed: int = 0, spread: float = 0.2, **changes: Any) -> Any:
     """The reference implementation of a tiny model, in f32, with random weights of this standard deviation."""
     import torch
     import transformers
 
-    prefix, fields = MODELS[name]
+    prefix, fields = {**MODELS, **FOREIGN}[name]
     config_class = getattr(transformers, f"{prefix}TextConfig" if prefix == "Qwen3_5" else f"{prefix}Config")
     config = config_class(**{**BASE, **fields, **changes})
     config._attn_implementation = "eager"

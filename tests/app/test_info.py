@@ -46,3 +46,11 @@ def test_says_why_a_model_cannot_run(command: Command, model: Path, tmp_path: Pa
     assert seen.code == 2
     assert "mamba9" in seen.out
     assert "Supported:" in seen.out
+
+
+def test_an_architecture_that_only_mlx_lm_knows(command: Command, tmp_path: Path) -> None:
+    folder = save("gemma", tmp_path / "gemma", "old")
+    seen = command("info", folder, "--backend", "mlx")
+    assert seen.code == 0
+    assert "through mlx-lm" in seen.out
+    assert command("info", folder, "--backend", "torch").code == 2

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.conftest import Outcome
+from tests.checkpoints import reference, save
 from tests.driver import Driver
 
 Command = Callable[..., Outcome]
@@ -119,3 +120,25 @@ def test_ctrl_c_stops_and_says_nothing_ugly(model: Path) -> None:
     assert child.returncode in (0, 130)  # 0: the answer ended before the signal came
     assert "Traceback" not in err
     assert time.monotonic() - began < 30
+
+
+def test_an_architecture_that_is_not_ours_runs_through_mlx_lm(command: Command, tmp_path: Path) -> None:
+    folder = save("gemma", tmp_path / "gemma", "old")
+    wishes = ("Hello", "--raw", "--json", "--max-tokens", 12, "--temperature", 0)
+    seen = command("run", folder, *wishes, "--backend", "mlx")
+    assert seen.code == 0, seen.err
+    report = json.loads(seen.out)
+    assert report["output_ids"] == reference_greedy("gemma", report["prompt_ids"], 12)[: len(report["output_ids"])]
+    refused = command("run", folder, *wishes, "--backend", "torch")
+    assert refused.code == 2
+    assert "`gemma`" in refused.err
+    assert "Supported: hunyuan_v1_dense, llama" in refused.err
+
+
+def reference_greedy(name: str, prompt: list[int], n: int) -> list[int]:
+    import torch
+
+    out = reference(name).generate(
+        torch.tensor([prompt]), max_new_tokens=n, do_sample=False, eos_token_id=None, pad_token_id=0
+    )
+    return out[0, len(prompt) :].tolist()
