@@ -255,6 +255,7 @@ class Seg:
     samples: Sequence[Sampling] | None = None  # speculation: one per draft token, and `sample` after the last
     draft: int = 0  # the last `draft` of `ids` are guesses: accept the longest prefix that sampling agrees with
     want: range | None = None  # rows of this seg whose logits come back to the host; default none
+    hidden: bool = False  # the hidden states of all its rows come back to the host
 
     def __len__(self) -> int:
         if self.ids is not None:
@@ -270,9 +271,10 @@ class Token:
     logprobs: list[float] | None = None  # of `ids`, before temperature, after penalties, bias and mask
     top: list[list[tuple[int, float]]] | None = None  # per id: the most likely tokens, best first
     logits: np.ndarray | None = None  # [len(want), vocabulary] f32
+    hidden: np.ndarray | None = None  # [len(seg), D] f32, after the last norm
     codes: np.ndarray | None = None  # [groups] from `Model.frame`
     accepted: int = 0  # draft tokens accepted
-    nan: bool = False  # the logits held NaN or only -inf: nothing was sampled
+    nan: bool = False  # the logits held NaN or only -inf (nothing was sampled), or `hidden` held a value that is no number
 
 
 class Pending(Protocol):

@@ -12,7 +12,9 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from engine.types import Done, Event, Failed, Finished, FinishReason, Result, Text, TokenLogprob
+import numpy as np
+
+from engine.types import Done, Embedded, Event, Failed, Finished, FinishReason, Result, Text, TokenLogprob
 
 
 class RequestHandle:
@@ -136,6 +138,7 @@ class _Collector:
         self._texts: dict[int, list[str]] = {}
         self._ids: list[int] = []
         self._logprobs: list[TokenLogprob] = []
+        self._vector: np.ndarray | None = None
         self._reason: FinishReason | None = None  # of choice 0, which `Done` repeats when there is no other
         self._last: Done | Failed | None = None
 
@@ -145,6 +148,8 @@ class _Collector:
             if event.index == 0:
                 self._ids.extend(event.ids)
                 self._logprobs.extend(event.logprobs)
+        elif isinstance(event, Embedded):
+            self._vector = event.vector
         elif isinstance(event, Finished) and event.index == 0:
             self._reason = event.reason
         elif isinstance(event, Done | Failed):
@@ -157,4 +162,4 @@ class _Collector:
         assert last is not None
         texts = ["".join(self._texts.get(i, ())) for i in range(max(self._texts, default=0) + 1)]
         reason = self._reason or last.reason
-        return Result(self.request, texts[0], self._ids, reason, last.timings, self._logprobs, texts)
+        return Result(self.request, texts[0], self._ids, reason, last.timings, self._logprobs, texts, self._vector)

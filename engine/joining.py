@@ -13,10 +13,12 @@ from engine.errors import BadRequest, ContextOverflow
 from engine.grammar import Grammars
 from engine.loaded import Loaded
 from engine.output import Output
+from engine.pooling import Pool
 from engine.sampling import Chooser, check_tokens
 from engine.sequence import Choice, Job, Kept, Prepared, embedding_keys
 from engine.settings import Settings
 from engine.speculation import Guesser
+from engine.types import Request
 
 FindStored = Callable[[list[int], str | None], Kept | None]
 
@@ -42,7 +44,9 @@ class Joining:
         params.check()
         check_tokens(params, self._loaded.vocab)
         prompt = list(request.prompt_ids)
-        self._check_prompt(prompt, request.embeds is not None)
+        if request.pooling is not None and params.n != 1:
+            raise BadRequest("A prompt has one embedding: n must be 1.", "n")
+        self._check_prompt(prompt, request)
         if params.min_tokens > self.context - len(prompt):
             raise ContextOverflow(f"min_tokens {params.min_tokens} and a prompt of {len(prompt)} tokens do not fit into "
                                   f"the context of {self.context}.", "min_tokens")  # fmt: skip
@@ -54,13 +58,16 @@ class Joining:
         ready = self._prepare(job, key)
         return [self._choice(job, index, prompt, key, embedded, ready) for index in range(params.n)]
 
-    def _check_prompt(self, prompt: list[int], embedded: bool) -> None:
+    def _check_prompt(self, prompt: list[int], request: Request) -> None:
         if not prompt:
             raise BadRequest("The prompt is empty.", "prompt")
-        if len(prompt) >= self.context:
+        if request.pooling is not None and len(prompt) > self.context:
+            raise ContextOverflow(f"The text has {len(prompt)} tokens; the context holds {self.context}. Shorten it.",
+                                  "prompt")  # fmt: skip
+        if request.pooling is None and len(prompt) >= self.context:
             raise ContextOverflow(f"The prompt has {len(prompt)} tokens; the context holds {self.context}, "
                                   "and a reply needs room too. Shorten it.", "prompt")  # fmt: skip
-        if not embedded and (min(prompt) < 0 or max(prompt) >= self._loaded.vocab):
+        if request.embeds is None and (min(prompt) < 0 or max(prompt) >= self._loaded.vocab):
             raise BadRequest(f"The prompt holds tokens outside 0 to {self._loaded.vocab - 1}.", "prompt")
 
     def _choice(self, job: Job, index: int, prompt: list[int], key: list[int], embedded: dict[int, int],
@@ -68,7 +75,8 @@ class Joining:
         params, vocab = job.params, self._loaded.vocab
         silent = frozenset(() if params.ignore_eos else self._loaded.eos_ids)
         named = frozenset(params.stop_token_ids) - silent
-        limit = self.context - len(prompt)
+        pooling = job.request.pooling
+        limit = self.context - len(prompt) if pooling is None else 0
         output = Output(self._loaded.text_stream(), params.stop, silent, named, min(params.max_tokens or limit, limit))
         kind = self._settings.speculation
         return Choice(
@@ -83,6 +91,8 @@ class Joining:
             speculates=kind != "off",
             guesser=Guesser(self._settings.max_draft) if kind == "ngram" else None,
             ready=ready,
+            pool=Pool(pooling, len(prompt)) if pooling is not None else None,
+            sound=pooling is None,  # a text that was embedded once is no conversation's beginning
         )
 
     def _prepare(self, job: Job, key: list[int]) -> Future[Prepared] | None:
@@ -93,10 +103,8 @@ class Joining:
         def work() -> Prepared:
             grammar = params.grammar
             constraint = None if grammar is None else self._grammars.constraint(grammar, params.grammar_after)
-            scored = job.request.prompt_logprobs
-            return Prepared(
-                constraint, None if self._find_stored is None or scored else self._find_stored(key, adapter)
-            )
+            fresh = self._find_stored is None or job.request.computes_all
+            return Prepared(constraint, None if fresh else self._find_stored(key, adapter))
 
         future = self._helper.submit(work)
         future.add_done_callback(lambda _: self._wake())

@@ -31,6 +31,7 @@ from engine.stats import Rate, Tally
 from engine.trace import Silent
 from engine.types import (
     Done,
+    Embedded,
     Event,
     Failed,
     Finished,
@@ -260,6 +261,8 @@ class Lane:
                 self._send_scores(choice, row.start, token.logits)
             if row.samples:
                 self._take(row, token, now)
+            elif choice.pool is not None and self._pooled(choice, row.start, token, now):
+                self.end_choice(choice, Piece(), "stop")
             elif choice.index == 0 and row.start < choice.prompt:
                 self.emit(job, Progress(job.id, min(row.start + row.fed, choice.prompt), choice.prompt))
 
@@ -282,6 +285,18 @@ class Lane:
             self.end_choice(choice, piece, piece.reason)
         elif piece.ids or piece.text:
             self.emit(job, Text(job.id, piece.text, piece.ids, choice.index, piece.logprobs))
+
+    def _pooled(self, choice: Choice, start: int, token: Token, now: float) -> bool:
+        """Take a chunk's hidden states. True when they were the last, and the vector has been told."""
+        assert choice.pool is not None
+        choice.alone = False
+        if token.hidden is not None:
+            choice.pool.add(start, token.hidden)
+        vector = choice.pool.vector
+        if vector is not None:
+            choice.job.first_token = now
+            self.emit(choice.job, Embedded(choice.job.id, vector))
+        return vector is not None
 
     def _send_scores(self, choice: Choice, start: int, logits: np.ndarray) -> None:
         wide = logits.astype(np.float64)

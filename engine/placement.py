@@ -57,7 +57,7 @@ class Placement:
         return True
 
     def _match(self, choice: Choice, running: list[Choice]) -> Match | None:
-        if not self._reuse or choice.job.request.prompt_logprobs:
+        if not self._reuse or choice.job.request.computes_all:
             return None
         return self._prefixes.match(choice.key, choice.adapter, running)
 

@@ -172,7 +172,7 @@ class Scheduler:
     def mark_border(self, row: Row) -> None:
         """After a prompt chunk of a recurrent model was issued: keep its states, so that others may begin there."""
         choice = row.choice
-        if not self.memory.recurrent or row.start >= choice.prompt or row.guesses:
+        if not self.memory.recurrent or row.start >= choice.prompt or row.guesses or choice.pool is not None:
             return
         if choice.job.shared is None and choice.index == 0 and len(choice.job.choices) > 1 and self._at_last(row):
             choice.job.shared = self.memory.kv.snapshot(choice.own_slot)
@@ -250,7 +250,7 @@ class Scheduler:
         rows = [self._reply_row(choice, guesses.get(choice, [])) for choice in goes_on]
         budget = self.pace.chunk(len(rows))
         for choice in running:
-            if budget > 0 and choice not in replying:
+            if budget > 0 and choice not in replying and choice.left > 0:
                 row = self._prompt_row(choice, budget)
                 rows.append(row)
                 budget -= row.fed
@@ -289,10 +289,12 @@ class Scheduler:
         seg = Seg(slot, ids if embeds is None else None, embeds)
         if scored:
             seg.want = range(min(stop, choice.prompt - 1) - start) or None
-        if stop == end:
+        if choice.pool is not None:
+            seg.hidden = choice.pool.wants(stop)
+        elif stop == end:
             mask = choice.constraint.masks([])[1][0] if choice.constraint is not None else None
             seg.sample = choice.chooser.at(choice.sampled, (), mask)
-        return Row(choice, seg, start, stop - start, 0, samples=stop == end)
+        return Row(choice, seg, start, stop - start, 0, samples=seg.sample is not None)
 
     @staticmethod
     def _borders(choice: Choice) -> list[int]:

@@ -17,6 +17,7 @@ import numpy as np
 from backends.base import Slot, Snapshot, Token
 from engine.handle import RequestHandle
 from engine.output import Output, Piece
+from engine.pooling import Pool
 from engine.sampling import Chooser
 from engine.types import FinishReason, Request, SamplingParams, Timings
 
@@ -118,6 +119,7 @@ class Choice:
     alone: bool = False  # a step failed with it and others: it must prove itself in a step of its own
     ended: FinishReason | None = None
     stop: str | int | None = None  # what ended it
+    pool: Pool | None = None  # instead of a reply
     sound: bool = True  # may its slot serve as a prefix afterwards?
     last_token: float | None = None
 

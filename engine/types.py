@@ -1,4 +1,4 @@
-"""What crosses between the app and the engine: requests go in, events come out. Plain data, no arrays.
+"""What crosses between the app and the engine: requests go in, events come out. Plain data, no arrays of a device.
 
 An app submits a `Request` and reads `Event`s from the `Handle` until a `Done` or a `Failed`; exactly one of these two
 ends every request, cancelled ones included (`Done` with finish_reason "cancelled").
@@ -11,8 +11,11 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol, TypeAlias
 
+import numpy as np
+
 from engine.errors import BadRequest, GrusError
 
+Pooling = Literal["mean", "last"]
 FinishReason = Literal["stop", "length", "cancelled", "tool_calls"]
 
 
@@ -104,6 +107,12 @@ class Request:
     positions: Any = None
     adapter: str | None = None
     prompt_logprobs: bool = False
+    pooling: Pooling | None = None  # instead of a reply: one vector, made of the prompt's hidden states
+
+    @property
+    def computes_all(self) -> bool:
+        """Must every token of the prompt be computed, though memory of its beginning may be there?"""
+        return self.prompt_logprobs or self.pooling is not None
 
 
 @dataclass(frozen=True)
@@ -168,6 +177,14 @@ class PromptScores:
     logprobs: Sequence[TokenLogprob]
 
 
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """The prompt's hidden states, pooled as the request said; `Done` follows."""
+
+    request: str
+    vector: np.ndarray  # [D] f32, of whatever length the model gave it
+
+
 @dataclass(frozen=True)
 class Text:
     """New output of one of the `n` choices. `text` may be empty (a token that ends no character yet)."""
@@ -208,7 +225,7 @@ class Failed:
     timings: Timings = field(default_factory=Timings)
 
 
-Event: TypeAlias = Started | Progress | PromptScores | Text | Finished | Done | Failed
+Event: TypeAlias = Started | Progress | PromptScores | Embedded | Text | Finished | Done | Failed
 
 
 @dataclass(frozen=True)
@@ -222,6 +239,7 @@ class Result:
     timings: Timings
     logprobs: Sequence[TokenLogprob] = ()
     choices: Sequence[str] = ()
+    vector: np.ndarray | None = None  # where pooling was asked for
 
 
 class Handle(Protocol):

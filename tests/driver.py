@@ -38,6 +38,17 @@ class Driver:
         self.kv.close(slot)
         return np.concatenate(rows)
 
+    def hidden(self, ids: Sequence[int], chunks: Sequence[int] | None = None) -> np.ndarray:
+        """Hidden states of every position, `[n, D]`, the prompt given in chunks of these sizes."""
+        slot = self.kv.open(len(ids))
+        assert slot is not None
+        rows, at = [], 0
+        for size in chunks or [len(ids)]:
+            rows.append(self.runner.run([Seg(slot, ids[at : at + size], hidden=True)]).read()[slot].hidden)
+            at += size
+        self.kv.close(slot)
+        return np.concatenate(rows)
+
     def greedy(self, ids: Sequence[int], n: int, held: bool = False) -> list[int]:
         """`n` greedy tokens; `held`: each next input stays on the device."""
         slot = self.kv.open(len(ids) + n)

@@ -25,6 +25,7 @@ EOS, BOOM, NAN = 0, 1, 2  # end of text; a token whose step raises; a token whos
 _NEVER = (BOOM, NAN)
 _WORD = (1 << 64) - 1
 _BLOCK = 16
+WIDTH = 8  # of a hidden state
 
 
 def mix(a: int, b: int) -> int:
@@ -260,8 +261,9 @@ class FakeRunner:
         logits = None
         if seg.want is not None:
             logits = np.stack([fake_logits(digests[i]) for i in seg.want])
+        hidden = np.stack([fake_hidden(digest) for digest in digests]) if seg.hidden else None
         if seg.sample is None:
-            return Token([], logits=logits)
+            return Token([], logits=logits, hidden=hidden, nan=seg.hidden and NAN in fed)
         if NAN in fed:
             place.last = NAN
             return Token([], nan=True)
@@ -291,6 +293,10 @@ class FakeRunner:
 
 def fake_logits(digest: int) -> np.ndarray:
     return np.random.default_rng(digest).standard_normal(VOCAB, dtype=np.float32)
+
+
+def fake_hidden(digest: int) -> np.ndarray:
+    return np.random.default_rng(digest).standard_normal(WIDTH, dtype=np.float32)
 
 
 class FakeTokenizer:

@@ -246,6 +246,8 @@ def _refuse_what_mlx_lm_lacks(seg: Seg) -> None:
     for what, given in (("embeddings", seg.embeds), ("additions to its inputs", seg.add), ("positions", seg.pos)):
         if given is not None:
             raise ValueError(f"A model that runs through mlx-lm takes no {what}: it reads text only.")
+    if seg.hidden:
+        raise ValueError("A model that runs through mlx-lm gives out no hidden states.")
 
 
 def _rows_of_each(plan: Plan) -> list[mx.array]:

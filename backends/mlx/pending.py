@@ -61,8 +61,15 @@ class MlxPending:
         self._ids: mx.array | None = None
         self._drawn: Drawn | None = None
         self._logits: mx.array | None = None
+        self._hidden: dict[Slot, mx.array] = {}
         self._codes: mx.array | None = None
         self._tokens: dict[Slot, Token] | None = None
+
+    def keep_hidden(self, hidden: mx.array) -> None:
+        """Of the segments that asked for it."""
+        for span in self._plan.spans:
+            if span.seg.hidden:
+                self._hidden[span.slot] = hidden[span.start : span.stop].astype(mx.float32)
 
     def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
         """Add to the step's graph what follows the logits of its picked rows. `frame` takes the sampled ids."""
@@ -90,7 +97,7 @@ class MlxPending:
 
     def arrays(self) -> list[mx.array]:
         drawn = [] if self._drawn is None else self._drawn.arrays()
-        return [a for a in (self._ids, self._logits, self._codes, *drawn) if a is not None]
+        return [a for a in (self._ids, self._logits, self._codes, *drawn, *self._hidden.values()) if a is not None]
 
     def read(self) -> dict[Slot, Token]:
         if self._tokens is None:
@@ -108,6 +115,11 @@ class MlxPending:
                 self._describe(span, tokens[span.slot], rows, sampled)
         if self._logits is not None:
             self._deal_logits(tokens)
+        for slot, hidden in self._hidden.items():
+            tokens[slot].hidden = rows_of = np.array(hidden)
+            if not np.isfinite(rows_of).all():
+                tokens[slot].nan = True
+                self._kv.clear(slot)
         settle_drafts(self._kv, [span.seg for span in self._plan.spans], tokens, self._run)
         return tokens
 

@@ -60,6 +60,7 @@ class MlxRunner:
         hidden = self._model(Step(self._inputs(plan), mx.array(plan.pos), cache))
         cache.finish()
         pending = MlxPending(plan, self._kv, self._held, self.run)
+        pending.keep_hidden(hidden)
         if len(plan.picked):
             picked = taken(hidden, plan.picked)
             frame = getattr(self._model, "frame", None)

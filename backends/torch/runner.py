@@ -99,6 +99,9 @@ class TorchRunner:
 
     def _sample(self, plan: Plan, hidden: Tensor, pending: TorchPending, logits: Tensor | None = None) -> None:
         """`logits` of all rows, where a recording has made them; else those of the picked rows are made here."""
+        for span in plan.spans:
+            if span.seg.hidden:  # a copy: the next replay of a recording overwrites its rows
+                pending.hidden[span.slot] = hidden[span.start : span.stop].to(torch.float32, copy=True)
         if not len(plan.picked):
             return
         picked = hidden
@@ -169,6 +172,7 @@ class TorchPending:
     def __init__(self, runner: TorchRunner, plan: Plan) -> None:
         self._runner, self._plan = runner, plan
         self.logits: Tensor | None = None  # of the picked rows
+        self.hidden: dict[Slot, Tensor] = {}  # of the segments that asked for them
         self.drawn: Drawn | None = None
         self.codes: Tensor | None = None
         self._tokens: dict[Slot, Token] | None = None
@@ -185,6 +189,11 @@ class TorchPending:
             self._complete(tokens, drawn)
         if any(span.seg.want is not None for span in plan.spans):
             self._add_logits(tokens)
+        for slot, hidden in self.hidden.items():
+            tokens[slot].hidden = hidden.cpu().numpy()
+            if not np.isfinite(tokens[slot].hidden).all():
+                self._runner.kv.poisoned.add(slot.id)
+                tokens[slot].nan = True
         for span in plan.spans:
             if span.seg.draft:
                 token = tokens[span.slot]

@@ -107,7 +107,8 @@ class Decoder:
         head: str = "lm_head",
     ) -> None:
         self.ops, self.rope, self.eps, self.vocab = w.backend.ops, rope, c.eps, c.vocab
-        inner = w.sub(body)
+        bare = w.has("embed_tokens.weight")  # saved without its head, as embedding models are
+        inner = w if bare else w.sub(body)
         self.embedding = inner.embedding("embed_tokens", c.vocab, c.hidden)
         self.layers = [self._layer(inner.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus) for i in range(c.layers)]
         self.norm = inner.norm("norm", c.hidden, norm_plus)
