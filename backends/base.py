@@ -274,7 +274,9 @@ class Token:
     hidden: np.ndarray | None = None  # [len(seg), D] f32, after the last norm
     codes: np.ndarray | None = None  # [groups] from `Model.frame`
     accepted: int = 0  # draft tokens accepted
-    nan: bool = False  # the logits held NaN or only -inf (nothing was sampled), or `hidden` held a value that is no number
+    nan: bool = (
+        False  # the logits held NaN or only -inf (nothing was sampled), or `hidden` held a value that is no number
+    )
 
 
 class Pending(Protocol):

@@ -103,8 +103,8 @@ class Joining:
         def work() -> Prepared:
             grammar = params.grammar
             constraint = None if grammar is None else self._grammars.constraint(grammar, params.grammar_after)
-            fresh = self._find_stored is None or job.request.computes_all
-            return Prepared(constraint, None if fresh else self._find_stored(key, adapter))
+            find = None if job.request.computes_all else self._find_stored
+            return Prepared(constraint, None if find is None else find(key, adapter))
 
         future = self._helper.submit(work)
         future.add_done_callback(lambda _: self._wake())

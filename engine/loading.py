@@ -61,6 +61,7 @@ class LoadedModel:
     fingerprint: str
     markers: frozenset[int]  # special tokens that replies show, because reasoning and tool calls are told apart by them
     quant: str | None = None  # what plain weights were quantized to while loading
+    foreign: bool = False  # runs through the backend's own library of models
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
 
@@ -161,6 +162,7 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
         fingerprint=fingerprint(opened, backend, options.kv_bits, quant),
         quant=quant,
         markers=markers(tokenizer, template, config),
+        foreign=make is None,
         load_seconds=time.monotonic() - began,
         model=model,
     )

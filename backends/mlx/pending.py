@@ -116,8 +116,8 @@ class MlxPending:
         if self._logits is not None:
             self._deal_logits(tokens)
         for slot, hidden in self._hidden.items():
-            tokens[slot].hidden = rows_of = np.array(hidden)
-            if not np.isfinite(rows_of).all():
+            tokens[slot].hidden = states = np.array(hidden)
+            if not np.isfinite(states).all():
                 tokens[slot].nan = True
                 self._kv.clear(slot)
         settle_drafts(self._kv, [span.seg for span in self._plan.spans], tokens, self._run)

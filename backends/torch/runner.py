@@ -190,8 +190,8 @@ class TorchPending:
         if any(span.seg.want is not None for span in plan.spans):
             self._add_logits(tokens)
         for slot, hidden in self.hidden.items():
-            tokens[slot].hidden = hidden.cpu().numpy()
-            if not np.isfinite(tokens[slot].hidden).all():
+            tokens[slot].hidden = rows = hidden.cpu().numpy()
+            if not np.isfinite(rows).all():
                 self._runner.kv.poisoned.add(slot.id)
                 tokens[slot].nan = True
         for span in plan.spans:

@@ -118,11 +118,32 @@ class PullRequest(NameRequest):
 
 class EmbedRequest(Strict):
     model: str
-    input: str | list[str]
-    truncate: bool | None = None
-    dimensions: int | None = None
+    input: str | Annotated[list[str], Field(max_length=2048)]
+    truncate: bool | None = None  # None: yes
+    dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
+    options: Options | None = None  # but for num_ctx without effect on the vectors
+    keep_alive: float | str | None = None
+
+
+class OldEmbedRequest(Strict):
+    """What `/api/embeddings` took before `/api/embed` was there."""
+
+    model: str
+    prompt: str
     options: Options | None = None
     keep_alive: float | str | None = None
+
+
+class Embedded(BaseModel):
+    model: str
+    embeddings: list[list[float]]
+    total_duration: int
+    load_duration: int
+    prompt_eval_count: int
+
+
+class OldEmbedded(BaseModel):
+    embedding: list[float]
 
 
 class Figures(BaseModel):

@@ -13,14 +13,17 @@ from starlette.responses import PlainTextResponse, Response
 from app.server.context import Here, Server, answer, told
 from app.server.conversation import Prepared
 from app.server.documented import errors, streams
-from app.server.errors import ApiError, NotImplementedYet, bad_request, error_body
-from app.server.ollama import serving, shelf
+from app.server.errors import ApiError, bad_request, error_body
+from app.server.ollama import embedding, serving, shelf
 from app.server.ollama.protocol import (
     ChatReply,
     ChatRequest,
+    Embedded,
     EmbedRequest,
     GenerateReply,
     GenerateRequest,
+    OldEmbedded,
+    OldEmbedRequest,
     PullRequest,
     Residents,
     Shown,
@@ -112,11 +115,18 @@ async def _load_or_unload(body: ChatRequest | GenerateRequest, server: Server, s
     return Response(json.dumps(said | shape("", "", [])), media_type="application/json")
 
 
-@router.post("/api/embed", response_model=None, responses=errors(400, 404, 501, family="ollama"))
-async def embed(body: EmbedRequest, server: Here) -> Response:
-    """Not here yet."""
-    server.service.known(body.model)
-    raise NotImplementedYet("Embeddings are not served yet.")
+@router.post("/api/embed", response_model=Embedded, responses=_ERRORS)
+async def embed(body: EmbedRequest, request: Request, server: Here) -> Any | Response:
+    """Vectors that stand for texts, of length one. Without texts: load the model."""
+    return answer(await embedding.embed(body, request, server))
+
+
+@router.post("/api/embeddings", response_model=OldEmbedded, responses=_ERRORS)
+async def old_embed(body: OldEmbedRequest, request: Request, server: Here) -> Any | Response:
+    """One vector, as older clients ask for it."""
+    asked = EmbedRequest(model=body.model, input=body.prompt, options=body.options)
+    made = await embedding.embed(asked, request, server)
+    return answer({"embedding": next(iter(made["embeddings"]), [])})
 
 
 @router.get("/api/tags", responses=errors(family="ollama"))

@@ -19,6 +19,7 @@ from engine.weights.gguf.names import MODEL_TYPES, layer_of
 from engine.weights.gguf.source import ROPE_FACTORS
 from engine.weights.gguf.values import Elements
 
+_POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}  # how embeddings are made of tokens, where a file says so
 _LARGEST_HEAD = 1 << 16
 
 
@@ -111,6 +112,8 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     }
     if keys.find("attention.sliding_window"):
         config["sliding_window"] = keys.int("attention.sliding_window")
+    if pooling := keys.int("pooling_type", 0, least=0):
+        config["pooling"] = _POOLINGS.get(pooling, f"type {pooling}")
     if arch == "hunyuan-dense":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
     config |= _mixture(keys, tensors, config["num_hidden_layers"])

@@ -18,6 +18,7 @@ class FakeServed(FakeLoaded):
         self.tokenizer: Any = facts.tokenizer
         self.vocab = facts.vocab
         self.load_seconds = 0.0
+        self.foreign = False
 
     def text_stream(self) -> Any:
         return TextStream(self.tokenizer, ())

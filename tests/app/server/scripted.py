@@ -14,6 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from engine.errors import GrusError
 from engine.handle import RequestHandle
 from engine.stats import EngineStats
@@ -21,6 +23,7 @@ from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.types import (
     Done,
+    Embedded,
     Failed,
     Finished,
     FinishReason,
@@ -33,11 +36,13 @@ from engine.types import (
 )
 from tests.checkpoints import save_tokenizer
 
+VECTOR = (3.0, 4.0, 0.0, 12.0)  # every text's, times its length
+
 
 def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096) -> Any:
     """What handlers ask of a loaded model. Every byte is a token, so that texts and counts are easy to say."""
     folder.mkdir(parents=True, exist_ok=True)
-    config = {"model_type": model_type, "eos_token_id": 258}
+    config = {"model_type": model_type, "eos_token_id": 258, "hidden_size": len(VECTOR)}
     (folder / "config.json").write_text(json.dumps(config))
     save_tokenizer(folder)
     tokenizer = Tokenizer.from_folder(folder, config, {})
@@ -54,6 +59,7 @@ def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096)
         weight_bytes=1000,
         fingerprint="f" * 64,
         load_seconds=0.0,
+        foreign=False,
         backend=SimpleNamespace(name="torch", device="cpu", dtype="f32", describe=lambda: "a script (CPU)"),
     )
 
@@ -125,6 +131,12 @@ class ScriptedEngine:
         if request.prompt_logprobs:
             scores = [TokenLogprob(id, -1.0) for id in request.prompt_ids[1:]]
             handle.put(PromptScores(request.id, 1, scores))
+        if request.pooling is not None:
+            if stop.wait(self.pause):
+                self.cancelled.append(request.id)
+                return Done(request.id, "cancelled", timings())
+            handle.put(Embedded(request.id, len(request.prompt_ids) * np.array(VECTOR, np.float32)))
+            return Done(request.id, "stop", timings())
         text = self.script(request) if self.script is not None else self.reply
         reason: FinishReason = self.reason
         for index in range(params.n):

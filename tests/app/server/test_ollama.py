@@ -115,9 +115,6 @@ def test_errors_have_ollamas_shape(client: ollama.Client) -> None:
         client.chat("tiny", USER, options={"mirostat": 2})
     with pytest.raises(ollama.ResponseError, match="do not see images"):
         client.chat("tiny", [{"role": "user", "content": "x", "images": [b"x"]}])
-    with pytest.raises(ollama.ResponseError) as embedding:
-        client.embed("tiny", "x")
-    assert embedding.value.status_code == 501
 
 
 def test_a_pull_tells_how_far_it_is(client: ollama.Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,79 @@
+"""From texts to vectors: how a model pools, what it reads of a text, and the vector that is handed out.
+
+Sentence-transformers' folders say how they were trained to pool. Where nothing is said the last token is taken: in a
+model that attends only backwards it alone has read the whole text.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from engine.errors import BadRequest, ContextOverflow
+from engine.loading import LoadedModel
+from engine.models.config import text_fields
+from engine.types import Pooling
+
+POOLING_FILE = Path("1_Pooling", "config.json")
+_MODE = "pooling_mode_"
+_NAMES = {"mean_tokens": "mean", "mean": "mean", "lasttoken": "last", "last": "last"}
+
+
+def pooling_of(model: LoadedModel) -> Pooling:
+    """Raise BadRequest where the model gives no hidden states, or pools in a way that is not known here."""
+    if model.foreign:
+        raise BadRequest(f"{model.name} runs through mlx-lm, which gives out no hidden states. "
+                         "Choose a model that Grus has an architecture of its own for.", "model")  # fmt: skip
+    said = str(model.config.get("pooling") or _of_folder(model.folder) or "last")
+    kind = _NAMES.get(said)
+    if kind is None:
+        raise BadRequest(f"{model.name} pools its tokens by {said}; mean and last token are supported.", "model")
+    return cast(Pooling, kind)
+
+
+def _of_folder(folder: Path) -> str | None:
+    """The modes that sentence-transformers wrote down, or None where it did not."""
+    path = folder / POOLING_FILE
+    if not path.is_file():
+        return None
+    try:
+        found: Any = json.loads(path.read_bytes())
+        chosen = [key.removeprefix(_MODE) for key, on in found.items() if key.startswith(_MODE) and on is True]
+    except (ValueError, AttributeError):
+        raise BadRequest(
+            f"{path.name} of the model's {path.parent.name} folder is not a JSON object.", "model"
+        ) from None
+    named = found.get("pooling_mode")  # newer versions write one name instead of a flag for each
+    return " and ".join(chosen) or (str(named) if named else None)
+
+
+def width_of(model: LoadedModel) -> int:
+    """How many numbers a vector has."""
+    return text_fields(model.config).int("hidden_size")
+
+
+def text_ids(model: LoadedModel, text: str, context: int | None = None, *, cut: bool = False) -> list[int]:
+    """The tokens of a text, with those that the tokenizer puts around it. `cut`: what does not fit is left out."""
+    limit = min(context or model.context, model.context)
+    ids = model.tokenizer.encode(text, add_special=True)
+    if not ids:
+        raise BadRequest("The input is empty.", "input")
+    if len(ids) <= limit:
+        return ids
+    if not cut:
+        raise ContextOverflow(
+            f"The text has {len(ids)} tokens, but {model.name} can read {limit}. Shorten it.", "input"
+        )
+    around = model.tokenizer.encode("", add_special=True)
+    end = ids[-1:] if around and around[-1] == ids[-1] else []  # a model that pools the last token was trained on it
+    return [*ids[: limit - len(end)], *end]
+
+
+def unit(vector: np.ndarray, dimensions: int | None = None) -> np.ndarray:
+    """The first `dimensions` numbers (all by default), scaled to the length one."""
+    part = vector[:dimensions].astype(np.float64)
+    norm = float(np.linalg.norm(part))
+    return (part / norm if norm > 0 else part).astype(np.float32)
