@@ -132,6 +132,8 @@ def test_what_mlx_lm_lacks_is_refused_by_name(folder):
     slot = loaded.kv.open(9)
     with pytest.raises(ValueError, match="takes no embeddings"):
         loaded.runner.run([Seg(slot, embeds=np.zeros((2, 32), np.float32))])
+    with pytest.raises(ValueError, match="no hidden states"):
+        loaded.runner.run([Seg(slot, [1, 2], hidden=True)])
     assert slot.length == 0
     loaded.runner.warm()
 

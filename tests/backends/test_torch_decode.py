@@ -59,6 +59,26 @@ def test_steps_of_any_batch_equal_the_usual_way(layers, bits):
     assert len(made) < 12
 
 
+def test_hidden_states_outlive_the_next_replay():
+    class Overwriting(Unrecorded):
+        """Hands out the same tensors every time, as a recording does."""
+
+        def replay(self, args):
+            now = self.step(*args)
+            self.held = getattr(self, "held", now)
+            for held, new in zip(self.held, now):
+                held.copy_(new)
+            return self.held
+
+    rig, usual = Rig("full"), Rig("full")
+    rig.runner.graphs = DecodeGraphs(rig.model, rig.kv, Overwriting)
+    mine, theirs = rig.kv.open(10), usual.kv.open(10)
+    issued = [rig.runner.run([Seg(mine, [token], hidden=True)]) for token in (3, 4)]
+    whole = usual.runner.run([Seg(theirs, [3, 4], hidden=True)]).read()[theirs].hidden
+    found = np.concatenate([pending.read()[mine].hidden for pending in issued])
+    np.testing.assert_allclose(found, whole, atol=2e-4)
+
+
 def test_what_does_not_fit_goes_the_usual_way():
     rig, made = rig_of("full")
     a, b, long = rig.kv.open(10), rig.kv.open(10), rig.kv.open(300)

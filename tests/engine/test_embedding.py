@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from engine.engine import Engine
 from engine.errors import BadRequest, ContextOverflow, NumericalError
@@ -131,6 +132,32 @@ def test_a_pool_keeps_one_row():
     assert pool.vector is None
     pool.add(1, np.array([[5.0] * 4, [4.0] * 4], np.float32))  # the first of them was counted
     assert pool.vector.tolist() == [2.0] * 4
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_a_broken_checkpoint_is_told_apart(tmp_path, backend):
+    """And what it left in memory does not spoil the next text."""
+    folder = save("qwen3", tmp_path / "tiny")
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    tensors["model.embed_tokens.weight"][NAN] = float("nan")
+    save_file(tensors, path)
+    engine = Engine(lambda _: load(str(folder), LoadOptions(backend, "cpu", "f32")), Settings(), start=False)
+    (broken,) = finish(engine, asked([5, NAN, 6]))
+    with pytest.raises(NumericalError):
+        broken.result(0)
+    (sound,) = finish(engine, asked([5, 6]))
+    assert np.isfinite(sound.result(0).vector).all()
+    engine.close()
+
+
+def test_a_body_that_was_saved_without_its_head(tmp_path):
+    whole = save("qwen3", tmp_path / "whole", tie_word_embeddings=True)
+    bare = save("qwen3", tmp_path / "bare", tie_word_embeddings=True)
+    tensors = load_file(bare / "model.safetensors")
+    kept = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name.startswith("model.")}
+    save_file(kept, bare / "model.safetensors")
+    assert np.array_equal(Driver(bare, "torch").hidden(PROMPT), Driver(whole, "torch").hidden(PROMPT))
 
 
 @pytest.fixture(scope="module", params=["qwen3", "qwen3_5"])

@@ -68,6 +68,13 @@ def test_what_tensors_tell(tmp_path: Path) -> None:
     assert config["attention_bias"]
 
 
+def test_how_embeddings_are_pooled(tmp_path: Path) -> None:
+    assert "pooling" not in opened(tmp_path / "m.gguf", LLAMA).config
+    for number, name in ((0, None), (1, "mean"), (2, "cls"), (3, "last"), (9, "type 9")):
+        config = opened(tmp_path / "m.gguf", LLAMA | {"llama.pooling_type": number}).config
+        assert config.get("pooling") == name
+
+
 def test_one_number_a_layer(tmp_path: Path) -> None:
     keys = LLAMA | {"llama.attention.head_count_kv": [2, 2]}
     assert opened(tmp_path / "m.gguf", keys).config["num_key_value_heads"] == 2
