@@ -159,6 +159,16 @@ class Engine:
                 raise TimeoutError(f"The model {name} is still in use.")
             time.sleep(0.005)
 
+    def forget_prefixes(self, model: str | None = None) -> int:
+        """Drop the idle prefixes of a loaded model, or of all, and those on disk. Returns how many there were."""
+
+        def work() -> Future[int]:
+            if model is not None:
+                self._lane_named(model)
+            return self._residents.forget_prefixes(model)
+
+        return self._ask(work, None).result()
+
     def models(self) -> list[ModelStats]:
         return [self._model_stats(name, lane) for name, lane in list(self._residents.lanes.items())]
 

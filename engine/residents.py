@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import psutil
@@ -144,6 +144,14 @@ class Residents:
         self.pinned.discard(name)
         log.info("unloading %s", name)
         lane.close()
+
+    def forget_prefixes(self, name: str | None) -> Future[int]:
+        """Memory is given back now, files are deleted soon. The answer is how many prefixes there were in both."""
+        lanes = list(self.lanes.values()) if name is None else [self.lanes[name]]
+        idle = sum(lane.prefixes.forget() for lane in lanes)
+        fingerprint = None if name is None else self.lanes[name].loaded.fingerprint
+        spill = self.spill
+        return self._helper.submit(lambda: idle + (spill.forget(fingerprint) if spill is not None else 0))
 
     @property
     def weight_bytes(self) -> int:

@@ -83,6 +83,9 @@ class ScriptedEngine:
     def unload(self, name: str) -> None:
         self.models_loaded.pop(name, None)
 
+    def forget_prefixes(self) -> int:
+        return 0
+
     def models(self) -> list[Any]:
         return [SimpleNamespace(name=name) for name in self.models_loaded]
 

@@ -80,6 +80,13 @@ def test_a_schema_holds(client: openai.OpenAI) -> None:
     assert reply.finish_reason == "stop"
 
 
+def test_a_flushed_cache_knows_no_prompt(client: openai.OpenAI, real: Live) -> None:
+    ask(client, max_tokens=3)
+    assert ask(client, max_tokens=3).usage.prompt_tokens_details.cached_tokens > 0
+    assert httpx.post(f"{real.url}/flush_cache").json()["message"] != "0 prefixes were forgotten."
+    assert ask(client, max_tokens=3).usage.prompt_tokens_details.cached_tokens == 0
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_demanded_call_comes(client: openai.OpenAI, stream: bool) -> None:
     choice = {"type": "function", "function": {"name": "measure"}}
