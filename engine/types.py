@@ -104,6 +104,7 @@ class Request:
     positions: Any = None
     adapter: str | None = None
     prompt_logprobs: bool = False
+    prediction: Sequence[int] = ()  # what the reply may turn out to be: guesses, which save time where they are right
 
 
 @dataclass(frozen=True)

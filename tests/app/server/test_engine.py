@@ -80,6 +80,19 @@ def test_a_schema_holds(client: openai.OpenAI) -> None:
     assert reply.finish_reason == "stop"
 
 
+def test_a_true_prediction_is_accepted_and_changes_nothing(client: openai.OpenAI) -> None:
+    letters = {"max_tokens": 30, "logit_bias": {str(i): 100 for i in range(64, 90)}}  # a text that gives its own tokens
+    plain = ask(client, **letters)
+    text = plain.choices[0].message.content
+    assert plain.usage.completion_tokens_details.accepted_prediction_tokens == 0
+    for prediction, accepted in ((text, True), (text[:4] + "zq" * 20, False)):
+        told = ask(client, prediction={"type": "content", "content": prediction}, **letters)
+        assert told.choices[0].message.content == text
+        details = told.usage.completion_tokens_details
+        assert (details.accepted_prediction_tokens > 10) == accepted
+        assert details.rejected_prediction_tokens > 0 or accepted
+
+
 def test_a_flushed_cache_knows_no_prompt(client: openai.OpenAI, real: Live) -> None:
     ask(client, max_tokens=3)
     assert ask(client, max_tokens=3).usage.prompt_tokens_details.cached_tokens > 0
