@@ -148,6 +148,14 @@ def test_a_model_is_unloaded_and_comes_back(client: openai.OpenAI, real: Live) -
     assert real.service.resident() == {"real"}
 
 
+def test_a_model_that_is_kept_for_no_time_goes_after_its_reply(real: Live) -> None:
+    body = {"model": "real", "messages": USER, "stream": False, "options": {"num_predict": 3}}
+    assert httpx.post(f"{real.url}/api/chat", json=body | {"keep_alive": 0}).json()["eval_count"] == 3
+    until(lambda: real.service.resident() == set())
+    assert httpx.post(f"{real.url}/api/chat", json=body).json()["eval_count"] == 3
+    assert real.service.resident() == {"real"}
+
+
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     fake = FakeServed(tmp_path_factory.mktemp("fake") / "tiny")
