@@ -39,6 +39,7 @@ class DraftModel(Speculation):
         self._vocab = vocab  # of the large model: of one family, sizes may be padded differently
         self.memory = Memory(loaded.kv)
         self._tracks: dict[Choice, _Track] = {}
+        self._predicted: set[Choice] = set()  # whose guesses came from their own prediction the last time
         loaded.runner.warm()
 
     @property
@@ -46,6 +47,11 @@ class DraftModel(Speculation):
         return self._loaded.weight_bytes + self.memory.used
 
     def propose(self, choices: Sequence[Choice]) -> dict[Choice, list[int]]:
+        predicted = super().propose(choices)
+        self._predicted = set(predicted)
+        return predicted | self._run_ahead([choice for choice in choices if choice not in predicted])
+
+    def _run_ahead(self, choices: Sequence[Choice]) -> dict[Choice, list[int]]:
         try:
             return self._propose(choices)
         except Exception as error:
@@ -107,6 +113,9 @@ class DraftModel(Speculation):
         return track
 
     def learn(self, choice: Choice, guessed: int, accepted: int, made: int) -> None:
+        if choice in self._predicted:
+            super().learn(choice, guessed, accepted, made)
+            return
         track = self._tracks.get(choice)
         if track is not None and guessed:
             track.length = min(self._most, track.length + 2) if accepted == guessed else max(1, accepted + 1)

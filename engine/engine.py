@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import psutil
 
-from engine.errors import EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
+from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
 from engine.handle import RequestHandle
 from engine.lane import Lane, Shared
 from engine.loaded import Loaded
@@ -159,8 +159,25 @@ class Engine:
                 raise TimeoutError(f"The model {name} is still in use.")
             time.sleep(0.005)
 
+    def keep(self, name: str, seconds: float | None) -> None:
+        """Unload a model when it was not used for so long (None: only when its room is needed). Counts from now, and
+        until it is unloaded; a model that is not loaded yet will be kept so when it is."""
+        if seconds is not None and not seconds >= 0:
+            raise BadRequest(f"A model is kept for 0 seconds or more, not {seconds!r}.", "seconds")
+        self._ask(lambda: self._residents.keep(name, seconds), None)
+
+    def forget_prefixes(self, model: str | None = None) -> int:
+        """Drop the idle prefixes of a loaded model, or of all, and those on disk. Returns how many there were."""
+
+        def work() -> Future[int]:
+            if model is not None:
+                self._lane_named(model)
+            return self._residents.forget_prefixes(model)
+
+        return self._ask(work, None).result()
+
     def models(self) -> list[ModelStats]:
-        return [self._model_stats(name, lane) for name, lane in list(self._residents.lanes.items())]
+        return self._residents.stats(self._clock())
 
     def stats(self) -> EngineStats:
         now, tally, shared = self._clock(), self._shared.tally, self._shared
@@ -255,22 +272,6 @@ class Engine:
     def _waiting(self) -> int:
         lanes = list(self._residents.lanes.values())
         return len(self._inbox) + len(self._unplaced) + sum(len(lane.scheduler.waiting) for lane in lanes)
-
-    def _model_stats(self, name: str, lane: Lane) -> ModelStats:
-        scheduler = lane.scheduler
-        return ModelStats(
-            name=name,
-            active=len(scheduler.running),
-            waiting=len(scheduler.waiting),
-            evicted=len(scheduler.evicted),
-            pinned=name in self._residents.pinned,
-            in_use=lane.busy,
-            weight_bytes=lane.weight_bytes,
-            kv_bytes=lane.memory.used,
-            kv_budget=lane.memory.kv.budget,
-            idle_prefixes=len(lane.prefixes),
-            max_active=scheduler.cap,
-        )
 
     # -- on the engine's thread
 

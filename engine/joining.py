@@ -17,7 +17,7 @@ from engine.pooling import Pool
 from engine.sampling import Chooser, check_tokens
 from engine.sequence import Choice, Job, Kept, Prepared, embedding_keys
 from engine.settings import Settings
-from engine.speculation import Guesser
+from engine.speculation import Guesser, Prediction
 from engine.types import Request
 
 FindStored = Callable[[list[int], str | None], Kept | None]
@@ -55,6 +55,8 @@ class Joining:
         key, embedded = embedding_keys(request, request.id)
         if any(not 0 <= position < len(prompt) for position in embedded):
             raise BadRequest("positions of embeddings lie outside the prompt.", "positions")
+        if request.prediction and not 0 <= min(request.prediction) <= max(request.prediction) < self._loaded.vocab:
+            raise BadRequest(f"The prediction holds tokens outside 0 to {self._loaded.vocab - 1}.", "prediction")
         ready = self._prepare(job, key)
         return [self._choice(job, index, prompt, key, embedded, ready) for index in range(params.n)]
 
@@ -78,7 +80,6 @@ class Joining:
         pooling = job.request.pooling
         limit = self.context - len(prompt) if pooling is None else 0
         output = Output(self._loaded.text_stream(), params.stop, silent, named, min(params.max_tokens or limit, limit))
-        kind = self._settings.speculation
         return Choice(
             job,
             index,
@@ -88,12 +89,17 @@ class Joining:
             Chooser(params, job.seed, index, prompt, silent | named, vocab),
             output,
             embedded=embedded,
-            speculates=kind != "off",
-            guesser=Guesser(self._settings.max_draft) if kind == "ngram" else None,
+            speculates=self._settings.speculation != "off" or bool(job.request.prediction),
+            guesser=self._guesser(job, len(prompt), limit),
             ready=ready,
             pool=Pool(pooling, len(prompt)) if pooling is not None else None,
             sound=pooling is None,  # a text that was embedded once is no conversation's beginning
         )
+
+    def _guesser(self, job: Job, prompt: int, limit: int) -> Guesser | None:
+        repeats = self._settings.speculation == "ngram"
+        prediction = Prediction(job.request.prediction[:limit], prompt) if job.request.prediction else None
+        return Guesser(self._settings.max_draft, repeats, prediction) if repeats or prediction is not None else None
 
     def _prepare(self, job: Job, key: list[int]) -> Future[Prepared] | None:
         params, adapter = job.params, job.request.adapter

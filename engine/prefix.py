@@ -132,6 +132,13 @@ class Prefixes:
         self._memory.snapshot_bytes -= sum(border.nbytes for border in prefix.borders)
         self._memory.close(prefix.slot)
 
+    def forget(self) -> int:
+        """Drop all and leave no trace of them on disk; returns how many there were."""
+        count = len(self._idle)
+        for prefix in list(self._idle):
+            self._close(prefix)
+        return count
+
     def clear(self, hurry: bool = True) -> int:
         """Drop all; returns how many there were."""
         count = len(self._idle)

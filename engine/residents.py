@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
 import psutil
@@ -23,6 +23,7 @@ from engine.prefix import Prefix, Prefixes
 from engine.settings import memory_limit
 from engine.speculation import Speculation
 from engine.spill import Spill, shared_key
+from engine.stats import ModelStats
 
 log = logging.getLogger("grus.engine")
 
@@ -37,6 +38,7 @@ class Residents:
         self.lanes: dict[str, Lane] = {}
         self.pinned: set[str] = set()
         self.closing: set[str] = set()  # unloaded as soon as their requests have ended
+        self._kept: dict[str, float | None] = {}  # seconds that a model stays unused, where not as the settings say
         self._load = load
         self._shared = shared
         self._helper = helper
@@ -142,8 +144,17 @@ class Residents:
         lane = self.lanes.pop(name)
         self.closing.discard(name)
         self.pinned.discard(name)
+        self._kept.pop(name, None)
         log.info("unloading %s", name)
         lane.close()
+
+    def forget_prefixes(self, name: str | None) -> Future[int]:
+        """Memory is given back now, files are deleted soon. The answer is how many prefixes there were in both."""
+        lanes = list(self.lanes.values()) if name is None else [self.lanes[name]]
+        idle = sum(lane.prefixes.forget() for lane in lanes)
+        fingerprint = None if name is None else self.lanes[name].loaded.fingerprint
+        spill = self.spill
+        return self._helper.submit(lambda: idle + (spill.forget(fingerprint) if spill is not None else 0))
 
     @property
     def weight_bytes(self) -> int:
@@ -162,14 +173,22 @@ class Residents:
                 return True
         return False
 
+    def keep(self, name: str, seconds: float | None) -> None:
+        self._kept[name] = seconds
+        if (lane := self.lanes.get(name)) is not None:
+            lane.last_used = self._shared.clock()
+
+    def _ends(self, name: str, lane: Lane) -> float | None:
+        """When an idle model must go. None: when its room is needed."""
+        seconds = self._kept.get(name, self._shared.settings.idle_ttl)
+        return None if seconds is None or name in self.pinned else lane.last_used + seconds
+
     def tidy(self, now: float) -> bool:
         """Unload what was told to go and what nobody has used for long."""
-        ttl = self._shared.settings.idle_ttl
         gone = [
             name for name, lane in self.lanes.items()
             if not lane.busy and (
-                name in self.closing
-                or (ttl is not None and name not in self.pinned and now - lane.last_used >= ttl)
+                name in self.closing or ((end := self._ends(name, lane)) is not None and now >= end)
             )
         ]  # fmt: skip
         for name in gone:
@@ -178,9 +197,30 @@ class Residents:
 
     def next_deadline(self) -> float | None:
         """When the next idle model must go."""
-        ttl = self._shared.settings.idle_ttl
-        ends = [lane.last_used for name, lane in self.lanes.items() if not lane.busy and name not in self.pinned]
-        return min(ends) + ttl if ttl is not None and ends else None
+        ends = [self._ends(name, lane) for name, lane in self.lanes.items() if not lane.busy]
+        return min((end for end in ends if end is not None), default=None)
+
+    def stats(self, now: float) -> list[ModelStats]:
+        """Called on any thread."""
+        return [self._stats_of(name, lane, now) for name, lane in list(self.lanes.items())]
+
+    def _stats_of(self, name: str, lane: Lane, now: float) -> ModelStats:
+        scheduler, end = lane.scheduler, self._ends(name, lane)
+        left = None if end is None else max(0.0, end - (lane.last_used if lane.busy else now))
+        return ModelStats(
+            name=name,
+            active=len(scheduler.running),
+            waiting=len(scheduler.waiting),
+            evicted=len(scheduler.evicted),
+            pinned=name in self.pinned,
+            in_use=lane.busy,
+            weight_bytes=lane.weight_bytes,
+            kv_bytes=lane.memory.used,
+            kv_budget=lane.memory.kv.budget,
+            idle_prefixes=len(lane.prefixes),
+            max_active=scheduler.cap,
+            expires_in=left,
+        )
 
     def close(self) -> None:
         for name in list(self.lanes):

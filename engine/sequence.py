@@ -109,7 +109,7 @@ class Choice:
     embedded: dict[int, int] = field(default_factory=dict)  # position -> row of the request's embeddings
     constraint: Constraint | None = None
     speculates: bool = False
-    guesser: Guesser | None = None  # None while it speculates: a draft model does
+    guesser: Guesser | None = None  # None while it speculates: only a draft model does
     ready: Future[Prepared] | None = None  # must be done before the choice can be admitted
     slot: Slot | None = None
     borders: list[Snapshot] = field(default_factory=list)  # states that the slot can be rewound to

@@ -78,6 +78,15 @@ class Spill:
 
         return find
 
+    def forget(self, fingerprint: str | None) -> int:
+        """Delete what is stored of a model, or everything; returns how many prefixes. Call it on the helper thread, so
+        that what waits there to be written is deleted too."""
+        self._refresh()
+        gone = [name for name, entry in self._entries.items() if fingerprint in (None, json.loads(entry.key)[0])]
+        for name in gone:
+            self._drop(name)
+        return len(gone)
+
     # -- on the helper thread
 
     @staticmethod

@@ -65,6 +65,7 @@ class ModelStats:
     kv_budget: int
     idle_prefixes: int
     max_active: int  # the concurrency cap as it is now
+    expires_in: float | None  # seconds until it is unloaded, if nobody uses it; None: only when its room is needed
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ class Request:
     adapter: str | None = None
     prompt_logprobs: bool = False
     pooling: Pooling | None = None  # instead of a reply: one vector, made of the prompt's hidden states
+    prediction: Sequence[int] = ()  # what the reply may turn out to be: guesses, which save time where they are right
 
     @property
     def computes_all(self) -> bool:

@@ -52,7 +52,7 @@ class Server:
     responses: Store
 
     async def prepare(self, chat: Conversation, name: str | None) -> tuple[str, LoadedModel, Prepared]:
-        size = sum(len(str(message.get("content", ""))) for message in chat.messages)
+        size = sum(len(str(message.get("content", ""))) for message in chat.messages) + len(chat.prediction)
         self.check_prompt(size)
         served, model = await self.service.find(name)
         if size < LONG_PROMPT:

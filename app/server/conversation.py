@@ -44,6 +44,7 @@ class Conversation:
     thinking: bool | None = None  # None: as the model's template has it
     effort: Effort | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
+    prediction: str = ""  # what the answer may turn out to be
     continue_last: bool = False  # go on with the last message instead of beginning a new one
 
 
@@ -80,7 +81,8 @@ class _Preparation:
         sampling.check()
         reader = ReplyReader(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
         close = self.tags.close if self.tags is not None else ""
-        return Prepared(Request(name, prompt.ids, sampling), reader, prompt, close)
+        guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
+        return Prepared(Request(name, prompt.ids, sampling, prediction=guess), reader, prompt, close)
 
     def _grammar(self, forced: bool) -> Grammar | None:
         chat = self.chat

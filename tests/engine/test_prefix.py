@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.base import Snapshot
+from engine.errors import ModelNotFound
 from engine.prefix import common, thin
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeLoaded, Nature, oracle
@@ -96,6 +97,47 @@ def test_an_adapter_has_prefixes_of_its_own(build):
     while engine.turn():
         pass
     assert handle.result(0).timings.cached_tokens == 0
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+@pytest.mark.parametrize("spilling", [False, True])
+def test_what_is_forgotten_is_computed_again(build, recurrent, spilling, tmp_path):
+    loaded = FakeLoaded(nature=Nature(recurrent, eos_every=0))
+    engine = build(loaded, spill_folder=tmp_path if spilling else None)
+    ask(engine, PROMPT)
+    assert engine.forget_prefixes("fake") == 1
+    assert loaded.kv.used == 0
+    again = ask(engine, [*PROMPT, 33])
+    assert again.timings.cached_tokens == 0
+    assert engine.forget_prefixes() == 1
+    assert list(tmp_path.glob("*.prefix")) == []
+    with pytest.raises(ModelNotFound):
+        engine.forget_prefixes("nowhere")
+
+
+def test_forgetting_a_model_leaves_the_files_of_others(build, tmp_path):
+    other = FakeLoaded()
+    other.fingerprint = "fake-2"
+    for loaded in (FakeLoaded(), other):
+        engine = build(loaded, spill_folder=tmp_path)
+        ask(engine, PROMPT)
+        engine.close()
+    assert len(list(tmp_path.glob("*.prefix"))) == 2
+    engine = build(FakeLoaded(), spill_folder=tmp_path)
+    engine.load("fake")
+    assert engine.forget_prefixes("fake") == 1
+    assert len(list(tmp_path.glob("*.prefix"))) == 1
+    assert engine.forget_prefixes() == 1
+
+
+def test_a_running_reply_outlives_a_flush(build):
+    engine = build(FakeLoaded(nature=Nature(eos_every=0)))
+    handle = engine.submit(Request("fake", PROMPT, SamplingParams(temperature=0.0, max_tokens=6)))
+    engine.turn()
+    assert engine.forget_prefixes() == 0
+    while engine.turn():
+        pass
+    assert list(handle.result(0).ids) == said(Nature(eos_every=0), PROMPT)
 
 
 @pytest.mark.parametrize("recurrent", [False, True])

@@ -6,6 +6,7 @@ Where two logits lie closer than 1e-5 the order of additions may choose either; 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,6 +115,21 @@ def test_together_as_alone(folder, backend, alone, tmp_path, mode):
             again.turn()
         assert result.result(0).timings.cached_tokens == len(first) + LENGTH - 1
         again.close()
+
+
+def test_a_true_prediction(folder, backend, alone, tmp_path):
+    """Checked guesses are computed in one go: their logits may differ in the last bit from those of single steps."""
+    replies, driver = alone
+    engine, _ = make(folder, backend, tmp_path, "plain")
+    told = [replace(ask(prompt), prediction=replies[tuple(prompt)]) for prompt in prompts()[:8]]
+    flips = 0
+    for request, ids in zip(told, say(engine, told)):
+        if ids != (expected := replies[tuple(request.prompt_ids)]):
+            assert is_tie(driver, request.prompt_ids, expected, ids)
+            flips += 1
+    assert flips <= 1
+    assert engine.stats().accepted > 8 * LENGTH // 2
+    engine.close()
 
 
 def test_seeded_sampling_does_not_depend_on_company(folder, backend, tmp_path):

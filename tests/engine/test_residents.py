@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
 from engine.engine import Engine
-from engine.errors import CheckpointError, EngineStopped, ModelNotFound, OutOfMemory
+from engine.errors import BadRequest, CheckpointError, EngineStopped, ModelNotFound, OutOfMemory
 from engine.settings import Settings
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeClock, FakeDevice, FakeLoaded, Nature, oracle
@@ -108,6 +109,54 @@ def test_idle_models_go_after_their_time_but_not_pinned_ones():
     engine.turn()
     assert shelf.names == ["b"]
     assert len(ask(engine, "a").result(0).ids) == 3  # and comes back when asked for
+
+
+def test_a_model_stays_as_long_as_it_was_told():
+    engine, shelf, clock = make({"a": MEG, "b": MEG}, idle_ttl=60.0)
+    for name in ("a", "b"):
+        ask(engine, name).result(0)
+    engine.keep("a", None)
+    engine.keep("b", 300.0)
+    assert [model.expires_in for model in engine.models()] == [None, 300.0]
+    clock.now += 299
+    engine.turn()
+    assert [model.expires_in for model in engine.models()] == [None, 1.0]
+    ask(engine, "b").result(0)  # the time counts from the last use
+    clock.now += 299
+    engine.turn()
+    assert shelf.names == ["a", "b"]
+    clock.now += 2
+    engine.turn()
+    assert shelf.names == ["a"]
+    ask(engine, "b").result(0)  # loaded anew: as the settings say
+    clock.now += 61
+    engine.turn()
+    assert shelf.names == ["a"]
+
+
+def test_kept_for_no_time_a_model_goes_when_its_requests_have_ended():
+    engine, shelf, _ = make({"a": MEG})
+    handle = ask(engine, "a", 10, run=False)
+    engine.keep("a", 0)
+    assert engine.models()[0].expires_in == 0.0
+    assert shelf.names == ["a"]
+    while engine.turn():
+        pass
+    assert len(handle.result(0).ids) == 10
+    assert shelf.names == []
+    with pytest.raises(BadRequest):
+        engine.keep("a", -1)
+
+
+def test_the_engine_wakes_by_itself_to_unload():
+    shelf = Shelf(FakeClock(), {"a": MEG})
+    with Engine(shelf, Settings(gpu_memory_limit="100M")) as engine:
+        engine.load("a")
+        engine.keep("a", 0.02)
+        deadline = time.monotonic() + 5
+        while engine.models() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert shelf.names == []
 
 
 def test_unload_waits_or_cancels():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.engine import Engine
+from engine.errors import BadRequest
 from engine.settings import Settings
-from engine.speculation import Guesser
+from engine.speculation import Guesser, Prediction
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeLoaded, Nature, oracle
 
@@ -69,6 +72,82 @@ def test_a_draft_model_in_trouble_costs_no_request():
     for request, result in zip(wanted, finish(engine, wanted)):
         assert list(result.ids) == oracle(Nature(), request.prompt_ids, request.sampling).ids
     assert draft.kv.used == 0
+
+
+def predicting(nature, prompt, length=60, **params):
+    """A request, and the same with its own answer as the prediction."""
+    sampling = SamplingParams(max_tokens=length, **params)
+    answer = oracle(nature, prompt, sampling).ids
+    return Request("fake", prompt, sampling), Request("fake", prompt, sampling, prediction=answer), answer
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+@pytest.mark.parametrize("kind", ["off", "ngram"])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_true_prediction_saves_steps_and_changes_nothing(build, recurrent, kind, temperature):
+    nature = Nature(recurrent, eos_every=0)
+    plain, told, answer = predicting(nature, [40, 41, 42], temperature=temperature, seed=3)
+    engine = build(FakeLoaded(nature=nature), speculation=kind)
+    results = finish(engine, [plain])
+    assert results[0].timings.accepted == 0
+    before = engine.stats().steps
+    results += finish(engine, [told])
+    assert [list(result.ids) for result in results] == [answer, answer]
+    assert results[1].timings.accepted > 40
+    assert results[1].timings.drafted == results[1].timings.accepted
+    assert engine.stats().steps - before < 15
+
+
+def test_a_prediction_is_no_affair_of_other_requests(build):
+    nature = Nature(eos_every=0)
+    plain, told, answer = predicting(nature, [40, 41, 42], temperature=0.0)
+    one, two = finish(build(FakeLoaded(nature=nature)), [plain, told])
+    assert list(one.ids) == list(two.ids) == answer
+    assert (one.timings.drafted, two.timings.drafted > 0) == (0, True)
+
+
+@pytest.mark.parametrize("wrong", [[33], [50] * 500, [34, 35, 36] * 4])
+def test_a_wrong_prediction_changes_nothing(build, wrong):
+    nature = Nature(eos_every=0)
+    plain, _, answer = predicting(nature, [40, 41, 42], temperature=0.0)
+    (result,) = finish(build(FakeLoaded(nature=nature)), [replace(plain, prediction=wrong)])
+    assert list(result.ids) == answer
+
+
+def test_a_prediction_goes_before_the_draft_model():
+    nature = Nature(eos_every=0)
+    target, draft = FakeLoaded(nature=nature), FakeLoaded("draft", Nature(eos_every=7))
+    settings = Settings(speculation="draft", draft_model="draft", gpu_memory_limit="1T")
+    engine = Engine({"fake": target, "draft": draft}.__getitem__, settings, start=False)
+    plain, told, answer = predicting(nature, [40, 41, 42], temperature=0.0)
+    half = replace(plain, prediction=answer[:30])
+    for request, least in ((told, 40), (half, 20)):
+        (result,) = finish(engine, [request])
+        assert list(result.ids) == answer
+        assert result.timings.accepted > least
+    assert draft.kv.used == 0
+    engine.close()
+
+
+def test_a_prediction_of_unknown_tokens_is_refused(build):
+    for wrong in ([-1], [1 << 30]):
+        engine = build(FakeLoaded())
+        failed = engine.submit(Request("fake", [40], prediction=wrong))
+        engine.turn()
+        with pytest.raises(BadRequest, match="prediction"):
+            failed.result(0)
+
+
+def test_a_prediction_is_followed_past_a_difference():
+    text = [1, 2, 3, 4, 5, 6, 7, 1, 2, 9]
+    prediction = Prediction(text, 1)
+    assert prediction.propose([0], 3) == [1, 2, 3]
+    assert prediction.propose([0, 1, 2], 3) == [3, 4, 5]
+    assert prediction.propose([0, 1, 2, 8], 3) == []
+    assert prediction.propose([0, 1, 2, 8, 4], 3) == []
+    assert prediction.propose([0, 1, 2, 8, 4, 5], 3) == [6, 7, 1]
+    assert prediction.propose([0, 1, 2, 8, 4, 5, 0, 1, 2], 3) == [9]  # the place further on, not the one before
+    assert prediction.propose([0, 1, 2, 8, 4, 5, 0, 1, 2, 9], 3) == []
 
 
 def test_a_guess_is_what_followed_last_time():

@@ -15,6 +15,7 @@ from app.server.chat.protocol import (
     JsonSchemaFormat,
     Message,
     NamedTool,
+    TextContent,
 )
 from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request, unsupported
@@ -35,10 +36,6 @@ def conversation(body: ChatRequest) -> Conversation:
         raise bad_request("top_logprobs needs logprobs: true.", "top_logprobs")
     if body.stream_options is not None and not body.stream:
         raise bad_request("stream_options needs stream: true.", "stream_options")
-    if body.prediction is not None:
-        raise unsupported(
-            "prediction", "prediction is not supported: replies are not sped up by a guess of their text."
-        )
     choice = _tool_choice(body)
     thinking = (body.chat_template_kwargs or {}).get("enable_thinking")
     if thinking is not None and not isinstance(thinking, bool):
@@ -58,6 +55,7 @@ def conversation(body: ChatRequest) -> Conversation:
         thinking=thinking,
         effort=body.reasoning_effort,
         variables=variables,
+        prediction=_text(body.prediction.content) if body.prediction is not None else "",
         continue_last=bool(body.continue_final_message),
     )
 
@@ -78,6 +76,10 @@ def template_message(message: Message, at: int) -> dict[str, Any]:
         plain["content"] = "\n".join(part["text"] for part in plain["content"])
     plain.setdefault("content", "")
     return plain
+
+
+def _text(content: str | list[TextContent]) -> str:
+    return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
 def _tool_choice(body: ChatRequest) -> ToolChoice:

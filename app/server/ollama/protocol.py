@@ -1,7 +1,7 @@
 """Ollama's bodies.
 
 Options that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
-`use_mlock`, `low_vram`, `numa`, `num_keep`) are taken and do nothing; so is `keep_alive` but for 0, which unloads.
+`use_mlock`, `low_vram`, `numa`, `num_keep`) are taken and do nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from app.server.ollama.keeping import KeepAlive
 from app.server.sampling import StopText
 from app.server.strict import Strict
 
@@ -84,7 +85,7 @@ class _Common(Strict):
     think: bool | Literal["low", "medium", "high"] | None = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
-    keep_alive: float | str | None = None
+    keep_alive: KeepAlive = None
 
 
 class ChatRequest(_Common):
@@ -131,7 +132,7 @@ class OldEmbedRequest(Strict):
     model: str
     prompt: str
     options: Options | None = None
-    keep_alive: float | str | None = None
+    keep_alive: KeepAlive = None
 
 
 class Embedded(BaseModel):

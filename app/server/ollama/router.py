@@ -15,6 +15,7 @@ from app.server.conversation import Prepared
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.ollama import embedding, serving, shelf
+from app.server.ollama.keeping import seconds
 from app.server.ollama.protocol import (
     ChatReply,
     ChatRequest,
@@ -34,7 +35,6 @@ from app.server.ollama.protocol import (
 from app.server.replies import ReplyReader
 from app.server.streaming import Stream, line
 from app.server.strict import StrictRoute
-from engine.loading import LoadedModel
 from engine.pipelines.chat import Prompt, text_prompt
 from engine.pipelines.infill import infill
 from engine.types import Request as EngineRequest
@@ -94,6 +94,7 @@ async def _reply(
 ) -> Response:
     prepared = serving.within(prepared, body.options)
     running = server.service.submit(prepared.request, prepared.reader)
+    await _keep(body, server, name)  # now that the request is there: one that is kept for no time must not go before
     tokenizer = server.service.loaded[name].tokenizer
     if body.stream is not False:
         chunks = serving.lines(running, name, shape, tokenizer)
@@ -103,22 +104,30 @@ async def _reply(
 
 
 async def _load_or_unload(body: ChatRequest | GenerateRequest, server: Server, shape: serving.Shape) -> Response:
-    if str(body.keep_alive) in ("0", "0.0", "0s", "0m", "0h"):
+    if body.keep_alive is not None and seconds(body.keep_alive) == 0:
         name = server.service.known(body.model).name
         if name in server.service.resident():
             await server.service.unload(name)
         reason = "unload"
     else:
         name, _ = await server.service.find(body.model)
+        await _keep(body, server, name)
         reason = "load"
     said = {"model": name, "created_at": serving.now(), "done": True, "done_reason": reason}
     return Response(json.dumps(said | shape("", "", [])), media_type="application/json")
 
 
+async def _keep(body: ChatRequest | GenerateRequest | EmbedRequest, server: Server, name: str) -> None:
+    if body.keep_alive is not None:
+        await server.service.keep(name, seconds(body.keep_alive))
+
+
 @router.post("/api/embed", response_model=Embedded, responses=_ERRORS)
 async def embed(body: EmbedRequest, request: Request, server: Here) -> Any | Response:
     """Vectors that stand for texts, of length one. Without texts: load the model."""
-    return answer(await embedding.embed(body, request, server))
+    made = await embedding.embed(body, request, server)
+    await _keep(body, server, made["model"])
+    return answer(made)
 
 
 @router.post("/api/embeddings", response_model=OldEmbedded, responses=_ERRORS)
@@ -148,9 +157,11 @@ async def show(body: ShowRequest, server: Here) -> Shown:
 
 @router.get("/api/ps", responses=errors(family="ollama"))
 async def ps(server: Here) -> Residents:
-    """The models that are in memory."""
-    here: list[LoadedModel] = [m for n, m in server.service.loaded.items() if n in server.service.resident()]
-    return Residents(models=[shelf.resident(model, server.service) for model in here])
+    """The models that are in memory, and until when if nobody uses them."""
+    here, loaded = server.service.engine.models(), server.service.loaded
+    return Residents(
+        models=[shelf.resident(loaded[m.name], server.service, m.expires_in) for m in here if m.name in loaded]
+    )
 
 
 @router.get("/api/version", responses=errors(family="ollama"))

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import threading
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,11 @@ def _details(loaded: LoadedModel | None) -> Details:
     return Details(family=family, families=[family] if family else None)
 
 
-def resident(loaded: LoadedModel, service: Service) -> Resident:
+def resident(loaded: LoadedModel, service: Service, expires_in: float | None) -> Resident:
     about = tagged(Known(loaded.name, loaded.name), service)
     on_device = loaded.weight_bytes if loaded.backend.device != "cpu" else 0
-    return Resident(**about.model_dump(), expires_at=_NEVER, size_vram=on_device, context_length=loaded.context)
+    expires = _NEVER if expires_in is None else moment(datetime.now(UTC) + timedelta(seconds=expires_in))
+    return Resident(**about.model_dump(), expires_at=expires, size_vram=on_device, context_length=loaded.context)
 
 
 def shown(loaded: LoadedModel) -> Shown:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
-from app.server.errors import ApiError, NotImplementedYet, bad_request
+from app.server.errors import ApiError, bad_request
 from app.server.management.protocol import Health
 from app.server.sglang import serving
 from app.server.sglang.protocol import AbortRequest, Done, Generated, GenerateRequest, ModelInfo, ServerInfo
@@ -104,7 +104,8 @@ async def abort_request(body: AbortRequest, server: Here) -> Done:
     return Done(message=f"{count} requests are being cancelled.")
 
 
-@router.post("/flush_cache", responses=errors(501))
+@router.post("/flush_cache", responses=errors())
 async def flush_cache(server: Here) -> Done:
-    """Forget remembered prompt beginnings."""
-    raise NotImplementedYet("The engine cannot forget its prefixes on demand yet.")
+    """Forget the beginnings of prompts that are kept for their next use. Replies that are being made go on."""
+    count = await server.service.forget_prefixes()
+    return Done(message=f"{count} prefixes were forgotten.")

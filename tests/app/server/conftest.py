@@ -23,4 +23,5 @@ def live(_scripted: Live) -> Live:
     engine.pause = engine.silence = 0.0
     engine.requests.clear()
     engine.cancelled.clear()
+    engine.kept.clear()
     return _scripted

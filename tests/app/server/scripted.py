@@ -81,6 +81,7 @@ class ScriptedEngine:
     running: int = 0
     closed: bool = False
     models_loaded: dict[str, Any] = field(default_factory=dict)
+    kept: dict[str, float | None] = field(default_factory=dict)
 
     def load(self, name: str) -> None:
         if name not in self.models_loaded:
@@ -88,9 +89,16 @@ class ScriptedEngine:
 
     def unload(self, name: str) -> None:
         self.models_loaded.pop(name, None)
+        self.kept.pop(name, None)
+
+    def keep(self, name: str, seconds: float | None) -> None:
+        self.kept[name] = seconds
+
+    def forget_prefixes(self) -> int:
+        return 0
 
     def models(self) -> list[Any]:
-        return [SimpleNamespace(name=name) for name in self.models_loaded]
+        return [SimpleNamespace(name=name, expires_in=self.kept.get(name)) for name in self.models_loaded]
 
     def stats(self) -> EngineStats:
         return EngineStats(active=self.running)

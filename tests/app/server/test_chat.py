@@ -216,7 +216,7 @@ def test_a_conversation_with_calls_and_results_comes_back_in(client: openai.Open
         ({"store": True}, "store"),
         ({"top_logprobs": 2}, "top_logprobs"),
         ({"tool_choice": "required"}, "tool_choice"),
-        ({"prediction": {"type": "content", "content": "x"}}, "prediction"),
+        ({"prediction": {"type": "image", "content": "x"}}, "prediction"),
         ({"logit_bias": {"x": 1}}, "logit_bias"),
         ({"stop": [""]}, "stop"),
         ({"max_tokens": 0}, "max_tokens"),
@@ -228,6 +228,13 @@ def test_what_is_not_supported_is_named(client: openai.OpenAI, more: dict[str, A
         ask(client, **more)
     assert caught.value.param is not None
     assert named in caught.value.param
+
+
+@pytest.mark.parametrize("content", ["ab c", [{"type": "text", "text": "ab "}, {"type": "text", "text": "c"}]])
+def test_a_prediction_goes_to_the_engine(client: openai.OpenAI, live: Live, content: Any) -> None:
+    ask(client, prediction={"type": "content", "content": content})
+    tokenizer = live.service.loaded["tiny"].tokenizer
+    assert tokenizer.decode(live.engine.requests[-1].prediction) == "ab c"
 
 
 def test_images_and_sounds_are_refused_honestly(client: openai.OpenAI) -> None:

@@ -80,6 +80,26 @@ def test_a_schema_holds(client: openai.OpenAI) -> None:
     assert reply.finish_reason == "stop"
 
 
+def test_a_true_prediction_is_accepted_and_changes_nothing(client: openai.OpenAI) -> None:
+    letters = {"max_tokens": 30, "logit_bias": {str(i): 100 for i in range(64, 90)}}  # a text that gives its own tokens
+    plain = ask(client, **letters)
+    text = plain.choices[0].message.content
+    assert plain.usage.completion_tokens_details.accepted_prediction_tokens == 0
+    for prediction, accepted in ((text, True), (text[:4] + "zq" * 20, False)):
+        told = ask(client, prediction={"type": "content", "content": prediction}, **letters)
+        assert told.choices[0].message.content == text
+        details = told.usage.completion_tokens_details
+        assert (details.accepted_prediction_tokens > 10) == accepted
+        assert details.rejected_prediction_tokens > 0 or accepted
+
+
+def test_a_flushed_cache_knows_no_prompt(client: openai.OpenAI, real: Live) -> None:
+    ask(client, max_tokens=3)
+    assert ask(client, max_tokens=3).usage.prompt_tokens_details.cached_tokens > 0
+    assert httpx.post(f"{real.url}/flush_cache").json()["message"] != "0 prefixes were forgotten."
+    assert ask(client, max_tokens=3).usage.prompt_tokens_details.cached_tokens == 0
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_demanded_call_comes(client: openai.OpenAI, stream: bool) -> None:
     choice = {"type": "function", "function": {"name": "measure"}}
@@ -125,6 +145,14 @@ def test_a_model_is_unloaded_and_comes_back(client: openai.OpenAI, real: Live) -
     httpx.post(f"{real.url}/v1/unload", json={"model": "real"})
     assert real.service.resident() == set()
     assert ask(client, max_tokens=3).choices[0].message.content == first
+    assert real.service.resident() == {"real"}
+
+
+def test_a_model_that_is_kept_for_no_time_goes_after_its_reply(real: Live) -> None:
+    body = {"model": "real", "messages": USER, "stream": False, "options": {"num_predict": 3}}
+    assert httpx.post(f"{real.url}/api/chat", json=body | {"keep_alive": 0}).json()["eval_count"] == 3
+    until(lambda: real.service.resident() == set())
+    assert httpx.post(f"{real.url}/api/chat", json=body).json()["eval_count"] == 3
     assert real.service.resident() == {"real"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -94,6 +95,41 @@ def test_loading_and_unloading_by_an_empty_prompt(client: ollama.Client) -> None
     assert [model.model for model in client.ps().models] == ["tiny"]
     assert client.generate("tiny", "", keep_alive=0).done_reason == "unload"
     assert client.ps().models == []
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [(300, 300.0), ("5m", 300.0), ("1h30m", 5400.0), ("1.5s", 1.5), ("90", 90.0), (-1, None), ("-1", None),
+     ("-1m", None), (1e300, None), ("300ms", 0.3)],
+)  # fmt: skip
+def test_how_long_a_model_is_kept(client: ollama.Client, live: Live, said: float | str, meant: float | None) -> None:
+    client.chat("tiny", USER, keep_alive=said)
+    assert live.engine.kept == {"tiny": meant}
+    live.engine.kept.clear()
+    client.generate("tiny", "", keep_alive=said)
+    assert live.engine.kept == {"tiny": meant}
+    list(client.generate("tiny", "Hi", stream=True))
+    assert live.engine.kept == {"tiny": meant}  # as it was told last
+
+
+def test_when_a_model_goes(client: ollama.Client) -> None:
+    client.generate("tiny", "", keep_alive=-1)
+    assert (expires := client.ps().models[0].expires_at) is not None
+    assert expires.year == 9999
+    client.generate("tiny", "", keep_alive="1h")
+    assert (expires := client.ps().models[0].expires_at) is not None
+    assert timedelta(minutes=59) < expires - datetime.now(UTC) <= timedelta(hours=1)
+
+
+@pytest.mark.parametrize("path", ["/api/chat", "/api/generate", "/api/embed"])
+@pytest.mark.parametrize("said", ["", "soon", "5", "5 m", "m", "1h-5m", "५m"])
+def test_what_is_no_duration(live: Live, path: str, said: str) -> None:
+    body = {"model": "tiny", "keep_alive": said, "input": "x"} if path == "/api/embed" else {
+        "model": "tiny", "keep_alive": said}  # fmt: skip
+    reply = httpx.post(live.url + path, json=body)
+    assert (reply.status_code == 400) == (said != "5")
+    if said != "5":
+        assert "no duration" in reply.json()["error"]
 
 
 def test_lists_and_descriptions(client: ollama.Client, live: Live) -> None:
