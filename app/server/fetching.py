@@ -100,9 +100,7 @@ class Fetcher:
         except TimeoutError:
             raise BadRequest(f"The {self.kind} could not be fetched within {self.seconds:g} seconds.") from None
         except (OSError, h11.ProtocolError):
-            raise BadRequest(
-                f"The {self.kind} could not be fetched: its server did not answer as it should."
-            ) from None
+            raise BadRequest(f"The {self.kind} could not be fetched: its server did not answer as it should.") from None
 
     async def _follow(self, url: str) -> bytes:
         for _ in range(self.redirects + 1):
@@ -137,7 +135,7 @@ class Fetcher:
         if port not in (*STANDARD_PORTS, *self.more_ports):
             raise BadRequest(f"Files are not fetched from port {port}, only from 80 and 443.")
         path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
-        query = f"?{quote(parts.query, safe="/?%:@!$&'()*+,;=~-._")}" if parts.query else ""
+        query = "?" + quote(parts.query, safe="/?%:@!$&'()*+,;=~-._") if parts.query else ""
         return Target(parts._replace(fragment="").geturl(), secure, host, port, path + query)
 
     async def _addresses(self, target: Target) -> Sequence[Address]:
@@ -171,13 +169,12 @@ class Fetcher:
         """To an address, never to a name. The certificate must still be that of the name."""
         context = await asyncio.to_thread(_certificates) if target.secure else None
         name = target.host if target.secure else None
-        for at, address in enumerate(addresses):
+        for address in addresses:
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     return await asyncio.open_connection(str(address), target.port, ssl=context, server_hostname=name)
             except OSError:
-                if at == len(addresses) - 1:
-                    raise
+                continue
         raise ConnectionError
 
     async def _receive(self, connection: h11.Connection, reader: asyncio.StreamReader) -> Reply:

@@ -12,6 +12,7 @@ import binascii
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.fetching import MIB, Fetcher
@@ -34,7 +35,7 @@ class ImagePart:
 
     param: str
     text: str
-    bare: bool = False  # base64 without a data URL's head is meant, if no URL is there
+    written: Literal["url", "base64", "either"] = "url"  # a data URL is a URL
 
 
 class Images:
@@ -59,10 +60,12 @@ class Images:
                 f"The images took longer than {ALL_SECONDS:g} seconds to arrive.", given[at].param
             ) from None
         except BadRequest as error:
-            raise bad_request(str(error), given[at].param) from None
+            raise bad_request(str(error), given[at].param) from error
 
     async def read(self, part: ImagePart) -> bytes:
         """The image's bytes, whatever they are."""
+        if part.written == "base64":
+            return await asyncio.to_thread(_from_base64, part.text)
         scheme = _SCHEME.match(part.text[:100])
         kind = scheme[1].lower() if scheme else ""
         if kind in ("http", "https"):
@@ -71,11 +74,16 @@ class Images:
             return await self._fetcher.fetch(part.text)
         if kind == "data":
             return await asyncio.to_thread(_from_data_url, part.text)
-        if kind or not part.bare:
+        if kind or part.written == "url":
             raise BadRequest(
                 "An image must be a data URL, or an http or https URL. Files of the server's machine are not read."
             )
         return await asyncio.to_thread(_from_base64, part.text)
+
+
+def data_url(media_type: str, data: str) -> str:
+    """For families that send the two apart."""
+    return f"data:{media_type};base64,{data}"
 
 
 def _from_data_url(url: str) -> bytes:
