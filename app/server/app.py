@@ -20,6 +20,7 @@ from app.server.context import Server
 from app.server.embeddings import router as embeddings
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
 from app.server.gate import Gate
+from app.server.images import Images
 from app.server.management import router as management
 from app.server.metrics import Meters
 from app.server.models import router as models
@@ -49,7 +50,7 @@ def create_app(service: Service, settings: ServerSettings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.server = Server(settings, service, Store(settings.responses_file))
+    app.state.server = Server(settings, service, Store(settings.responses_file), Images(settings))
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(docs_page.router)

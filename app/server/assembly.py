@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         open_without_key=options["allow_without_key"],
         allowed_hosts=tuple(options["allowed_host"]),
         origins=tuple(options["cors_origin"]),
+        remote_images=not options["no_remote_images"],
+        remote_image_ports=tuple(_ports(options["remote_image_port"])),
         max_body=options["max_body_mib"] * MIB,
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or ":memory:",
@@ -114,6 +116,13 @@ def _check_type(loaded: LoadedModel, wanted: str) -> None:
 def make_service(options: Mapping[str, Any]) -> Service:
     settings = engine_settings(options)
     return Service(lambda load: Engine(load, settings), loader(options), catalogue(options), Meters())
+
+
+def _ports(given: Sequence[str]) -> Iterator[int]:
+    for text in given:
+        if not (text.isascii() and text.isdigit() and len(text) < 6):
+            raise BadRequest(f"remote_image_port must be a number, not {text[:40]!r}.", "remote_image_port")
+        yield int(text)
 
 
 def _keys_in(file: str | None) -> list[str]:

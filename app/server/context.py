@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 
 from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
+from app.server.images import Images
 from app.server.many import Together
 from app.server.replies import Part
 from app.server.responses.store import Store
@@ -50,6 +51,7 @@ class Server:
     settings: ServerSettings
     service: Service
     responses: Store
+    images: Images
 
     async def prepare(self, chat: Conversation, name: str | None) -> tuple[str, LoadedModel, Prepared]:
         size = sum(len(str(message.get("content", ""))) for message in chat.messages) + len(chat.prediction)

@@ -21,6 +21,8 @@ class ServerSettings:
     open_without_key: bool = False  # listen beyond this machine without a key, knowingly
     allowed_hosts: tuple[str, ...] = ()  # names under which the server may be reached, besides localhost and addresses
     origins: tuple[str, ...] = ()  # web pages that may call; "*" is all of them
+    remote_images: bool = True  # images may be given as URLs, which the server then fetches
+    remote_image_ports: tuple[int, ...] = ()  # where from, besides 80 and 443
     max_body: int = 32 * MIB
     max_prompt: int = 4 * MIB  # characters of one prompt
     max_depth: int = 64  # nesting of a JSON body
@@ -36,6 +38,8 @@ class ServerSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise BadRequest(f"port must be between 0 and 65535, not {self.port}.", "port")
+        if any(not 0 < port < 65536 for port in self.remote_image_ports):
+            raise BadRequest("remote_image_port must be between 1 and 65535.", "remote_image_port")
         if any(not key for key in self.api_keys):
             raise BadRequest("An API key must not be empty.", "api_key")
         if not self.local and not self.api_keys and not self.open_without_key:

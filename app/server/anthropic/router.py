@@ -24,6 +24,7 @@ _ERRORS = errors(400, 404, 429, family="anthropic")
 @router.post("/v1/messages", response_model=MessageOut, responses=streams() | _ERRORS)
 async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
+    await server.images.check(serving.images(body))
     name, _, prepared = await server.prepare(serving.conversation(body), body.model)
     running: Running | BoundThoughts
     if isinstance(body.thinking, ThinkingOn):
@@ -40,6 +41,7 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
 @router.post("/v1/messages/count_tokens", responses=_ERRORS)
 async def count_tokens(body: CountRequest, server: Here) -> TokenCount:
     """How many tokens the model would read."""
+    await server.images.check(serving.images(body))
     _, _, prepared = await server.prepare(serving.conversation(body), body.model)
     return TokenCount(input_tokens=len(prepared.prompt.ids))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 from app.server.anthropic.protocol import (
@@ -23,7 +23,8 @@ from app.server.anthropic.protocol import (
 )
 from app.server.calls import json_grammar
 from app.server.conversation import Conversation, ToolChoice
-from app.server.errors import bad_request, unsupported
+from app.server.errors import bad_request
+from app.server.images import ImagePart, blind, data_url
 from app.server.replies import Collector, Message, Part
 from app.server.service import Running
 from app.server.streaming import event
@@ -31,6 +32,26 @@ from app.server.thoughts import BoundThoughts
 from engine.types import Grammar, SamplingParams, Timings, new_id
 
 PING = event({"type": "ping"}, "ping")
+
+
+def images(body: CountRequest) -> Iterator[ImagePart]:
+    for at, message in enumerate(body.messages):
+        for block in message.content if isinstance(message.content, list) else ():
+            within = block.content if isinstance(block, ToolResultBlock) else [block]
+            for part in within if isinstance(within, list) else ():
+                if isinstance(part, ImageBlock):
+                    yield _image(part, f"messages.{at}.content")
+
+
+def _image(block: ImageBlock, param: str) -> ImagePart:
+    match block.source:
+        case {"type": "url", "url": str(url), **rest} if not rest:
+            return ImagePart(param, url)
+        case {"type": "base64", "media_type": str(media_type), "data": str(data), **rest} if not rest:
+            return ImagePart(param, data_url(media_type, data))
+    raise bad_request(
+        "An image's source must be of the type url, with url, or of the type base64, with media_type and data.", param
+    )
 
 
 def conversation(body: CountRequest) -> Conversation:
@@ -111,7 +132,7 @@ def template_messages(message: MessageIn, at: int) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = []
     for block in message.content:
         if isinstance(block, ImageBlock):
-            raise _no_images(at)
+            raise blind(f"messages.{at}.content")
         if isinstance(block, TextBlock):
             texts.append(block.text)
         elif isinstance(block, ThinkingBlock):
@@ -134,13 +155,9 @@ def _result(block: ToolResultBlock, at: int) -> str:
         text = block.content or ""
     else:
         if any(isinstance(part, ImageBlock) for part in block.content):
-            raise _no_images(at)
+            raise blind(f"messages.{at}.content")
         text = "\n".join(part.text for part in block.content if isinstance(part, TextBlock))
     return f"Error: {text}" if block.is_error else text
-
-
-def _no_images(at: int) -> Exception:
-    return unsupported(f"messages.{at}.content", "The loaded models read text only and do not see images.")
 
 
 def complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str) -> dict[str, Any]:

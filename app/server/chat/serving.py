@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from app.server.calls import json_grammar
@@ -19,6 +19,7 @@ from app.server.chat.protocol import (
 )
 from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request, unsupported
+from app.server.images import ImagePart, blind
 from app.server.openai_shapes import content_logprobs, finish_reason, usage
 from app.server.replies import Collector, Part
 from app.server.replies import Message as Reply
@@ -26,6 +27,13 @@ from app.server.service import Running
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.types import Grammar, new_id
+
+
+def images(body: ChatRequest) -> Iterator[ImagePart]:
+    for at, message in enumerate(body.messages):
+        for part in message.content if isinstance(message.content, list) else ():
+            if isinstance(part, ImageContent):
+                yield ImagePart(f"messages.{at}.content", part.image_url.url)
 
 
 def conversation(body: ChatRequest) -> Conversation:
@@ -64,7 +72,7 @@ def template_message(message: Message, at: int) -> dict[str, Any]:
     """As chat templates know it. What a message leaves out is left out."""
     for part in message.content if isinstance(message.content, list) else ():
         if isinstance(part, ImageContent):
-            raise unsupported(f"messages.{at}.content", "The loaded models read text only and do not see images.")
+            raise blind(f"messages.{at}.content")
         if isinstance(part, AudioContent):
             raise unsupported(f"messages.{at}.content", "The loaded models read text only and do not hear audio.")
     plain = message.model_dump(exclude_none=True, exclude={"annotations"})

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from app.server.calls import json_grammar
 from app.server.conversation import Conversation, Prepared, ToolChoice
-from app.server.errors import bad_request, unsupported
+from app.server.errors import bad_request
+from app.server.images import ImagePart, blind
 from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
 from app.server.openai_shapes import content_logprobs
 from app.server.replies import Collector, Part
@@ -22,6 +23,17 @@ from engine.text.tokenizer import Tokenizer
 from engine.types import SamplingParams, Timings
 
 Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, thinking, calls
+
+
+def images(body: ChatRequest | GenerateRequest) -> Iterator[ImagePart]:
+    """Ollama's clients send base64 alone."""
+    if isinstance(body, GenerateRequest):
+        for text in body.images or ():
+            yield ImagePart("images", text, "base64")
+        return
+    for at, message in enumerate(body.messages or ()):
+        for text in message.images or ():
+            yield ImagePart(f"messages.{at}.images", text, "base64")
 
 
 def chat(body: ChatRequest) -> Conversation:
@@ -37,7 +49,7 @@ def chat(body: ChatRequest) -> Conversation:
 
 def generate(body: GenerateRequest) -> Conversation:
     if body.images:
-        raise _no_images("images")
+        raise blind("images")
     messages = [{"role": "system", "content": body.system}] if body.system else []
     messages.append({"role": "user", "content": body.prompt or ""})
     return Conversation(messages=messages, **_common(body))
@@ -86,7 +98,7 @@ def sampling(options: Options) -> SamplingParams:
 
 def template_message(message: Message, at: int) -> dict[str, Any]:
     if message.images:
-        raise _no_images(f"messages.{at}.images")
+        raise blind(f"messages.{at}.images")
     plain: dict[str, Any] = {"role": message.role, "content": message.content or ""}
     if message.thinking:
         plain["reasoning_content"] = message.thinking
@@ -104,10 +116,6 @@ def template_message(message: Message, at: int) -> dict[str, Any]:
             for number, call in enumerate(message.tool_calls)
         ]
     return plain
-
-
-def _no_images(param: str) -> Exception:
-    return unsupported(param, "The loaded models read text only and do not see images.")
 
 
 def within(prepared: Prepared, options: Options | None) -> Prepared:

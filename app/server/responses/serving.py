@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from app.server.calls import json_grammar
 from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
+from app.server.images import ImagePart
 from app.server.replies import Part
 from app.server.responses.items import Items
 from app.server.responses.protocol import (
     CallItem,
+    InputImage,
     InputText,
     Item,
     MessageItem,
@@ -30,6 +32,13 @@ from app.server.streaming import event
 from engine.errors import GrusError
 from engine.text.tokenizer import Tokenizer
 from engine.types import Grammar, SamplingParams, Timings, new_id
+
+
+def images(body: ResponsesRequest) -> Iterator[ImagePart]:
+    for at, item in enumerate(() if isinstance(body.input, str) else body.input):
+        for part in item.content if isinstance(item, MessageItem) and isinstance(item.content, list) else ():
+            if isinstance(part, InputImage) and part.image_url is not None:
+                yield ImagePart(f"input.{at}.content", part.image_url)
 
 
 class Exchange:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.server.calls import json_grammar
 from app.server.completions.serving import check_ids
 from app.server.context import Server
-from app.server.errors import ApiError, bad_request, unsupported
+from app.server.errors import ApiError, bad_request
+from app.server.images import ImagePart, blind
 from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
 from app.server.replies import ReplyReader
@@ -210,10 +211,25 @@ def _schema(given: str | dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def images(body: GenerateRequest) -> Iterator[ImagePart]:
+    """One, several, or several for each prompt: a URL, a data URL or base64."""
+    for param in ("image_data", "image_url"):
+        waiting = [getattr(body, param)]
+        while waiting:
+            one = waiting.pop(0)
+            if isinstance(one, list):
+                waiting[:0] = one
+            elif isinstance(one, str) and one:
+                yield ImagePart(param, one, "either")
+            elif one:
+                raise bad_request(f"{param} must be texts: URLs, data URLs or base64.", param)
+
+
 async def generation(body: GenerateRequest, server: Server) -> Generation:
-    for field_name in ("image_data", "image_url"):
-        if getattr(body, field_name):
-            raise unsupported(field_name, "The loaded models read text only and do not see images.")
+    given = list(images(body))
+    await server.images.check(given)
+    if given:
+        raise blind(given[0].param)
     if not body.return_logprob and (body.top_logprobs_num or body.logprob_start_len is not None):
         raise bad_request("top_logprobs_num and logprob_start_len need return_logprob: true.", "return_logprob")
     texts: Sequence[Any] = [body.text] if isinstance(body.text, str) else body.text or body.input_ids or []

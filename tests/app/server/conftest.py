@@ -1,12 +1,18 @@
-"""One scripted server for all tests of the protocols, as it was before each test."""
+"""One scripted server for all tests of the protocols, as it was before each test; and a web that it may fetch from."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
 
 import pytest
 
+from app.server import fetching
+from app.server.fetching import is_public
 from tests.app.server.live import Live, scripted
+from tests.app.server.web import LOOPBACK, Web, reply
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +31,28 @@ def live(_scripted: Live) -> Live:
     engine.cancelled.clear()
     engine.kept.clear()
     return _scripted
+
+
+@pytest.fixture(scope="session")
+def _web() -> Iterator[Web]:
+    web = Web()
+    threading.Thread(target=web.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield web
+    web.server.shutdown()
+    web.server.server_close()
+
+
+@pytest.fixture
+def web(_web: Web) -> Web:
+    _web.pages = {"/dot.png": reply()}
+    _web.asked.clear()
+    return _web
+
+
+@pytest.fixture
+def internet(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
+    """What names lead to. Loopback counts as public, as the only address that a test can reach."""
+    names: dict[str, list[Any]] = {"pictures.example": [LOOPBACK]}
+    monkeypatch.setattr(fetching, "lookup", lambda host, port: names.get(host) or [ip_address(host)])
+    monkeypatch.setattr(fetching, "is_public", lambda address: address == LOOPBACK or is_public(address))
+    return names

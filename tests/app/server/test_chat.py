@@ -238,7 +238,12 @@ def test_a_prediction_goes_to_the_engine(client: openai.OpenAI, live: Live, cont
 
 
 def test_images_and_sounds_are_refused_honestly(client: openai.OpenAI) -> None:
-    parts = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    parts = [
+        {
+            "type": "image_url",
+            "image_url": {"url": "data:image/gif;base64,R0lGODdhAQABAIEAAP8AAAAAAAAAAAAAACwAAAAAAQABAAAIBAABBAQAOw=="},
+        }
+    ]
     with pytest.raises(openai.BadRequestError, match="do not see images"):
         client.chat.completions.create(model="tiny", messages=[{"role": "user", "content": parts}])  # type: ignore[list-item,misc]
 

@@ -74,6 +74,11 @@ def test_options_become_settings(tmp_path: Path) -> None:
     assert server_settings(found).api_keys == ("zero", "one", "two")
     assert (engine_settings(found).gpu_memory_limit, engine_settings(found).max_queue) == ("5G", 7)
     assert "zero" not in repr(server_settings(found))
+    assert server_settings(found).remote_images
+    closed = options(tmp_path, "no_remote_images = true", {"GRUS_REMOTE_IMAGE_PORT": "81,82"})
+    assert (server_settings(closed).remote_images, server_settings(closed).remote_image_ports) == (False, (81, 82))
+    with pytest.raises(BadRequest, match="remote_image_port"):
+        server_settings(options(tmp_path, remote_image_port=["x"]))
     keys.write_text("# none\n")
     empty = options(tmp_path, api_key_file=str(keys))
     with pytest.raises(BadRequest, match="holds no key"):
