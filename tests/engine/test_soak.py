@@ -102,10 +102,19 @@ class Life:
             n=self.random.randrange(2, 4) if draw() < 0.03 else 1,
         )
 
+    def prediction(self, prompt: list[int], params: SamplingParams) -> list[int]:
+        """Some requests bring what they will be told, with an error in it."""
+        if self.random.random() > 0.1 or {BOOM, NAN} & set(prompt):
+            return []
+        said = oracle(self.nature, prompt, params, 200).ids
+        at = self.random.randrange(len(said) + 1)
+        return [*said[:at], 50, *said[at + self.random.randrange(2) :]]
+
     def run(self) -> None:
         while len(self.sent) < self.count or not self.engine.idle:
             while len(self.sent) < self.count and self.random.random() < 0.6:
-                request = Request("fake", self.prompt(), self.params())
+                prompt, params = self.prompt(), self.params()
+                request = Request("fake", prompt, params, prediction=self.prediction(prompt, params))
                 cancel_at = self.turn + self.random.randrange(40) if self.random.random() < 0.1 else None
                 self.sent.append(Sent(request, self.engine.submit(request), cancel_at))
             for sent in self.sent[-200:]:
@@ -115,6 +124,8 @@ class Life:
             self.turn += 1
             if self.turn % 50 == 0:
                 self.remember()
+            if self.turn % 400 == 0:
+                self.engine.forget_prefixes()
             assert self.turn < 100 * self.count, "the engine does not come to an end"
 
     def remember(self) -> None:
@@ -137,6 +148,7 @@ class Life:
         assert stats.total == self.count == stats.completed + stats.cancelled + stats.failed
         assert stats.evictions > 0
         assert stats.prefix_hits > 0
+        assert stats.accepted > 0
         lane.prefixes.clear()
         assert (self.loaded.kv.used, lane.memory.snapshot_bytes, stats.host_bytes) == (0, 0, 0)
 
