@@ -123,7 +123,7 @@ class EmbedRequest(Strict):
     truncate: bool | None = None  # None: yes
     dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
     options: Options | None = None  # but for num_ctx without effect on the vectors
-    keep_alive: float | str | None = None
+    keep_alive: KeepAlive = None
 
 
 class OldEmbedRequest(Strict):
