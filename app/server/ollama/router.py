@@ -135,8 +135,9 @@ async def embed(body: EmbedRequest, request: Request, server: Here) -> Any | Res
 @router.post("/api/embeddings", response_model=OldEmbedded, responses=_ERRORS)
 async def old_embed(body: OldEmbedRequest, request: Request, server: Here) -> Any | Response:
     """One vector, as older clients ask for it."""
-    asked = EmbedRequest(model=body.model, input=body.prompt, options=body.options)
+    asked = EmbedRequest(model=body.model, input=body.prompt, options=body.options, keep_alive=body.keep_alive)
     made = await embedding.embed(asked, request, server)
+    await _keep(asked, server, made["model"])
     return answer({"embedding": next(iter(made["embeddings"]), [])})
 
 

@@ -121,15 +121,21 @@ def test_when_a_model_goes(client: ollama.Client) -> None:
     assert timedelta(minutes=59) < expires - datetime.now(UTC) <= timedelta(hours=1)
 
 
-@pytest.mark.parametrize("path", ["/api/chat", "/api/generate", "/api/embed"])
-@pytest.mark.parametrize("said", ["", "soon", "5", "5 m", "m", "1h-5m", "५m"])
-def test_what_is_no_duration(live: Live, path: str, said: str) -> None:
-    body = {"model": "tiny", "keep_alive": said, "input": "x"} if path == "/api/embed" else {
-        "model": "tiny", "keep_alive": said}  # fmt: skip
-    reply = httpx.post(live.url + path, json=body)
-    assert (reply.status_code == 400) == (said != "5")
-    if said != "5":
-        assert "no duration" in reply.json()["error"]
+@pytest.mark.parametrize(("path", "text"), [("/api/embed", "input"), ("/api/embeddings", "prompt")])
+def test_how_long_a_model_of_vectors_is_kept(live: Live, path: str, text: str) -> None:
+    assert httpx.post(live.url + path, json={"model": "tiny", text: "Hi", "keep_alive": "2m"}).status_code == 200
+    assert live.engine.kept == {"tiny": 120.0}
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [("/api/chat", {}), ("/api/generate", {}), ("/api/embed", {"input": "x"}), ("/api/embeddings", {"prompt": "x"})],
+)
+@pytest.mark.parametrize("said", ["", "soon", "5 m", "m", "1h-5m", "५m"])
+def test_what_is_no_duration(live: Live, path: str, more: dict[str, str], said: str) -> None:
+    reply = httpx.post(live.url + path, json={"model": "tiny", "keep_alive": said} | more)
+    assert reply.status_code == 400
+    assert "no duration" in reply.json()["error"]
 
 
 def test_lists_and_descriptions(client: ollama.Client, live: Live) -> None:
