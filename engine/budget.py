@@ -21,15 +21,27 @@ class Memory:
         self.recurrent = not kv.specs or any(isinstance(spec, StateSpec) for spec in kv.specs)
         self.movable = bool(kv.specs)
         self.open_slots: set[Slot] = set()
-        self.snapshot_bytes = 0  # states kept beside the slots, under the same limit
+        self._allowed = kv.budget
+        self._snapshot_bytes = 0
 
     @property
     def used(self) -> int:
         return self.kv.used + self.snapshot_bytes
 
+    @property
+    def snapshot_bytes(self) -> int:
+        """States kept beside the slots, under the same limit: what they give back, slots may use at once."""
+        return self._snapshot_bytes
+
+    @snapshot_bytes.setter
+    def snapshot_bytes(self, nbytes: int) -> None:
+        self._snapshot_bytes = nbytes
+        self.kv.budget = max(0, self._allowed - nbytes)
+
     def allow(self, nbytes: int) -> None:
         """Set what this model may use in all from now on."""
-        self.kv.budget = max(0, nbytes - self.snapshot_bytes)
+        self._allowed = nbytes
+        self.kv.budget = max(0, nbytes - self._snapshot_bytes)
 
     def open(self, n: int) -> Slot | None:
         try:

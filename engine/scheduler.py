@@ -81,10 +81,24 @@ class Scheduler:
                 if settle():
                     continue
                 victim = self.victim()
-                if victim is None:
+                if victim is not None:
+                    self.evict(victim)
+                elif (
+                    choice.borders or choice.job.shared is not None
+                ):  # alone, it needs the room more than its past does
+                    self._drop_borders(choice)
+                    self.drop_shared(choice.job)
+                else:
                     return choice
-                self.evict(victim)
         return None
+
+    def _drop_snapshots(self) -> bool:
+        """The last resort of a choice that is alone: it needs the room more than others need a short way back."""
+        before = self.memory.snapshot_bytes
+        for other in self.everyone():
+            self._drop_borders(other)
+            self.drop_shared(other.job)
+        return self.memory.snapshot_bytes < before
 
     def _has_room(self, choice: Choice) -> bool:
         slot = choice.own_slot
@@ -207,6 +221,8 @@ class Scheduler:
             if choice is None:
                 break
             if not self.placement.place(choice, self._room_for(choice), self.running):
+                if not self.running and self._drop_snapshots():
+                    continue
                 return joined, None if self.running else choice
             (self.evicted if choice in self.evicted else self.waiting).remove(choice)
             if choice.ready is not None:
