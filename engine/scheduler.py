@@ -53,6 +53,7 @@ class Scheduler:
         self.running: list[Choice] = []
         self.waiting: deque[Choice] = deque()
         self.evicted: list[Choice] = []
+        self._sharing: dict[str, Job] = {}  # whose prompt is kept for their further choices
         self.evictions = 0
         self.copy_rate = _HOST_RATE
         self._settings = settings
@@ -83,12 +84,7 @@ class Scheduler:
                 victim = self.victim()
                 if victim is not None:
                     self.evict(victim)
-                elif (
-                    choice.borders or choice.job.shared is not None
-                ):  # alone, it needs the room more than its past does
-                    self._drop_borders(choice)
-                    self.drop_shared(choice.job)
-                else:
+                elif not self._drop_snapshots():
                     return choice
         return None
 
@@ -97,7 +93,8 @@ class Scheduler:
         before = self.memory.snapshot_bytes
         for other in self.everyone():
             self._drop_borders(other)
-            self.drop_shared(other.job)
+        for job in list(self._sharing.values()):
+            self.drop_shared(job)
         return self.memory.snapshot_bytes < before
 
     def _has_room(self, choice: Choice) -> bool:
@@ -190,6 +187,7 @@ class Scheduler:
             return
         if choice.job.shared is None and choice.index == 0 and len(choice.job.choices) > 1 and self._at_last(row):
             choice.job.shared = self.memory.kv.snapshot(choice.own_slot)
+            self._sharing[choice.job.id] = choice.job
             self.memory.snapshot_bytes += choice.job.shared.nbytes
         self.placement.add_border(choice)
         kept = thin(choice.borders, self._settings.state_snapshots)
@@ -200,6 +198,7 @@ class Scheduler:
         if job.shared is not None:
             self.memory.snapshot_bytes -= job.shared.nbytes
             job.shared = None
+            self._sharing.pop(job.id, None)
 
     @staticmethod
     def _at_last(row: Row) -> bool:
