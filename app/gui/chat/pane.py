@@ -1,0 +1,7 @@
+"""x"""
+
+from app.gui.pane import Pane
+
+
+def make(desk):
+    return Pane(desk)
