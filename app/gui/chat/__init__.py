@@ -1,1 +1,1 @@
-"""x"""
+"""The chat pane's views."""
