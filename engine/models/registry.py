@@ -13,6 +13,7 @@ from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
 from engine.models.qwen3_next import qwen3_next
+from engine.parts import MakePart
 from engine.weights.view import View
 
 Maker = Callable[[View, Mapping[str, Any]], Model]
@@ -28,6 +29,13 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
 }
+
+# Models that are no token models; see `engine.parts`.
+PARTS: dict[str, MakePart] = {}
+
+
+def find_part(config: Mapping[str, Any]) -> MakePart | None:
+    return PARTS.get(str(config.get("model_type")))
 
 
 def find_architecture(config: Mapping[str, Any], name: str) -> Maker:
