@@ -84,12 +84,15 @@ class Encoding:
                 batch = self._batch()
                 if not batch:
                     continue
-                encode = getattr(loaded.model, "encode", None)
+                encode = getattr(getattr(loaded, "model", None), "encode", None)
                 if encode is None:
                     what = "images" if isinstance(batch[0], Picture) else "sound"
                     self.stop(BadRequest(f"The model {self._model} does not take {what}.", "messages"))
                     return
                 yield from self._encode(encode, batch)
+        except Exception as error:
+            self.stop(wrapped(error))
+            raise
         finally:
             self._working = False
 
@@ -150,7 +153,7 @@ class Encoding:
             failure = wrapped(error)
             for job in [job for job in self._waiting if self._needs(job, batch[0])]:
                 self._waiting.remove(job)
-                self._give_up(job, failure if isinstance(failure, GrusError) else GrusError(str(failure)))
+                self._give_up(job, failure)
 
     def _keep(self, batch: list[Medium], made: list[np.ndarray]) -> None:
         for medium, features in zip(batch, made, strict=True):

@@ -305,7 +305,8 @@ class Engine:
             worked |= self._step(lane)
         worked |= self._tasks.step()
         left = self._residents.tidy(self._clock())
-        if self._unplaced and (left or any(not lane.busy for lane in self._residents.lanes.values())):
+        lanes = self._residents.lanes.values()
+        if self._unplaced and (left or not all(lane.busy for lane in lanes) or not lanes):
             for _ in range(len(self._unplaced)):
                 self._place(self._unplaced.popleft())
         if worked:

@@ -77,9 +77,9 @@ class Task(Generic[T]):
         return False
 
 
-def wrapped(error: BaseException) -> BaseException:
+def wrapped(error: Exception) -> GrusError:
     """Errors with a sentence for people go out as they are; others are the engine's own fault."""
-    if isinstance(error, GrusError | CancelledError):
+    if isinstance(error, GrusError):
         return error
     log.error("work beside requests failed", exc_info=error)
     fault = EngineFault(f"The engine failed: {type(error).__name__}: {error}")
