@@ -9,6 +9,8 @@ from backends.base import Model
 from engine.errors import UnsupportedArchitecture
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
+from engine.models.moonshine import moonshine
+from engine.models.moonshine_streaming import moonshine_streaming
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
@@ -22,6 +24,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "hunyuan_v1_dense": hunyuan_dense,
     "llama": llama,
     "mistral": llama,
+    "moonshine": moonshine,
+    "moonshine_streaming": moonshine_streaming,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
