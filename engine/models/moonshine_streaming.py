@@ -85,7 +85,8 @@ class MoonshineStreaming(MoonshineDecoder):
         count = len(samples) // self.frame_samples
         if not 0 < -(-count // 4) <= self.longest:
             raise BadRequest(
-                f"The sound must have between {self.frame_samples} and {4 * self.longest * self.frame_samples} samples.", "file"
+                f"The sound must have between {self.frame_samples} and {4 * self.longest * self.frame_samples} samples.",
+                "file",
             )
         frames = samples[: count * self.frame_samples].astype(np.float32).reshape(count, self.frame_samples)
         frames = frames - frames.mean(1, keepdims=True)
