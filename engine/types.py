@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from engine.errors import BadRequest, GrusError
+from engine.media.inputs import Picture, Sound
 
 Pooling = Literal["mean", "last"]
 FinishReason = Literal["stop", "length", "cancelled", "tool_calls"]
@@ -92,24 +93,6 @@ class SamplingParams:
 
 def new_id(prefix: str = "req") -> str:
     return f"{prefix}-{uuid.uuid4().hex[:20]}"
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """An image (or frames of a video) as a model's own preprocessing left it."""
-
-    patches: np.ndarray
-    grid: tuple[int, int, int]  # patches in time, down, across
-    tokens: int  # placeholders that it takes in the prompt
-    key: str  # a hash of its content and size
-
-
-@dataclass(frozen=True, eq=False)
-class Sound:
-    """Samples as a model's own preprocessing left them, for a model that listens before it writes."""
-
-    samples: np.ndarray
-    key: str  # a hash of its content
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import numpy as np
 
 from backends.base import KV, Array, CrossSpec, KVSpec, MemorySpec, Rope, Slot, Step
 from engine.errors import BadRequest, ConfigError
+from engine.media.inputs import Sound
 from engine.models.config import Fields
 from engine.models.rope import frequencies
-from engine.types import Sound
 from engine.weights.view import View
 
 EPS = 1e-5

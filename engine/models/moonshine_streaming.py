@@ -14,9 +14,9 @@ import numpy as np
 
 from backends.base import Array
 from engine.errors import BadRequest, ConfigError
+from engine.media.inputs import Sound
 from engine.models.config import Fields
 from engine.models.moonshine import EPS, EncoderLayer, MoonshineDecoder
-from engine.types import Sound
 from engine.weights.view import View
 
 _KERNEL = 5  # of both causal convolutions, which halve the frames

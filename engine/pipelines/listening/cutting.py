@@ -21,6 +21,9 @@ class Rules:
     longest: float = 20.0  # of one segment
 
 
+USUAL = Rules()
+
+
 @dataclass(frozen=True)
 class Span:
     """Samples from `start` to `stop`."""
@@ -44,7 +47,7 @@ class _Speech:
 class Cutter:
     """Decides chunk by chunk. Spans come without padding; `padded` adds it."""
 
-    def __init__(self, chunk: int, rate: int, rules: Rules = Rules()) -> None:
+    def __init__(self, chunk: int, rate: int, rules: Rules = USUAL) -> None:
         self.rules = rules
         self._chunk = chunk
         self._rate = rate
@@ -111,7 +114,7 @@ def padded(spans: Sequence[Span], rate: int, length: int, pad: float = Rules.pad
     return made
 
 
-def cut(probabilities: Iterable[float], chunk: int, rate: int, length: int, rules: Rules = Rules()) -> list[Span]:
+def cut(probabilities: Iterable[float], chunk: int, rate: int, length: int, rules: Rules = USUAL) -> list[Span]:
     """All segments of a sound that is there as a whole."""
     cutter = Cutter(chunk, rate, rules)
     spans = [span for probability in probabilities for span in cutter.push(float(probability))]
