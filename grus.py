@@ -14,21 +14,28 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from engine.engine import Engine
-from engine.errors import GrusError
-from engine.loading import LoadedModel, LoadOptions
+from engine.errors import BadRequest, GrusError
+from engine.loading import LoadedModel, LoadOptions, load_any
 from engine.loading import load as load_model
+from engine.media.sound import from_array, read_sound
+from engine.models.moonshine import SAMPLE_RATE
+from engine.parts import LoadedPart
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
+from engine.pipelines.listening.listener import Listener, ear
+from engine.pipelines.listening.transcript import Transcript
 from engine.settings import Settings
 from engine.types import Failed, Handle, Request, Result, SamplingParams, Text
 
-__all__ = ["Answer", "GrusError", "Model", "batch", "chat", "load", "run", "unload"]
+__all__ = ["Answer", "Ears", "GrusError", "Model", "batch", "chat", "listen", "load", "run", "unload"]
 
 Messages = str | Sequence[Mapping[str, Any]]
 
@@ -43,6 +50,55 @@ class Answer:
 
     def __str__(self) -> str:
         return self.text
+
+
+class Ears:
+    """A model that listens, with an engine of its own. Close it, or use it in a `with` block."""
+
+    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None) -> None:
+        chosen = options or LoadOptions()
+        self._loaded: dict[str, LoadedModel | LoadedPart] = {}
+
+        def load(name: str) -> LoadedModel | LoadedPart:
+            self._loaded[name] = load_any(name, chosen)
+            return self._loaded[name]
+
+        self.engine = Engine(load, settings)
+        try:
+            self.engine.load(name)
+            self.listener = Listener(self.engine, ear(name, self._loaded[name]))
+        except BaseException:
+            self.engine.close()
+            raise
+
+    def listen(
+        self,
+        sound: str | Path | bytes | np.ndarray,
+        *,
+        rate: int | None = None,
+        language: str | None = None,
+        words: bool = False,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> Transcript:
+        """What is said in a file, in a file's bytes, or in samples (then with their `rate`)."""
+        if isinstance(sound, np.ndarray):
+            if rate is None:
+                raise BadRequest("Samples need their rate.", "rate")
+            audio = from_array(sound, rate, SAMPLE_RATE)
+        else:
+            audio = read_sound(sound, SAMPLE_RATE)
+        return self.listener.listen(audio, language=language, words=words, progress=progress)
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __enter__(self) -> Ears:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 class Model:
@@ -146,6 +202,7 @@ class Model:
 
 
 _kept: dict[tuple[str, LoadOptions], Model] = {}
+_ears: dict[tuple[str, LoadOptions], Ears] = {}
 
 
 def load(model: str, settings: Settings | None = None, **options: Any) -> Model:
@@ -177,7 +234,19 @@ def batch(
     return _keep(model, options or {}).batch(prompts, **wishes)
 
 
+def listen(
+    sound: str | Path | bytes | np.ndarray, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any
+) -> Transcript:
+    """What is said in a sound: `.text`, and `.segments` with their times. `wishes`: rate, language, words, progress."""
+    key = (model, LoadOptions(**(options or {})))
+    if key not in _ears:
+        _ears[key] = Ears(*key)
+    return _ears[key].listen(sound, **wishes)
+
+
 def unload() -> None:
-    """Let go of every model that `chat`, `run` and `batch` have kept loaded."""
+    """Let go of every model that `chat`, `run`, `batch` and `listen` have kept loaded."""
     while _kept:
         _kept.popitem()[1].close()
+    while _ears:
+        _ears.popitem()[1].close()

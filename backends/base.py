@@ -249,6 +249,7 @@ class Seg:
     slot: Slot
     ids: Sequence[int] | None = None  # None: the one token sampled last for this slot (it may not be on the host yet)
     embeds: Array | np.ndarray | None = None  # [n, D] instead of ids (image features, talker frames)
+    codes: np.ndarray | None = None  # [n, groups] instead of ids: frames that this model made before (`Model.reframe`)
     add: Array | np.ndarray | None = None  # [n, D] added to the inputs (a talker's text track)
     pos: np.ndarray | None = None  # [n] or [3, n]; default slot.length .. slot.length + n
     sample: Sampling | None = None  # None: an unfinished prompt chunk
@@ -260,7 +261,13 @@ class Seg:
     def __len__(self) -> int:
         if self.ids is not None:
             return len(self.ids)
-        return 1 if self.embeds is None else int(self.embeds.shape[0])
+        given = self.embeds if self.embeds is not None else self.codes
+        return 1 if given is None else int(given.shape[0])
+
+    @property
+    def held(self) -> bool:
+        """Is its one input what was sampled last, which only the device may know yet?"""
+        return self.ids is None and self.embeds is None and self.codes is None
 
 
 @dataclass
@@ -361,7 +368,11 @@ class Model(Protocol):
         """`[N, D] -> [N, vocab]`"""
 
     # Optional: `frame(hidden [N, D], ids [N]) -> (codes [N, G], embeds [N, D])`. Where a model has it, it runs inside
-    # the step after sampling; `codes` come back in Token and `embeds` is the slot's next input.
+    # the step after sampling; `codes` come back in Token and `embeds` is the slot's next input. Such a model also has
+    # `reframe(codes [n, G]) -> [n, D]`, which makes those inputs again.
+    #
+    # Optional: `encode(media) -> Generator`, which turns pictures or sounds into `[tokens, D]` each, in pieces, and for
+    # sounds `begin(kv, slot, features)`, which gives a fresh sequence what it will attend to.
 
 
 # ------------------------------------------------------------------------------------------------------ operations
@@ -429,6 +440,7 @@ class Ops(Protocol):
     def softplus(self, x: Array) -> Array: ...
     def tanh(self, x: Array) -> Array: ...
     def exp(self, x: Array) -> Array: ...
+    def sqrt(self, x: Array) -> Array: ...
     def sin(self, x: Array) -> Array: ...
     def softmax(self, x: Array) -> Array:
         """Over the last axis, f32 inside."""

@@ -78,7 +78,7 @@ class Plan:
     @property
     def tokens_are_plain(self) -> bool:
         """Every input is an id that the host knows: no embeddings, no additions, nothing held by the device."""
-        return not self.held and all(s.seg.embeds is None and s.seg.add is None for s in self.spans)
+        return not self.held and all(s.seg.ids is not None and s.seg.add is None for s in self.spans)
 
 
 def make_plan(segs: Sequence[Seg]) -> Plan:
@@ -96,7 +96,7 @@ def make_plan(segs: Sequence[Seg]) -> Plan:
     for span in spans:
         if span.seg.ids is not None:
             ids[span.start : span.stop] = span.seg.ids
-        elif span.seg.embeds is None:
+        elif span.seg.held:
             held.append(span.start)
     groups: list[Group] = []
     for span in spans[: len(singles)]:

@@ -63,7 +63,7 @@ class DraftModel(Speculation):
     def _propose(self, choices: Sequence[Choice]) -> dict[Choice, list[int]]:
         following: dict[Choice, tuple[_Track, int]] = {}
         for choice in choices:
-            track = self._follow(choice)
+            track = self._follow(choice) if choice.speculates else None
             if track is not None and (n := min(track.length, room_for_guesses(choice))) > 0:
                 following[choice] = (track, n)
         guesses: dict[Choice, list[int]] = {choice: [] for choice in following}

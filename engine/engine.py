@@ -20,12 +20,14 @@ import psutil
 
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
 from engine.handle import RequestHandle
-from engine.lane import Lane, Shared
+from engine.lane import Lane
 from engine.loaded import Loaded
 from engine.residents import Busy, Residents
 from engine.sequence import Job
 from engine.settings import Settings
+from engine.shared import Shared
 from engine.stats import EngineStats, ModelStats, Rate, Tally
+from engine.tasks import Task, Tasks, Work
 from engine.trace import Silent, Tracer
 from engine.types import Done, Failed, Request, Result
 
@@ -51,7 +53,8 @@ class Engine:
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="grus-helper")
         self._shared = Shared(self.settings, clock, Tracer() if profile is not None else Silent(), Tally(),
                               Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
-        self._residents = Residents(load, self._shared, self._helper, self.wake)
+        self._residents = Residents(load, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
+        self._tasks = Tasks(self._residents, Busy)
         self._inbox: deque[Callable[[], None]] = deque()
         self._unplaced: deque[Job] = deque()  # their model has no room until another one is idle
         self._jobs: dict[str, Job] = {}
@@ -109,6 +112,15 @@ class Engine:
                     raise
                 results.append(error)
         return results
+
+    def task(self, model: str, work: Work[_T]) -> Task[_T]:
+        """Let `work(loaded)` run beside requests, on the engine's thread: what needs a model's arrays but is no reply."""
+        task = Task(model, work, self.wake)
+        with self._closing:
+            if self._stopping:
+                raise EngineStopped("The engine has been stopped.")
+            self._call(lambda: self._tasks.add(task))
+        return task
 
     def cancel(self, request: str) -> bool:
         """Cancel by id. False when no such request is running."""
@@ -217,7 +229,7 @@ class Engine:
     def idle(self) -> bool:
         """Nothing is asked for and nothing is running."""
         lanes = list(self._residents.lanes.values())
-        return not self._inbox and not self._jobs and not any(lane.busy for lane in lanes)
+        return not self._inbox and not self._jobs and not len(self._tasks) and not any(lane.busy for lane in lanes)
 
     def close(self, grace: float = 0.0) -> None:
         """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
@@ -291,8 +303,10 @@ class Engine:
             self._inbox.popleft()()
         for lane in list(self._residents.lanes.values()):
             worked |= self._step(lane)
+        worked |= self._tasks.step()
         left = self._residents.tidy(self._clock())
-        if self._unplaced and (left or any(not lane.busy for lane in self._residents.lanes.values())):
+        lanes = self._residents.lanes.values()
+        if self._unplaced and (left or not all(lane.busy for lane in lanes) or not lanes):
             for _ in range(len(self._unplaced)):
                 self._place(self._unplaced.popleft())
         if worked:
@@ -377,6 +391,7 @@ class Engine:
         stopped = EngineStopped("The engine was stopped before the request ended.")
         for job in list(self._unplaced):
             self._fail(job, stopped)
+        self._tasks.stop(stopped)
         for lane in self._residents.lanes.values():
             lane.stop(str(stopped))
         self._residents.close()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from engine.errors import EngineFault, GrusError, OutOfMemory
 
 if TYPE_CHECKING:
-    from engine.lane import Flight, Lane
+    from engine.flight import Flight
+    from engine.lane import Lane
     from engine.scheduler import Row
 
 log = logging.getLogger("grus.engine")

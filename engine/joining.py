@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 
+from engine.encoding import check_media
 from engine.errors import BadRequest, ContextOverflow
 from engine.grammar import Grammars
 from engine.loaded import Loaded
@@ -37,9 +38,11 @@ class Joining:
         longest = settings.max_seq_len
         self.context = min(loaded.context, longest) if longest else loaded.context
 
-    def choices(self, job: Job) -> list[Choice]:
-        """Raise BadRequest where the model cannot do what is asked."""
+    def check(self, job: Job) -> None:
+        """Raise BadRequest where the model cannot do what is asked, as far as that can be told before anything runs."""
         request = job.request
+        if not self._loaded.vocab:
+            raise BadRequest(f"The model {self._loaded.name} writes no text.", "model")
         job.params = params = request.sampling.over(self._loaded.defaults)
         params.check()
         check_tokens(params, self._loaded.vocab)
@@ -52,6 +55,17 @@ class Joining:
                                   f"the context of {self.context}.", "min_tokens")  # fmt: skip
         if request.adapter is not None and request.adapter not in getattr(self._loaded, "adapters", ()):
             raise BadRequest(f"The model {self._loaded.name} has no adapter {request.adapter!r}.", "adapter")
+        if request.rope is not None and request.rope.shape != (3, len(prompt)):
+            raise BadRequest(f"rope must have three positions for each of {len(prompt)} tokens.", "rope")
+        if request.track is not None and (request.track.ndim != 2 or not len(request.track)):
+            raise BadRequest("track must have one row of numbers or more.", "track")
+        check_media(request)
+
+    def choices(self, job: Job) -> list[Choice]:
+        """Raise BadRequest where the model cannot do what is asked."""
+        self.check(job)
+        request, params = job.request, job.params
+        prompt = list(request.prompt_ids)
         key, embedded = embedding_keys(request, request.id)
         if any(not 0 <= position < len(prompt) for position in embedded):
             raise BadRequest("positions of embeddings lie outside the prompt.", "positions")
@@ -79,6 +93,8 @@ class Joining:
         named = frozenset(params.stop_token_ids) - silent
         pooling = job.request.pooling
         limit = self.context - len(prompt) if pooling is None else 0
+        framed = getattr(getattr(self._loaded, "model", None), "frame", None) is not None
+        plain = not framed and job.request.sound is None
         output = Output(self._loaded.text_stream(), params.stop, silent, named, min(params.max_tokens or limit, limit))
         return Choice(
             job,
@@ -89,11 +105,12 @@ class Joining:
             Chooser(params, job.seed, index, prompt, silent | named, vocab),
             output,
             embedded=embedded,
-            speculates=self._settings.speculation != "off" or bool(job.request.prediction),
-            guesser=self._guesser(job, len(prompt), limit),
+            frames=[] if framed else None,
+            speculates=plain and (self._settings.speculation != "off" or bool(job.request.prediction)),
+            guesser=self._guesser(job, len(prompt), limit) if plain else None,
             ready=ready,
             pool=Pool(pooling, len(prompt)) if pooling is not None else None,
-            sound=pooling is None,  # a text that was embedded once is no conversation's beginning
+            sound=plain and pooling is None,  # a text that was embedded once is no conversation's beginning
         )
 
     def _guesser(self, job: Job, prompt: int, limit: int) -> Guesser | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from backends.base import Pending, Token
+from backends.base import Token
 from engine.budget import Memory
+from engine.encoding import Encoding
 from engine.errors import BadRequest, EngineStopped, GrusError, NumericalError, OutOfMemory, SlowConsumer
 from engine.faults import Faults
+from engine.flight import Flight
 from engine.joining import Joining
 from engine.loaded import Loaded
 from engine.output import Piece
@@ -24,11 +24,11 @@ from engine.pace import Pace
 from engine.placement import Placement
 from engine.prefix import Prefixes
 from engine.scheduler import Row, Scheduler
+from engine.scores import prompt_scores
 from engine.sequence import Choice, Job
-from engine.settings import Settings
+from engine.shared import Shared
 from engine.speculation import Speculation
-from engine.stats import Rate, Tally
-from engine.trace import Silent
+from engine.tasks import Task
 from engine.types import (
     Done,
     Embedded,
@@ -36,46 +36,19 @@ from engine.types import (
     Failed,
     Finished,
     FinishReason,
+    Frames,
     Progress,
-    PromptScores,
     Started,
     Text,
-    TokenLogprob,
 )
 
 log = logging.getLogger("grus.engine")
 
 
-@dataclass
-class Flight:
-    """A step that has been issued and not yet read."""
-
-    pending: Pending
-    rows: list[Row]
-    issued: float
-    replies: int
-    prompt: int
-
-    def carries(self, choice: Choice) -> bool:
-        return any(row.choice is choice for row in self.rows)
-
-
-@dataclass
-class Shared:
-    """What the lanes of one engine have in common."""
-
-    settings: Settings
-    clock: Callable[[], float]
-    trace: Silent
-    tally: Tally
-    tokens: Rate
-    prompt_tokens: Rate
-    finished: Rate
-
-
 class Lane:
     def __init__(self, loaded: Loaded, shared: Shared, memory: Memory, prefixes: Prefixes, joining: Joining,
-                 speculation: Speculation, reclaim: Callable[[], bool], host_limit: int) -> None:  # fmt: skip
+                 speculation: Speculation, reclaim: Callable[[], bool], host_limit: int,
+                 start: Callable[[Task[None]], None]) -> None:  # fmt: skip
         settings = shared.settings
         self.loaded = loaded
         self.memory = memory
@@ -83,6 +56,8 @@ class Lane:
         self.speculation = speculation
         self.joining = joining
         self.jobs: dict[str, Job] = {}
+        self.encoding = Encoding(loaded.name, start, self._join, self.fail)
+        self.tasks: set[Task[Any]] = set()  # work beside requests that has begun
         self.pace = Pace(settings.prefill_chunk, settings.max_gap)
         placement = Placement(memory, prefixes, reclaim, settings.prefix_reuse)
         self.scheduler = Scheduler(memory, prefixes, placement, self.pace, settings, speculation, host_limit)
@@ -103,24 +78,41 @@ class Lane:
         try:
             if job.id in self.jobs:
                 raise BadRequest(f"A request with the id {job.id} is running already.", "id")
-            job.choices = self.joining.choices(job)
+            self.joining.check(job)
         except Exception as error:
             self._end(job, self._faults.wrapped(error))
             return
         self.jobs[job.id] = job
-        self.scheduler.waiting.extend(job.choices)
+        if job.request.pictures or job.request.sound is not None:
+            self.encoding.add(job)
+        else:
+            self._join(job)
+
+    def _join(self, job: Job) -> None:
+        try:
+            job.choices = self.joining.choices(job)
+        except Exception as error:
+            self._end(job, self._faults.wrapped(error))
+        else:
+            self.scheduler.waiting.extend(job.choices)
 
     def cancel(self, job: Job) -> None:
         if job.over:
             return
         while self._settle():
             pass
+        if not job.choices and not job.over:
+            self._end(job, None)
         for choice in job.choices:
             if not choice.ended and not job.over:
                 self.end_choice(choice, choice.output.finish(Piece(reason=None)), "cancelled")
 
     def stop(self, reason: str) -> None:
         """End every request (the engine stops, or the model is unloaded)."""
+        for task in self.tasks:
+            task.fail(EngineStopped(reason))
+        self.tasks.clear()
+        self.encoding.stop(EngineStopped(reason))
         for job in list(self.jobs.values()):
             self.fail(job, EngineStopped(reason), keep=True)
         while self._settle():
@@ -130,9 +122,13 @@ class Lane:
     def weight_bytes(self) -> int:
         return self.loaded.weight_bytes + self.speculation.held_bytes
 
+    def touch(self) -> None:
+        """It is in use."""
+        self.last_used = self._clock()
+
     @property
     def busy(self) -> bool:
-        return bool(self.jobs) or self.flight is not None
+        return bool(self.jobs or self.tasks) or self.flight is not None
 
     # -- one step
 
@@ -178,6 +174,8 @@ class Lane:
         joined, stuck = self.scheduler.admit()
         for choice in joined:
             job = choice.job
+            if job.sound is not None:
+                self.loaded.model.begin(self.memory.kv, choice.own_slot, job.sound)  # type: ignore[attr-defined]
             if choice.index == 0:
                 cached = choice.slot.length if choice.slot is not None else 0
                 if job.admitted is None:
@@ -257,8 +255,8 @@ class Lane:
             message = "The model produced no number (NaN). The checkpoint is broken, or its dtype is too narrow for it."
             self.fail(job, NumericalError(message), keep=False)
         else:
-            if token.logits is not None and row.start < choice.prompt:
-                self._send_scores(choice, row.start, token.logits)
+            if token.logits is not None and row.start < choice.prompt and choice.index == 0:
+                self.emit(job, prompt_scores(choice, row.start, token.logits))
             if row.samples:
                 self._take(row, token, now)
             elif choice.pool is not None and self._pooled(choice, row.start, token, now):
@@ -281,6 +279,10 @@ class Lane:
         made = choice.output.count - before
         tally.output_tokens += made
         self._shared.tokens.add(made, now)
+        if choice.frames is not None:
+            if piece.ids and token.codes is not None:
+                self.emit(job, Frames(job.id, token.codes[None], choice.index))
+            piece = Piece(reason=piece.reason, stop=piece.stop)
         if piece.reason is not None:
             self.end_choice(choice, piece, piece.reason)
         elif piece.ids or piece.text:
@@ -297,19 +299,6 @@ class Lane:
             choice.job.first_token = now
             self.emit(choice.job, Embedded(choice.job.id, vector))
         return vector is not None
-
-    def _send_scores(self, choice: Choice, start: int, logits: np.ndarray) -> None:
-        wide = logits.astype(np.float64)
-        wide -= wide.max(axis=-1, keepdims=True)
-        norm = np.log(np.exp(wide).sum(axis=-1))
-        most = choice.job.params.top_logprobs
-        scores = []
-        for i in range(len(wide)):
-            id, line = choice.tokens[start + i + 1], wide[i] - norm[i]
-            best = np.argsort(-line, kind="stable")[:most]
-            scores.append(TokenLogprob(id, float(line[id]), [(int(t), float(line[t])) for t in best]))
-        if choice.index == 0:
-            self.emit(choice.job, PromptScores(choice.job.id, start + 1, scores))
 
     # -- ends
 
@@ -341,7 +330,8 @@ class Lane:
 
     def _end(self, job: Job, error: GrusError | None) -> None:
         job.over = True
-        self.jobs.pop(job.id, None)
+        if self.jobs.get(job.id) is job:  # it may have been refused for having another's id
+            del self.jobs[job.id]
         now, tally = self._clock(), self._shared.tally
         self.last_used = now
         timings = job.timings(now)
@@ -350,14 +340,14 @@ class Lane:
             log.info("%s: failed: %s", job.id, error)
             job.handle.end(Failed(job.id, error, timings))
         else:
-            first = job.choices[0]
-            reason = first.ended or "cancelled"
+            first = job.choices[0] if job.choices else None  # none: it was cancelled before it could join
+            reason = (first.ended if first else None) or "cancelled"
             if job.cancelled:
                 tally.cancelled += 1
                 reason = "cancelled"
             else:
                 tally.completed += 1
-            job.handle.end(Done(job.id, reason, timings, first.stop))
+            job.handle.end(Done(job.id, reason, timings, first.stop if first else None))
             log.debug("%s: %s, %d tokens in %.3f s", job.id, reason, timings.output_tokens, timings.total)
         self._shared.finished.add(1, now)
         self._release_shared(job)

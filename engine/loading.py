@@ -18,8 +18,9 @@ from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Runn
 from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.models.config import text_fields
-from engine.models.registry import find_architecture
+from engine.models.registry import find_architecture, find_part
 from engine.opening import Opened, open_model
+from engine.parts import LoadedPart, load_part
 from engine.text.detokenizer import Detokenizer
 from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
@@ -65,7 +66,9 @@ class LoadedModel:
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
 
-    def text_stream(self) -> TextStream:
+    def text_stream(self) -> TextStream | NoText:
+        if getattr(self.model, "frame", None) is not None:
+            return NoText()
         return TextStream(self.tokenizer, self.markers)
 
     def close(self) -> None:
@@ -87,6 +90,16 @@ class TextStream:
 
     def finish(self) -> str:
         return self._detokenizer.flush()
+
+
+class NoText:
+    """Of a reply in frames of codes."""
+
+    def push(self, token: int) -> str:
+        return ""
+
+    def finish(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -116,12 +129,33 @@ def pick_backend(options: LoadOptions) -> Backend:
         raise BackendUnavailable(str(error)) from None
 
 
-def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
-    """Load a folder, a GGUF file or a repository id."""
+def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | LoadedPart:
+    """Load a folder, a GGUF file or a repository id, whatever kind of model it holds."""
     options = options or LoadOptions()
-    began = time.monotonic()
     folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
     opened = open_model(folder)
+    make = find_part(opened.config)
+    if make is None:
+        return _load_model(name, folder, opened, options)
+    backend = pick_backend(options)
+    part = load_part(make, opened.source, opened.config, backend)
+    mark = fingerprint(opened, backend, options.kv_bits, None)
+    return LoadedPart(name, folder, opened.config, backend, part, opened.nbytes, mark)
+
+
+def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
+    """Load a model that writes."""
+    loaded = load_any(name, options)
+    if isinstance(loaded, LoadedPart):
+        loaded.close()
+        raise UnsupportedArchitecture(
+            f"{name} has the architecture `{loaded.config['model_type']}`: it writes no text."
+        )
+    return loaded
+
+
+def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -> LoadedModel:
+    began = time.monotonic()
     config, generation = opened.config, opened.generation_config
     backend = pick_backend(options)
     try:
@@ -154,7 +188,7 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
         runner=runner,
         tokenizer=tokenizer,
         template=template,
-        eos_ids=tokenizer.eos_ids,
+        eos_ids=getattr(model, "eos_ids", tokenizer.eos_ids),  # a talker ends with a code, not with a word
         context=context,
         vocab=model.vocab,
         defaults=sampling_defaults(generation),

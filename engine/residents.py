@@ -17,13 +17,15 @@ from engine.draft import DraftModel
 from engine.errors import OutOfMemory
 from engine.grammar import Grammars
 from engine.joining import Joining
-from engine.lane import Lane, Shared
+from engine.lane import Lane
 from engine.loaded import Loaded
 from engine.prefix import Prefix, Prefixes
 from engine.settings import memory_limit
+from engine.shared import Shared
 from engine.speculation import Speculation
 from engine.spill import Spill, shared_key
 from engine.stats import ModelStats
+from engine.tasks import Task
 
 log = logging.getLogger("grus.engine")
 
@@ -34,7 +36,7 @@ class Busy(Exception):
 
 class Residents:
     def __init__(self, load: Callable[[str], Loaded], shared: Shared, helper: Executor,
-                 wake: Callable[[], None]) -> None:  # fmt: skip
+                 wake: Callable[[], None], start: Callable[[Task[None]], None]) -> None:  # fmt: skip
         self.lanes: dict[str, Lane] = {}
         self.pinned: set[str] = set()
         self.closing: set[str] = set()  # unloaded as soon as their requests have ended
@@ -43,6 +45,7 @@ class Residents:
         self._shared = shared
         self._helper = helper
         self._wake = wake
+        self._start = start  # a task
         self.limit = Limit(None)
         self.host_limit = memory_limit(shared.settings.host_memory_limit, psutil.virtual_memory().total)
         folder = shared.settings.spill_folder
@@ -110,7 +113,7 @@ class Residents:
         with shared.trace.span("warm", model=loaded.name):
             loaded.runner.warm()
         return Lane(loaded, shared, memory, prefixes, joining, speculation, lambda: self._reclaim(loaded.name),
-                    self.host_limit)  # fmt: skip
+                    self.host_limit, self._start)  # fmt: skip
 
     def _fit(self, name: str) -> None:
         """Unload others until the weights fit under the limit."""

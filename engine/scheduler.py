@@ -281,11 +281,22 @@ class Scheduler:
             guesses, masks = choice.constraint.masks(guesses)
         at, choose = choice.sampled, choice.chooser.at
         ids = None if choice.unread else choice.tokens[slot.length :] + guesses
+        fed = 1 if ids is None else len(ids) - len(guesses)
         seg = Seg(slot, ids, sample=choose(at + len(guesses), guesses, masks[-1]), draft=len(guesses))
         if guesses:
             seg.samples = [choose(at + i, guesses[:i], masks[i]) for i in range(len(guesses))]
-        fed = 1 if ids is None else len(ids) - len(guesses)
+        if choice.frames is not None and ids is not None:
+            seg.ids = None
+            if fed > 1 or choice.framed_slot != slot.id:
+                seg.codes = choice.codes(slot.length, slot.length + fed)
+        self._place(choice, seg)
         return Row(choice, seg, slot.length, fed, len(guesses), samples=True)
+
+    @staticmethod
+    def _place(choice: Choice, seg: Seg) -> None:
+        """Where its tokens lie on several axes, and what is added to them."""
+        start, stop = seg.slot.length, seg.slot.length + len(seg)
+        seg.pos, seg.add = choice.positions(start, stop), choice.track(start, stop)
 
     def _prompt_row(self, choice: Choice, budget: int) -> Row:
         slot = choice.own_slot
@@ -295,13 +306,15 @@ class Scheduler:
         if self.memory.recurrent:
             stop = min([stop, *(b for b in self._borders(choice) if b > start)])
         ids, embeds = choice.tokens[start:stop], None
-        if choice.embedded:
+        if choice.embedded or choice.frames is not None:
             stop, row = choice.same_kind(start, stop)
             ids, embeds = (
                 ids[: stop - start],
                 None if row is None else choice.job.request.embeds[row : row + stop - start],
             )
-        seg = Seg(slot, ids if embeds is None else None, embeds)
+        codes = None if embeds is not None else choice.codes(start, stop)
+        seg = Seg(slot, ids if embeds is None and codes is None else None, embeds, codes)
+        self._place(choice, seg)
         if scored:
             seg.want = range(min(stop, choice.prompt - 1) - start) or None
         if choice.pool is not None:

@@ -39,6 +39,7 @@ class Job:
         self.choices: list[Choice] = []
         self.cancelled = False
         self.over = False
+        self.sound: np.ndarray | None = None  # features of the request's sound, once they are made
         self.shared: Snapshot | None = None  # the prompt's memory, for choices that cannot copy rows
         self.submitted = now
         self.admitted: float | None = None
@@ -107,6 +108,8 @@ class Choice:
     chooser: Chooser
     output: Output
     embedded: dict[int, int] = field(default_factory=dict)  # position -> row of the request's embeddings
+    frames: list[np.ndarray] | None = None  # of a model that makes them: each reply token's codes
+    framed_slot: int | None = None  # the slot whose last sampled frame the device still holds
     constraint: Constraint | None = None
     speculates: bool = False
     guesser: Guesser | None = None  # None while it speculates: only a draft model does
@@ -156,13 +159,43 @@ class Choice:
         """Where a chunk from `start` must end so that it is all tokens, or all rows of embeddings in order; in that
         case also the first row."""
         row = self.embedded.get(start)
+        if self.frames is not None and start < self.prompt:
+            stop = min(stop, self.prompt)
         at = start + 1
         while at < stop and self.embedded.get(at) == (None if row is None else row + at - start):
             at += 1
         return at, row
 
+    def positions(self, start: int, stop: int) -> np.ndarray | None:
+        """Of tokens `start` to `stop`, where they are more than their count: `[3, n]` for multi-axis rope."""
+        rope = self.job.request.rope
+        if rope is None:
+            return None
+        beyond = np.arange(max(start, self.prompt), max(stop, self.prompt)) - self.prompt + rope.max() + 1
+        return np.concatenate((rope[:, start:stop], np.broadcast_to(beyond, (3, len(beyond)))), axis=1)
+
+    def track(self, start: int, stop: int) -> np.ndarray | None:
+        """What is added to the inputs `start` to `stop`; the prompt holds its own part already."""
+        track = self.job.request.track
+        if track is None or stop <= self.prompt:
+            return None
+        rows = np.minimum(np.arange(start, stop) - self.prompt, len(track) - 1)
+        added: np.ndarray = track[np.maximum(rows, 0)]
+        if start < self.prompt:
+            added[: self.prompt - start] = 0.0
+        return added
+
+    def codes(self, start: int, stop: int) -> np.ndarray | None:
+        """The frames that are fed again from `start` to `stop`, all of them behind the prompt."""
+        if self.frames is None or start < self.prompt:
+            return None
+        return np.stack(self.frames[start - self.prompt : stop - self.prompt])
+
     def accept(self, token: Token) -> Piece:
         """Take what a step sampled."""
+        if self.frames is not None and token.codes is not None:
+            self.frames.append(token.codes)
+            self.framed_slot = self.own_slot.id
         self.tokens.extend(token.ids)
         self.key.extend(token.ids)
         self.turns += len(token.ids)

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from engine.errors import BadRequest, GrusError
+from engine.media.inputs import Picture, Sound
 
 Pooling = Literal["mean", "last"]
 FinishReason = Literal["stop", "length", "cancelled", "tool_calls"]
@@ -105,6 +106,13 @@ class Request:
     # a prompt of embeddings, where a pipeline made them (rows of [n, D] replace the ids at `positions`)
     embeds: Any = None
     positions: Any = None
+    pictures: Sequence[Picture] = ()  # the engine encodes them; their features go to `positions`, in order
+    sound: Sound | None = None  # the engine encodes it; the reply attends to it
+    rope: np.ndarray | None = (
+        None  # [3, prompt]: positions for multi-axis rope; what follows goes on from their maximum
+    )
+    # [m, D] added to what is fed after the prompt, a row a token, the last one repeated (a talker's text)
+    track: np.ndarray | None = None
     adapter: str | None = None
     prompt_logprobs: bool = False
     pooling: Pooling | None = None  # instead of a reply: one vector, made of the prompt's hidden states
@@ -113,7 +121,7 @@ class Request:
     @property
     def computes_all(self) -> bool:
         """Must every token of the prompt be computed, though memory of its beginning may be there?"""
-        return self.prompt_logprobs or self.pooling is not None
+        return self.prompt_logprobs or self.pooling is not None or self.sound is not None
 
 
 @dataclass(frozen=True)
@@ -197,6 +205,15 @@ class Text:
     logprobs: Sequence[TokenLogprob] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """New output of a model that speaks in frames of codes instead of text."""
+
+    request: str
+    codes: np.ndarray  # [frames, groups]
+    index: int = 0
+
+
 @dataclass(frozen=True)
 class Finished:
     """One of several choices has ended; `Done` follows when all have."""
@@ -226,7 +243,7 @@ class Failed:
     timings: Timings = field(default_factory=Timings)
 
 
-Event: TypeAlias = Started | Progress | PromptScores | Embedded | Text | Finished | Done | Failed
+Event: TypeAlias = Started | Progress | PromptScores | Embedded | Text | Frames | Finished | Done | Failed
 
 
 @dataclass(frozen=True)

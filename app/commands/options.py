@@ -15,6 +15,10 @@ def add_model(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "model", metavar="MODEL", help="a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B"
     )
+    add_where(command)
+
+
+def add_where(command: argparse.ArgumentParser) -> None:
     where = command.add_argument_group("where it runs")
     where.add_argument(
         "--backend", choices=("auto", "mlx", "torch"), default="auto", help="what computes (default: auto)"

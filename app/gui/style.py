@@ -63,7 +63,7 @@ QPushButton::menu-indicator { image: none; width: 0; }
 
 QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {
     background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 5px 8px; color: $text;
-    selection-background-color: $accent; selection-color: $on_accent;
+    selection-background-color: $accent; selection-color: $on_accent; placeholder-text-color: $second;
 }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus {
     border: 2px solid $accent; padding: 4px 7px;

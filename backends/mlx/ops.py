@@ -144,6 +144,9 @@ class TextOps:
     def exp(self, x: mx.array) -> mx.array:
         return mx.exp(x)
 
+    def sqrt(self, x: mx.array) -> mx.array:
+        return mx.sqrt(x)
+
     def sin(self, x: mx.array) -> mx.array:
         return mx.sin(x)
 

@@ -77,7 +77,7 @@ class MlxRunner:
         if plan.tokens_are_plain:
             return self._model.embed(mx.array(plan.ids))
         lasts = [self._last(plan.spans[row]) for row in plan.held]  # a held span is one token long and comes early
-        if not any(last.embedded for last in lasts) and all(s.seg.embeds is None for s in plan.spans):
+        if not any(last.embedded for last in lasts) and all(s.seg.ids is not None or s.seg.held for s in plan.spans):
             x = self._model.embed(self._joined_ids(plan, lasts))
         else:
             x = self._joined_embeddings(plan)
@@ -106,6 +106,8 @@ class MlxRunner:
         for span in plan.spans:
             if span.seg.embeds is not None:
                 pieces.append(_on_device(span.seg.embeds, self._kv.dtype))
+            elif span.seg.codes is not None:
+                pieces.append(self._model.reframe(mx.array(span.seg.codes)).astype(self._kv.dtype))  # type: ignore[attr-defined]
             elif span.seg.ids is not None:
                 pieces.append(self._model.embed(mx.array(plan.ids[span.start : span.stop])))
             else:

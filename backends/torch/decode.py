@@ -97,7 +97,9 @@ class DecodeGraphs:
         if not self.possible or plan.longs or len(plan.groups) != 1 or plan.pos.ndim != 1 or plan.total > LARGEST:
             return False
         owners = self.kv.table.classes[plan.groups[0].capacity]
-        return plan.total == len(owners) and all(s.seg.embeds is None and s.seg.add is None for s in plan.spans)
+        return plan.total == len(owners) and all(
+            (s.seg.ids is not None or s.seg.held) and s.seg.add is None for s in plan.spans
+        )
 
     def run(self, plan: Plan, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Hidden states and logits of each row: the recording's own tensors, good until the next step."""

@@ -164,6 +164,9 @@ class TextOps:
     def exp(self, x: Tensor) -> Tensor:
         return torch.exp(x)
 
+    def sqrt(self, x: Tensor) -> Tensor:
+        return torch.sqrt(x)
+
     def sin(self, x: Tensor) -> Tensor:
         return torch.sin(x)
 

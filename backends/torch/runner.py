@@ -59,22 +59,28 @@ class TorchRunner:
 
     def _inputs(self, plan: Plan) -> Tensor:
         device, dtype = self.ops.device, self.kv.dtype
-        embedded = [span for span in plan.spans if span.seg.embeds is not None]
+        embedded = [span for span in plan.spans if span.seg.embeds is not None or span.seg.codes is not None]
         held = self._held(plan)
         framed = held is not None and held.ndim == 2
         if len(embedded) == len(plan.spans) and len(embedded) == 1:
-            x = _rows(embedded[0].seg.embeds, dtype, device)
+            x = self._embedded(embedded[0].seg, dtype)
         else:
             x = self.model.embed(self._ids(plan, None if framed else held))
             if held is not None and framed:
                 x[plan.held] = held.to(x.dtype)
             for span in embedded:
-                x[span.start : span.stop] = _rows(span.seg.embeds, x.dtype, device)
+                x[span.start : span.stop] = self._embedded(span.seg, x.dtype)
         for span in plan.spans:
             if span.seg.add is not None:
                 own = x[span.start : span.stop] + _rows(span.seg.add, x.dtype, device)
                 x = own if len(plan.spans) == 1 else torch.cat((x[: span.start], own, x[span.stop :]))
         return x
+
+    def _embedded(self, seg: Seg, dtype: torch.dtype) -> Tensor:
+        if seg.codes is None:
+            return _rows(seg.embeds, dtype, self.ops.device)
+        made: Tensor = self.model.reframe(torch.from_numpy(np.ascontiguousarray(seg.codes)).to(self.ops.device))  # type: ignore[attr-defined]
+        return made.to(dtype)
 
     def _ids(self, plan: Plan, held: Tensor | None) -> Tensor:
         ids = torch.from_numpy(plan.ids).to(self.ops.device)
@@ -86,7 +92,7 @@ class TorchRunner:
         """The next inputs of sequences whose last token may not be on the host: ids `[n]`, or embeddings `[n, D]`."""
         if not plan.held:
             return None
-        slots = [span.slot for span in plan.spans if span.seg.ids is None and span.seg.embeds is None]
+        slots = [span.slot for span in plan.spans if span.seg.held]
         for slot in slots:
             if slot.id not in self._last:
                 raise ValueError(f"slot {slot.id} has no sampled token to go on from: give its ids")

@@ -9,10 +9,14 @@ from backends.base import Model
 from engine.errors import UnsupportedArchitecture
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
+from engine.models.moonshine import moonshine
+from engine.models.moonshine_streaming import moonshine_streaming
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
 from engine.models.qwen3_next import qwen3_next
+from engine.models.silero import silero_vad
+from engine.parts import MakePart
 from engine.weights.view import View
 
 Maker = Callable[[View, Mapping[str, Any]], Model]
@@ -21,6 +25,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "hunyuan_v1_dense": hunyuan_dense,
     "llama": llama,
     "mistral": llama,
+    "moonshine": moonshine,
+    "moonshine_streaming": moonshine_streaming,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
@@ -28,6 +34,13 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
 }
+
+# Models that are no token models; see `engine.parts`.
+PARTS: dict[str, MakePart] = {"silero_vad": silero_vad}
+
+
+def find_part(config: Mapping[str, Any]) -> MakePart | None:
+    return PARTS.get(str(config.get("model_type")))
 
 
 def find_architecture(config: Mapping[str, Any], name: str) -> Maker:

@@ -126,7 +126,7 @@ def softplus(x):
     return np.logaddexp(x, 0)
 
 
-tanh, exp, sin = np.tanh, np.exp, np.sin
+tanh, exp, sqrt, sin = np.tanh, np.exp, np.sqrt, np.sin
 
 
 def softmax(x):

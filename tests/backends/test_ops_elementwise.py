@@ -23,6 +23,7 @@ CASES = [
     *(case for op in ("silu", "gelu", "gelu_tanh", "relu", "sigmoid", "softplus", "tanh") for case in unary(op)),
     *(Case(op, "extremes", [EXTREMES], slack=2) for op in ("silu", "gelu", "gelu_tanh", "sigmoid", "softplus", "tanh")),
     *(case for op in ("exp", "sin", "softmax", "l2norm") for case in unary(op)),
+    *(Case("sqrt", f"{shape}", [normal(*shape) ** 2], slack=2) for shape in SHAPES),
     Case("softmax", "large", [np.float32([[3e4, 3e4, -3e4], [-3e4, -3e4, -3e4]])]),
     Case("softmax", "banned", [np.float32([[0, -np.inf, 1]])]),
     Case("softmax", "wide", [normal(2, 3000)], slack=2),

@@ -19,7 +19,8 @@ def build() -> Iterator[Callable[..., Engine]]:
 
     def make(*loaded: FakeLoaded, start: bool = False, settings: Settings | None = None, **chosen: Any) -> Engine:
         models = {model.name: model for model in loaded}
-        clock = {"clock": loaded[0].runner.clock} if loaded[0].runner.clock is not None else {}
+        fake = getattr(loaded[0].runner, "clock", None)
+        clock = {"clock": fake} if fake is not None else {}
         chosen.setdefault("gpu_memory_limit", "1T")
         engine = Engine(models.__getitem__, settings or Settings(**chosen), start=start, **clock)
         made.append(engine)

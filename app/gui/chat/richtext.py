@@ -44,6 +44,7 @@ class RichText(QTextBrowser):
         self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)
         self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(22)
         self.viewport().setAutoFillBackground(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
 

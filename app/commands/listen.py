@@ -1,0 +1,120 @@
+"""`grus listen FILE...` or `--mic`: what was said, as text, subtitles or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grus
+from app.commands.microphone import pieces
+from app.commands.options import add_where, load_options
+from engine.errors import BadRequest, GrusError
+from engine.pipelines.listening.captions import Captions
+from engine.pipelines.listening.transcript import FORMATS, write
+
+DESCRIPTION = """\
+Writes down what is said in sound files, or at the microphone while it is said.
+
+  grus listen talk.mp3 --model UsefulSensors/moonshine-base
+  grus listen *.wav --format srt --model ./moonshine-base          (talk.wav -> talk.srt)
+  grus listen meeting.flac --format json --words -o meeting.json --model ./moonshine-base
+  grus listen --mic --model ./moonshine-tiny
+
+Any format that libsndfile reads: WAV, FLAC, MP3, OGG, Opus, AIFF, AU, CAF. Nothing leaves this machine."""
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "listen",
+        help="write down what is said in a sound file, or at the microphone",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("files", nargs="*", metavar="FILE", type=Path, help="sound files")
+    command.add_argument("--mic", action="store_true", help="listen to the microphone until Ctrl-C")
+    command.add_argument("--model", required=True, metavar="M", help="a Moonshine model: a folder or a repository id")
+    command.add_argument("--format", choices=tuple(FORMATS), default="txt", help="what is written (default: txt)")
+    command.add_argument("--language", metavar="L", help="the language that is spoken; a model hears one")
+    command.add_argument("--words", action="store_true", help="the time of every word too (in json)")
+    command.add_argument("-o", "--output", metavar="OUT", type=Path, help="a file, or a folder for several files")
+    add_where(command)
+    command.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.mic == bool(options.files):
+        raise BadRequest("Give sound files, or --mic: one of the two.")
+    if options.words and options.format != "json":
+        raise BadRequest("--words writes the time of every word, which only --format json can hold.")
+    several = len(options.files) > 1
+    if several and options.output is not None and options.output.exists() and not options.output.is_dir():
+        raise BadRequest(f"{options.output} is a file; several transcripts need a folder.")
+    with grus.Ears(options.model, load_options(options)) as ears:
+        if options.mic:
+            return _captions(ears)
+        failed = 0
+        for file in options.files:
+            try:
+                _one(ears, file, options, several)
+            except GrusError as error:
+                if not several:
+                    raise
+                failed += 1
+                print(f"grus: {error}", file=sys.stderr)
+    return 2 if failed else 0
+
+
+def _one(ears: grus.Ears, file: Path, options: argparse.Namespace, several: bool) -> None:
+    with _bar(file.name) as progress:
+        transcript = ears.listen(file, language=options.language, words=options.words, progress=progress)
+    text = write(transcript, options.format)
+    if options.output is None and not several:
+        sys.stdout.write(text)
+        return
+    target = options.output or file.parent
+    if several or target.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+        target = target / f"{file.stem}.{options.format}"
+    fresh = target.with_name(target.name + ".part")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(target)
+    print(f"{file.name} -> {target}", file=sys.stderr)
+
+
+def _captions(ears: grus.Ears) -> int:
+    captions = Captions(ears.engine, ears.listener)
+    shown = 0
+    print("Listening. Ctrl-C ends it.", file=sys.stderr)
+    try:
+        for samples in pieces():
+            for caption in captions.feed(samples):
+                line = caption.segment.text
+                print(f"\r{line}{' ' * max(0, shown - len(line))}", end="\n" if caption.final else "", flush=True)
+                shown = 0 if caption.final else len(line)
+    except KeyboardInterrupt:
+        for caption in captions.finish():
+            print(f"\r{caption.segment.text}")
+    return 0
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Any]:
+    """A line on stderr with what is done and how long the rest takes, once it takes longer than two seconds."""
+    began, shown = time.monotonic(), False
+
+    def progress(share: float) -> None:
+        nonlocal shown
+        spent = time.monotonic() - began
+        if sys.stderr.isatty() and spent > 2.0 and share > 0:
+            left = spent / share * (1 - share)
+            print(f"\r{name}: {share:4.0%}, {left:.0f} s left ", end="", file=sys.stderr, flush=True)
+            shown = True
+
+    yield progress
+    if shown:
+        print("\r" + " " * (len(name) + 30) + "\r", end="", file=sys.stderr, flush=True)

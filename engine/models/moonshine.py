@@ -1,0 +1,202 @@
+"""Moonshine: speech to text. Convolutions over the raw waveform, an encoder, and a decoder that attends to it.
+
+The two published kinds share their decoder (`MoonshineDecoder`); the streaming kind's encoder is in
+`moonshine_streaming.py`. A sound is encoded once; `begin` gives a fresh sequence the keys and values of its cross
+attention. Everything is packed in one row of frames, so that several sounds are encoded together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from backends.base import KV, Array, CrossSpec, KVSpec, MemorySpec, Rope, Slot, Step
+from engine.errors import BadRequest, ConfigError
+from engine.media.inputs import Sound
+from engine.models.config import Fields
+from engine.models.rope import frequencies
+from engine.weights.view import View
+
+EPS = 1e-5
+SAMPLE_RATE = 16_000
+_AT_ONCE = 2  # encoder layers between two points where running replies may step in
+
+
+class MoonshineDecoder:
+    """Self attention with partial rope, cross attention without, a gated MLP; norms have no bias."""
+
+    def __init__(self, w: View, config: Mapping[str, Any], default_tied: bool) -> None:
+        f = Fields(config)
+        hidden, layers = f.int("hidden_size"), f.int("decoder_num_hidden_layers", "num_hidden_layers")
+        heads = f.int("decoder_num_attention_heads", "num_attention_heads")
+        if f.int("decoder_num_key_value_heads", "num_key_value_heads", default=heads) != heads:
+            raise ConfigError(f"{f.where}: Moonshine is not known with fewer key heads than query heads.")
+        dim, ffn = f.int("head_dim", default=hidden // heads), f.int("intermediate_size")
+        self.ops, self.heads, self.dim, self.vocab = w.backend.ops, heads, dim, f.int("vocab_size")
+        self.rope = partial_rope(f, dim)
+        inner = w.sub("model.decoder")
+        self.embedding = inner.embedding("embed_tokens", self.vocab, hidden)
+        self.layers = [_DecoderLayer(inner.sub(f"layers.{i}"), i, hidden, heads, dim, ffn) for i in range(layers)]
+        self.norm = inner.norm("norm", hidden)
+        if f.flag("tie_word_embeddings", default_tied):
+            w.ignore(r"^proj_out\.")
+            self.head = self.embedding
+        else:
+            self.head = w.linear(("proj_out", self.vocab), inp=hidden)
+        self.memory: list[MemorySpec] = [KVSpec(heads, dim), CrossSpec(heads, dim)] * layers
+
+    def embed(self, ids: Array) -> Array:
+        return self.embedding.rows(ids)
+
+    def __call__(self, step: Step) -> Array:
+        angles, x = self.ops.angles(step.pos, self.rope), step.x
+        for layer in self.layers:
+            x = layer(x, step, angles)
+        return self.ops.layer_norm(x, self.norm, None, EPS)
+
+    def logits(self, hidden: Array) -> Array:
+        return self.head(hidden)
+
+    def begin(self, kv: KV, slot: Slot, features: np.ndarray) -> None:
+        """Let a fresh sequence attend to `features [S, D]`."""
+        sound = self.ops.array(features, self.layers[0].dtype)
+        for layer in self.layers:
+            kv.put(slot, layer.cross_at, *layer.sound_memory(sound))
+
+
+class _DecoderLayer:
+    def __init__(self, w: View, i: int, hidden: int, heads: int, dim: int, ffn: int) -> None:
+        self.ops, self.heads, self.dim, self.width = w.backend.ops, heads, dim, heads * dim
+        self.at, self.cross_at, self.scale, self.dtype = 2 * i, 2 * i + 1, dim**-0.5, w.backend.dtype
+        own, cross = w.sub("self_attn"), w.sub("encoder_attn")
+        self.qkv = own.linear(("q_proj", self.width), ("k_proj", self.width), ("v_proj", self.width), inp=hidden)
+        self.own_out = own.linear(("o_proj", hidden), inp=self.width)
+        self.query = cross.linear(("q_proj", self.width), inp=hidden)
+        self.key_value = cross.linear(("k_proj", self.width), ("v_proj", self.width), inp=hidden)
+        self.cross_out = cross.linear(("o_proj", hidden), inp=self.width)
+        self.up = w.linear(("mlp.fc1", 2 * ffn), inp=hidden, bias=True)
+        self.down = w.linear(("mlp.fc2", hidden), inp=ffn, bias=True)
+        self.ffn = ffn
+        self.own_norm = w.norm("input_layernorm", hidden)
+        self.cross_norm = w.norm("post_attention_layernorm", hidden)
+        self.mlp_norm = w.norm("final_layernorm", hidden)
+
+    def __call__(self, x: Array, step: Step, angles: Any) -> Array:
+        ops, n = self.ops, x.shape[0]
+        q, k, v = ops.qkv(
+            self.qkv(ops.layer_norm(x, self.own_norm, None, EPS)), self.heads, self.heads, self.dim, angles
+        )
+        x = x + self.own_out(step.cache.attend(self.at, q, k, v, self.scale).reshape(n, self.width))
+        q = self.query(ops.layer_norm(x, self.cross_norm, None, EPS)).reshape(n, self.heads, self.dim)
+        x = x + self.cross_out(step.cache.cross(self.cross_at, q, self.scale).reshape(n, self.width))
+        up, gate = ops.split(self.up(ops.layer_norm(x, self.mlp_norm, None, EPS)), [self.ffn, self.ffn], 1)
+        return x + self.down(ops.silu(gate) * up)
+
+    def sound_memory(self, sound: Array) -> tuple[Array, Array]:
+        k, v = self.ops.split(self.key_value(sound), [self.width, self.width], 1)
+        return k.reshape(-1, self.heads, self.dim), v.reshape(-1, self.heads, self.dim)
+
+
+class Moonshine(MoonshineDecoder):
+    """The kind that hears a whole sound at once."""
+
+    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
+        super().__init__(w, config, default_tied=True)
+        f, inner = Fields(config), w.sub("model.encoder")
+        hidden = f.int("hidden_size")
+        self.convs = [
+            _Conv(inner.sub("conv1"), 1, hidden, 127, 64, bias=False),
+            _Conv(inner.sub("conv2"), hidden, 2 * hidden, 7, 3),
+            _Conv(inner.sub("conv3"), 2 * hidden, hidden, 3, 2),
+        ]
+        self.group = inner.tensor("groupnorm.weight", (hidden,)), inner.tensor("groupnorm.bias", (hidden,))
+        heads = f.int("encoder_num_attention_heads")
+        self.encoder = [
+            EncoderLayer(inner.sub(f"layers.{i}"), hidden, heads, hidden // heads, f.int("intermediate_size"))
+            for i in range(f.int("encoder_num_hidden_layers"))
+        ]
+        self.encoder_norm = inner.norm("layer_norm", hidden)
+        self.encoder_rope = partial_rope(f, hidden // heads)
+
+    def encode(self, sounds: Sequence[Sound]) -> Generator[None, None, list[np.ndarray]]:
+        ops, rows = self.ops, []
+        for sound in sounds:
+            rows.append(self._frames(sound.samples))
+            yield
+        lens = [row.shape[0] for row in rows]
+        x = ops.cat(rows, 0)
+        angles = ops.angles(ops.array(np.concatenate([np.arange(n) for n in lens])), self.encoder_rope)
+        for i, layer in enumerate(self.encoder, 1):
+            q, k, v = layer.qkv(x, angles)
+            x = layer.finish(x, ops.attend_segs(q, k, v, lens, layer.scale))
+            if i % _AT_ONCE == 0:
+                yield
+        made = ops.numpy(ops.layer_norm(x, self.encoder_norm, None, EPS))
+        return np.split(made, np.cumsum(lens)[:-1])
+
+    def _frames(self, samples: np.ndarray) -> Array:
+        """`[S, D]`: about 41 frames a second."""
+        if len(samples) < 1023:  # the first frame's reach
+            raise BadRequest("The sound is too short to hold a word.", "file")
+        ops = self.ops
+        x = ops.array(samples.astype(np.float32)[None, :, None], self.layers[0].dtype)
+        x = ops.group_norm(ops.tanh(self.convs[0](x)), 1, *self.group, EPS)
+        x = ops.gelu(self.convs[2](ops.gelu(self.convs[1](x))))
+        return x[0]
+
+
+class EncoderLayer:
+    """Attention over a whole sound, and a plain MLP."""
+
+    def __init__(
+        self, w: View, hidden: int, heads: int, dim: int, ffn: int, norm: tuple[str, float] = ("weight", 0.0)
+    ) -> None:
+        self.ops, self.heads, self.dim, self.scale = w.backend.ops, heads, dim, dim**-0.5
+        width, (name, plus) = heads * dim, norm
+        attention = w.sub("self_attn")
+        self.project = attention.linear(("q_proj", width), ("k_proj", width), ("v_proj", width), inp=hidden)
+        self.out = attention.linear(("o_proj", hidden), inp=width)
+        self.up = w.linear(("mlp.fc1", ffn), inp=hidden, bias=True)
+        self.down = w.linear(("mlp.fc2", hidden), inp=ffn, bias=True)
+        self.norms = [
+            w.tensor(f"{norm}.{name}", (hidden,)) + plus for norm in ("input_layernorm", "post_attention_layernorm")
+        ]
+
+    def qkv(self, x: Array, angles: Any) -> tuple[Array, Array, Array]:
+        """`[T, H, D]` each; without `angles` nothing is turned."""
+        projected, n, width = (
+            self.project(self.ops.layer_norm(x, self.norms[0], None, EPS)),
+            x.shape[0],
+            self.heads * self.dim,
+        )
+        if angles is not None:
+            return self.ops.qkv(projected, self.heads, self.heads, self.dim, angles)
+        q, k, v = (part.reshape(n, self.heads, self.dim) for part in self.ops.split(projected, [width] * 3, 1))
+        return q, k, v
+
+    def finish(self, x: Array, attended: Array) -> Array:
+        x = x + self.out(attended.reshape(x.shape[0], self.heads * self.dim))
+        return x + self.down(self.ops.gelu(self.up(self.ops.layer_norm(x, self.norms[1], None, EPS))))
+
+
+class _Conv:
+    def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int, bias: bool = True) -> None:
+        self.ops, self.stride = w.backend.ops, stride
+        self.weight = self.ops.conv_weight(w.tensor("weight", (out, inp, kernel)))
+        self.bias = w.tensor("bias", (out,)) if bias else None
+
+    def __call__(self, x: Array) -> Array:
+        return self.ops.conv1d(x, self.weight, self.bias, stride=self.stride)
+
+
+def partial_rope(f: Fields, dim: int) -> Rope:
+    """Neighbours are turned together, and only the first part of each head."""
+    rope = f.sub("rope_parameters") if f.find("rope_parameters", default=None) is not None else f
+    dims = int(dim * rope.float("partial_rotary_factor", default=0.9))
+    return Rope(dims, tuple(frequencies(rope.float("rope_theta", default=10000.0), dims)), pairs=True)
+
+
+def moonshine(w: View, config: Mapping[str, Any]) -> Moonshine:
+    return Moonshine(w, config)

@@ -1,0 +1,140 @@
+"""Work beside requests: it takes turns with replies, can be cancelled, and ends with the model it needs."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import CancelledError
+
+import pytest
+
+from engine.errors import BadRequest, EngineFault, EngineStopped, ModelNotFound
+from engine.types import Request, SamplingParams
+from tests.fake_backend import FakeClock, FakeLoaded, Nature
+
+
+def counting(pieces, seen):
+    def work(loaded):
+        for i in range(pieces):
+            seen.append(i)
+            yield
+        return loaded.name
+
+    return work
+
+
+def test_the_result_comes_back(build):
+    engine, seen = build(FakeLoaded()), []
+    task = engine.task("fake", counting(3, seen))
+    while engine.turn():
+        pass
+    assert task.result(0) == "fake"
+    assert seen == [0, 1, 2]
+    assert engine.idle
+
+
+def test_a_running_reply_gets_a_step_between_any_two_pieces(build):
+    loaded = FakeLoaded(nature=Nature(eos_every=0), clock=FakeClock())
+    engine, log = build(loaded), []
+    loaded.runner.before = lambda segs: log.append("step")
+    handle = engine.submit(Request("fake", [40] * 4, SamplingParams(max_tokens=12)))
+
+    def work(loaded):
+        for _ in range(6):
+            log.append("piece")
+            yield
+
+    engine.task("fake", work)
+    while engine.turn():
+        pass
+    assert len(handle.result(0).ids) == 12
+    pieces = [i for i, what in enumerate(log) if what == "piece"]
+    assert all("step" in log[a:b] for a, b in itertools.pairwise(pieces))
+
+
+def test_tasks_take_turns(build):
+    engine, first, second = build(FakeLoaded()), [], []
+    long, short = engine.task("fake", counting(50, first)), engine.task("fake", counting(2, second))
+    while not short.future.done():
+        engine.turn()
+    assert not long.future.done()
+    assert len(first) <= 4
+
+
+def test_cancelling_stops_at_the_next_piece_and_closes_the_work(build):
+    engine, seen, closed = build(FakeLoaded()), [], []
+
+    def work(loaded):
+        try:
+            while True:
+                seen.append(1)
+                yield
+        finally:
+            closed.append(True)
+
+    task = engine.task("fake", work)
+    engine.turn()
+    engine.turn()
+    task.cancel()
+    while engine.turn():
+        pass
+    assert len(seen) == 2
+    assert closed == [True]
+    with pytest.raises(CancelledError):
+        task.result(0)
+
+
+@pytest.mark.parametrize(("raised", "told"), [(BadRequest("no"), BadRequest), (ValueError("no"), EngineFault)])
+def test_errors_reach_who_waits(build, raised, told):
+    engine = build(FakeLoaded())
+
+    def work(loaded):
+        yield
+        raise raised
+
+    task = engine.task("fake", work)
+    while engine.turn():
+        pass
+    with pytest.raises(told, match="no"):
+        task.result(0)
+
+
+def test_a_model_that_cannot_be_loaded(build):
+    engine = build(FakeLoaded())
+
+    def missing(name):
+        raise ModelNotFound(f"{name} is not there.")
+
+    engine._residents._load = missing
+    task = engine.task("other", counting(1, []))
+    while engine.turn():
+        pass
+    with pytest.raises(ModelNotFound):
+        task.result(0)
+
+
+def test_a_model_stays_while_a_task_needs_it_and_unloading_by_force_ends_the_task(build):
+    first, second = FakeLoaded("first"), FakeLoaded("second")
+    engine = build(first, second, max_models=1)
+    task = engine.task("first", counting(10, []))
+    engine.turn()
+    handle = engine.submit(Request("second", [40] * 4, SamplingParams(max_tokens=2)))
+    engine.turn()
+    assert not first.closed
+    engine.unload("first", cancel=True)
+    while engine.turn():
+        pass
+    assert first.closed
+    assert handle.result(0).reason in ("length", "stop")
+    with pytest.raises(EngineStopped):
+        task.result(0)
+
+
+def test_a_stopped_engine_ends_its_tasks_and_takes_no_more(build):
+    engine = build(FakeLoaded())
+    task = engine.task("fake", counting(10, []))
+    engine.turn()
+    engine.close()
+    with pytest.raises(EngineStopped):
+        task.result(0)
+    with pytest.raises(EngineStopped):
+        engine.task("fake", counting(1, []))
