@@ -13,7 +13,7 @@ from app.gui.desk import Desk
 from app.gui.texts import tr
 
 _FOLDER = "\0folder"
-_ROOM = 44  # pixels for the arrow and the edges
+_ROOM = 60  # pixels for the arrow and the edges
 
 
 class ModelBox(QComboBox):

@@ -67,13 +67,11 @@ def _keep(name: str, data: bytes, folder: Path) -> Path:
 
 
 def _text(name: str, data: bytes) -> tuple[str, str]:
+    if b"\0" in data[:4096]:
+        raise BadRequest(tr("{name} is of a kind that chat cannot read. Drop text, PDFs, images or sound.", name=name))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        if b"\0" in data[:4096]:
-            raise BadRequest(
-                tr("{name} is of a kind that chat cannot read. Drop text, PDFs, images or sound.", name=name)
-            ) from None
         text = data.decode("latin-1")
     return _bounded(text)
 
