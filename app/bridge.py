@@ -75,7 +75,7 @@ class Work:
         return self._pool.submit(go)
 
     def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Frames(QObject):

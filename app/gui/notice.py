@@ -33,7 +33,7 @@ class Notice(QWidget):
         self.sentence = QLabel()
         self.sentence.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.undo = QPushButton()
+        self.undo = QPushButton(tr("Undo"))
         self.undo.clicked.connect(lambda checked=False: self._take_back())
         self.close_button = icon_button(look, "close", tr("Close this message"), self.hide, size=14)
         row = QHBoxLayout(self)

@@ -48,6 +48,8 @@ class RowView(QWidget):
 
 
 class ProseView(RowView):
+    above = 2
+
     def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
         super().__init__(look, drawn, do)
         self.text = RichText(look, self)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -156,6 +157,8 @@ class ShelfView(QWidget):
         self.field.setPlaceholderText(tr("Search in all conversations"))
         self.field.setAccessibleName(tr("Search in all conversations"))
         self.field.setClearButtonEnabled(True)
+        if (clear := self.field.findChild(QToolButton)) is not None:
+            clear.setAccessibleName(tr("Clear the search"))
         self.field.textChanged.connect(shelf.search)
         self.new = icon_button(look, "compose", tr("New conversation"), new, size=20)
         self.list = QListView()

@@ -59,8 +59,9 @@ def open_grus(qapp: QApplication, qtbot: Any, tmp_path: Path) -> Iterator[Callab
 
     def shut() -> None:
         for window in opened:
-            close_desk(window)
             window.close()
+            close_desk(window)
+            QApplication.processEvents()  # what threads had still posted
             window.deleteLater()
         opened.clear()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
