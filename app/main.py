@@ -118,8 +118,11 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
 
 def close_desk(window: Window) -> None:
     """Everything on disk, every thread ended."""
+    from PySide6.QtCore import QCoreApplication
+
     desk = window.desk
     desk.core.close()
+    QCoreApplication.processEvents()  # the last words of replies that were stopped
     desk.store.close()
     desk.work.close()
 

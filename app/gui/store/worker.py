@@ -61,7 +61,12 @@ class Store:
                 self._post(lambda: then(answer))
             return answer
 
-        return self._thread.submit(run)
+        try:
+            return self._thread.submit(run)
+        except RuntimeError:  # closed: whoever asks now is late, and nobody waits for the answer
+            late: Future[_T] = Future()
+            late.cancel()
+            return late
 
     def opened(self, then: Callable[[Opened], Any]) -> None:
         """Tell how the file was found, once it is open."""

@@ -51,8 +51,9 @@ def send(grus: Opened, text: str, reply: str = "Fine.") -> ChatPane:
     pane = chat(grus)
     grus.engine.reply = reply
     grus.qtbot.keyClicks(pane.composer.field, text)
+    before = len(pane.talk.path)
     grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_Return)
-    grus.until(lambda: pane.talk.path and not pane.talk.writing and pane.talk.path[-1].state != "writing")
+    grus.until(lambda: len(pane.talk.path) == before + 2 and not pane.talk.writing)
     grus.settle()
     return pane
 

@@ -198,26 +198,29 @@ class Talk:
 
     def _add_and_answer(self, said: Message, folder: int | None = None) -> None:
         head, known = self.head, self.id
+        blank = self._blank()
 
-        def write(db: Any) -> tuple[int, Message]:
+        def write(db: Any) -> tuple[int, Message, Message]:
             conversation = known
             if conversation is None:
                 conversation = conversations.create(db, head.model, head.system, head.sampling, folder)
                 conversations.rename(db, conversation, title_of(said), by_person=False)
                 kept.keep_draft(db, "new", "")
             kept.keep_draft(db, str(conversation), "")
-            return conversation, messages.add(db, conversation, said)
+            added = messages.add(db, conversation, said)
+            return conversation, added, messages.add(db, conversation, replace(blank, parent=added.id))
 
-        def written(answer: tuple[int, Message]) -> None:
-            conversation, message = answer
+        def written(answer: tuple[int, Message, Message]) -> None:
+            conversation, message, reply = answer
             if known is None and self.id is None:
                 self.id = conversation
                 self.head = replace(self.head, id=conversation, title=title_of(said))
-            if self.id != conversation:
-                return
-            self._take_in(message)
             self.listed()
-            self._answer(message.id)
+            if self.id == conversation:
+                self.tree.put(message)
+                self._take_in(reply)
+            else:  # the person was quicker, and is elsewhere: it can be answered again there
+                self._save(replace(reply, state="stopped"))
 
         self._store.ask(write, written)
 
@@ -225,18 +228,22 @@ class Talk:
         conversation = self.id
         if conversation is None:
             return
-        blank = Message(0, parent, "assistant", model=self.head.model, state="writing")
+        blank = replace(self._blank(), parent=parent)
 
         def written(message: Message) -> None:
             if self.id == conversation:
                 self._take_in(message)
-                self._start(message)
 
         self._store.ask(lambda db: messages.add(db, conversation, blank), written)
 
-    def _take_in(self, message: Message) -> None:
-        self.tree.put(message)
-        self.head = replace(self.head, leaf=message.id)
+    def _blank(self) -> Message:
+        return Message(0, None, "assistant", model=self.head.model, state="writing")
+
+    def _take_in(self, reply: Message) -> None:
+        """A reply that is to be written: show its place, and begin."""
+        self.tree.put(reply)
+        self.head = replace(self.head, leaf=reply.id)
+        self._start(reply)
         self.changed()
 
     def _start(self, message: Message, go_on: bool = False) -> None:
