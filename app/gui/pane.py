@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from app.gui.desk import Desk
+from app.gui.texts import mark
 
 
 class Pane(QWidget):
@@ -62,11 +63,11 @@ class Spec:
 
 
 PANES = (
-    Spec("chat", "Chat", "Ctrl+1"),
-    Spec("read", "Read", "Ctrl+2"),
-    Spec("speak", "Speak", "Ctrl+3"),
-    Spec("listen", "Listen", "Ctrl+4"),
-    Spec("models", "Models", "Ctrl+5"),
-    Spec("server", "Server", "Ctrl+6"),
-    Spec("settings", "Settings", "Ctrl+7"),
+    Spec("chat", mark("Chat"), "Ctrl+1"),
+    Spec("read", mark("Read"), "Ctrl+2"),
+    Spec("speak", mark("Speak"), "Ctrl+3"),
+    Spec("listen", mark("Listen"), "Ctrl+4"),
+    Spec("models", mark("Models"), "Ctrl+5"),
+    Spec("server", mark("Server"), "Ctrl+6"),
+    Spec("settings", mark("Settings"), "Ctrl+7"),
 )

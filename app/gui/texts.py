@@ -30,6 +30,11 @@ def tr(text: str, **values: Any) -> str:
     return translated.format(**values) if values else translated
 
 
+def mark(text: str) -> str:
+    """A text in a table, which is translated where it is shown."""
+    return text
+
+
 def trn(one: str, many: str, n: int, **values: Any) -> str:
     """`one` for exactly one, else `many`; both may hold `{n}`."""
     return tr(one if n == 1 else many, n=n, **values)

@@ -23,12 +23,12 @@ from app.gui.store import kept
 from app.gui.store.kept import Preset
 from app.gui.store.worker import Store
 from app.gui.style import restate
-from app.gui.texts import tr
+from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.options import BUILT_IN, OPTIONS, Option
 from app.gui.viewmodels.chat.talk import Talk
 
-_THINKING = ((None, "As the model does"), (True, "Think first"), (False, "Do not think"))
+_THINKING = ((None, mark("As the model does")), (True, mark("Think first")), (False, mark("Do not think")))
 
 
 class Panel(QScrollArea):

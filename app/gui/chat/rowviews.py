@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from app.gui.buttons import icon_button, label, text_button
 from app.gui.chat.richtext import RichText
 from app.gui.style import restate
-from app.gui.texts import size, tr
+from app.gui.texts import mark, size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.rows import Row
 
@@ -254,11 +254,11 @@ class FootView(RowView):
 
 
 _DOES = {
-    "copy": ("copy", "Copy"),
-    "edit": ("edit", "Edit"),
-    "regenerate": ("retry", "Answer again"),
-    "continue": ("continue", "Continue"),
-    "delete": ("trash", "Delete"),
+    "copy": ("copy", mark("Copy")),
+    "edit": ("edit", mark("Edit")),
+    "regenerate": ("retry", mark("Answer again")),
+    "continue": ("continue", mark("Continue")),
+    "delete": ("trash", mark("Delete")),
 }
 
 

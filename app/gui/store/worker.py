@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.gui.store.database import Opened, open_database
+from app.gui.texts import tr
 
 log = logging.getLogger("grus.store")
 _T = TypeVar("_T")
@@ -52,7 +53,7 @@ class Store:
             except BaseException as error:
                 db.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error | OSError):
-                    sentence = f"This could not be saved: {error}."
+                    sentence = tr("This could not be saved: {error}.", error=error)
                     self._post(lambda: (failed or self._failed)(sentence))
                 else:
                     log.exception("a question to the store failed")

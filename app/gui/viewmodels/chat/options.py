@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.gui.store.kept import Preset
+from app.gui.texts import mark
 
 
 @dataclass(frozen=True)
@@ -25,19 +26,19 @@ class Option:
 
 # English; shown through `tr`
 OPTIONS = (
-    Option("temperature", "Temperature", "0 always takes the likeliest word; more is freer.", 0, 2, 0.05, 0.7),
-    Option("top_p", "Top P", "Choose among the likeliest words that hold this share.", 0.01, 1, 0.01, 1.0),
-    Option("top_k", "Top K", "Choose among this many of the likeliest words. 0: all.", 0, 1000, 1, 0, whole=True),
-    Option("min_p", "Min P", "Leave out words less likely than this share of the likeliest.", 0, 1, 0.01, 0),
-    Option("repetition_penalty", "Repetition penalty", "Above 1, words said before are avoided.", 0.5, 2, 0.01, 1.0),
-    Option("max_tokens", "Longest reply", "In tokens. Empty: as long as the context allows.", 1, 1_000_000, 64, 2048, whole=True),
-    Option("seed", "Seed", "The same seed gives the same answer.", 0, 2**31 - 1, 1, 0, whole=True),
+    Option("temperature", mark("Temperature"), mark("0 always takes the likeliest word; more is freer."), 0, 2, 0.05, 0.7),
+    Option("top_p", mark("Top P"), mark("Choose among the likeliest words that hold this share."), 0.01, 1, 0.01, 1.0),
+    Option("top_k", mark("Top K"), mark("Choose among this many of the likeliest words. 0: all."), 0, 1000, 1, 0, whole=True),
+    Option("min_p", mark("Min P"), mark("Leave out words less likely than this share of the likeliest."), 0, 1, 0.01, 0),
+    Option("repetition_penalty", mark("Repetition penalty"), mark("Above 1, words said before are avoided."), 0.5, 2, 0.01, 1.0),
+    Option("max_tokens", mark("Longest reply"), mark("In tokens. Empty: as long as the context allows."), 1, 1_000_000, 64, 2048, whole=True),
+    Option("seed", mark("Seed"), mark("The same seed gives the same answer."), 0, 2**31 - 1, 1, 0, whole=True),
 )  # fmt: skip
 
 BUILT_IN = (
-    Preset("Exact", {"temperature": 0.0}),
-    Preset("Balanced", {}),
-    Preset("Free", {"temperature": 1.1, "min_p": 0.05}),
+    Preset(mark("Exact"), {"temperature": 0.0}),
+    Preset(mark("Balanced"), {}),
+    Preset(mark("Free"), {"temperature": 1.1, "min_p": 0.05}),
 )
 
 NAMES = frozenset(option.name for option in OPTIONS)
