@@ -1,0 +1,115 @@
+"""From a sound to its transcript, with a tiny real model and the real voice activity."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import soxr
+
+from engine.errors import BadRequest
+from engine.media.sound import Audio
+from engine.pipelines.listening.listener import ear, words_in_time
+from engine.pipelines.listening.repeats import loop_start
+from engine.pipelines.listening.transcript import Segment
+from tests.engine.pipelines.listening.conftest import RATE, silence, talk
+
+
+def test_segments_lie_where_speech_is(ears):
+    heard = ears.listen(talk(), rate=RATE)
+    assert len(heard.segments) == 3
+    begins = 0.8
+    for seed, segment in enumerate(heard.segments):
+        length = 1.2 + 0.3 * seed
+        assert segment.start == pytest.approx(begins, abs=0.25)
+        assert segment.end == pytest.approx(begins + length, abs=0.35)
+        assert 0.0 < segment.confidence <= 1.0
+        begins += length + 0.9
+    assert heard.text
+
+
+def test_several_rates_give_the_same_segments(ears):
+    wide = soxr.resample(talk(), RATE, 44100)
+    made, wanted = ears.listen(wide, rate=44100), ears.listen(talk(), rate=RATE)
+    assert [s.start for s in made.segments] == pytest.approx([s.start for s in wanted.segments], abs=0.07)
+
+
+def test_progress_only_grows_and_reaches_the_end(ears):
+    told = []
+    ears.listen(talk(), rate=RATE, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_silence_has_no_words(ears):
+    assert ears.listen(silence(3.0), rate=RATE).text == ""
+    assert ears.listen(np.zeros(RATE, np.float32), rate=RATE).segments == []
+
+
+def test_words_have_times_inside_their_segment(ears):
+    heard = ears.listen(talk(), rate=RATE, words=True)
+    assert any(segment.words for segment in heard.segments)
+    for segment in heard.segments:
+        assert [word.text for word in segment.words] == segment.text.split()
+        edges = [edge for word in segment.words for edge in (word.start, word.end)]
+        assert edges == sorted(edges)
+        assert segment.words[0].start == segment.start
+        assert segment.words[-1].end == pytest.approx(segment.end)
+
+
+def test_evictions_change_nothing(ears, small):
+    """A sequence that lost its slot gets its sound again when it comes back."""
+    sound = talk(6)
+    wanted = [segment.text for segment in ears.listen(sound, rate=RATE).segments]
+    tight = small(decode_tokens_per_seq=4, host_memory_limit="1")
+    memory = tight.engine._residents.lanes[tight.listener.model.name].memory
+    memory.loaded_budget = int(memory.kv.bytes_for(64) * 2.5)
+    made = [segment.text for segment in tight.listen(sound, rate=RATE).segments]
+    assert made == wanted
+
+
+def test_a_language_that_the_model_does_not_hear(ears):
+    with pytest.raises(BadRequest, match="hears 'en', not 'ja'"):
+        ears.listen(talk(1), rate=RATE, language="ja")
+    assert ears.listen(talk(1), rate=RATE, language="en").language == "en"
+
+
+def test_closing_the_iterator_cancels_what_waits(ears):
+    segments = ears.listener.segments(Audio(talk(6), RATE))
+    next(segments)
+    segments.close()
+    deadline = time.monotonic() + 10
+    while not ears.engine.idle and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert ears.engine.idle
+
+
+def test_a_model_that_does_not_listen():
+    class Chat:
+        model = object()
+
+    with pytest.raises(BadRequest, match="does not listen"):
+        ear("qwen", Chat())
+
+
+@pytest.mark.parametrize(("text", "start"), [
+    ("a b c d e f", None),
+    ("no no no", None),
+    ("no no no no no", 1),
+    ("so it goes so it goes so it goes so it goes so it goes", 3),
+    ("well so it goes so it goes so it goes so it goes then", 4),
+    ("", None),
+])  # fmt: skip
+def test_loops(text, start):
+    assert loop_start(text.split()) == start
+
+
+def test_words_end_between_their_tokens():
+    pieces = ["He", "llo", " wor", "ld", " now"]
+    segment = Segment(10.0, 12.0, "Hello world now")
+    times = np.array([0.1, 0.2, 0.4, 0.5, 0.9])
+    words = words_in_time(segment, [0, 1, 2, 3, 4], times, lambda ids: "".join(pieces[i] for i in ids))
+    assert [(word.text, round(word.start, 3), round(word.end, 3)) for word in words] == [
+        ("Hello", 10.0, 10.6), ("world", 10.6, 11.4), ("now", 11.4, 12.0),
+    ]  # fmt: skip
