@@ -125,6 +125,7 @@ def close_desk(window: Window) -> None:
     QCoreApplication.processEvents()  # the last words of replies that were stopped
     desk.store.close()
     desk.work.close()
+    desk.look.fall_silent()
 
 
 def _first_pane(window: Window, wanted: str) -> str:

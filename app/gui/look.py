@@ -85,9 +85,7 @@ class Look(QObject):
 
     def speak(self, language: str) -> None:
         """Translate from now on. What is on screen keeps its words until it is made anew."""
-        for translator in self._translators:
-            self._app.removeTranslator(translator)
-        self._translators = []
+        self.fall_silent()
         if language != "en":
             for translator in (Words.read(language), _qt_words(language)):
                 if translator is not None:
@@ -95,6 +93,12 @@ class Look(QObject):
                     self._translators.append(translator)
         texts.install(lambda text: QCoreApplication.translate(texts.CONTEXT, text))
         QLocale.setDefault(QLocale(language))
+
+    def fall_silent(self) -> None:
+        """Qt's and our own translations are taken out again."""
+        for translator in self._translators:
+            self._app.removeTranslator(translator)
+        self._translators = []
 
     def on_change(self, widget: QObject, repaint: Callable[[], Any]) -> None:
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""
