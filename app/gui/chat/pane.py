@@ -32,6 +32,7 @@ from app.gui.store.messages import Message
 from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.draft import DraftModel
+from app.gui.viewmodels.chat.markdown import Growing
 from app.gui.viewmodels.chat.rows import Row, Rows
 from app.gui.viewmodels.chat.shelf import Shelf
 from app.gui.viewmodels.chat.talk import Talk
@@ -56,7 +57,10 @@ class ChatPane(Pane):
         self._editing: int | None = None
         self._answering: int | None = None
         self.shelf_view = ShelfView(desk.look, self.shelf, self.begin)
-        self.transcript = Transcript(desk.look, Drawn(desk.look, desk.work), lambda *what: self.deeds.perform(*what))
+        self.transcript = Transcript(
+            desk.look, Drawn(desk.look, desk.work), lambda *what: self.deeds.perform(*what), self._read
+        )
+        self._shown: int | None = None  # which conversation the rows are of
         self.composer = Composer(desk.look, self.draft)
         self.model_box = ModelBox(desk)
         self.panel = Panel(desk.look, self.talk, desk.store)
@@ -257,7 +261,11 @@ class ChatPane(Pane):
     # -- what is shown
 
     def _show(self) -> None:
-        self.rows.forget()
+        if self._shown != self.talk.id or self.talk.id is None:
+            self._shown = self.talk.id
+            self.rows.forget()
+            self.transcript.forget()
+            self._read_ahead()
         self.transcript.chosen = None
         self.transcript.show_rows(self._all_rows(), to_end=True)
         self.stack.setCurrentWidget(self.transcript if self.talk.path else self.empty)
@@ -276,7 +284,27 @@ class ChatPane(Pane):
 
     def _all_rows(self) -> list[Row]:
         path = self.talk.path
-        return [row for i, message in enumerate(path) for row in self._rows_of(message, i == len(path) - 1)]
+        rows: list[Row] = []
+        for i, message in enumerate(path):
+            if self.rows.has_read(message):
+                rows += self._rows_of(message, i == len(path) - 1)
+            else:
+                rows += self.rows.unread(message)
+        return rows
+
+    def _read(self, id: int) -> list[Row]:
+        """A reply comes into sight."""
+        return self._rows_of(self.talk.tree[id], id == self.talk.head.leaf)
+
+    def _read_ahead(self) -> None:
+        """Replies are read beside the UI thread, the last first, so that scrolling back finds them read."""
+        shown = self._shown
+        for message in reversed(self.talk.path):
+            if not self.rows.has_read(message):
+                self.desk.work.run(
+                    lambda text=message.text: Growing(text),
+                    lambda read, id=message.id: self.rows.take(id, read) if self._shown == shown else None,
+                )
 
     def _rows_of(self, message: Message, last: bool) -> list[Row]:
         reply = self.talk.reply

@@ -40,8 +40,16 @@ class Transcript(QAbstractScrollArea):
 
     menu_wanted = Signal(int, object)
 
-    def __init__(self, look: Look, drawn: Drawn, do: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        look: Look,
+        drawn: Drawn,
+        do: Callable[..., Any],
+        read: Callable[[int], Sequence[Row]] = lambda message: (),
+    ) -> None:
+        """`read(message)`: the rows that an unread row stands for."""
         super().__init__()
+        self._read = read
         self.setProperty("kind", "plain")
         self.setAccessibleName(tr("Conversation"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -89,12 +97,17 @@ class Transcript(QAbstractScrollArea):
         if end != len(self.rows) or len(rows) != end - first:
             self.show_rows([*self.rows[:first], *rows, *self.rows[end:]])
             return
+        width, line = self.column[1], self._line
         for i, row in enumerate(rows, first):
             if row != self.rows[i]:
                 self.rows[i] = row
-                self._heights[i] = self._guess(row)
+                self._heights[i] = self._guess(row, width, line)
         self._tops = [0.0, *accumulate(self._heights)]
         self._place()
+
+    def forget(self) -> None:
+        """Another conversation: what was measured is of no use any more."""
+        self._seen.clear()
 
     def redraw(self) -> None:
         """Colours or sizes changed: everything is measured and drawn anew."""
@@ -129,15 +142,20 @@ class Transcript(QAbstractScrollArea):
     # -- where everything lies
 
     def _guess_all(self) -> None:
-        self._heights = [self._guess(row) for row in self.rows]
+        width, line = self.column[1], self._line
+        self._heights = [self._guess(row, width, line) for row in self.rows]
         self._tops = [0.0, *accumulate(self._heights)]
 
-    def _guess(self, row: Row) -> float:
-        width = self.column[1]
+    @property
+    def _line(self) -> float:
+        return QFontMetricsF(self._look.font()).lineSpacing()
+
+    def _guess(self, row: Row, width: int, line: float) -> float:
         seen = self._seen.get(row.key)
         if seen is not None and seen[1] == width and (seen[0] is row or seen[0] == row):
             return seen[2]
-        line = QFontMetricsF(self._look.font()).lineSpacing()
+        if row.kind == "unread":
+            return 60 + (len(row.text) / READING + row.text.count("\n") * 0.8) * line * 1.3
         if row.kind == "foot":
             return 30.0
         if row.kind == "code":
@@ -159,13 +177,13 @@ class Transcript(QAbstractScrollArea):
     def _settle(self) -> None:
         bar, view_height = self.verticalScrollBar(), self.viewport().height()
         left, width = self.column
-        for _ in range(6):
+        for _ in range(8):
             self._set_range()
             if self.stick:
                 bar.setValue(bar.maximum())
             top = bar.value()
-            moved = 0.0
-            wrong = False
+            moved = self._read_in_sight(top, view_height)
+            wrong = bool(moved)
             for i in self._in_sight(top, view_height):
                 height = self._measured(i, width)
                 if abs(height - self._heights[i]) > 0.5:
@@ -180,6 +198,22 @@ class Transcript(QAbstractScrollArea):
             if not self.stick and moved:
                 bar.setValue(round(top + moved))
         self._put_in_place(bar.value(), view_height, left, width)
+
+    def _read_in_sight(self, top: int, height: int) -> float:
+        """Put the rows of replies that come into sight in place of their stand-ins. Returns how far that moves what is
+        looked at."""
+        moved = 0.0
+        width, line = self.column[1], self._line
+        while (i := next((i for i in self._in_sight(top, height) if self.rows[i].kind == "unread"), None)) is not None:
+            rows = list(self._read(self.rows[i].message))
+            heights = [self._guess(row, width, line) for row in rows]
+            if self._tops[i] < top:
+                moved += sum(heights) - self._heights[i]
+            by = len(rows) - 1
+            self.views = {at if at < i else at + by: view for at, view in self.views.items()}
+            self.rows[i : i + 1], self._heights[i : i + 1] = rows, heights
+            self._tops = [0.0, *accumulate(self._heights)]
+        return moved
 
     def _set_range(self) -> None:
         height = self.viewport().height()

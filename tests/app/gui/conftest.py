@@ -17,10 +17,8 @@ from PySide6.QtWidgets import QApplication
 from app.gui.places import places_under
 from app.gui.window import Window
 from app.main import Start, close_desk, open_window
-from app.server.catalogue import Catalogue
-from app.server.metrics import Meters
-from app.server.service import Service
-from tests.app.server.scripted import ScriptedEngine, scripted_model
+from tests.app.gui.scripted import scripted_service
+from tests.app.server.scripted import ScriptedEngine
 
 
 @dataclass
@@ -42,14 +40,6 @@ class Opened:
         """What was asked of the store is on disk, and its answers have arrived."""
         self.desk.store.wait()
         QApplication.processEvents()
-
-
-def scripted_service(folder: Path, names: tuple[str, ...] = ("tiny",)) -> tuple[Service, ScriptedEngine]:
-    model = scripted_model(folder / "tiny")
-    model.name = names[0]
-    catalogue = Catalogue({name: str(folder / "tiny") for name in names}, use_cache=False)
-    service = Service(ScriptedEngine, lambda source: model, catalogue, Meters())
-    return service, service.engine  # type: ignore[return-value]
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from app.gui.store.messages import Attachment, Message, ToolUse
 from app.gui.texts import seconds, tr, trn
 from app.gui.viewmodels.chat.markdown import Growing, Piece
 
-RowKind = Literal["said", "thought", "prose", "code", "call", "foot"]
+# "unread": a reply that nobody has looked at yet; `Rows.read` makes the rows it stands for
+RowKind = Literal["said", "thought", "prose", "code", "call", "foot", "unread"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,19 @@ class Rows:
         self.unfolded: set[int] = set()
 
     def forget(self) -> None:
+        """Another conversation."""
         self._growing.clear()
+
+    def has_read(self, message: Message) -> bool:
+        return message.role != "assistant" or not message.text or message.id in self._growing
+
+    def take(self, id: int, read: Growing) -> None:
+        """A reply that was read beside the UI thread."""
+        self._growing.setdefault(id, read)
+
+    def unread(self, message: Message) -> list[Row]:
+        """A stand-in, until the reply comes into sight."""
+        return [Row((message.id, "unread", 0), "unread", message.id, message.text)]
 
     def of(self, message: Message, version: int, versions: int, doing: str = "", last: bool = False) -> list[Row]:
         """`doing`: what happens before the first word. `last`: nothing comes after it."""
