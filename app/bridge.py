@@ -72,7 +72,12 @@ class Work:
                 self.post(lambda: then(answer))
             return answer
 
-        return self._pool.submit(go)
+        try:
+            return self._pool.submit(go)
+        except RuntimeError:  # closed: the window is going, and nobody waits for the answer
+            late: Future[_T] = Future()
+            late.cancel()
+            return late
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)

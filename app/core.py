@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.hook import Hook
-from engine.errors import GrusError
+from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
@@ -199,6 +199,10 @@ class Core:
         if ask.model not in service.resident():
             speaking.gather.put(("working", tr("Loading {model}.", model=ask.model)))
         loaded = self._load(service, ask.model)
+        if _has_pictures(ask.messages) and getattr(loaded, "sight", None) is None:
+            raise BadRequest(
+                tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
+            )
         params: SamplingParams = SamplingParams(**ask.sampling)
         conversation = Conversation(
             ask.messages, params, tools=ask.tools, thinking=ask.thinking, continue_last=ask.continue_last
@@ -233,6 +237,11 @@ class Core:
         device = loaded.backend.describe()
         self._work.post(lambda: self.tell(model=name, device=device))
         return loaded
+
+
+def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:
+    parts = (part for message in messages if isinstance(message["content"], list) for part in message["content"])
+    return any(part["type"] == "image" for part in parts)
 
 
 class Speaking:

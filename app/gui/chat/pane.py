@@ -125,6 +125,7 @@ class ChatPane(Pane):
         talk.changed.connect(self._show)
         talk.grew.connect(self._grew)
         talk.busy.connect(self._show_busy)
+        talk.begun.connect(self.draft.follow)
         talk.listed.connect(self.shelf.look)
         talk.configured.connect(self._show_settings)
         self.shelf.changed.connect(self._show_title)

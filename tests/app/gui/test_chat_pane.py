@@ -16,6 +16,7 @@ from app.gui.chat import richtext
 from app.gui.chat.codeview import CodeView
 from app.gui.chat.pane import ChatPane
 from app.gui.chat.rowviews import FootView, ProseView, SaidView
+from app.gui.store import kept
 from engine.errors import OutOfMemory
 from tests.app.gui.conftest import Opened
 
@@ -180,6 +181,17 @@ def test_files_are_dropped_and_pasted_into_the_message(grus: Opened, tmp_path: P
     assert views(pane, SaidView)[0].files.text().startswith("notes.txt")
 
 
+def test_a_model_without_eyes_says_so_in_the_conversation(grus: Opened) -> None:
+    pane = chat(grus)
+    picture = QImage(8, 8, QImage.Format.Format_RGB32)
+    pasted = QMimeData()
+    pasted.setImageData(picture)
+    pane.composer.field.insertFromMimeData(pasted)
+    grus.until(lambda: pane.draft.files)
+    send(grus, "What is this?")
+    assert "reads text only" in views(pane, FootView)[0].told.text()
+
+
 def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_path: Path) -> None:
     pane = chat(grus)
     file = tmp_path / "x.bin"
@@ -201,6 +213,18 @@ def test_everything_is_there_after_a_restart(open_grus: Callable[..., Opened]) -
     grus.until(lambda: pane.composer.field.toPlainText())
     assert [m.text for m in pane.talk.path] == ["Remember me", "I will."]
     assert pane.composer.field.toPlainText() == "half a thou"
+
+
+def test_what_is_typed_while_the_first_message_is_stored_stays(grus: Opened) -> None:
+    pane = chat(grus)
+    grus.qtbot.keyClicks(pane.composer.field, "First")
+    grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_Return)
+    grus.qtbot.keyClicks(pane.composer.field, "next")
+    grus.until(lambda: pane.talk.path and not pane.talk.writing)
+    grus.settle()
+    assert pane.composer.field.toPlainText() == "next"
+    kept_text = grus.desk.store.ask(lambda db: kept.draft(db, str(pane.talk.id))).result().text
+    assert kept_text == "next"
 
 
 def test_conversations_are_searched_stepped_through_and_deleted_with_undo(grus: Opened) -> None:

@@ -41,6 +41,13 @@ class DraftModel:
 
         self._store.ask(lambda db: kept.draft(db, place), got)
 
+    def follow(self, conversation: int) -> None:
+        """The conversation that was not begun yet has begun: what was typed since belongs to it."""
+        if self.place == "new":
+            self.place = str(conversation)
+            self._store.ask(lambda db: kept.keep_draft(db, "new", ""))
+            self._keep()
+
     def type(self, text: str) -> None:
         if text != self.text:
             self.text = text

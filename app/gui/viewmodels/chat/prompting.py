@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from app.gui.store.messages import Attachment, Message
@@ -36,7 +37,7 @@ def _with_attachments(message: Message) -> str | list[dict[str, Any]]:
     pictures = [file for file in message.attachments if file.kind == "image"]
     if not pictures:
         return text
-    parts: list[dict[str, Any]] = [{"type": "image", "image": file.path} for file in pictures]
+    parts: list[dict[str, Any]] = [{"type": "image", "image": Path(file.path)} for file in pictures]
     return [*parts, {"type": "text", "text": text}]
 
 

@@ -36,11 +36,13 @@ Later = Callable[[float, Callable[[], None]], None]
 
 class Talk:
     """`changed`: another conversation, or another branch, is shown. `grew(message)`: one message is another.
-    `listed`: the list of conversations should look again. `busy`: a reply began or ended."""
+    `listed`: the list of conversations should look again. `busy`: a reply began or ended.
+    `begun(id)`: the conversation has its first message, and is stored."""
 
     def __init__(self, store: Store, asks: Asks, later: Later, say: Callable[..., Any]) -> None:
         self._store, self._asks, self._later, self._say = store, asks, later, say
         self.changed, self.grew, self.listed, self.busy, self.configured = Hook(), Hook(), Hook(), Hook(), Hook()
+        self.begun = Hook()
         self.id: int | None = None
         self.head = _fresh()
         self.tree = Tree()
@@ -215,6 +217,7 @@ class Talk:
             if known is None and self.id is None:
                 self.id = conversation
                 self.head = replace(self.head, id=conversation, title=title_of(said))
+                self.begun(conversation)
             self.listed()
             if self.id == conversation:
                 self.tree.put(message)
