@@ -6,9 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.gui.desk import Desk
 from app.gui.texts import tr
@@ -42,6 +50,25 @@ def score(title: str, typed: str) -> int | None:
     return 100 + gaps
 
 
+class _Lines(QStyledItemDelegate):
+    """A title, and its hint on the right."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().paint(painter, option, index)
+        entry: Entry = index.data(Qt.ItemDataRole.UserRole)
+        painter.save()
+        painter.setPen(QColor(self._desk.look.theme.second))
+        room = option.rect.adjusted(GRID, 0, -GRID, 0)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, entry.hint)
+        painter.restore()
+
+
 class Finder(QWidget):
     """A card over the window; Esc or a click elsewhere closes it."""
 
@@ -61,6 +88,7 @@ class Finder(QWidget):
         self.results = QListWidget()
         self.results.setAccessibleName(tr("Found"))
         self.results.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.results.setItemDelegate(_Lines(desk))
         self.results.itemClicked.connect(self._choose)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
@@ -97,7 +125,7 @@ class Finder(QWidget):
         ranked = sorted(((s, e) for s, e in fitting if s is not None), key=lambda pair: pair[0])
         self.results.clear()
         for _, entry in ranked[:_MOST]:
-            item = QListWidgetItem(f"{entry.title}    {entry.hint}" if entry.hint else entry.title)
+            item = QListWidgetItem(entry.title)
             item.setData(Qt.ItemDataRole.UserRole, entry)
             self.results.addItem(item)
         self.results.setCurrentRow(0)

@@ -13,7 +13,7 @@ from app.gui.look import Look
 from app.gui.viewmodels.chat.formulas import Drawing, draw
 from app.gui.viewmodels.chat.markdown import Formula, Piece, as_source, filled
 
-_ON_LINE = 1.5  # a formula that reaches less far below its line stands on it
+_EDGE = 1.0  # pixels that the drawing leaves free on every side
 _POINT = 4 / 3  # pixels a point
 
 
@@ -48,7 +48,7 @@ class Drawn(QObject):
             image = self._image(key, drawing, ratio)
             document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), image)
             size = image.deviceIndependentSize()
-            align = "middle" if drawing.depth > _ON_LINE and not formula.display else "baseline"
+            align = "baseline" if formula.display else "middle"
             parts.append(
                 f'<img src="{name}" width="{size.width():.0f}" height="{size.height():.0f}"'
                 f' alt="{escape(formula.tex)}" style="vertical-align:{align}">'
@@ -75,17 +75,16 @@ class Drawn(QObject):
         found = self._images.get((*key, ratio))
         if found is not None:
             return found
-        up = drawing.height - drawing.depth
-        # Qt puts the middle of a picture on the line: room is added above or below until that is right
-        room = 2 * max(up, drawing.depth) if drawing.depth > _ON_LINE and not key[0].display else drawing.height
-        top = room / 2 - up if room > drawing.height else 0.0
-        image = QImage(
-            round((drawing.width + 2) * ratio), round((room + 2) * ratio), QImage.Format.Format_ARGB32_Premultiplied
-        )
+        width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
+        up, down = drawing.height - drawing.depth + _EDGE, drawing.depth + _EDGE
+        # Qt puts the middle of a picture on the line of text: room is added above or below until that is right
+        room = height if key[0].display else 2 * max(up, down)
+        top = 0.0 if key[0].display else room / 2 - up
+        image = QImage(round(width * ratio), round(room * ratio), QImage.Format.Format_ARGB32_Premultiplied)
         image.fill(Qt.GlobalColor.transparent)
         painter = QPainter(image)
         renderer = QSvgRenderer(QByteArray(drawing.svg.encode()))
-        renderer.render(painter, QRectF(0, top * ratio, (drawing.width + 2) * ratio, (drawing.height + 2) * ratio))
+        renderer.render(painter, QRectF(0, top * ratio, width * ratio, height * ratio))
         painter.end()
         image.setDevicePixelRatio(ratio)
         self._images[(*key, ratio)] = image

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Do = Callable[..., Any]  # do("copy", message), do("turn", message, -1), ...
 THUMB = 96
+_PAD = 6  # what a flat button leaves free around its icon: it is moved left so that the icon stands in line
 
 
 class RowView(QWidget):
@@ -142,7 +143,7 @@ class SaidView(RowView):
             self.text.setGeometry(pad, GRID + 2, inner, height)
             y += self.bubble.height()
         self.bar.adjustSize()
-        self.bar.setGeometry(width - self.bar.sizeHint().width(), y + 2, self.bar.sizeHint().width(), 28)
+        self.bar.setGeometry(width - self.bar.sizeHint().width() + _PAD, y + 2, self.bar.sizeHint().width(), 28)
         return y + 30
 
 
@@ -173,8 +174,8 @@ class ThoughtView(RowView):
 
     def measure(self, width: int) -> int:
         hint = self.head.sizeHint()
-        self.head.setGeometry(0, 0, min(width, hint.width()), hint.height())
-        y = hint.height()
+        self.head.setGeometry(-_PAD, 0, min(width, hint.width()), hint.height())
+        y = hint.height() + _PAD
         if self.row is not None and self.row.open:
             height = self.text.height_for(width - GRID * 3)
             self.text.setGeometry(GRID * 3, y + 4, width - GRID * 3, height)
@@ -243,7 +244,7 @@ class FootView(RowView):
         row = self.row
         bar = self.bar.sizeHint().width() if row is not None and row.can else 0
         self.bar.setVisible(bar > 0)
-        self.bar.setGeometry(0, 0, bar, 28)
+        self.bar.setGeometry(-_PAD, 0, bar, 28)
         one_line = QFontMetricsF(self.told.font()).horizontalAdvance(self.told.text()) + 8
         if one_line <= width - bar - GRID * 2:
             self.told.setGeometry(bar + (GRID if bar else 0), 0, width - bar - GRID, 28)
