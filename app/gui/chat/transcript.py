@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -87,22 +87,28 @@ class Transcript(QAbstractScrollArea):
         self._place()
 
     def replace(self, message: int, rows: Sequence[Row]) -> None:
-        """The rows of one message are others: it grew."""
-        first = next((i for i, row in enumerate(self.rows) if row.message == message), None)
-        if first is None:
+        """The rows of one message are others: it grew. All that lies before it is left alone."""
+        end = next((i + 1 for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].message == message), None)
+        if end is None:
             return
-        end = first
-        while end < len(self.rows) and self.rows[end].message == message:
-            end += 1
-        if end != len(self.rows) or len(rows) != end - first:
+        first = end
+        while first > 0 and self.rows[first - 1].message == message:
+            first -= 1
+        if end != len(self.rows):
             self.show_rows([*self.rows[:first], *rows, *self.rows[end:]])
             return
+        kept = {view.row.key: self.views.pop(i) for i, view in list(self.views.items()) if i >= first and view.row}
         width, line = self.column[1], self._line
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self.rows[first:], rows, strict=False)))
         for i, row in enumerate(rows, first):
-            if row != self.rows[i]:
-                self.rows[i] = row
-                self._heights[i] = self._guess(row, width, line)
-        self._tops = [0.0, *accumulate(self._heights)]
+            if row.key in kept and _KINDS[row.kind] is type(kept[row.key]):
+                self.views[i] = kept.pop(row.key)
+        for view in kept.values():
+            self._put_away(view)
+        start = first + same
+        self.rows[start:] = rows[same:]
+        self._heights[start:] = [self._guess(row, width, line) for row in rows[same:]]
+        self._tops[start:] = accumulate(self._heights[start:], initial=self._tops[start])
         self._place()
 
     def forget(self) -> None:
