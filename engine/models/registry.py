@@ -16,6 +16,7 @@ from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
 from engine.models.qwen3_next import qwen3_next
 from engine.models.silero import silero_vad
+from engine.models.snac import snac
 from engine.parts import MakePart
 from engine.weights.view import View
 
@@ -36,7 +37,7 @@ ARCHITECTURES: dict[str, Maker] = {
 }
 
 # Models that are no token models; see `engine.parts`.
-PARTS: dict[str, MakePart] = {"silero_vad": silero_vad}
+PARTS: dict[str, MakePart] = {"silero_vad": silero_vad, "snac": snac}
 
 
 def find_part(config: Mapping[str, Any]) -> MakePart | None:
