@@ -16,6 +16,7 @@ from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
 from engine.models.qwen3_next import qwen3_next
 from engine.models.silero import silero_vad
+from engine.models.qwen3_tts import qwen3_tts
 from engine.parts import MakePart
 from engine.weights.view import View
 
@@ -33,6 +34,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_5_text": qwen3_5,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
+    "qwen3_tts": qwen3_tts,
 }
 
 # Models that are no token models; see `engine.parts`.
