@@ -8,13 +8,15 @@ track (`*_track`), the first logits of the talker and the predictor, the codes t
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 DATA = Path(__file__).parent / "data" / "qwen3_tts"
+T = TypeVar("T")
 KINDS = ("base", "custom_voice", "voice_design")
 TEXT = "Hello, this is a longer line: it has numbers (42) and a second sentence. Here it is."
 
@@ -40,3 +42,12 @@ def checkpoint(kind: str, folder: Path) -> Path:
     ):
         shutil.copy(DATA / source, folder / target)
     return folder
+
+
+def finished(work: Generator[None, None, T]) -> T:
+    """The end of a piece of work that would let others in between."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]

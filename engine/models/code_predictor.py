@@ -69,13 +69,13 @@ class CodePredictor:
             self._places[n] += [self.ops.array(np.full(n, i + 2, np.int32)) for i in range(self.more - 1)]
         settings = (self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
         if settings not in self._compiled:
-            self._compiled[settings] = self.ops.compile(self._frame_with(*settings), f"frame {settings}")
+            self._compiled[settings] = self.ops.compile(self.frame_function(*settings), f"frame {settings}")
         noise = self.ops.array(spread([p.noise for p in params], self.more))
         random = self.ops.array(np.array([[p.temperature > 0] for p in params]))
         codes, embeds = self._compiled[settings](hidden, first, ids, noise, random)
         return codes, embeds
 
-    def _frame_with(self, temperature: float, top_k: int, top_p: float) -> Any:
+    def frame_function(self, temperature: float, top_k: int, top_p: float) -> Any:
         ops = self.ops
 
         def frame(hidden: Array, first: Array, ids: Array, noise: Array, random: Array) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from backends.base import Array, Ops, Rope
 from engine.errors import ConfigError
-from engine.models.causal import CausalConv, CausalTransposed, Past, SnakeBeta, WindowedAttention, Where
+from engine.models.causal import CausalConv, CausalTransposed, Past, SnakeBeta, Where, WindowedAttention
 from engine.models.config import Fields
 from engine.models.decoder import Mlp
 from engine.models.rope import frequencies
@@ -210,7 +210,8 @@ class CodecDecoder:
         """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
         pieces = [np.zeros(0, np.float32)]
         for start in range(0, len(codes), PIECE):
-            pieces.append((yield from self._piece(codes[start : start + PIECE], past)))
+            piece = yield from self._piece(codes[start : start + PIECE], past)
+            pieces += [piece]
         return np.concatenate(pieces)
 
     def _piece(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:

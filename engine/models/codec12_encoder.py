@@ -14,7 +14,7 @@ import numpy as np
 
 from backends.base import Array, Ops, Rope
 from engine.errors import ConfigError
-from engine.models.causal import Past, WindowedAttention, Where
+from engine.models.causal import Past, Where, WindowedAttention
 from engine.models.codec12 import codebook, computed
 from engine.models.config import Fields
 from engine.models.rope import frequencies
