@@ -68,6 +68,10 @@ class Talker(Layers):
         closed[end] = 0.0
         self.closed = self.ops.array(closed, w.backend.dtype)
 
+    def choose_like(self, generation: Mapping[str, Any]) -> None:
+        """Take what generation_config says of the choices inside a frame."""
+        self.predictor.choose_like(generation)
+
     def embed(self, ids: Array) -> Array:
         return self.codec_embedding.rows(ids)
 
