@@ -23,6 +23,7 @@ from engine.models.rope import frequencies
 from engine.weights.view import View
 
 PIECE = 4  # frames computed at once: a larger share of a second between two yields would be felt by running replies
+BEGUN = 4  # recordings whose end is remembered, some MB each
 LEAST_USAGE = 1e-5  # of a codebook's entry
 
 
@@ -205,6 +206,7 @@ class CodecDecoder:
         last, at = c.channels >> len(c.rates), len(c.rates) + 1
         self.act = SnakeBeta(w.sub(str(at)), last)
         self.last = CausalConv(w.sub(f"{at + 1}.conv"), last, 1, 7)
+        self._begun: dict[tuple[tuple[int, ...], bytes], Past] = {}
 
     def decode(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
         """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
@@ -213,6 +215,19 @@ class CodecDecoder:
             piece = yield from self._piece(codes[start : start + PIECE], past)
             pieces += [piece]
         return np.concatenate(pieces)
+
+    def begin(self, codes: np.ndarray, past: Past) -> Generator[None, None, None]:
+        """Let a new stream follow a recording's frames, whose own sound nobody wants. Those of the last few recordings
+        are remembered, for a voice says many sentences."""
+        key = (codes.shape, codes.tobytes())
+        if key not in self._begun:
+            made: Past = {}
+            yield from self.decode(codes, made)
+            self._begun[key] = made
+            while len(self._begun) > BEGUN:
+                del self._begun[next(iter(self._begun))]
+        self._begun[key] = self._begun.pop(key)  # the one used last comes last
+        past.update(self._begun[key])
 
     def _piece(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
         c, ops = self.config, self.ops
