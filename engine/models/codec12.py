@@ -239,6 +239,8 @@ class CodecDecoder:
         x = self.leave(ops.rms_norm(x, self.norm, c.eps))
         for up, mix in self.spread:
             x = mix(up(x, past), past)
+        computed(ops, x)
+        yield
         x = self.first(x, past)
         for block in self.blocks:
             steps = block.steps(x, past)
