@@ -69,13 +69,13 @@ class CodePredictor:
             self._places[n] += [self.ops.array(np.full(n, i + 2, np.int32)) for i in range(self.more - 1)]
         settings = (self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
         if settings not in self._compiled:
-            self._compiled[settings] = self.ops.compile(self.frame_function(*settings), f"frame {settings}")
+            self._compiled[settings] = self.ops.compile(self._frame_function(Choice(self.ops, *settings)), "frame")
         noise = self.ops.array(spread([p.noise for p in params], self.more))
         random = self.ops.array(np.array([[p.temperature > 0] for p in params]))
         codes, embeds = self._compiled[settings](hidden, first, ids, noise, random)
         return codes, embeds
 
-    def frame_function(self, temperature: float, top_k: int, top_p: float) -> Any:
+    def _frame_function(self, choice: Choice) -> Any:
         ops = self.ops
 
         def frame(hidden: Array, first: Array, ids: Array, noise: Array, random: Array) -> tuple[Array, Array]:
@@ -87,7 +87,7 @@ class CodePredictor:
                 out = self.layers(Step(x if self.narrow is None else self.narrow(x), place, past))
                 last = out.reshape(n, -1, out.shape[1])[:, -1]
                 logits = ops.cast(self.heads[i](last), "f32")
-                code = choose(ops, logits, noise[:, i : i + 1], random, temperature, top_k, top_p)
+                code = choice(logits, noise[:, i : i + 1], random)
                 x = self.embeddings[i].rows(code)
                 codes.append(code)
                 total = total + x
@@ -122,27 +122,31 @@ class WithinFrame:
         raise ValueError("a code predictor has no recurrent layers")
 
 
-def choose(ops: Ops, logits: Array, noise: Array, random: Array, temperature: float, top_k: int, top_p: float) -> Array:
-    """`logits [N, V]` f32, `noise` and `random` `[N, 1]` -> ids `[N]`: as `Ops.sample` does it, but of arrays alone."""
-    if temperature <= 0:
-        return ops.topk(logits, 1)[1][:, 0]
-    values, order = ops.topk(logits, top_k)
-    p = ops.softmax((values - values[:, :1]) / temperature)
-    if top_p < 1:
-        p = ops.where(running_sum(ops, p) - p < top_p, p, 0.0)
-    mass = running_sum(ops, p)
-    at = ops.sum(ops.where(mass <= noise * mass[:, -1:] * BELOW_ONE, 1, 0), 1)
-    drawn = ops.sum(ops.where(ops.arange(top_k)[None] == at[:, None], order, 0), 1)
-    return ops.where(random[:, 0], drawn, order[:, 0])
+class Choice:
+    """Draws ids as `Ops.sample` does, but of arrays alone: nothing of it is decided on the host."""
 
+    def __init__(self, ops: Ops, temperature: float, top_k: int, top_p: float) -> None:
+        self.ops, self.temperature, self.top_k, self.top_p = ops, temperature, top_k, top_p
+        self._sums = ops.conv_weight(ops.array(np.tri(top_k, dtype=np.float32)[:, :, None]))
+        self._places = ops.arange(top_k)[None]
 
-def running_sum(ops: Ops, x: Array) -> Array:
-    """Along the last of two axes, in doubling steps."""
-    shift = 1
-    while shift < x.shape[1]:
-        x = x + ops.pad(x[:, :-shift], ((0, 0), (shift, 0)))
-        shift *= 2
-    return x
+    def __call__(self, logits: Array, noise: Array, random: Array) -> Array:
+        """`logits [N, V]` f32; `noise` and, whether it counts, `random` `[N, 1]` -> ids `[N]`."""
+        ops = self.ops
+        if self.temperature <= 0:
+            return ops.topk(logits, 1)[1][:, 0]
+        values, order = ops.topk(logits, self.top_k)
+        p = ops.softmax((values - values[:, :1]) / self.temperature)
+        if self.top_p < 1:
+            p = ops.where(self._running(p) - p < self.top_p, p, 0.0)
+        mass = self._running(p)
+        at = ops.sum(ops.where(mass <= noise * mass[:, -1:] * BELOW_ONE, 1, 0), 1)
+        drawn = ops.sum(ops.where(self._places == at[:, None], order, 0), 1)
+        return ops.where(random[:, 0], drawn, order[:, 0])
+
+    def _running(self, p: Array) -> Array:
+        """Sums along the order, as one product with a triangle of ones."""
+        return self.ops.conv1d(p[:, None], self._sums)[:, 0]
 
 
 def spread(noise: Sequence[float], count: int) -> np.ndarray:

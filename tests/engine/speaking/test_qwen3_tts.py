@@ -213,7 +213,7 @@ def test_the_same_seed_speaks_the_same_on_both_backends(rigs: Callable[..., Rig]
 
 def test_the_predictor_s_choices_follow_its_probabilities(rigs: Callable[..., Rig]) -> None:
     """With its noise swept evenly, each code comes as often as its probability says."""
-    from engine.models.code_predictor import choose
+    from engine.models.code_predictor import Choice
 
     ops = rigs("base", "torch").driver.backend.ops
     logits = np.array([[2.0, 1.0, 0.0, -1.0, 1.5, -30.0]], np.float32)
@@ -221,7 +221,7 @@ def test_the_predictor_s_choices_follow_its_probabilities(rigs: Callable[..., Ri
     noise = ((np.arange(n) + 0.5) / n).astype(np.float32)[:, None]
     args = ops.array(np.repeat(logits, n, 0)), ops.array(noise), ops.array(np.ones((n, 1), bool))
     for temperature, top_k, top_p in ((1.0, 6, 1.0), (0.5, 6, 1.0), (1.0, 3, 1.0), (1.0, 6, 0.7)):
-        ids = ops.numpy(choose(ops, *args, temperature, top_k, top_p))
+        ids = ops.numpy(Choice(ops, temperature, top_k, top_p)(*args))
         p = np.exp(logits[0] / temperature)
         order = np.argsort(-p)
         mass = np.cumsum(p[order]) / p.sum()
