@@ -1,4 +1,5 @@
-"""Speaking on this CPU at Qwen3-TTS 0.6B's shape: seconds of work for a second of sound, and when the first is heard.
+"""Speaking on this CPU at Qwen3-TTS 0.6B's shape: seconds of work for a second of sound, and when the first is heard;
+beside the reference package, which lives in an environment of its own.
 
 Measured apart: the talker with its predictor, and the codec; then both as they run, one voice and four.
 """
@@ -19,12 +20,14 @@ from engine.pipelines.speaking.synth import RATE, sound_of
 from engine.pipelines.speaking.voice import Manner
 from engine.settings import Settings
 from engine.types import Frames, Request, SamplingParams
+from tests.bench.shapes import KEPT
+from tests.bench.speech_peer import talker as talker_of_the_reference
 from tests.bench.speech_shapes import speaking_checkpoint
 from tests.bench.table import Row
 
 TEXT = "The quick brown fox jumps over the lazy dog, and then it rests."
 FRAME = 0.08  # seconds of sound
-FRAMES = 40
+FRAMES = 24
 WAYS = {"f32": ("f32", "none"), "bf16": ("bf16", "none"), "q8_0": ("f32", "q8_0")}  # name -> dtype, quantization
 
 
@@ -94,7 +97,8 @@ def rig(way: str, backend: str = "torch") -> Iterator[Rig]:
 
 def rows() -> list[Row]:
     found = []
-    for way in WAYS:
+    for way, (dtype, _) in WAYS.items():
+        peer = talker_of_the_reference(KEPT, speaking_checkpoint(), dtype, FRAMES)
         with rig(way) as made:
             made.talker(), made.decode(4)
             talker, codec = made.talker(), made.decode()
@@ -102,7 +106,15 @@ def rows() -> list[Row]:
             one, four = made.voices(1), made.voices(4)
         work = "s of work a s of sound"
         found += [
-            Row(f"talker and predictor, {way}", work, talker, more_is_better=False),
+            Row(
+                f"talker and predictor, {way}",
+                work,
+                talker,
+                peer,
+                f"qwen-tts, {dtype}",
+                aim=">= 2x quantized" if way == "q8_0" else ">= 1x",
+                more_is_better=False,
+            ),
             Row(f"codec beside {way}", work, codec, more_is_better=False),
             Row(f"all of it, {way}", work, spent / sound, aim="<= 1.0 quantized", more_is_better=False),
             Row(f"first sound, {way}", "s", first, more_is_better=False),
