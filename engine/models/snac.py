@@ -279,6 +279,11 @@ class SnacStream:
         self._first = 0  # the frame that `_codes` begin with
         self._done = 0  # frames whose sound has been given
 
+    @property
+    def waits(self) -> bool:
+        """Are there frames whose sound has not been given?"""
+        return self._first + len(self._codes[0]) // self._snac.sizes[0] > self._done
+
     def push(self, codes: Sequence[np.ndarray], last: bool = False) -> Generator[None, None, np.ndarray]:
         """More frames, and the sound that they complete; with `last` all of it."""
         self._codes = [np.concatenate(pair) for pair in zip(self._codes, codes)]

@@ -12,32 +12,25 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-from engine.errors import BadRequest, SpeechRanAway
+from engine.errors import BadRequest
 from engine.handle import RequestHandle
 from engine.media.mel import speaker_mel
 from engine.models.causal import Past
 from engine.pipelines.speaking.guard import LONGEST_PAUSE, Hush, Loops, longest
 from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
+from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.tasks import Task, Work
 from engine.types import Done, Failed, Frames, Request, SamplingParams
 
 RATE = 24000
 CHUNKS = (3, 5, 8)  # frames of the first chunks; the last number for all that follow
-TRIES = 3
 RECORDING = (0.5, 60.0)  # seconds that a voice can be cloned from
 SILENT = 1e-3  # no sample of a recording above it: there is no voice in it
-
-End = Literal["whole", "silent", "repeats", "long"]
-WHY = {
-    "silent": "it fell silent",
-    "repeats": "it repeated itself",
-    "long": "it went on far longer than the text",
-}
 
 
 class Engine(Protocol):
@@ -47,9 +40,7 @@ class Engine(Protocol):
     def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
 
 
-def sound_of(
-    engine: Engine, codec: str, request: Request, recording: np.ndarray | None = None
-) -> Generator[np.ndarray, None, End]:
+def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray | None = None) -> Take:
     """A request's frames as samples, chunk by chunk while it runs; what it returns says how the voice ended.
 
     `recording`: frames that the voice goes on from. Closing the generator cancels the request.
@@ -135,7 +126,8 @@ class Speaker:
         seed = secrets.randbits(32) if seed is None else seed
         greedy = self.greedy if temperature is None else temperature == 0
         recording = manner.clone.codes if manner.clone is not None else None
-        for attempt in range(1 if greedy else TRIES):
+
+        def take(attempt: int) -> Take:
             params = SamplingParams(
                 min_tokens=2, max_tokens=longest(text), temperature=temperature, seed=seed + attempt
             )
@@ -147,15 +139,9 @@ class Speaker:
                 positions=range(len(rows)),
                 track=track,
             )
-            voice, kept = sound_of(self.engine, self.codec, request, recording), list[np.ndarray]()
-            end = yield from _given(voice, kept, patient)
-            if end == "whole" or (end == "silent" and kept and not patient):
-                if patient:
-                    yield from kept
-                return
-            if kept and not patient:
-                break
-        raise SpeechRanAway(f"The voice did not come to an end: {WHY[end]}. Try another seed, or a shorter text.")
+            return sound_of(self.engine, self.codec, request, recording)
+
+        return spoken(take, 1 if greedy else TRIES, patient)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled."""
@@ -182,23 +168,6 @@ class Speaker:
 
 def _decoding(codes: np.ndarray, past: Past) -> Work[np.ndarray]:
     return lambda loaded: loaded.model.decode(codes, past)  # type: ignore[no-any-return]
-
-
-def _given(
-    voice: Generator[np.ndarray, None, End], kept: list[np.ndarray], patient: bool
-) -> Generator[np.ndarray, None, End]:
-    """Hand a voice's sound on, or keep it until its end is known. `kept` tells whether there was any."""
-    try:
-        while True:
-            chunk = next(voice)
-            kept.append(chunk if patient else chunk[:0])
-            if not patient:
-                yield chunk
-    except StopIteration as stop:
-        end: End = stop.value
-        return end
-    finally:
-        voice.close()
 
 
 def _facts(loaded: Any) -> Generator[None, None, Facts]:

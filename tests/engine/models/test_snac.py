@@ -13,24 +13,9 @@ from snac import SNAC
 from engine.errors import BadRequest, ConfigError, WeightsError
 from engine.loading import LoadOptions, load_any
 from engine.models.snac import SnacStream
+from tests.snac_checkpoint import TINY, reference, save
 
-TINY = dict(sampling_rate=24000, encoder_dim=8, encoder_rates=[2, 4, 8, 8], decoder_dim=64, decoder_rates=[8, 8, 4, 2],
-            attn_window_size=None, codebook_size=64, codebook_dim=8, vq_strides=[4, 2, 1], noise=True,
-            depthwise=True)  # fmt: skip
 BACKENDS = ("torch", "mlx")
-
-
-@cache
-def reference() -> SNAC:
-    torch.manual_seed(0)
-    model = SNAC(**TINY).eval()
-    with torch.no_grad():
-        for name, p in model.named_parameters():
-            if name.endswith("alpha"):
-                p.copy_(0.5 + torch.rand(p.shape))
-            elif name.endswith("original0"):
-                p.mul_(1.3)
-    return model
 
 
 def quiet(model: SNAC) -> SNAC:
@@ -43,11 +28,7 @@ def quiet(model: SNAC) -> SNAC:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """As it is published: a config that names no type, and a pickle."""
-    path = tmp_path_factory.mktemp("snac")
-    (path / "config.json").write_text(json.dumps(TINY))
-    torch.save(reference().state_dict(), path / "pytorch_model.bin")
-    return path
+    return save(tmp_path_factory.mktemp("snac"))
 
 
 @pytest.fixture(scope="module")
