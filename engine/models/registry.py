@@ -15,6 +15,7 @@ from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
 from engine.models.qwen3_next import qwen3_next
+from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
 from engine.parts import MakePart
 from engine.weights.view import View
@@ -33,6 +34,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_5_text": qwen3_5,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
+    "qwen3_vl": qwen3_vl,
 }
 
 # Models that are no token models; see `engine.parts`.
