@@ -45,7 +45,7 @@ def decode_image(data: bytes) -> Image:
     with _opened(data) as image:
         image.load()
         upright = ImageOps.exif_transpose(image)
-        return _as_rgb(upright)
+        return as_rgb(upright)
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def _check_webp(data: bytes) -> None:
         _check_size(width & 0x3FFF, height & 0x3FFF)
 
 
-def _as_rgb(image: Image) -> Image:
+def as_rgb(image: Image) -> Image:
     from PIL import Image as pillow
 
     if image.mode.startswith("I"):  # 16 bits a pixel, which Pillow would cut off at 255 instead of scaling
