@@ -47,6 +47,16 @@ def check_shape(height: int, width: int) -> None:
         )
 
 
+def what_is_lost(height: int, width: int, seen_height: int, seen_width: int, cap: int) -> str | None:
+    """For people, where an image is larger than a model's cap. Rounding to whole patches is no loss."""
+    if height * width <= cap or seen_height * seen_width >= height * width:
+        return None
+    return (
+        f"The image has {width} x {height} pixels; the model looks at {seen_width} x {seen_height}, its most. "
+        "Cut the image into pieces to have every detail seen."
+    )
+
+
 def resized(image: Image, height: int, width: int) -> Image:
     from PIL.Image import Resampling
 

@@ -1,0 +1,130 @@
+"""How Qwen3-VL and Qwen3.5 see: images of any size, and videos as frames with the time written before each pair.
+
+Patches come in blocks that the encoder merges, two frames to a patch (an image counts as two alike). A video's frames
+are images of their own to the prompt: `<0.5 seconds>`, a frame's places, the next time, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import BadRequest, ConfigError
+from engine.models.config import Fields
+from engine.types import Picture
+from engine.vision.patches import block_patches, content_key, normalized, rgb, size_of
+from engine.vision.resize import fitting_size, resized, what_is_lost
+from engine.vision.settings import channel_values, pixel_limits
+from engine.vision.sight import ImageLike, expand_placeholders, rope_positions
+
+FRAMES_A_SECOND = 2  # of a video whose frames come without their times, as the model was trained
+
+
+@dataclass(frozen=True, eq=False)
+class Clip(Picture):
+    """A video: a picture with several times."""
+
+    seconds: tuple[float, ...]  # one for each of the grid's times
+
+
+class QwenSight:
+    def __init__(self, config: Fields, image: Fields, video: Fields, encode: Callable[[str], Sequence[int]]) -> None:
+        """`encode` turns the text of a time into ids."""
+        vision = config.sub("vision_config")
+        self.patch = image.int("patch_size", default=vision.int("patch_size", default=16))
+        self.merge = image.int("merge_size", default=vision.int("spatial_merge_size", default=2))
+        self.temporal = image.int("temporal_patch_size", default=vision.int("temporal_patch_size", default=2))
+        ours = (self.patch, self.merge, self.temporal)
+        towers = tuple(vision.int(name) for name in ("patch_size", "spatial_merge_size", "temporal_patch_size"))
+        if ours != towers:
+            raise ConfigError(f"{image.where}: patches are cut by {ours}, but the vision tower reads {towers}.")
+        self.factor = self.patch * self.merge
+        self.least, self.cap = pixel_limits(image, 64 * self.factor**2, 16384 * self.factor**2)
+        self.video_limits = pixel_limits(video, 4 * self.factor**2, 24576 * self.factor**2)
+        self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
+        self.image_id, self.video_id = config.int("image_token_id"), config.int("video_token_id")
+        self.start_id, self.end_id = config.int("vision_start_token_id"), config.int("vision_end_token_id")
+        self._encode = encode
+
+    def note(self, image: ImageLike) -> str | None:
+        height, width = size_of(image)
+        return what_is_lost(height, width, *self._size(height, width), self.cap)
+
+    def prepare(self, image: ImageLike, *, task: str | None = None) -> Picture:
+        upright = rgb(image)
+        height, width = self._size(upright.height, upright.width)
+        pixels = np.asarray(resized(upright, height, width))[None]
+        grid = (1, height // self.patch, width // self.patch)
+        return Picture(self._patches(pixels), grid, self._places(grid), content_key(pixels))
+
+    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Clip:
+        shown = [rgb(frame) for frame in frames]
+        if not shown:
+            raise BadRequest("The video has no frames.", "images")
+        if len({frame.size for frame in shown}) > 1:
+            raise BadRequest("The frames of a video must all have one size.", "images")
+        times = [i / FRAMES_A_SECOND for i in range(len(shown))] if seconds is None else list(seconds)
+        if len(times) != len(shown):
+            raise BadRequest(f"The video has {len(shown)} frames, but {len(times)} times.", "images")
+        missing = -len(shown) % self.temporal
+        shown, times = shown + shown[-1:] * missing, times + times[-1:] * missing
+        height, width = self._frame_size(len(shown) - missing, shown[0].height, shown[0].width)
+        pixels = np.stack([np.asarray(resized(frame, height, width)) for frame in shown])
+        grid = (len(shown) // self.temporal, height // self.patch, width // self.patch)
+        # a time is written for each group of frames: the middle between its first and its last
+        firsts, lasts = times[:: self.temporal], times[self.temporal - 1 :: self.temporal]
+        middles = tuple((first + last) / 2 for first, last in zip(firsts, lasts))
+        key = content_key(pixels, middles)
+        return Clip(self._patches(pixels), grid, self._places(grid), key, middles)
+
+    def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
+        places = (self.image_id, self.video_id)
+        kinds = [id for id in ids if id in places]
+        if any((id == self.video_id) != isinstance(picture, Clip) for id, picture in zip(kinds, pictures)):
+            raise BadRequest("The prompt has an image where a video is given, or a video where an image is.", "images")
+        return expand_placeholders(self._unwrapped(ids), pictures, places, self._spelled)
+
+    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
+        places = iter(np.flatnonzero(np.isin(np.asarray(ids), (self.image_id, self.video_id))).tolist())
+        runs = []
+        for picture in pictures:
+            times, rows, columns = picture.grid
+            size = rows // self.merge, columns // self.merge
+            for _ in range(times):
+                frame = [next(places) for _ in range(size[0] * size[1])]
+                runs.append((frame[0], size))
+        return rope_positions(len(ids), runs)
+
+    def _size(self, height: int, width: int) -> tuple[int, int]:
+        return fitting_size(height, width, self.factor, self.least, self.cap)
+
+    def _frame_size(self, count: int, height: int, width: int) -> tuple[int, int]:
+        if height < self.factor or width < self.factor:
+            grow = max(self.factor / height, self.factor / width)
+            height, width = int(height * grow), int(width * grow)
+        frames = max(count, self.temporal)
+        return fitting_size(height, width, self.factor, *self.video_limits, frames=frames, step=self.temporal)
+
+    def _patches(self, pixels: np.ndarray) -> np.ndarray:
+        frames = normalized(pixels, self.mean, self.std)
+        return block_patches(frames, self.patch, self.merge, self.temporal)
+
+    def _places(self, grid: tuple[int, int, int]) -> int:
+        return grid[0] * grid[1] * grid[2] // self.merge**2
+
+    def _unwrapped(self, ids: Sequence[int]) -> list[int]:
+        """A video's own start and end go: each of its frames brings a pair."""
+        wrapped, out, at = [self.start_id, self.video_id, self.end_id], list[int](), 0
+        while at < len(ids):
+            whole = ids[at] == self.start_id and list(ids[at : at + 3]) == wrapped
+            out.append(self.video_id if whole else ids[at])
+            at += 3 if whole else 1
+        return out
+
+    def _spelled(self, picture: Picture) -> list[int]:
+        if not isinstance(picture, Clip):
+            return [self.image_id] * picture.tokens
+        frame = [self.start_id, *[self.video_id] * (picture.tokens // picture.grid[0]), self.end_id]
+        return [id for time in picture.seconds for id in (*self._encode(f"<{time:.1f} seconds>"), *frame)]
