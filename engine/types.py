@@ -91,16 +91,6 @@ class SamplingParams:
         return SamplingParams(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **chosen})
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """An image as its model's encoder reads it, made by a `Sight`."""
-
-    patches: np.ndarray
-    grid: tuple[int, int, int]  # patches along time, height and width
-    tokens: int  # places that it takes in the prompt
-    key: str  # the same for the same pixels at the same size
-
-
 def new_id(prefix: str = "req") -> str:
     return f"{prefix}-{uuid.uuid4().hex[:20]}"
 
