@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,6 @@ FOREIGN: dict[str, tuple[str, dict[str, Any]]] = {
 
 def reference(name: str, seed: int = 0, spread: float = 0.2, **changes: Any) -> Any:
     """The reference implementation of a tiny model, in f32, with random weights of this standard deviation."""
-    import torch
     import transformers
 
     prefix, fields = {**MODELS, **FOREIGN}[name]
@@ -123,6 +123,14 @@ def reference(name: str, seed: int = 0, spread: float = 0.2, **changes: Any) -> 
     config = config_class(**{**BASE, **fields, **changes})
     config._attn_implementation = "eager"
     model = getattr(transformers, f"{prefix}ForCausalLM")(config).eval()
+    fill(model, seed, spread)
+    return model
+
+
+def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
+    """Random weights of this standard deviation; norms stay near what they are."""
+    import torch
+
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for key, p in model.named_parameters():
@@ -132,18 +140,17 @@ def reference(name: str, seed: int = 0, spread: float = 0.2, **changes: Any) -> 
                 p.add_(0.1 * torch.randn(p.shape, generator=generator))
             else:
                 p.copy_(spread * torch.randn(p.shape, generator=generator))
-    return model
 
 
-def save_tokenizer(folder: Path) -> None:
-    """Byte-level BPE without merges: 256 bytes and the special tokens."""
+def save_tokenizer(folder: Path, more: Sequence[str] = ()) -> None:
+    """Byte-level BPE without merges: 256 bytes, the special tokens, and `more` of these."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate(alphabet)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([AddedToken(s, special=True, normalized=False) for s in SPECIALS])
+    tokenizer.add_special_tokens([AddedToken(s, special=True, normalized=False) for s in (*SPECIALS, *more)])
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(
         json.dumps({"eos_token": SPECIALS[2], "pad_token": SPECIALS[0], "tokenizer_class": "PreTrainedTokenizerFast"})

@@ -7,7 +7,7 @@ of schedulers, sequences or backends: tokens come packed in one row, and `step.c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -126,15 +126,19 @@ class Layers:
             post_norm=w.norm("post_attention_layernorm", c.hidden, norm_plus),
         )
 
-    def __call__(self, step: Step) -> Array:
+    def __call__(self, step: Step, added: Sequence[Array] = ()) -> Array:
+        """`added[i]` is added to what layer i gives."""
         angles = self.ops.angles(step.pos, self.rope)
         # Every addition is fused with the norm that follows it, so a layer hands on both the sum and its norm.
         total, x = step.x, self.ops.rms_norm(step.x, self.layers[0].input_norm, self.eps)
         following = [layer.input_norm for layer in self.layers[1:]] + [self.norm]
-        for layer, next_norm in zip(self.layers, following):
+        for i, (layer, next_norm) in enumerate(zip(self.layers, following)):
             mixed = layer.mixer(x, step, angles)
             total, x = self.ops.add_rms_norm(mixed, total, layer.post_norm, self.eps)
-            total, x = self.ops.add_rms_norm(layer.mlp(x), total, next_norm, self.eps)
+            out = layer.mlp(x)
+            if i < len(added):
+                out = out + added[i]
+            total, x = self.ops.add_rms_norm(out, total, next_norm, self.eps)
         return x
 
 
@@ -170,7 +174,19 @@ class Decoder(Layers):
         return self.head(hidden)
 
 
-def standard_decoder(w: View, c: TextConfig, rope: Rope, traits: Traits) -> Decoder:
+def nested_names(w: View) -> tuple[str, str]:
+    """Where a checkpoint keeps the text model's body and head: bare, or beside a vision tower."""
+    nested = {
+        "model.language_model": "lm_head",
+        "language_model.model": "language_model.lm_head",  # as MLX's converters save it
+    }
+    body = next((b for b in nested if w.has(f"{b}.embed_tokens.weight")), "model")
+    return body, nested.get(body, "lm_head")
+
+
+def standard_decoder(
+    w: View, c: TextConfig, rope: Rope, traits: Traits, body: str = "model", head: str = "lm_head"
+) -> Decoder:
     """Attention and a dense MLP in every layer."""
     return Decoder(
         w,
@@ -179,4 +195,6 @@ def standard_decoder(w: View, c: TextConfig, rope: Rope, traits: Traits) -> Deco
         mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
         mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, traits.mlp_bias),
         norm_plus=traits.norm_plus,
+        body=body,
+        head=head,
     )

@@ -21,8 +21,11 @@ def _traits(c: TextConfig) -> Traits:
 
 
 def qwen3(w: View, config: Mapping[str, Any]) -> Decoder:
-    c = text_config(config)
-    return standard_decoder(w, c, text_rope(c, default_theta=1e6), _traits(c))
+    return qwen3_decoder(w, text_config(config), default_theta=1e6)
+
+
+def qwen3_decoder(w: View, c: TextConfig, default_theta: float, body: str = "model", head: str = "lm_head") -> Decoder:
+    return standard_decoder(w, c, text_rope(c, default_theta), _traits(c), body, head)
 
 
 def qwen3_moe(w: View, config: Mapping[str, Any]) -> Decoder:

@@ -1,4 +1,4 @@
-"""Qwen3.5's text model: three gated delta-rule layers, then one of softmax attention whose output is gated.
+"""Qwen3.5: three gated delta-rule layers, then one of softmax attention whose output is gated.
 
 A delta layer's memory has a fixed size, whatever the length; every fourth layer remembers all tokens. Checkpoints come
 bare, nested beside a vision tower, or as mlx-lm saves them (then norms already hold 1 + w and the convolution's axes
@@ -13,8 +13,10 @@ from typing import Any
 from backends.base import Array, KVSpec, StateSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
-from engine.models.decoder import Decoder, Mixer, Mlp, MlpLike
+from engine.models.decoder import Decoder, Mixer, Mlp, MlpLike, nested_names
+from engine.models.qwen_vision import tower_place
 from engine.models.rope import text_rope
+from engine.models.seeing import SeeingDecoder, beside_tower
 from engine.weights.view import View
 
 
@@ -129,22 +131,23 @@ def hybrid_decoder(
             return delta(v.sub("linear_attn"), i)
         return GatedAttention(v.sub("self_attn"), c, i, plus)
 
-    w.ignore(r"(^|\.)mtp\.", r"(^|\.)visual\.", r"(^|\.)vision_tower\.")
+    w.ignore(r"(^|\.)mtp\.")
     return Decoder(w, c, text_rope(c, default_partial=0.25), mixer, mlp, norm_plus=plus, body=body, head=head)
 
 
-def qwen3_5(w: View, config: Mapping[str, Any]) -> Decoder:
+def qwen3_5(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:
     c = text_config(config)
-    bodies = {
-        "model.language_model": "lm_head",  # beside a vision tower
-        "language_model.model": "language_model.lm_head",  # the same as mlx-lm saves it
-    }
-    body = next((b for b in bodies if w.has(f"{b}.embed_tokens.weight")), "model")
-    return hybrid_decoder(
+    body, head = nested_names(w)
+    decoder = hybrid_decoder(
         w,
         c,
         delta=lambda v, i: GatedDelta(v, c, i),
         mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn),
         body=body,
-        head=bodies.get(body, "lm_head"),
+        head=head,
     )
+    place = tower_place(w) if isinstance(config.get("vision_config"), Mapping) else None
+    if place is not None:
+        return beside_tower(w, config, place, decoder, c.hidden)
+    w.ignore(r"(^|\.)visual\.", r"(^|\.)vision_tower\.")
+    return decoder

@@ -19,6 +19,7 @@ from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
 from engine.models.qwen3_next import qwen3_next
 from engine.models.qwen3_tts import qwen3_tts
+from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
 from engine.parts import MakePart
@@ -39,6 +40,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
     "qwen3_tts": qwen3_tts,
+    "qwen3_vl": qwen3_vl,
 }
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
