@@ -4,6 +4,8 @@
 
     print(grus.chat("Why is the sky blue?", model="Qwen/Qwen3-0.6B"))
 
+    print(grus.chat("What is in this picture?", images=["cat.jpg"], model="Qwen/Qwen3-VL-2B-Instruct"))
+
     with grus.load("Qwen/Qwen3-0.6B") as model:
         for piece in model.stream("Tell me a story."):
             print(piece, end="", flush=True)
@@ -33,7 +35,7 @@ from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
 from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.listening.transcript import Transcript
 from engine.settings import Settings
-from engine.types import Failed, Handle, Request, Result, SamplingParams, Text
+from engine.types import Failed, Handle, Result, SamplingParams, Text
 
 __all__ = ["Answer", "Ears", "GrusError", "Model", "batch", "chat", "listen", "load", "run", "unload"]
 
@@ -128,20 +130,37 @@ class Model:
         self.loaded = load_model(name, self._options)
         return self.loaded
 
-    def prompt(self, prompt: Messages, *, raw: bool = False, system: str | None = None, **variables: Any) -> Prompt:
-        """What the model would read. `raw`: no chat template."""
+    def prompt(
+        self,
+        prompt: Messages,
+        *,
+        raw: bool = False,
+        system: str | None = None,
+        images: Sequence[Any] = (),
+        **variables: Any,
+    ) -> Prompt:
+        """What the model would read. `raw`: no chat template.
+
+        `images` come before a prompt that is one string: paths, Pillow images, arrays or bytes of files. In messages they
+        are parts, `{"type": "image", "image": Path("cat.jpg")}`.
+        """
         if raw:
-            if not isinstance(prompt, str) or system is not None:
-                raise TypeError("A raw prompt is one string, without a system prompt.")
+            if not isinstance(prompt, str) or system is not None or images:
+                raise TypeError("A raw prompt is one string, without a system prompt and without images.")
             return text_prompt(self.loaded, prompt)
-        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+        if isinstance(prompt, str):
+            messages = [{"role": "user", "content": with_images(prompt, images)}]
+        else:
+            if images:
+                raise TypeError("Images go with one string. In messages they are parts of the content.")
+            messages = list(prompt)
         if system is not None:
             messages.insert(0, {"role": "system", "content": system})
         return chat_prompt(self.loaded, messages, **variables)
 
     def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> Handle:
         """Start a request; its events are read from the handle."""
-        return self.engine.submit(Request(self.name, prompt.ids, sampling or SamplingParams()))
+        return self.engine.submit(prompt.request(self.name, sampling))
 
     def run(
         self,
@@ -149,11 +168,12 @@ class Model:
         *,
         raw: bool = False,
         system: str | None = None,
+        images: Sequence[Any] = (),
         variables: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Answer:
         """Answer one prompt. `sampling`: max_tokens, temperature, top_p, seed, stop, ... (see SamplingParams)."""
-        read = self.prompt(prompt, raw=raw, system=system, **(variables or {}))
+        read = self.prompt(prompt, raw=raw, system=system, images=images, **(variables or {}))
         result = self.submit(read, SamplingParams(**sampling)).result()
         return Answer(result.text, read, result)
 
@@ -163,11 +183,12 @@ class Model:
         *,
         raw: bool = False,
         system: str | None = None,
+        images: Sequence[Any] = (),
         variables: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Iterator[str]:
         """The answer in pieces, as it is made. Closing the iterator stops the model."""
-        read = self.prompt(prompt, raw=raw, system=system, **(variables or {}))
+        read = self.prompt(prompt, raw=raw, system=system, images=images, **(variables or {}))
         handle = self.submit(read, SamplingParams(**sampling))
         try:
             for event in handle:
@@ -184,7 +205,7 @@ class Model:
         """Answer many prompts together, in their order."""
         read = [self.prompt(prompt, raw=raw, system=system) for prompt in prompts]
         params = SamplingParams(**sampling)
-        results = self.engine.batch([Request(self.name, prompt.ids, params) for prompt in read])
+        results = self.engine.batch([prompt.request(self.name, params) for prompt in read])
         return [
             Answer(result.text, prompt, result) for prompt, result in zip(read, results) if isinstance(result, Result)
         ]
@@ -199,6 +220,14 @@ class Model:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:
+    """A message's content. A string among the images is a path."""
+    if not images:
+        return text
+    given = [Path(image) if isinstance(image, str) else image for image in images]
+    return [*({"type": "image", "image": image} for image in given), {"type": "text", "text": text}]
 
 
 _kept: dict[tuple[str, LoadOptions], Model] = {}
