@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import add_model, add_sampling, load_options, sampling, say_quantized
+from app.commands.options import add_images, add_model, add_sampling, load_options, sampling, say_notes, say_quantized
 from app.commands.run import figures
-from engine.errors import ContextOverflow, GrusError
+from engine.errors import BadRequest, ContextOverflow, GrusError
+from engine.pipelines.seeing import open_image
 from engine.text.reasoning import ReasoningSplitter
 from engine.types import Failed, SamplingParams, Text, Timings
 
 HELP = """\
+/image FILE    show the model an image, together with what you say next
 /reset         forget the conversation
 /save FILE     write the conversation to a file (.json, else as markdown)
 /system TEXT   set the system prompt and start anew
@@ -35,6 +37,7 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_model(command)
+    add_images(command)
     add_sampling(command)
     command.set_defaults(command=chat)
 
@@ -45,7 +48,10 @@ def chat(options: argparse.Namespace) -> int:
         say_quantized(model.loaded.quant, options.quant)
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
-        Conversation(model, params, options.system).hold()
+        conversation = Conversation(model, params, options.system)
+        for path in options.image:
+            conversation.show(path)
+        conversation.hold()
     return 0
 
 
@@ -54,7 +60,9 @@ class Conversation:
 
     def __init__(self, model: grus.Model, params: SamplingParams, system: str | None) -> None:
         self.model, self.params, self.system = model, params, system
-        self.messages: list[dict[str, str]] = []
+        self.messages: list[dict[str, Any]] = []
+        self.images: list[Path] = []  # shown, and waiting for words
+        self.noted: set[str] = set()
 
     def hold(self) -> None:
         with contextlib.suppress(ImportError):
@@ -74,6 +82,13 @@ class Conversation:
             elif line.strip():
                 self._answer(line)
 
+    def show(self, path: Path) -> None:
+        """Raises where there is no image, or the model sees none."""
+        if self.model.loaded.sight is None:
+            raise BadRequest(f"{self.model.name} reads text only and does not see images.", "images")
+        open_image(path)
+        self.images.append(path)
+
     def _read(self) -> str:
         line = input("> ")
         while line.endswith("\\"):
@@ -86,12 +101,14 @@ class Conversation:
         rest = rest.strip()
         if command in ("/quit", "/exit"):
             return False
-        if command == "/reset":
-            self.messages.clear()
+        if command == "/image":
+            self._show(rest)
+        elif command == "/reset":
+            self._forget()
             print("The conversation is forgotten.")
         elif command == "/system":
             self.system = rest or None
-            self.messages.clear()
+            self._forget()
             print(
                 "A new conversation, with this system prompt."
                 if rest
@@ -105,6 +122,21 @@ class Conversation:
             print(HELP)
         return True
 
+    def _show(self, name: str) -> None:
+        if not name:
+            print("Say which: /image FILE")
+            return
+        try:
+            self.show(Path(name).expanduser())
+        except GrusError as error:
+            print(error)
+        else:
+            print(f"{name} goes with what you say next.")
+
+    def _forget(self) -> None:
+        self.messages.clear()
+        self.images.clear()
+
     def _save(self, name: str) -> None:
         if not name:
             print("Say where: /save FILE")
@@ -112,9 +144,11 @@ class Conversation:
         path = Path(name).expanduser()
         messages = self._all_messages()
         if path.suffix == ".json":
-            text = json.dumps({"model": self.model.name, "messages": messages}, ensure_ascii=False, indent=2)
+            text = json.dumps(
+                {"model": self.model.name, "messages": messages}, ensure_ascii=False, indent=2, default=str
+            )
         else:
-            text = "\n\n".join(f"**{m['role'].capitalize()}**\n\n{m['content']}" for m in messages)
+            text = "\n\n".join(f"**{m['role'].capitalize()}**\n\n{_markdown(m['content'])}" for m in messages)
         try:
             path.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
@@ -122,12 +156,12 @@ class Conversation:
         else:
             print(f"Saved {len(messages)} messages to {path}.")
 
-    def _all_messages(self) -> list[dict[str, str]]:
+    def _all_messages(self) -> list[dict[str, Any]]:
         system = [{"role": "system", "content": self.system}] if self.system else []
         return [*system, *self.messages]
 
     def _answer(self, line: str) -> None:
-        self.messages.append({"role": "user", "content": line})
+        self.messages.append({"role": "user", "content": grus.with_images(line, self.images)})
         try:
             answer, timings = self._stream()
         except ContextOverflow as error:
@@ -139,11 +173,14 @@ class Conversation:
         else:
             # A stopped answer stays in the conversation as far as it came: the person has read it.
             self.messages.append({"role": "assistant", "content": answer})
+            self.images.clear()
             if timings:
                 print(f"[{figures(timings)}]", file=sys.stderr)
 
     def _stream(self) -> tuple[str, Timings | None]:
         prompt = self.model.prompt(self._all_messages())
+        say_notes([note for note in prompt.notes if note not in self.noted])
+        self.noted.update(prompt.notes)
         handle = self.model.submit(prompt, self.params)
         splitter = ReasoningSplitter.after_prompt(prompt.text)
         said: list[str] = []
@@ -172,3 +209,9 @@ class Conversation:
                 said.append(piece)
         print()
         return "".join(said), handle.result().timings
+
+
+def _markdown(content: str | list[dict[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(f"![]({part['image']})" if part["type"] == "image" else part["text"] for part in content)

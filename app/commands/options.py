@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from engine.hub.progress import TerminalBar
@@ -59,6 +61,23 @@ def add_sampling(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest tokens")
     group.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same answer")
+
+
+def add_images(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--image",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="an image that the model shall look at; may be repeated",
+    )
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """What of the images is lost, before the answer."""
+    for note in notes:
+        print(note, file=sys.stderr)
 
 
 def load_options(options: argparse.Namespace) -> LoadOptions:

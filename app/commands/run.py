@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import add_model, add_sampling, load_options, sampling, say_quantized
+from app.commands.options import add_images, add_model, add_sampling, load_options, sampling, say_notes, say_quantized
 from engine.errors import BadRequest
 from engine.types import Failed, Text, Timings
 
@@ -18,6 +18,7 @@ Answers one prompt and streams the answer to standard output. Speed goes to stan
 
   grus run Qwen/Qwen3-0.6B "Why is the sky blue?"
   cat report.txt | grus run ./my-model - --system "Summarize in three sentences."
+  grus run ./my-vision-model "What is in this picture?" --image cat.jpg
   grus run ./my-model --raw "Once upon a time" --json"""
 
 
@@ -30,6 +31,7 @@ def add_to(commands: Any) -> None:
     )
     add_model(command)
     command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
+    add_images(command)
     add_sampling(command)
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
     command.add_argument(
@@ -44,9 +46,12 @@ def run(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.prompt == "-" else options.prompt
     if options.raw and options.system is not None:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
+    if options.raw and options.image:
+        raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --image.", "image")
     with grus.Model(options.model, load_options(options), profile=options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
-        prompt = model.prompt(text, raw=options.raw, system=options.system)
+        prompt = model.prompt(text, raw=options.raw, system=options.system, images=options.image)
+        say_notes(prompt.notes)
         handle = model.submit(prompt, params)
         try:
             for event in handle:

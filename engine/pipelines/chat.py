@@ -27,6 +27,15 @@ def chat_prompt(
     return encoded(model, text, looked.pictures, looked.notes)
 
 
-def text_prompt(model: LoadedModel, text: str) -> Prompt:
-    """A text for the model to continue, with no template around it."""
-    return encoded(model, text, add_special=True)
+def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Prompt:
+    """A text for the model to continue, with no template around it.
+
+    `images` take the places that the text has for them. Where it has none at all, text and images become a message.
+    """
+    if not images:
+        return encoded(model, text, add_special=True)
+    parts: list[Any] = [{"type": "image", "image": image} for image in images]
+    if model.sight is None or any(id in model.sight.places for id in model.tokenizer.encode(text, add_special=False)):
+        looked = look(model, [{"role": "user", "content": parts}])
+        return encoded(model, text, looked.pictures, looked.notes, add_special=True)
+    return chat_prompt(model, [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}])

@@ -46,6 +46,7 @@ class QwenSight:
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
         self.image_id, self.video_id = config.int("image_token_id"), config.int("video_token_id")
         self.start_id, self.end_id = config.int("vision_start_token_id"), config.int("vision_end_token_id")
+        self.places = (self.image_id, self.video_id)
         self._encode = encode
 
     def note(self, image: ImageLike) -> str | None:
@@ -80,14 +81,13 @@ class QwenSight:
         return Clip(self._patches(pixels), grid, self._places(grid), key, middles)
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        places = (self.image_id, self.video_id)
-        kinds = [id for id in ids if id in places]
+        kinds = [id for id in ids if id in self.places]
         if any((id == self.video_id) != isinstance(picture, Clip) for id, picture in zip(kinds, pictures)):
             raise BadRequest("The prompt has an image where a video is given, or a video where an image is.", "images")
-        return expand_placeholders(self._unwrapped(ids), pictures, places, self._spelled)
+        return expand_placeholders(self._unwrapped(ids), pictures, self.places, self._spelled)
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
-        places = iter(np.flatnonzero(np.isin(np.asarray(ids), (self.image_id, self.video_id))).tolist())
+        places = iter(np.flatnonzero(np.isin(np.asarray(ids), self.places)).tolist())
         runs = []
         for picture in pictures:
             times, rows, columns = picture.grid

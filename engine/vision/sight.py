@@ -27,6 +27,10 @@ class Sight(Protocol):
     def cap(self) -> int:
         """The most pixels of an image that the model looks at; larger ones are scaled down."""
 
+    @property
+    def places(self) -> Collection[int]:
+        """The ids that hold a picture's place in a prompt, before it is expanded and after."""
+
     def note(self, image: ImageLike) -> str | None:
         """For people: what is lost where an image is larger than the cap."""
 
