@@ -149,7 +149,7 @@ class Model:
                 raise TypeError("A raw prompt is one string, without a system prompt and without images.")
             return text_prompt(self.loaded, prompt)
         if isinstance(prompt, str):
-            messages = [{"role": "user", "content": with_images(prompt, images)}]
+            messages: list[Mapping[str, Any]] = [{"role": "user", "content": with_images(prompt, images)}]
         else:
             if images:
                 raise TypeError("Images go with one string. In messages they are parts of the content.")

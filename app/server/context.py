@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 
 from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
-from app.server.images import Images
+from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
 from app.server.many import Together
 from app.server.replies import Part
 from app.server.responses.store import Store
@@ -23,6 +23,7 @@ from app.server.streaming import COMMENT, Stream, event, while_connected
 from app.server.thoughts import BoundThoughts
 from engine.errors import GrusError
 from engine.loading import LoadedModel
+from engine.types import Picture
 
 log = logging.getLogger("grus.server")
 
@@ -53,13 +54,25 @@ class Server:
     responses: Store
     images: Images
 
-    async def prepare(self, chat: Conversation, name: str | None) -> tuple[str, LoadedModel, Prepared]:
-        size = sum(len(str(message.get("content", ""))) for message in chat.messages) + len(chat.prediction)
+    async def prepare(
+        self, chat: Conversation, name: str | None, request: Request
+    ) -> tuple[str, LoadedModel, Prepared]:
+        """Look the model up, look at the images, render and tokenize; all for nothing if the client goes away."""
+        size = sum(map(text_size, chat.messages)) + len(chat.prediction)
         self.check_prompt(size)
         served, model = await self.service.find(name)
+        if parts := parts_of(chat.messages):
+            pictures = await self.look(parts, model, request)
+            chat = replace(chat, messages=with_pictures(chat.messages, pictures))
         if size < LONG_PROMPT:
             return served, model, prepare(chat, model, served)
         return served, model, await asyncio.to_thread(prepare, chat, model, served)
+
+    async def look(self, parts: Sequence[ImagePart], model: LoadedModel, request: Request) -> list[Picture]:
+        """What the model sees of a request's images; nothing is fetched any more once the client has gone."""
+        if not parts:
+            return []
+        return await while_connected(request.receive, self.images.look(parts, model), lambda: None)
 
     def check_prompt(self, size: int) -> None:
         if size > self.settings.max_prompt:

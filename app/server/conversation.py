@@ -15,6 +15,7 @@ from app.server.errors import bad_request, unsupported
 from app.server.replies import ReplyReader
 from engine.loading import LoadedModel
 from engine.pipelines.chat import Prompt, chat_prompt
+from engine.pipelines.prompt import with_text
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
 from engine.text.tools import ToolParser, parser_for
 from engine.types import Grammar, Request, SamplingParams
@@ -33,7 +34,7 @@ class ToolChoice:
 
 @dataclass
 class Conversation:
-    """What was asked. Messages and tools have OpenAI's shape, which chat templates read."""
+    """What was asked. Messages and tools have OpenAI's shape, which chat templates read; images are `ImagePart`s."""
 
     messages: Sequence[Mapping[str, Any]]
     sampling: SamplingParams = field(default_factory=SamplingParams)
@@ -82,7 +83,7 @@ class _Preparation:
         reader = ReplyReader(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
         close = self.tags.close if self.tags is not None else ""
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
-        return Prepared(Request(name, prompt.ids, sampling, prediction=guess), reader, prompt, close)
+        return Prepared(prompt.request(name, sampling, prediction=guess), reader, prompt, close)
 
     def _grammar(self, forced: bool) -> Grammar | None:
         chat = self.chat
@@ -121,8 +122,7 @@ class _Preparation:
         if constrained and self.tags is not None and not opened and not self.chat.continue_last:
             # A model that may or may not begin to reason would leave it open where the promised form begins.
             if self._wants_reasoning:
-                text = prompt.text + self.tags.open + "\n"
-                return Prompt(text, self.model.tokenizer.encode(text, add_special=False)), True
+                return with_text(self.model, prompt, self.tags.open + "\n"), True
             if "enable_thinking" in self.template and "enable_thinking" not in variables:
                 prompt = self._render(variables | {"enable_thinking": False})
                 opened = self.tags.opened_in(prompt.text)

@@ -1,7 +1,7 @@
-"""Images in requests: from each family's way of sending them to bytes that are an image of a size we take.
+"""Images in requests: from each family's way of sending them to pictures that a model looks at.
 
 An image comes within the request (a data URL, or base64) or from the public web. A path of this machine is never read,
-whatever it is written as. Knows nothing of models.
+whatever it is written as.
 """
 
 from __future__ import annotations
@@ -9,20 +9,28 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
-from app.server.errors import ApiError, bad_request, unsupported
+from app.server.errors import bad_request, unsupported
 from app.server.fetching import MIB, Fetcher
 from app.server.settings import ServerSettings
-from engine.errors import BadRequest
-from engine.media.image import SPELLED, read_header
+from engine.errors import BadRequest, ContextOverflow
+from engine.loading import LoadedModel
+from engine.media.image import SPELLED, decode_image
+from engine.types import Picture
+from engine.vision.sight import Sight
+
+log = logging.getLogger("grus.server")
+Message: TypeAlias = Mapping[str, Any]
 
 MAX_IMAGE = 20 * MIB
 MAX_IMAGES = 16
 ALL_SECONDS = 30.0  # for the images of one request together
+LOW_DETAIL = 512  # the longest side that is left where a client asks for little detail
 MEDIA_TYPES = ("png", "jpeg", "jpg", "webp", "gif", "tiff", "bmp", "x-ms-bmp")
 
 _DATA_URL = re.compile(r"data:image/([\w.+-]{1,40});base64,", re.IGNORECASE)
@@ -36,6 +44,12 @@ class ImagePart:
     param: str
     text: str
     written: Literal["url", "base64", "either"] = "url"  # a data URL is a URL
+    low: bool = False  # little detail is enough
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """As a part of a message, until it is looked at."""
+        return {"type": "image", "image": self}
 
 
 class Images:
@@ -45,22 +59,29 @@ class Images:
         self._remote = settings.remote_images
         self._fetcher = Fetcher(max_bytes=MAX_IMAGE, more_ports=settings.remote_image_ports)
 
-    async def check(self, parts: Iterable[ImagePart]) -> None:
-        """Raises for the first that is forbidden, out of reach, or no image. One at a time: they may be large."""
-        given = list(parts)
-        if len(given) > MAX_IMAGES:
-            raise bad_request(f"The request holds {len(given)} images; the most is {MAX_IMAGES}.", given[0].param)
+    async def look(self, parts: Sequence[ImagePart], model: LoadedModel) -> list[Picture]:
+        """One at a time, for they may be large."""
+        if model.sight is None:
+            raise unsupported(parts[0].param, f"The model {model.name} reads text only and does not see images.")
+        if len(parts) > MAX_IMAGES:
+            raise bad_request(f"The request holds {len(parts)} images; the most is {MAX_IMAGES}.", parts[0].param)
+        pictures: list[Picture] = []
         at = 0
         try:
             async with asyncio.timeout(ALL_SECONDS):
-                for at, part in enumerate(given):  # noqa: B007 - the handler below tells which one it was
-                    await asyncio.to_thread(read_header, await self.read(part))
+                for at, part in enumerate(parts):  # noqa: B007 - the handlers below tell which one it was
+                    data = await self.read(part)
+                    pictures.append(await asyncio.to_thread(_looked_at, data, part, model.sight))
+                    _check_room(pictures, model)
         except TimeoutError:
             raise bad_request(
-                f"The images took longer than {ALL_SECONDS:g} seconds to arrive.", given[at].param
+                f"The images took longer than {ALL_SECONDS:g} seconds to arrive.", parts[at].param
             ) from None
+        except ContextOverflow:
+            raise
         except BadRequest as error:
-            raise bad_request(str(error), given[at].param) from error
+            raise bad_request(str(error), parts[at].param) from error
+        return pictures
 
     async def read(self, part: ImagePart) -> bytes:
         """The image's bytes, whatever they are."""
@@ -104,6 +125,64 @@ def _from_base64(text: str) -> bytes:
         raise BadRequest("The image is not valid base64.") from None
 
 
-def blind(param: str) -> ApiError:
-    """Told of an image in which nothing is wrong, while no model is there that could look at it."""
-    return unsupported(param, "The loaded models read text only and do not see images.")
+def parts_of(messages: Sequence[Message]) -> list[ImagePart]:
+    """The images in messages, in order."""
+    contents = [message.get("content") for message in messages]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    return [part["image"] for part in parts if isinstance(part.get("image"), ImagePart)]
+
+
+def with_pictures(messages: Sequence[Message], pictures: Sequence[Picture]) -> list[Message]:
+    """The messages with what was seen in place of each image."""
+    left = iter(pictures)
+
+    def part(given: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "image", "image": next(left)} if isinstance(given.get("image"), ImagePart) else given
+
+    return [
+        {**message, "content": [part(given) for given in content]}
+        if isinstance(content := message.get("content"), list)
+        else message
+        for message in messages
+    ]
+
+
+def text_size(message: Message) -> int:
+    """Characters of a message's words; its images are counted elsewhere."""
+    content = message.get("content", "")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return sum(len(str(part.get("text", ""))) for part in parts)
+
+
+def written_content(parts: Sequence[str | ImagePart]) -> str | list[dict[str, Any]]:
+    """A message's content: one string, or parts where there are images among the words."""
+    if not any(isinstance(part, ImagePart) for part in parts):
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return [part.shown if isinstance(part, ImagePart) else {"type": "text", "text": part} for part in parts]
+
+
+def little_detail(detail: str | None, param: str) -> bool:
+    """OpenAI's `detail`. Raises for a word that it does not have."""
+    if detail not in (None, "auto", "low", "high", "original"):
+        raise bad_request(f"detail must be auto, low, high or original, not {detail[:40]!r}.", param)
+    return detail == "low"
+
+
+def _looked_at(data: bytes, part: ImagePart, sight: Sight) -> Picture:
+    image = decode_image(data)
+    if part.low:
+        image.thumbnail((LOW_DETAIL, LOW_DETAIL))
+    elif (note := sight.note(image)) is not None:
+        log.warning("%s: %s", part.param, note)
+    return sight.prepare(image)
+
+
+def _check_room(pictures: Sequence[Picture], model: LoadedModel) -> None:
+    """Before more are read: each may take hundreds of megabytes."""
+    tokens = sum(picture.tokens for picture in pictures)
+    if tokens >= model.context:
+        raise ContextOverflow(
+            f"The images take {tokens} tokens or more; {model.name} can hold {model.context}, answer included. "
+            "Send fewer or smaller images.",
+            "images",
+        )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from app.server.conversation import Prepared
 from app.server.replies import Part
 from app.server.service import Running, Service
+from engine.pipelines.prompt import continued
 from engine.types import Done, Text, Timings, new_id
 
 
@@ -63,8 +64,8 @@ class BoundThoughts:
                 yield part
             return
         wishes = replace(sampling, max_tokens=left, grammar_after=None)
-        prompt = [*self._request.prompt_ids, *thought, *ids]
-        self._running = self._service.submit(replace(self._request, id=new_id(), prompt_ids=prompt, sampling=wishes))
+        request = replace(continued(self._request, [*thought, *ids]), id=new_id(), sampling=wishes)
+        self._running = self._service.submit(request)
         for part in self.reader.read(Text(self._request.id, close, ())):
             yield part
         async for event in self._running.events():

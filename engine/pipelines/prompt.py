@@ -38,7 +38,14 @@ def encoded(
     add_special: bool = False,
 ) -> Prompt:
     """Tokens of a text that has a placeholder for each picture. Raises where they leave no room for an answer."""
-    ids = model.tokenizer.encode(text, add_special=add_special)
+    return placed(model, text, model.tokenizer.encode(text, add_special=add_special), pictures, notes)
+
+
+def placed(
+    model: LoadedModel, text: str, ids: Sequence[int], pictures: Sequence[Picture] = (), notes: tuple[str, ...] = ()
+) -> Prompt:
+    """The same for tokens that are there already."""
+    ids = list(ids)
     if not ids:
         raise BadRequest("The prompt is empty.", "prompt")
     if not pictures:

@@ -24,8 +24,7 @@ _ERRORS = errors(400, 404, 429, family="anthropic")
 @router.post("/v1/messages", response_model=MessageOut, responses=streams() | _ERRORS)
 async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
-    await server.images.check(serving.images(body))
-    name, _, prepared = await server.prepare(serving.conversation(body), body.model)
+    name, _, prepared = await server.prepare(serving.conversation(body), body.model, request)
     running: Running | BoundThoughts
     if isinstance(body.thinking, ThinkingOn):
         running = BoundThoughts(server.service, prepared, body.thinking.budget_tokens)
@@ -39,10 +38,9 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
 
 
 @router.post("/v1/messages/count_tokens", responses=_ERRORS)
-async def count_tokens(body: CountRequest, server: Here) -> TokenCount:
+async def count_tokens(body: CountRequest, request: Request, server: Here) -> TokenCount:
     """How many tokens the model would read."""
-    await server.images.check(serving.images(body))
-    _, _, prepared = await server.prepare(serving.conversation(body), body.model)
+    _, _, prepared = await server.prepare(serving.conversation(body), body.model, request)
     return TokenCount(input_tokens=len(prepared.prompt.ids))
 
 

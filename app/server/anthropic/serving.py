@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from app.server.anthropic.protocol import (
@@ -24,7 +24,7 @@ from app.server.anthropic.protocol import (
 from app.server.calls import json_grammar
 from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request
-from app.server.images import ImagePart, blind, data_url
+from app.server.images import ImagePart, data_url, written_content
 from app.server.replies import Collector, Message, Part
 from app.server.service import Running
 from app.server.streaming import event
@@ -32,15 +32,6 @@ from app.server.thoughts import BoundThoughts
 from engine.types import Grammar, SamplingParams, Timings, new_id
 
 PING = event({"type": "ping"}, "ping")
-
-
-def images(body: CountRequest) -> Iterator[ImagePart]:
-    for at, message in enumerate(body.messages):
-        for block in message.content if isinstance(message.content, list) else ():
-            within = block.content if isinstance(block, ToolResultBlock) else [block]
-            for part in within if isinstance(within, list) else ():
-                if isinstance(part, ImageBlock):
-                    yield _image(part, f"messages.{at}.content")
 
 
 def _image(block: ImageBlock, param: str) -> ImagePart:
@@ -127,21 +118,21 @@ def template_messages(message: MessageIn, at: int) -> list[dict[str, Any]]:
         return [{"role": message.role, "content": message.content}]
     results = [block for block in message.content if isinstance(block, ToolResultBlock)]
     out = [{"role": "tool", "tool_call_id": r.tool_use_id, "content": _result(r, at)} for r in results]
-    texts: list[str] = []
+    said: list[str | ImagePart] = []
     thoughts: list[str] = []
     calls: list[dict[str, Any]] = []
     for block in message.content:
         if isinstance(block, ImageBlock):
-            raise blind(f"messages.{at}.content")
-        if isinstance(block, TextBlock):
-            texts.append(block.text)
+            said.append(_image(block, f"messages.{at}.content"))
+        elif isinstance(block, TextBlock):
+            said.append(block.text)
         elif isinstance(block, ThinkingBlock):
             thoughts.append(block.thinking)
         elif isinstance(block, ToolUseBlock):
             arguments = json.dumps(block.input, ensure_ascii=False)
             calls.append({"id": block.id, "type": "function", "function": {"name": block.name, "arguments": arguments}})
-    if texts or thoughts or calls or not results:
-        spoken: dict[str, Any] = {"role": message.role, "content": "\n".join(texts)}
+    if said or thoughts or calls or not results:
+        spoken: dict[str, Any] = {"role": message.role, "content": written_content(said)}
         if thoughts:
             spoken["reasoning_content"] = "\n".join(thoughts)
         if calls:
@@ -150,14 +141,16 @@ def template_messages(message: MessageIn, at: int) -> list[dict[str, Any]]:
     return out
 
 
-def _result(block: ToolResultBlock, at: int) -> str:
+def _result(block: ToolResultBlock, at: int) -> str | list[dict[str, Any]]:
     if block.content is None or isinstance(block.content, str):
-        text = block.content or ""
+        parts: list[str | ImagePart] = [block.content or ""]
     else:
-        if any(isinstance(part, ImageBlock) for part in block.content):
-            raise blind(f"messages.{at}.content")
-        text = "\n".join(part.text for part in block.content if isinstance(part, TextBlock))
-    return f"Error: {text}" if block.is_error else text
+        param = f"messages.{at}.content"
+        parts = [_image(part, param) if isinstance(part, ImageBlock) else part.text for part in block.content]
+    if block.is_error:
+        first = parts[0] if parts and isinstance(parts[0], str) else ""
+        parts = [f"Error: {first}", *parts[bool(first) :]]
+    return written_content(parts)
 
 
 def complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str) -> dict[str, Any]:

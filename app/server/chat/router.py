@@ -19,8 +19,7 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 @router.post("/v1/chat/completions", response_model=ChatCompletion, responses=streams() | errors(400, 404, 429))
 async def chat_completions(body: ChatRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
-    await server.images.check(serving.images(body))
-    name, model, prepared = await server.prepare(serving.conversation(body), body.model)
+    name, model, prepared = await server.prepare(serving.conversation(body), body.model, request)
     running = server.service.submit(prepared.request, prepared.reader)
     if body.stream:
         options = body.stream_options

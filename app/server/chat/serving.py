@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 from app.server.calls import json_grammar
 from app.server.chat.protocol import (
     AudioContent,
     ChatRequest,
+    Content,
     ImageContent,
     JsonObjectFormat,
     JsonSchemaFormat,
@@ -19,7 +20,7 @@ from app.server.chat.protocol import (
 )
 from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request, unsupported
-from app.server.images import ImagePart, blind
+from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai_shapes import content_logprobs, finish_reason, usage
 from app.server.replies import Collector, Part
 from app.server.replies import Message as Reply
@@ -27,13 +28,6 @@ from app.server.service import Running
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.types import Grammar, new_id
-
-
-def images(body: ChatRequest) -> Iterator[ImagePart]:
-    for at, message in enumerate(body.messages):
-        for part in message.content if isinstance(message.content, list) else ():
-            if isinstance(part, ImageContent):
-                yield ImagePart(f"messages.{at}.content", part.image_url.url)
 
 
 def conversation(body: ChatRequest) -> Conversation:
@@ -70,20 +64,23 @@ def conversation(body: ChatRequest) -> Conversation:
 
 def template_message(message: Message, at: int) -> dict[str, Any]:
     """As chat templates know it. What a message leaves out is left out."""
-    for part in message.content if isinstance(message.content, list) else ():
-        if isinstance(part, ImageContent):
-            raise blind(f"messages.{at}.content")
-        if isinstance(part, AudioContent):
-            raise unsupported(f"messages.{at}.content", "The loaded models read text only and do not hear audio.")
     plain = message.model_dump(exclude_none=True, exclude={"annotations"})
     if plain["role"] == "developer":
         plain["role"] = "system"
     for call in plain.get("tool_calls", ()):
         call.pop("index", None)
-    if isinstance(plain.get("content"), list):
-        plain["content"] = "\n".join(part["text"] for part in plain["content"])
+    if isinstance(message.content, list):
+        plain["content"] = written_content([_written(part, f"messages.{at}.content") for part in message.content])
     plain.setdefault("content", "")
     return plain
+
+
+def _written(part: Content, param: str) -> str | ImagePart:
+    if isinstance(part, AudioContent):
+        raise unsupported(param, "The loaded models do not hear audio.")
+    if isinstance(part, ImageContent):
+        return ImagePart(param, part.image_url.url, low=little_detail(part.image_url.detail, param))
+    return part.text
 
 
 def _text(content: str | list[TextContent]) -> str:

@@ -51,8 +51,7 @@ async def chat(body: ChatRequest, request: Request, server: Here) -> Any | Respo
     """A reply to a conversation. Without messages: load the model, or unload it with keep_alive 0."""
     if not body.messages:
         return await _load_or_unload(body, server, serving.chat_shape)
-    await server.images.check(serving.images(body))
-    name, _, prepared = await server.prepare(serving.chat(body), body.model)
+    name, _, prepared = await server.prepare(serving.chat(body), body.model, request)
     return await _reply(body, request, server, name, prepared, serving.chat_shape)
 
 
@@ -64,8 +63,7 @@ async def generate(body: GenerateRequest, request: Request, server: Here) -> Any
     if body.raw or body.suffix is not None:
         name, prepared = await _plain(body, server)
     else:
-        await server.images.check(serving.images(body))
-        name, _, prepared = await server.prepare(serving.generate(body), body.model)
+        name, _, prepared = await server.prepare(serving.generate(body), body.model, request)
     return await _reply(body, request, server, name, prepared, serving.generate_shape)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from app.server.calls import json_grammar
 from app.server.conversation import Conversation, Prepared, ToolChoice
 from app.server.errors import bad_request
-from app.server.images import ImagePart, blind
+from app.server.images import ImagePart, written_content
 from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
 from app.server.openai_shapes import content_logprobs
 from app.server.replies import Collector, Part
@@ -23,17 +23,6 @@ from engine.text.tokenizer import Tokenizer
 from engine.types import SamplingParams, Timings
 
 Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, thinking, calls
-
-
-def images(body: ChatRequest | GenerateRequest) -> Iterator[ImagePart]:
-    """Ollama's clients send base64 alone."""
-    if isinstance(body, GenerateRequest):
-        for text in body.images or ():
-            yield ImagePart("images", text, "base64")
-        return
-    for at, message in enumerate(body.messages or ()):
-        for text in message.images or ():
-            yield ImagePart(f"messages.{at}.images", text, "base64")
 
 
 def chat(body: ChatRequest) -> Conversation:
@@ -48,10 +37,8 @@ def chat(body: ChatRequest) -> Conversation:
 
 
 def generate(body: GenerateRequest) -> Conversation:
-    if body.images:
-        raise blind("images")
-    messages = [{"role": "system", "content": body.system}] if body.system else []
-    messages.append({"role": "user", "content": body.prompt or ""})
+    messages: list[dict[str, Any]] = [{"role": "system", "content": body.system}] if body.system else []
+    messages.append({"role": "user", "content": _content(body.prompt, body.images, "images")})
     return Conversation(messages=messages, **_common(body))
 
 
@@ -97,9 +84,8 @@ def sampling(options: Options) -> SamplingParams:
 
 
 def template_message(message: Message, at: int) -> dict[str, Any]:
-    if message.images:
-        raise blind(f"messages.{at}.images")
-    plain: dict[str, Any] = {"role": message.role, "content": message.content or ""}
+    content = _content(message.content, message.images, f"messages.{at}.images")
+    plain: dict[str, Any] = {"role": message.role, "content": content}
     if message.thinking:
         plain["reasoning_content"] = message.thinking
     if message.tool_name:
@@ -116,6 +102,11 @@ def template_message(message: Message, at: int) -> dict[str, Any]:
             for number, call in enumerate(message.tool_calls)
         ]
     return plain
+
+
+def _content(text: str | None, images: list[str] | None, param: str) -> str | list[dict[str, Any]]:
+    """Ollama's clients send images as base64 alone; they are seen before the words."""
+    return written_content([*(ImagePart(param, image, "base64") for image in images or ()), text or ""])
 
 
 def within(prepared: Prepared, options: Options | None) -> Prepared:

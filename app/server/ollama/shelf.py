@@ -73,7 +73,7 @@ def resident(loaded: LoadedModel, service: Service, expires_in: float | None) ->
 def shown(loaded: LoadedModel) -> Shown:
     kind = str(loaded.config.get("model_type", ""))
     source = loaded.template.source() if loaded.template.names else ""
-    able = ["completion"]
+    able = ["completion"] + (["vision"] if loaded.sight is not None else [])
     if "tools" in source:
         able.append("tools")
     if tags_for(kind, source) is not None:
@@ -88,7 +88,8 @@ def shown(loaded: LoadedModel) -> Shown:
             "general.basename": loaded.name,
             f"{kind}.context_length": loaded.context,
             f"{kind}.vocab_size": loaded.vocab,
-        },
+        }
+        | ({f"{kind}.vision.max_pixels": loaded.sight.cap} if loaded.sight is not None else {}),
         capabilities=able,
     )
 

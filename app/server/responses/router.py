@@ -11,7 +11,7 @@ from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError
 from app.server.responses.protocol import Deleted, ResponseObject, ResponsesRequest
-from app.server.responses.serving import Exchange, images
+from app.server.responses.serving import Exchange
 from app.server.strict import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
@@ -20,9 +20,8 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 @router.post("/v1/responses", response_model=ResponseObject, responses=streams() | errors(400, 404, 429))
 async def create(body: ResponsesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to items, whole or as a stream of events. It can be continued by its id unless `store` is false."""
-    await server.images.check(images(body))
     exchange = Exchange(body, server.responses)
-    name, model, prepared = await server.prepare(exchange.conversation, body.model)
+    name, model, prepared = await server.prepare(exchange.conversation, body.model, request)
     running = server.service.submit(prepared.request, prepared.reader)
     exchange.begin(running, name, model.tokenizer)
     if body.stream:

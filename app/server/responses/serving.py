@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from app.server.calls import json_grammar
 from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
-from app.server.images import ImagePart
+from app.server.images import ImagePart, little_detail, written_content
 from app.server.replies import Part
 from app.server.responses.items import Items
 from app.server.responses.protocol import (
@@ -26,19 +26,13 @@ from app.server.responses.protocol import (
     ResultItem,
     SchemaFormat,
 )
+from app.server.responses.protocol import Part as Given
 from app.server.responses.store import Store
 from app.server.service import Running
 from app.server.streaming import event
 from engine.errors import GrusError
 from engine.text.tokenizer import Tokenizer
 from engine.types import Grammar, SamplingParams, Timings, new_id
-
-
-def images(body: ResponsesRequest) -> Iterator[ImagePart]:
-    for at, item in enumerate(() if isinstance(body.input, str) else body.input):
-        for part in item.content if isinstance(item, MessageItem) and isinstance(item.content, list) else ():
-            if isinstance(part, InputImage) and part.image_url is not None:
-                yield ImagePart(f"input.{at}.content", part.image_url)
 
 
 class Exchange:
@@ -205,10 +199,10 @@ def template_messages(items: Sequence[Item]) -> list[dict[str, Any]]:
             output = item.output if isinstance(item.output, str) else "\n".join(part.text for part in item.output)
             messages.append({"role": "tool", "tool_call_id": item.call_id, "content": output})
         elif item.role == "assistant" and messages and _only_thought(messages[-1]):
-            messages[-1]["content"] = _text(item, at)
+            messages[-1]["content"] = _content(item, at)
         else:
             role = "system" if item.role == "developer" else item.role
-            messages.append({"role": role, "content": _text(item, at)})
+            messages.append({"role": role, "content": _content(item, at)})
     return messages
 
 
@@ -216,14 +210,21 @@ def _only_thought(message: dict[str, Any]) -> bool:
     return message["role"] == "assistant" and not message["content"] and "tool_calls" not in message
 
 
-def _text(item: MessageItem, at: int) -> str:
+def _content(item: MessageItem, at: int) -> str | list[dict[str, Any]]:
     if isinstance(item.content, str):
         return item.content
-    for part in item.content:
-        if not isinstance(part, InputText | OutputText):
-            kind = part.type.removeprefix("input_")
-            raise unsupported(f"input.{at}.content", f"The loaded models read text only; {kind} parts are not taken.")
-    return "\n".join(part.text for part in item.content if isinstance(part, InputText | OutputText))
+    return written_content([_written(part, f"input.{at}.content") for part in item.content])
+
+
+def _written(part: Given, param: str) -> str | ImagePart:
+    if isinstance(part, InputText | OutputText):
+        return part.text
+    if isinstance(part, InputImage):
+        if part.image_url is None or part.file_id is not None:
+            raise unsupported(param, "An image must come in image_url; files that were uploaded are not kept here.")
+        return ImagePart(param, part.image_url, low=little_detail(part.detail, param))
+    kind = part.type.removeprefix("input_")
+    raise unsupported(param, f"The loaded models read text and images; {kind} parts are not taken.")
 
 
 def _tool_choice(body: ResponsesRequest) -> ToolChoice:

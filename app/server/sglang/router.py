@@ -30,7 +30,7 @@ PROBE_SECONDS = 30.0
 @router.post("/generate", response_model=Generated | list[Generated], responses=streams() | errors(400, 404, 429))
 async def generate(body: GenerateRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens; a list for a list."""
-    made = await serving.generation(body, server)
+    made = await serving.generation(body, server, request)
     together = serving.submit(made, server)
     if body.stream:
         return await server.stream(together, serving.chunks(made, together))

@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fastapi import Request as HttpRequest
+
 from app.server.calls import json_grammar
 from app.server.completions.serving import check_ids
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request
-from app.server.images import ImagePart, blind
+from app.server.images import ImagePart
 from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
 from app.server.replies import ReplyReader
@@ -20,15 +22,16 @@ from app.server.sglang.protocol import GenerateParams, GenerateRequest
 from app.server.streaming import DONE, event
 from app.server.strict import parse
 from engine.loading import LoadedModel
-from engine.pipelines.chat import text_prompt
+from engine.pipelines.chat import Prompt, text_prompt
+from engine.pipelines.prompt import placed
 from engine.types import (
     Done,
     Event,
     Finished,
     FinishReason,
     Grammar,
+    Picture,
     PromptScores,
-    Request,
     SamplingParams,
     Started,
     Text,
@@ -52,23 +55,26 @@ class Output:
 class Generation:
     """One call of `/generate`."""
 
-    def __init__(self, body: GenerateRequest, name: str, model: LoadedModel) -> None:
+    def __init__(
+        self, body: GenerateRequest, name: str, model: LoadedModel, pictures: Sequence[Sequence[Picture]]
+    ) -> None:
+        """`pictures` of each prompt."""
         self.body = body
         self.model = model
-        prompts, self.batch = self._prompts()
+        given, self.batch = sources(body)
+        prompts = self._prompts(given, pictures)
         params = self._per_prompt(body.sampling_params or GenerateParams(), len(prompts), "sampling_params")
         rids = self._per_prompt(body.rid, len(prompts), "rid") if body.rid is not None else None
         # SGLang's own default is -1: the output alone
         self.start = -1 if body.logprob_start_len is None else body.logprob_start_len
         self.requests = [
-            Request(
+            prompt.request(
                 name,
-                ids,
                 sampling(one, bool(body.return_logprob), body.top_logprobs_num or 0),
                 id=rids[at] if rids else new_id("gen"),
                 prompt_logprobs=bool(body.return_logprob) and self.start >= 0,
             )
-            for at, (ids, one) in enumerate(zip(prompts, params))
+            for at, (prompt, one) in enumerate(zip(prompts, params))
         ]
         if len({request.id for request in self.requests}) < len(self.requests):
             raise bad_request("Each prompt needs a rid of its own.", "rid")
@@ -78,16 +84,11 @@ class Generation:
         self.cached = [0] * len(prompts)
         self.began = time.monotonic()
 
-    def _prompts(self) -> tuple[list[list[int]], bool]:
+    def _prompts(self, given: Sequence[Any], pictures: Sequence[Sequence[Picture]]) -> list[Prompt]:
         if self.body.text is not None:
-            texts = [self.body.text] if isinstance(self.body.text, str) else self.body.text
-            return [text_prompt(self.model, text).ids for text in texts], isinstance(self.body.text, list)
-        given = self.body.input_ids or []
-        rows = [row for row in given if isinstance(row, list)]
-        batch = bool(rows)
-        rows = rows or [[id for id in given if isinstance(id, int)]]
-        check_ids(rows, self.model, "input_ids")
-        return rows, batch
+            return [text_prompt(self.model, text, own) for text, own in zip(given, pictures)]
+        check_ids(given, self.model, "input_ids")
+        return [placed(self.model, "", ids, own) for ids, own in zip(given, pictures)]
 
     def _per_prompt(self, given: Any, count: int, name: str) -> list[Any]:
         if not isinstance(given, list):
@@ -211,31 +212,49 @@ def _schema(given: str | dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def images(body: GenerateRequest) -> Iterator[ImagePart]:
-    """One, several, or several for each prompt: a URL, a data URL or base64."""
-    for param in ("image_data", "image_url"):
-        waiting = [getattr(body, param)]
-        while waiting:
-            one = waiting.pop(0)
-            if isinstance(one, list):
-                waiting[:0] = one
-            elif isinstance(one, str) and one:
-                yield ImagePart(param, one, "either")
-            elif one:
-                raise bad_request(f"{param} must be texts: URLs, data URLs or base64.", param)
+def sources(body: GenerateRequest) -> tuple[list[Any], bool]:
+    """The texts, or the tokens, of each prompt; and whether a list of them was given."""
+    if body.text is not None:
+        return ([body.text], False) if isinstance(body.text, str) else (list(body.text), True)
+    given = body.input_ids or []
+    rows = [row for row in given if isinstance(row, list)]
+    return (rows, True) if rows else ([[id for id in given if isinstance(id, int)]], False)
 
 
-async def generation(body: GenerateRequest, server: Server) -> Generation:
-    given = list(images(body))
-    await server.images.check(given)
-    if given:
-        raise blind(given[0].param)
+def images(body: GenerateRequest, count: int, batch: bool) -> list[list[ImagePart]]:
+    """Of each prompt: a URL, a data URL or base64, or a list of these."""
+    if body.image_data and body.image_url:
+        raise bad_request("Give image_data or image_url, not both.", "image_url")
+    param = "image_data" if body.image_data else "image_url"
+    given = getattr(body, param) or []
+    if not batch:
+        return [list(_flat(given, param))]
+    if not given:
+        return [[] for _ in range(count)]
+    if not isinstance(given, list) or len(given) != count:
+        raise bad_request(f"{param} needs one entry for each of {count} prompts.", param)
+    return [list(_flat(own, param)) for own in given]
+
+
+def _flat(given: Any, param: str) -> Iterator[ImagePart]:
+    for one in given if isinstance(given, list) else [given]:
+        if isinstance(one, list):
+            yield from _flat(one, param)
+        elif isinstance(one, str) and one:
+            yield ImagePart(param, one, "either")
+        elif one:
+            raise bad_request(f"{param} must be texts: URLs, data URLs or base64.", param)
+
+
+async def generation(body: GenerateRequest, server: Server, request: HttpRequest) -> Generation:
     if not body.return_logprob and (body.top_logprobs_num or body.logprob_start_len is not None):
         raise bad_request("top_logprobs_num and logprob_start_len need return_logprob: true.", "return_logprob")
-    texts: Sequence[Any] = [body.text] if isinstance(body.text, str) else body.text or body.input_ids or []
-    server.check_prompt(sum(len(part) if isinstance(part, str | list) else 1 for part in texts))
+    given, batch = sources(body)
+    server.check_prompt(sum(map(len, given)))
+    shown = images(body, len(given), batch)
     name, model = await server.service.find(body.model)
-    return Generation(body, name, model)
+    pictures = iter(await server.look([part for own in shown for part in own], model, request))
+    return Generation(body, name, model, [[next(pictures) for _ in own] for own in shown])
 
 
 def submit(made: Generation, server: Server) -> Together:

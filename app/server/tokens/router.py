@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from app.server.context import Here
 from app.server.documented import errors
@@ -14,9 +14,9 @@ router = APIRouter(route_class=StrictRoute, tags=["Tokens"])
 
 
 @router.post("/v1/tokenize", responses=errors(400, 404))
-async def tokenize(body: TokenizeRequest, server: Here) -> TokenizeReply:
+async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> TokenizeReply:
     """The tokens of a text, or of a conversation as the model would read it."""
-    return await serving.tokenize(body, server)
+    return await serving.tokenize(body, server, request)
 
 
 @router.post("/v1/detokenize", responses=errors(400, 404))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fastapi import Request
+
 from app.server.chat.serving import template_message
 from app.server.context import Server
 from app.server.conversation import Conversation, ToolChoice
@@ -10,7 +12,7 @@ from app.server.openai_shapes import token_text
 from app.server.tokens.protocol import DetokenizeReply, DetokenizeRequest, TokenizeReply, TokenizeRequest
 
 
-async def tokenize(body: TokenizeRequest, server: Server) -> TokenizeReply:
+async def tokenize(body: TokenizeRequest, server: Server, request: Request) -> TokenizeReply:
     if body.messages is not None:
         chat = Conversation(
             [template_message(message, at) for at, message in enumerate(body.messages)],
@@ -18,7 +20,7 @@ async def tokenize(body: TokenizeRequest, server: Server) -> TokenizeReply:
             tool_choice=ToolChoice("auto" if body.tools else "none"),
             variables=body.chat_template_kwargs or {},
         )
-        _, model, prepared = await server.prepare(chat, body.model)
+        _, model, prepared = await server.prepare(chat, body.model, request)
         ids = list(prepared.prompt.ids)
     else:
         text = body.prompt or ""

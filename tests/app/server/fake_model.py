@@ -19,6 +19,7 @@ class FakeServed(FakeLoaded):
         self.vocab = facts.vocab
         self.load_seconds = 0.0
         self.foreign = False
+        self.sight = None
 
     def text_stream(self) -> Any:
         return TextStream(self.tokenizer, ())

@@ -34,17 +34,27 @@ from engine.types import (
     Timings,
     TokenLogprob,
 )
+from engine.vision.registry import make_sight
 from tests.checkpoints import save_tokenizer
+from tests.vision_checkpoints import IDS, PREPROCESSOR, TEMPLATE, TOWER, WORDS
 
 VECTOR = (3.0, 4.0, 0.0, 12.0)  # every text's, times its length
 
 
 def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096) -> Any:
-    """What handlers ask of a loaded model. Every byte is a token, so that texts and counts are easy to say."""
+    """What handlers ask of a loaded model. Every byte is a token, so that texts and counts are easy to say.
+
+    A `qwen3_vl` sees images, and its template has only what that needs.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    config = {"model_type": model_type, "eos_token_id": 258, "hidden_size": len(VECTOR)}
+    config: dict[str, Any] = {"model_type": model_type, "eos_token_id": 258, "hidden_size": len(VECTOR)}
+    sees = model_type == "qwen3_vl"
+    if sees:
+        config |= {**IDS, "vision_config": TOWER}
+        (folder / "preprocessor_config.json").write_text(json.dumps(PREPROCESSOR))
+        (folder / "chat_template.jinja").write_text(TEMPLATE)
     (folder / "config.json").write_text(json.dumps(config))
-    save_tokenizer(folder)
+    save_tokenizer(folder, WORDS if sees else ())
     tokenizer = Tokenizer.from_folder(folder, config, {})
     return SimpleNamespace(
         name="tiny",
@@ -60,6 +70,7 @@ def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096)
         fingerprint="f" * 64,
         load_seconds=0.0,
         foreign=False,
+        sight=make_sight(config, folder, lambda text: tokenizer.encode(text, add_special=False)),
         backend=SimpleNamespace(name="torch", device="cpu", dtype="f32", describe=lambda: "a script (CPU)"),
     )
 

@@ -1,9 +1,11 @@
-"""Images in requests: in which forms they may come, and what each family is told."""
+"""Images in requests: in which forms they may come, how each family's reach the model, and what is refused."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import io
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,18 +15,32 @@ import pytest
 from app.server import fetching
 from app.server.images import MAX_IMAGE, MAX_IMAGES, ImagePart, Images
 from app.server.settings import ServerSettings
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ContextOverflow
+from engine.types import Picture, Request
 from tests.app.server.live import Live, scripted
-from tests.app.server.web import DOT, Web
+from tests.app.server.scripted import scripted_model
+from tests.app.server.web import DOT, Web, reply
+from tests.engine.vision.pictures import drawn
+from tests.vision_checkpoints import END, IMAGE, MOST, START
 
 DATA = "data:image/png;base64," + base64.b64encode(DOT).decode()
 
 
-def check(*parts: ImagePart, **settings: Any) -> None:
-    async def run() -> None:
-        await Images(ServerSettings(**settings)).check(parts)
+@pytest.fixture(scope="module")
+def sighted(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return scripted_model(tmp_path_factory.mktemp("sighted"), "qwen3_vl")
 
-    asyncio.run(run())
+
+Look = Callable[..., list[Picture]]
+
+
+@pytest.fixture
+def look(sighted: Any) -> Look:
+    def run(*parts: ImagePart, context: int = 4096, **settings: Any) -> list[Picture]:
+        sighted.context = context
+        return asyncio.run(Images(ServerSettings(**settings)).look(parts, sighted))
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -49,23 +65,47 @@ def check(*parts: ImagePart, **settings: Any) -> None:
         ("data:image/png;base64," + "A" * (MAX_IMAGE // 3 * 4 + 8), "larger than"),
     ],
 )
-def test_bad_images_are_named_with_their_place(text: str, said: str) -> None:
+def test_bad_images_are_named_with_their_place(look: Look, text: str, said: str) -> None:
     with pytest.raises(Exception, match=said) as caught:
-        check(ImagePart("good", DATA), ImagePart("there", text))
+        look(ImagePart("good", DATA), ImagePart("there", text))
     assert (caught.value.status_code, caught.value.param) == (400, "there")  # type: ignore[attr-defined]
 
 
-def test_too_many_images_are_refused() -> None:
-    check(*[ImagePart("x", DATA)] * MAX_IMAGES)
+def test_too_many_images_are_refused(look: Look) -> None:
+    assert len(look(*[ImagePart("x", DATA)] * MAX_IMAGES)) == MAX_IMAGES
     with pytest.raises(Exception, match="the most is 16"):
-        check(*[ImagePart("x", DATA)] * (MAX_IMAGES + 1))
+        look(*[ImagePart("x", DATA)] * (MAX_IMAGES + 1))
 
 
-def test_the_switch_turns_fetching_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_that_fill_the_context_are_not_all_read(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[ImagePart] = []
+    whole = Images.read
+
+    async def counted(self: Images, part: ImagePart) -> bytes:
+        read.append(part)
+        return await whole(self, part)
+
+    monkeypatch.setattr(Images, "read", counted)
+    tokens = look(ImagePart("x", DATA))[0].tokens
+    with pytest.raises(ContextOverflow, match="fewer or smaller"):
+        look(*[ImagePart("x", DATA)] * 9, context=2 * tokens)
+    assert len(read) == 1 + 2
+
+
+def test_the_switch_turns_fetching_off(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "lookup", lambda *_: pytest.fail("it asked"))
     with pytest.raises(Exception, match="fetches no images from URLs"):
-        check(ImagePart("x", "https://pictures.example/x.png"), remote_images=False)
-    check(ImagePart("x", DATA), remote_images=False)
+        look(ImagePart("x", "https://pictures.example/x.png"), remote_images=False)
+    assert look(ImagePart("x", DATA), remote_images=False)
+
+
+def test_little_detail_is_a_smaller_image(look: Look, sighted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sighted.sight, "cap", 1 << 20)
+    file = io.BytesIO()
+    drawn(1024, 768).save(file, "PNG")
+    url = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+    whole, low = look(ImagePart("x", url), ImagePart("x", url, low=True), context=1 << 20)
+    assert (whole.grid, low.grid) == ((1, 192, 256), (1, 96, 128))
 
 
 def test_ports_must_be_ports() -> None:
@@ -75,7 +115,13 @@ def test_ports_must_be_ports() -> None:
 
 @pytest.fixture(scope="module")
 def seeing(tmp_path_factory: pytest.TempPathFactory, _web: Web) -> Iterator[Live]:
-    with scripted(tmp_path_factory.mktemp("images"), remote_image_ports=(_web.port,)) as live:
+    with scripted(tmp_path_factory.mktemp("images"), "qwen3_vl", remote_image_ports=(_web.port,)) as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def blind(tmp_path_factory: pytest.TempPathFactory, _web: Web) -> Iterator[Live]:
+    with scripted(tmp_path_factory.mktemp("blind"), remote_image_ports=(_web.port,)) as live:
         yield live
 
 
@@ -115,17 +161,31 @@ BARE: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def told(live: Live, path: str, body: Any) -> str:
+def told(live: Live, path: str, body: Any, status: int = 400) -> str:
     answered = httpx.post(live.url + path, json=body)
-    assert answered.status_code == 400, answered.text
+    assert answered.status_code == status, answered.text
     return answered.text
 
 
+def seen(live: Live, path: str, body: Any) -> Request | None:
+    """What the engine was asked, if anything: counting tokens asks it nothing."""
+    live.engine.requests.clear()
+    told(live, path, body, 200)
+    return live.engine.requests[0] if live.engine.requests else None
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_looks_at_images_first(seeing: Live, web: Web, internet: Any, family: str) -> None:
+def test_the_model_sees_what_every_family_sends(seeing: Live, web: Web, internet: Any, family: str) -> None:
     path, body = FAMILIES[family]
     for good in (DATA, f"{web.url}/dot.png"):
-        assert "text only" in told(seeing, path, body(good))
+        request = seen(seeing, path, body(good))
+        if family == "count":
+            assert request is None
+            continue
+        assert request is not None
+        assert [picture.grid for picture in request.pictures] == [(1, 4, 4)]
+        assert [request.prompt_ids[at] for at in request.positions] == [IMAGE] * 4
+        assert request.rope.shape == (3, len(request.prompt_ids))
     assert len(web.asked) == 1
     assert "not a public address" in told(seeing, path, body("http://169.254.169.254/latest"))
     assert "not an image" in told(seeing, path, body("data:image/png;base64,AAAA"))
@@ -133,12 +193,117 @@ def test_every_family_looks_at_images_first(seeing: Live, web: Web, internet: An
         assert "are not read" in told(seeing, path, body("/etc/passwd"))
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_that_reads_text_only_fetches_nothing(blind: Live, web: Web, internet: Any, family: str) -> None:
+    path, body = FAMILIES[family]
+    for url in (DATA, f"{web.url}/dot.png"):
+        assert "reads text only" in told(blind, path, body(url))
+    assert not web.asked
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_unknown_model_fetches_nothing(seeing: Live, web: Web, internet: Any, family: str) -> None:
+    path, body = FAMILIES[family]
+    answered = httpx.post(seeing.url + path, json=body(f"{web.url}/dot.png") | {"model": "nobody"})
+    assert answered.status_code == 404
+    assert not web.asked
+
+
 @pytest.mark.parametrize("family", BARE)
-def test_base64_alone_is_read_where_the_family_sends_it(seeing: Live, family: str) -> None:
+def test_base64_alone_is_read_where_the_family_sends_it(seeing: Live, blind: Live, family: str) -> None:
     path, body = BARE[family]
-    assert "do not see images" in told(seeing, path, body(DATA.partition(",")[2]))
+    data = DATA.partition(",")[2]
+    request = seen(seeing, path, body(data))
+    assert request is not None
+    assert len(request.pictures) == 1
     assert "not valid base64" in told(seeing, path, body("/etc/passwd"))
     assert "not an image" in told(seeing, path, body("AAAA"))
+    assert "reads text only" in told(blind, path, body(data))
+
+
+def test_words_and_images_keep_their_order(seeing: Live) -> None:
+    image = {"type": "image_url", "image_url": {"url": DATA}}
+    content = [{"type": "text", "text": "a"}, image, {"type": "text", "text": "b"}, image]
+    request = seen(
+        seeing, "/v1/chat/completions", {"model": "tiny", "messages": [{"role": "user", "content": content}]}
+    )
+    assert request is not None
+    tokenizer = seeing.service.loaded["tiny"].tokenizer
+    written = tokenizer.decode(request.prompt_ids, skip_special=False)
+    one = "<|vision_start|>" + "<|image_pad|>" * 4 + "<|vision_end|>"
+    assert f"a{one}b{one}<|im_end|>" in written
+
+
+def test_a_stored_response_keeps_its_images(seeing: Live) -> None:
+    path, body = FAMILIES["responses"]
+    first = httpx.post(seeing.url + path, json=body(DATA)).json()
+    request = seen(seeing, path, {"input": "And now?", "previous_response_id": first["id"]})
+    assert request is not None
+    assert len(request.pictures) == 1
+
+
+class TestGenerate:
+    """SGLang's route has lists, tokens, and texts that hold their own places."""
+
+    PLACE = "<|vision_start|><|image_pad|><|vision_end|>"
+
+    def test_a_text_with_places_is_taken_as_it_is(self, seeing: Live) -> None:
+        request = seen(seeing, "/generate", {"text": f"x{self.PLACE}y", "image_data": DATA})
+        assert request is not None
+        assert len(request.prompt_ids) == 2 + 2 + 4
+
+    def test_tokens_with_places(self, seeing: Live) -> None:
+        request = seen(seeing, "/generate", {"input_ids": [5, START, IMAGE, END, 6], "image_data": [DATA]})
+        assert request is not None
+        assert list(request.prompt_ids) == [5, START, *[IMAGE] * 4, END, 6]
+
+    def test_each_prompt_has_its_own_images(self, seeing: Live) -> None:
+        seen(seeing, "/generate", {"text": ["x", "y", "z"], "image_data": [DATA, None, [DATA, DATA]]})
+        assert sorted(len(request.pictures) for request in seeing.engine.requests) == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        ("body", "said"),
+        [
+            ({"text": ["x", "y"], "image_data": [DATA]}, "one entry for each of 2"),
+            ({"text": "x", "image_data": DATA, "image_url": DATA}, "not both"),
+            ({"text": "x", "image_data": [7]}, "must be texts"),
+            ({"text": f"{PLACE}{PLACE}", "image_data": [DATA]}, "2 places"),
+        ],
+    )
+    def test_what_does_not_fit_is_named(self, seeing: Live, body: Any, said: str) -> None:
+        assert said in told(seeing, "/generate", body)
+
+
+def test_a_client_that_leaves_ends_the_fetch(seeing: Live, web: Web, internet: Any) -> None:
+    left = threading.Event()
+
+    def endless(handler: Any) -> None:
+        """Headers, and then nothing until the other side hangs up."""
+        reply(body=b"")(handler)
+        handler.connection.settimeout(10)
+        try:
+            gone = handler.connection.recv(1) == b""
+        except ConnectionError:
+            gone = True
+        if gone:
+            left.set()
+
+    web.pages["/endless.png"] = endless
+    path, body = FAMILIES["chat"]
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(seeing.url + path, json=body(f"{web.url}/endless.png"), timeout=0.5)
+    assert left.wait(5), "the server went on fetching for nobody"
+
+
+def test_little_detail_must_be_one_of_openais_words(seeing: Live) -> None:
+    part = {"type": "input_image", "image_url": DATA, "detail": "tiny"}
+    assert "detail must be" in told(seeing, "/v1/responses", {"input": [{"role": "user", "content": [part]}]})
+
+
+def test_ollama_tells_that_a_model_sees(seeing: Live, blind: Live) -> None:
+    shown = [httpx.post(live.url + "/api/show", json={"model": "tiny"}).json() for live in (seeing, blind)]
+    assert ["vision" in one["capabilities"] for one in shown] == [True, False]
+    assert shown[0]["model_info"]["qwen3_vl.vision.max_pixels"] == MOST
 
 
 @pytest.mark.parametrize("source", [{}, {"type": "file", "file_id": "x"}, {"type": "url", "url": 1}])

@@ -155,7 +155,7 @@ def test_errors_have_ollamas_shape(client: ollama.Client) -> None:
     assert "nothing" in missing.value.error
     with pytest.raises(ollama.ResponseError, match="mirostat"):
         client.chat("tiny", USER, options={"mirostat": 2})
-    with pytest.raises(ollama.ResponseError, match="not an image"):
+    with pytest.raises(ollama.ResponseError, match="reads text only"):
         client.chat("tiny", [{"role": "user", "content": "x", "images": [b"x"]}])
 
 
