@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import BadRequest
@@ -23,23 +22,8 @@ MAX_PIXELS = 1 << 26  # 8192 x 8192: more than a camera makes; 192 MiB once deco
 _WEBP_HEAD = 30  # bytes that hold a WebP file's size, whichever of its three kinds it is
 
 
-@dataclass(frozen=True)
-class ImageHeader:
-    """What a file says of itself, before it is turned upright."""
-
-    format: str
-    width: int
-    height: int
-
-
-def read_header(data: bytes) -> ImageHeader:
-    """Raises BadRequest for what is no image that `decode_image` would take. Decodes no pixel."""
-    with _opened(data) as image:
-        return ImageHeader(str(image.format), *image.size)
-
-
 def decode_image(data: bytes) -> Image:
-    """The first frame, upright, as RGB. What was transparent lies on white."""
+    """The first frame, upright, as RGB. What was transparent lies on white. Raises BadRequest for what is no image."""
     from PIL import ImageOps
 
     with _opened(data) as image:

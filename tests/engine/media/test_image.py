@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from engine.errors import BadRequest
-from engine.media.image import FORMATS, ImageHeader, decode_image, read_header
+from engine.media.image import FORMATS, decode_image
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -49,7 +49,6 @@ def webp_header(kind: bytes, body: bytes) -> bytes:
 @pytest.mark.parametrize("kind", FORMATS)
 def test_each_format_is_read(kind: str) -> None:
     data = saved(two_coloured(32, 16), kind)
-    assert read_header(data) == ImageHeader(kind, 32, 16)
     pixels = np.asarray(decode_image(data)).astype(int)
     assert pixels.shape == (16, 32, 3)
     # lossy formats come close
@@ -105,10 +104,9 @@ def test_every_kind_of_pixel_becomes_rgb(image: Image.Image, seen: tuple[int, ..
     ],
     ids=["png", "png-below-the-librarys-limit", "webp-extended", "webp-lossless", "webp-lossy", "bmp"],
 )
-@pytest.mark.parametrize("read", [read_header, decode_image])
-def test_a_bomb_is_refused_by_its_header(bomb: bytes, read: Any) -> None:
+def test_a_bomb_is_refused_by_its_header(bomb: bytes) -> None:
     with pytest.raises(BadRequest, match="pixels"):
-        read(bomb)
+        decode_image(bomb)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +121,7 @@ def test_a_bomb_is_refused_by_its_header(bomb: bytes, read: Any) -> None:
 )
 def test_what_is_no_image_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(BadRequest, match=said):
-        read_header(data)
+        decode_image(data)
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -1,0 +1,103 @@
+"""Images through the whole server and the real engine: what each family's model says of an image is the same."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+import grus
+from app.server.catalogue import Catalogue
+from engine.engine import Engine
+from engine.loading import LoadOptions, load
+from engine.settings import Settings
+from tests.app.server.live import Live, serving
+from tests.engine.vision.pictures import drawn
+from tests.vision_checkpoints import save
+
+WHERE: dict[str, Any] = dict(backend="torch", device="cpu", memory_limit=1 << 30, download=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(save("qwen3_5", tmp_path_factory.mktemp("seeing") / "tiny"))
+
+
+@pytest.fixture(scope="module")
+def real(folder: str) -> Iterator[Live]:
+    settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
+    where = LoadOptions(**WHERE)
+    catalogue = Catalogue({"real": folder}, use_cache=False)
+    with serving(lambda of: Engine(of, settings), lambda source: load(source, where), catalogue) as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def said(folder: str) -> str:
+    """By the same model, without a server."""
+    answer = grus.run("Hm?", images=[drawn(40, 32)], model=folder, options=WHERE, max_tokens=12, temperature=0.0)
+    grus.unload()
+    assert answer.text
+    return answer.text
+
+
+def file() -> str:
+    out = io.BytesIO()
+    drawn(40, 32).save(out, "PNG")
+    return base64.b64encode(out.getvalue()).decode()
+
+
+def asked(live: Live, path: str, **body: Any) -> Any:
+    answered = httpx.post(live.url + path, json=body, timeout=60)
+    assert answered.status_code == 200, answered.text
+    return answered.json()
+
+
+def test_every_family_says_what_the_model_says(real: Live, said: str) -> None:
+    url = f"data:image/png;base64,{file()}"
+    user = [
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": "Hm?"}]}
+    ]
+    chat = asked(real, "/v1/chat/completions", messages=user, max_tokens=12, temperature=0)
+    assert chat["choices"][0]["message"]["content"] == said
+
+    items = [{"type": "input_image", "image_url": url}, {"type": "input_text", "text": "Hm?"}]
+    response = asked(
+        real, "/v1/responses", input=[{"role": "user", "content": items}], max_output_tokens=12, temperature=0
+    )
+    assert response["output"][0]["content"][0]["text"] == said
+
+    source = {"type": "base64", "media_type": "image/png", "data": file()}
+    blocks = [{"type": "image", "source": source}, {"type": "text", "text": "Hm?"}]
+    message = asked(
+        real, "/v1/messages", model="real", messages=[{"role": "user", "content": blocks}], max_tokens=12, temperature=0
+    )
+    assert message["content"][0]["text"] == said
+
+    options = {"num_predict": 12, "temperature": 0, "repeat_penalty": 1.0}
+    spoken = [{"role": "user", "content": "Hm?", "images": [file()]}]
+    ollama = asked(real, "/api/chat", model="real", messages=spoken, stream=False, options=options)
+    assert ollama["message"]["content"] == said
+    generated = asked(real, "/api/generate", model="real", prompt="Hm?", images=[file()], stream=False, options=options)
+    assert generated["response"] == said
+
+    params = {"max_new_tokens": 12, "temperature": 0}
+    assert asked(real, "/generate", text="Hm?", image_data=url, sampling_params=params)["text"] == said
+
+
+def test_streams_and_choices(real: Live, said: str) -> None:
+    client = openai.OpenAI(base_url=f"{real.url}/v1", api_key="none", max_retries=0)
+    parts: Any = [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{file()}"}},
+        {"type": "text", "text": "Hm?"},
+    ]
+    wishes: Any = dict(model="real", messages=[{"role": "user", "content": parts}], max_tokens=12, temperature=0)
+    stream = client.chat.completions.create(**wishes, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == said
+    both = client.chat.completions.create(**wishes, n=2).choices
+    assert [choice.message.content for choice in both] == [said, said]
