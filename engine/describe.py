@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from backends import pick
@@ -14,6 +15,7 @@ from engine.loading import LoadOptions, device_memory, gigabytes, sampling_defau
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
 from engine.opening import Opened, open_model
+from engine.vision.registry import make_sight
 from engine.weights.view import View, survey
 
 TALK = 4096  # tokens of context that "memory needed" counts
@@ -42,6 +44,7 @@ class Description:
     backend_reason: str = ""
     tokenizer: str = ""
     template: str = ""
+    sees: str = ""
     sampling: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     opened = open_model(folder)
     found = Description(name, str(folder), str(opened.config["model_type"]), runs=False)
     dtype = _choose(found, options)
-    for part in (_weights, _text):
+    for part in (_weights, _text, _sight):
         try:
             part(found, opened, dtype)
         except GrusError as error:
@@ -129,3 +132,9 @@ def _text(found: Description, opened: Opened, dtype: DType) -> None:
     found.tokenizer = f"{tokenizer.vocab_size} tokens, ends at {', '.join(map(str, tokenizer.eos_ids)) or 'nothing'}"
     found.template = ", ".join(opened.template.names) or "none"
     found.sampling = sampling_defaults(opened.generation_config)
+
+
+def _sight(found: Description, opened: Opened, dtype: DType) -> None:
+    sight = make_sight(opened.config, Path(found.folder), lambda text: opened.tokenizer.encode(text, add_special=False))
+    if sight is not None and any("patch_embed" in name for name in opened.tensors):
+        found.sees = f"images, {sight.cap} pixels of each at most"

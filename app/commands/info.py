@@ -52,6 +52,8 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
     if found.tokenizer:
         yield "Tokenizer", found.tokenizer
         yield "Chat template", found.template
+    if found.sees:
+        yield "Sees", found.sees
     if found.sampling:
         yield "Sampling", ", ".join(f"{key} {value:g}" for key, value in found.sampling.items())
     if found.backend:

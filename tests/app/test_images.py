@@ -85,6 +85,11 @@ class TestRun:
         assert "reads text only" in seen.err
 
 
+def test_info_tells_what_a_model_sees(command: Command, seeing: Path, model: Path) -> None:
+    assert f"images, {MOST} pixels of each at most" in command("info", seeing).out
+    assert "Sees" not in command("info", model).out
+
+
 class TestChat:
     @pytest.fixture
     def talk(self, command: Command, seeing: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
