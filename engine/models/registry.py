@@ -15,6 +15,7 @@ from engine.models.llama import llama
 from engine.models.moonshine import moonshine
 from engine.models.moonshine_streaming import moonshine_streaming
 from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
@@ -55,6 +56,12 @@ PARTS: dict[str, MakePart] = {
 }
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
 EXACT_PARTS = frozenset(PARTS)
+# Models that are no token models; see `engine.parts`.
+PARTS: dict[str, MakePart] = {"silero_vad": silero_vad}
+PARTS: dict[str, MakePart] = {
+    "pp_doclayout_v2": pp_doclayout,
+    "pp_doclayout_v3": pp_doclayout,
+}
 
 
 def part_kind(config: Mapping[str, Any], piece: str = "") -> str:
