@@ -57,10 +57,10 @@ PARTS: dict[str, MakePart] = {
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
 EXACT_PARTS = frozenset(PARTS)
 # Models that are no token models; see `engine.parts`.
-PARTS: dict[str, MakePart] = {"silero_vad": silero_vad}
 PARTS: dict[str, MakePart] = {
     "pp_doclayout_v2": pp_doclayout,
     "pp_doclayout_v3": pp_doclayout,
+    "silero_vad": silero_vad,
 }
 
 
