@@ -48,20 +48,16 @@ ARCHITECTURES: dict[str, Maker] = {
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
 PARTS: dict[str, MakePart] = {
+    "pp_doclayout_v2": pp_doclayout,
+    "pp_doclayout_v3": pp_doclayout,
     "qwen3_tts#speaker": speaker_encoder,
     "qwen3_tts_tokenizer_12hz": codec_decoder,
     "qwen3_tts_tokenizer_12hz#encoder": codec_encoder,
     "silero_vad": silero_vad,
     "snac": snac,
 }
-# Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
+# Parts that hear or measure differences which a half-precision float has not: computed in f32 whatever else is chosen.
 EXACT_PARTS = frozenset(PARTS)
-# Models that are no token models; see `engine.parts`.
-PARTS: dict[str, MakePart] = {
-    "pp_doclayout_v2": pp_doclayout,
-    "pp_doclayout_v3": pp_doclayout,
-    "silero_vad": silero_vad,
-}
 
 
 def part_kind(config: Mapping[str, Any], piece: str = "") -> str:
