@@ -1,0 +1,1 @@
+"""What pictures become before a model sees them: numpy and Pillow only."""
