@@ -62,7 +62,7 @@ def pieces(picture: Image.Image, rules: StripRules) -> list[Piece]:
         return []
     found = []
     for start, end, spaced in cuts(strip.pixels, rules.longest):
-        part = _padded(strip.pixels[:, start:end], rules)
+        part = _padded(_trimmed(strip.pixels[:, start:end]), rules)
         stretched = np.repeat(part, rules.stretch, axis=1)
         found.append(Piece(Image.fromarray(stretched).convert("RGB"), spaced))
     return found
@@ -148,14 +148,13 @@ def _slope(ink: np.ndarray) -> float:
     xs = xs - columns / 2
 
     def sharpness(slope: float) -> float:
-        at = np.rint((ys - xs * slope) * 2).astype(np.int64)
+        at = np.rint(ys - xs * slope).astype(np.int64)
         counts = np.bincount(at - at.min()).astype(np.float64)
         return float((counts**2).sum())
 
-    level = sharpness(0.0)
-    steps = np.tan(np.radians(np.arange(-STEEPEST, STEEPEST + 0.01, 0.25)))
-    best = max(steps, key=sharpness)
-    return float(best) if sharpness(best) > 1.06 * level else 0.0
+    coarse = max(np.tan(np.radians(np.arange(-STEEPEST, STEEPEST + 0.01, 0.25))), key=sharpness)
+    best = max(coarse + np.tan(np.radians(np.arange(-0.2, 0.21, 0.05))), key=sharpness)
+    return float(best) if sharpness(best) > 1.04 * sharpness(0.0) else 0.0
 
 
 def _sheared(ink: np.ndarray, slope: float) -> np.ndarray:
@@ -190,6 +189,14 @@ def _widest_gap(white: np.ndarray) -> tuple[int, int] | None:
     starts, ends = edges[::2], edges[1::2]
     widest = int((ends - starts).argmax())
     return int(starts[widest]), int(ends[widest])
+
+
+def _trimmed(part: np.ndarray) -> np.ndarray:
+    """Without the white that a cut through a wide gap left at the ends."""
+    inked = np.flatnonzero(part.min(axis=0) < 0.8 * PAPER)
+    if not len(inked):
+        return part
+    return part[:, max(0, inked[0] - MARGIN) : inked[-1] + 1 + MARGIN]
 
 
 def _padded(part: np.ndarray, rules: StripRules) -> np.ndarray:
