@@ -1,1 +1,1 @@
-"""What pictures become before a model sees them: numpy and Pillow only."""
+"""From images to what a vision model reads: sizes, pixel values, patches, places in the prompt."""
