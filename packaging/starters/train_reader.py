@@ -4,7 +4,8 @@
     python packaging/starters/train_reader.py WORK                   # trains, with a checkpoint every few minutes
 
 The encoder learns alone first, from what each column shows. Then the decoder joins; one of its heads is told where the
-next character stands. `--minutes` ends a piece; `--steps` may be changed between pieces, the learning rate follows."""
+next character stands. `--minutes` ends a piece. The learning rate goes down towards `--steps`, or within the piece that
+is started with `--finish`."""
 
 from __future__ import annotations
 
@@ -106,11 +107,11 @@ def losses(model: Reader, rows: dict[str, Tensor], speaking: bool) -> dict[str, 
     return out
 
 
-def rate(step: int, steps: int, warm: int = 150) -> float:
-    """Up in `warm` steps, level until two fifths of the way, then straight down."""
+def rate(step: int, left: float, warm: int = 150) -> float:
+    """Up in `warm` steps, then level until four fifths of the training are left, then straight down."""
     if step < warm:
         return (step + 1) / warm
-    return min(1.0, max(0.02, (steps - step) / (steps * 0.6)))
+    return min(1.0, max(0.02, left / 0.8))
 
 
 def whitened(model: Reader, pixels: np.ndarray) -> None:
@@ -129,7 +130,8 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--alone", type=int, default=700, help="steps of the encoder before the decoder joins")
-    parser.add_argument("--minutes", type=float, default=85)
+    parser.add_argument("--minutes", type=float, default=85, help="of this piece")
+    parser.add_argument("--finish", action="store_true", help="the learning rate goes down within this piece's minutes")
     parser.add_argument("--frames", type=int, default=2800, help="columns a batch")
     parser.add_argument("--rate", type=float, default=2.5e-3)
     parser.add_argument("--threads", type=int, default=1)
@@ -184,7 +186,8 @@ def main() -> None:
             total = total + out["speak"] + 0.3 * out["look"]
         total.backward()
         norm = torch.nn.utils.clip_grad_norm_(rest, 1.0)
-        now = args.rate * rate(step, args.steps)
+        passed = (time.time() - began) / (args.minutes * 60) if args.finish else step / args.steps
+        now = args.rate * rate(step, 1 - passed)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = now
