@@ -159,7 +159,7 @@ def _slope(ink: np.ndarray) -> float:
 
 def _sheared(ink: np.ndarray, slope: float) -> np.ndarray:
     """Columns moved up or down until the line is level; the picture grows so that nothing is cut."""
-    rows, columns = ink.shape
+    columns = ink.shape[1]
     extra = int(np.ceil(abs(slope) * columns / 2))
     image = Image.fromarray(np.pad(ink, ((extra, extra), (0, 0))))
     transform = (1, 0, 0, slope, 1, -slope * columns / 2)

@@ -131,9 +131,7 @@ class Reader(nn.Module):
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
                 nn.init.normal_(parameter, std=0.02 if "embed_tokens" in name else parameter.shape[1] ** -0.5 * 0.7)
-            if name.endswith(("out_proj.weight", "fc2.weight", "o_proj.weight", "down_proj.weight")):
-                nn.init.zeros_(parameter)
-            elif name.endswith("bias"):
+            if name.endswith(("out_proj.weight", "fc2.weight", "o_proj.weight", "down_proj.weight", "bias")):
                 nn.init.zeros_(parameter)
 
     def see(self, pixels: Tensor) -> Tensor:

@@ -175,7 +175,8 @@ def main() -> None:
 
     began = saved = told = time.time()
     running: dict[str, float] = {}
-    for number, rows in batches(args.work / "shards", number, 7, args.frames, newest=30):
+    for shard, rows in batches(args.work / "shards", number, 7, args.frames, newest=30):
+        number = shard
         if step >= args.steps or time.time() - began > args.minutes * 60:
             break
         model.train()
