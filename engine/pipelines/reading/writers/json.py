@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from engine.pipelines.reading.result import Document, page_to_json
+
+_NUMBERS = re.compile(r"\[\n([-\d.,\s]+)\]")
 
 
 def document_to_json(document: Document) -> dict[str, Any]:
@@ -14,4 +17,6 @@ def document_to_json(document: Document) -> dict[str, Any]:
 
 
 def json_of(document: Document, indent: int | None = 1) -> str:
-    return json.dumps(document_to_json(document), ensure_ascii=False, indent=indent) + "\n"
+    text = json.dumps(document_to_json(document), ensure_ascii=False, indent=indent)
+    # a box is easier to read on one line; no string holds a line break, so only lists of numbers look like this
+    return _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
