@@ -7,6 +7,7 @@ Knows how much work makes a piece on which device, and nothing of any architectu
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -39,7 +40,7 @@ def cuts(total: int, size: int) -> list[tuple[int, int]]:
     """`total` rows in parts of nearly equal length, none above `size`."""
     count = max(1, -(-total // size))
     ends = [total * i // count for i in range(count + 1)]
-    return list(zip(ends, ends[1:]))
+    return list(pairwise(ends))
 
 
 def packs(lengths: Sequence[int], most: float, power: int = 1) -> Iterator[range]:
