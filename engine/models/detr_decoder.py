@@ -16,7 +16,7 @@ from engine.errors import ConfigError
 from engine.models.config import Fields
 from engine.models.convolution import NORM_EPS, conv_norm
 from engine.models.detr_encoder import FeedForward, Norm, SelfAttention
-from engine.models.pieces import finish
+from engine.models.encoder import Pieces
 from engine.weights.view import View
 
 ANCHOR = 0.05  # the side of the first guess of a box on the finest scale, as a share of the image
@@ -149,13 +149,14 @@ class Decoder:
         memory: Array,
         sizes: Sequence[tuple[int, int]],
         box_heads: Callable[[int], Callable[[Array], Array]],
+        pieces: Pieces,
     ) -> Generator[None, None, Queries]:
         ops, x, boxes = self.ops, start.x, start.boxes
         for i, layer in enumerate(self.layers):
             shares = ops.array(boxes)
-            x = finish(ops, layer(x, self.places(ops.cast(shares, self.dtype)), memory, shares, sizes))
+            x = layer(x, self.places(ops.cast(shares, self.dtype)), memory, shares, sizes)
             boxes = sigmoid(ops.numpy(box_heads(i)(x)) + inverse_sigmoid(boxes))
-            yield
+            yield from pieces.cut(x)
         return Queries(x, boxes)
 
 

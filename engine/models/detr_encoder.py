@@ -13,7 +13,7 @@ from backends.base import Array
 from engine.errors import ConfigError
 from engine.models.config import Fields
 from engine.models.convolution import Convolution, activation, conv_norm, folded
-from engine.models.pieces import finish
+from engine.models.encoder import Pieces, Work
 from engine.weights.view import View
 
 NAMES = ("conv", "norm")
@@ -84,11 +84,11 @@ class CrossStage:
         if hidden != dim:
             self.last = conv_norm(w.sub("conv3"), hidden, dim, 1, act=act, names=NAMES, eps=eps)
 
-    def __call__(self, x: Array) -> Generator[None, None, Array]:
+    def __call__(self, x: Array, pieces: Pieces) -> Work:
         deep = self.deep(x)
         for block in self.blocks:
-            deep = finish(self.ops, block(deep))
-            yield
+            deep = block(deep)
+            yield from pieces.cut(deep)
         y = deep + self.flat(x)
         return self.last(y) if self.last else y
 
@@ -124,25 +124,25 @@ class HybridEncoder:
         self.falling = [CrossStage(w.sub(f"fpn_blocks.{i}"), f, dim) for i in steps]
         self.rising = [CrossStage(w.sub(f"pan_blocks.{i}"), f, dim) for i in steps]
 
-    def __call__(self, maps: Sequence[Array]) -> Generator[None, None, list[Array]]:
+    def __call__(self, maps: Sequence[Array], pieces: Pieces) -> Generator[None, None, list[Array]]:
         """Maps of one width, the finest first; the same shapes come back."""
         ops, maps = self.ops, list(maps)
         for level, layers in zip(self.attended, self.layers):
             _, height, width, dim = maps[level].shape
             x, places = maps[level].reshape(height * width, dim), self._places(height, width)
             for layer in layers:
-                x = finish(ops, layer(x, places))
-                yield
+                x = layer(x, places)
+                yield from pieces.cut(x)
             maps[level] = x.reshape(1, height, width, dim)
         fine = [maps[-1]]
         for lateral, block, own in zip(self.lateral, self.falling, reversed(maps[:-1])):
             fine[-1] = lateral(fine[-1])
             above = ops.interpolate(fine[-1], own.shape[1:3], "nearest")
-            fine.append((yield from block(ops.cat([above, own], 3))))
+            fine.append((yield from block(ops.cat([above, own], 3), pieces)))
         fine.reverse()
         out = [fine[0]]
         for down, block, own in zip(self.down, self.rising, fine[1:]):
-            out.append((yield from block(ops.cat([down(out[-1]), own], 3))))
+            out.append((yield from block(ops.cat([down(out[-1]), own], 3), pieces)))
         return out
 
     def _places(self, height: int, width: int) -> Array:

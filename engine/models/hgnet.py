@@ -9,7 +9,7 @@ from backends.base import Array
 from engine.errors import ConfigError
 from engine.models.config import Fields
 from engine.models.convolution import Convolution, conv_norm
-from engine.models.pieces import finish
+from engine.models.encoder import Pieces, Work
 from engine.weights.view import View
 
 # The large one, which configs may leave unsaid.
@@ -59,14 +59,14 @@ class Block:
         self.squeeze = conv_norm(w.sub("aggregation.0"), inp + layers * mid, out // 2, 1, act="relu")
         self.excite = conv_norm(w.sub("aggregation.1"), out // 2, out, 1, act="relu")
 
-    def __call__(self, x: Array) -> Generator[None, None, Array]:
+    def __call__(self, x: Array, pieces: Pieces) -> Work:
         made = [x]
         for layer in self.layers:
-            made.append(finish(self.ops, layer(made[-1])))
-            yield
+            made.append(layer(made[-1]))
+            yield from pieces.cut(made[-1])
         y = self.excite(self.squeeze(self.ops.cat(made, 3)))
-        y = finish(self.ops, y + x if self.add else y)
-        yield
+        y = y + x if self.add else y
+        yield from pieces.cut(y)
         return y
 
 
@@ -107,14 +107,14 @@ class HgNet:
         ]
         return down, blocks
 
-    def __call__(self, x: Array) -> Generator[None, None, list[Array]]:
+    def __call__(self, x: Array, pieces: Pieces) -> Generator[None, None, list[Array]]:
         """What each stage makes of an image `[B, H, W, 3]`."""
-        x = finish(self.ops, self.stem(x))
-        yield
+        x = self.stem(x)
+        yield from pieces.cut(x)
         made = []
         for down, blocks in self.stages:
             x = down(x) if down else x
             for block in blocks:
-                x = yield from block(x)
+                x = yield from block(x, pieces)
             made.append(x)
         return made

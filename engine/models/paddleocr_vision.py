@@ -15,11 +15,10 @@ import numpy as np
 from backends.base import Array, Rope
 from engine.errors import ConfigError
 from engine.models.config import Fields
-from engine.models.pieces import Pixels, cuts, finish, join, packs, rows_a_piece
+from engine.models.encoder import Patched, Pieces, Work
 from engine.models.rope import frequencies
 from engine.weights.view import View
 
-PACKED = 8192  # patches that go through the encoder together; more would only take more memory
 PROJECTOR_EPS = 1e-5
 
 
@@ -63,143 +62,105 @@ def vision_config(f: Fields) -> VisionConfig:
     )
 
 
-class Layer:
-    """All of a layer but its attention works on each row alone."""
+class Norm:
+    def __init__(self, w: View, name: str, dim: int, eps: float) -> None:
+        self.ops, self.eps = w.backend.ops, eps
+        self.weight, self.bias = w.norm(name, dim), w.tensor(f"{name}.bias", (dim,))
 
+    def __call__(self, x: Array) -> Array:
+        return self.ops.layer_norm(x, self.weight, self.bias, self.eps)
+
+
+class Layer:
     def __init__(self, w: View, c: VisionConfig) -> None:
-        self.ops, self.heads, self.dim, self.eps = w.backend.ops, c.heads, c.hidden // c.heads, c.eps
+        self.ops, self.heads, self.dim = w.backend.ops, c.heads, c.hidden // c.heads
         attention, mlp = w.sub("self_attn"), w.sub("mlp")
-        self.norm1 = w.norm("layer_norm1", c.hidden), w.tensor("layer_norm1.bias", (c.hidden,))
-        self.norm2 = w.norm("layer_norm2", c.hidden), w.tensor("layer_norm2.bias", (c.hidden,))
+        self.norm1, self.norm2 = Norm(w, "layer_norm1", c.hidden, c.eps), Norm(w, "layer_norm2", c.hidden, c.eps)
         each = [(name, c.hidden) for name in ("q_proj", "k_proj", "v_proj")]
         self.qkv = attention.linear(*each, inp=c.hidden, bias=True)
         self.out = attention.linear(("out_proj", c.hidden), inp=c.hidden, bias=True)
         self.up = mlp.linear(("fc1", c.ffn), inp=c.hidden, bias=True)
         self.down = mlp.linear(("fc2", c.hidden), inp=c.ffn, bias=True)
+        self.square, self.cost = float(c.hidden**2), float(2 * c.hidden * c.ffn)
 
-    def before(self, x: Array, angles: Array) -> tuple[Array, Array, Array]:
-        """Queries, keys and values `[T, H, D]`."""
-        ops = self.ops
-        mixed = self.qkv(ops.layer_norm(x, *self.norm1, self.eps))
-        return ops.qkv(mixed, self.heads, self.heads, self.dim, angles)
+    def __call__(self, x: Array, angles: Array, lens: Sequence[int], pieces: Pieces) -> Work:
+        mixed = yield from pieces.rows(lambda part: self.qkv(self.norm1(part)), x, 3 * self.square)
+        q, k, v = self.ops.qkv(mixed, self.heads, self.heads, self.dim, angles)
+        attended = yield from pieces.attend(q, k, v, lens, self.dim**-0.5)
+        x = x + (yield from pieces.rows(self.out, attended.reshape(*x.shape), self.square))
+        return x + (yield from pieces.rows(self._mlp, x, self.cost))
 
-    def after(self, x: Array, attended: Array) -> Array:
-        ops = self.ops
-        x = x + self.out(attended.reshape(*x.shape))
-        return x + self.down(ops.gelu_tanh(self.up(ops.layer_norm(x, *self.norm2, self.eps))))
+    def _mlp(self, x: Array) -> Array:
+        return self.down(self.ops.gelu_tanh(self.up(self.norm2(x))))
 
 
 class Projector:
     """Each block of patches becomes one token of the decoder."""
 
     def __init__(self, w: View, c: VisionConfig, out: int) -> None:
-        self.ops, self.wide = w.backend.ops, c.hidden * c.merge * c.merge
-        self.norm = w.norm("pre_norm", c.hidden), w.tensor("pre_norm.bias", (c.hidden,))
+        self.ops, self.wide = w.backend.ops, c.hidden * c.merge**2
+        self.norm = Norm(w, "pre_norm", c.hidden, PROJECTOR_EPS)
         self.first = w.linear(("linear_1", self.wide), inp=self.wide, bias=True)
         self.second = w.linear(("linear_2", out), inp=self.wide, bias=True)
+        self.cost = float(self.wide * (self.wide + out))
 
-    def __call__(self, x: Array) -> Array:
-        merged = self.ops.layer_norm(x, *self.norm, PROJECTOR_EPS).reshape(-1, self.wide)
-        return self.second(self.ops.gelu(self.first(merged)))
+    def __call__(self, x: Array, pieces: Pieces) -> Work:
+        return (yield from pieces.rows(self._rows, self.norm(x).reshape(-1, self.wide), self.cost))
+
+    def _rows(self, x: Array) -> Array:
+        return self.second(self.ops.gelu(self.first(x)))
 
 
 class Encoder:
     """Pictures to rows of the decoder's width."""
 
     def __init__(self, w: View, projector: View, c: VisionConfig, out: int) -> None:
-        self.backend, self.ops, self.config = w.backend, w.backend.ops, c
+        self.ops, self.dtype, self.config = w.backend.ops, w.backend.dtype, c
         embeddings = w.sub("embeddings")
         kernel = embeddings.tensor("patch_embedding.weight", (c.hidden, c.channels, c.patch, c.patch))
         self.kernel = self.ops.conv_weight(kernel.reshape(c.hidden, c.patch_values, 1))
         self.kernel_bias = embeddings.tensor("patch_embedding.bias", (c.hidden,))
         self.positions = embeddings.tensor("position_embedding.weight", (c.side * c.side, c.hidden), "f32")
         self.layers = [Layer(w.sub(f"encoder.layers.{i}"), c) for i in range(c.layers)]
-        self.norm = w.norm("post_layernorm", c.hidden), w.tensor("post_layernorm.bias", (c.hidden,))
+        self.norm = Norm(w, "post_layernorm", c.hidden, c.eps)
         self.project = Projector(projector, c, out)
         # What the original training used besides, and the exports still carry.
         w.ignore(r"\.packing_position_embedding\.", r"vision_model\.head\.", r"embeddings\.position_ids$")
         quarter = tuple(frequencies(c.theta, c.hidden // c.heads // 2))
         self.rope = Rope(c.hidden // c.heads, quarter + quarter, section=(len(quarter), len(quarter), 0))
 
-    def encode(self, pictures: Sequence[Pixels]) -> Generator[None, None, list[np.ndarray]]:
-        """The `[tokens, D]` of each picture, f32. Yields after each piece of work."""
-        features: list[np.ndarray] = []
-        for pack in packs([len(p.patches) for p in pictures], PACKED):
-            chosen = [pictures[i] for i in pack]
-            rows = yield from self._pack(chosen)
-            counts = [len(p.patches) // self.config.merge**2 for p in chosen]
-            features += np.split(rows, np.cumsum(counts)[:-1])
-        return features
-
-    def _pack(self, pictures: Sequence[Pixels]) -> Generator[None, None, np.ndarray]:
+    def __call__(
+        self, pictures: Sequence[Patched], pieces: Pieces | None = None
+    ) -> Generator[None, None, list[np.ndarray]]:
+        """The `[tokens, D]` of each picture, f32."""
+        pieces = pieces or Pieces(self.ops)
         ops, c = self.ops, self.config
-        layouts = [Layout(p.grid, c.merge, c.side) for p in pictures]
-        rows = rows_a_piece(self.backend, 2 * (4 * c.hidden**2 + 2 * c.hidden * c.ffn))
-        blocks = cuts(sum(len(p.patches) for p in pictures), rows)
+        layouts = [Layout(picture.grid, c.merge, c.side) for picture in pictures]
         patches = np.concatenate([_flat(p)[layout.order] for p, layout in zip(pictures, layouts)])
-        x = self._embed(patches, layouts)
-        yield
-        places = np.concatenate([layout.places for layout in layouts], 1)
-        angles = [ops.angles(ops.array(np.ascontiguousarray(places[:, a:b])), self.rope) for a, b in blocks]
+        x = yield from pieces.rows(self._embed, ops.array(patches, self.dtype), float(c.hidden * c.patch_values))
+        x = x + self._places(layouts)
+        angles = ops.angles(ops.array(np.concatenate([layout.places for layout in layouts], 1)), self.rope)
         lens = [n for layout in layouts for n in layout.lens]
         for layer in self.layers:
-            x = yield from self._through(layer, x, blocks, angles, lens)
-        out = []
-        for a, b in cuts(x.shape[0] // c.merge**2, rows):
-            part = ops.layer_norm(x[a * c.merge**2 : b * c.merge**2], *self.norm, c.eps)
-            out.append(ops.numpy(self.project(part)))
-            yield
-        return np.concatenate(out)
+            x = yield from layer(x, angles, lens, pieces)
+        rows = ops.numpy((yield from self.project(self.norm(x), pieces)))
+        ends = np.cumsum([len(layout.order) // c.merge**2 for layout in layouts])[:-1]
+        return np.split(rows, ends)
 
-    def _embed(self, patches: np.ndarray, layouts: Sequence[Layout]) -> Array:
-        """A convolution whose stride is its kernel is one product a patch; to it, the stretched positions are added."""
-        ops, dtype = self.ops, self.backend.dtype
-        x = ops.conv1d(ops.array(patches, dtype)[None], self.kernel, self.kernel_bias)[0]
+    def _embed(self, patches: Array) -> Array:
+        """A convolution whose stride is its kernel is one product a patch."""
+        return self.ops.conv1d(patches[None], self.kernel, self.kernel_bias)[0]
+
+    def _places(self, layouts: Sequence[Layout]) -> Array:
+        """The learned positions, stretched over each grid."""
+        ops = self.ops
         corners = np.concatenate([layout.corners for layout in layouts], 1)
-        shares = np.concatenate([layout.shares for layout in layouts], 1)
-        total = None
-        for corner, share in zip(corners, shares):
-            part = ops.take(self.positions, ops.array(corner), 0) * ops.array(share[:, None])
-            total = part if total is None else total + part
-        return x + ops.cast(total, dtype)
-
-    def _through(
-        self, layer: Layer, x: Array, blocks: list[tuple[int, int]], angles: list[Array], lens: list[int]
-    ) -> Generator[None, None, Array]:
-        ops, projected, out = self.ops, [], []
-        for (a, b), turned in zip(blocks, angles):
-            projected.append(layer.before(x[a:b], turned))
-            finish(ops, projected[-1][2][:, 0])
-            yield
-        q, k, v = (join(ops, parts) for parts in zip(*projected))
-        attended = yield from self._attend(q, k, v, lens, layer.dim**-0.5)
-        for a, b in blocks:
-            out.append(finish(ops, layer.after(x[a:b], attended[a:b])))
-            yield
-        return join(ops, out)
-
-    def _attend(self, q: Array, k: Array, v: Array, lens: list[int], scale: float) -> Generator[None, None, Array]:
-        """Each image over itself: small ones together, the queries of a large one in parts."""
-        ops, out, start = self.ops, [], 0
-        pairs = rows_a_piece(self.backend, 4 * self.config.hidden)  # of a query and a key that make one piece
-        for pack in packs(lens, pairs, power=2):
-            sizes = [lens[i] for i in pack]
-            stop = start + sum(sizes)
-            if len(sizes) > 1:
-                out.append(ops.attend_segs(q[start:stop], k[start:stop], v[start:stop], sizes, scale))
-                finish(ops, out[-1][:, 0])
-                yield
-            else:
-                keys, values = k[start:stop][None], v[start:stop][None]
-                for a, b in cuts(sizes[0], max(1, pairs // sizes[0])):
-                    out.append(ops.sdpa(q[start + a : start + b][None], keys, values, scale)[0])
-                    finish(ops, out[-1][:, 0])
-                    yield
-            start = stop
-        return join(ops, out)
+        shares = np.concatenate([layout.shares for layout in layouts], 1)[..., None]
+        parts = [ops.take(self.positions, ops.array(at), 0) * ops.array(share) for at, share in zip(corners, shares)]
+        return ops.cast(parts[0] + parts[1] + parts[2] + parts[3], self.dtype)
 
 
-def _flat(picture: Pixels) -> np.ndarray:
+def _flat(picture: Patched) -> np.ndarray:
     return picture.patches.reshape(len(picture.patches), -1)
 
 

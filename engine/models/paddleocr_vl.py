@@ -13,8 +13,8 @@ import numpy as np
 
 from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, Traits
+from engine.models.encoder import Patched
 from engine.models.paddleocr_vision import Encoder, vision_config
-from engine.models.pieces import Pixels
 from engine.models.rope import text_rope
 from engine.weights.view import View
 
@@ -36,9 +36,9 @@ class PaddleOcrVl(Decoder):
         vision = vision_config(Fields(config).sub("vision_config"))
         self.encoder = Encoder(w.sub(f"{tower}.vision_model"), w.sub(projector), vision, c.hidden)
 
-    def encode(self, pictures: Sequence[Pixels]) -> Generator[None, None, list[np.ndarray]]:
+    def encode(self, pictures: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]:
         """The rows that take the place of each picture's placeholders; yields where replies may step in between."""
-        return self.encoder.encode(pictures)
+        return self.encoder(pictures)
 
 
 def paddleocr_vl(w: View, config: Mapping[str, Any]) -> PaddleOcrVl:

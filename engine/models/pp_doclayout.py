@@ -18,6 +18,7 @@ from engine.models.config import Fields
 from engine.models.convolution import conv_norm
 from engine.models.detr_decoder import Decoder, Head, Queries, sigmoid
 from engine.models.detr_encoder import HybridEncoder, Norm
+from engine.models.encoder import Pieces
 from engine.models.hgnet import HgNet
 from engine.models.layout_masks import MaskFeatures, boxes_of_masks
 from engine.models.reading_order import SCALE, OrderModel, Pairs, ranks
@@ -86,13 +87,15 @@ class PpDocLayout:
         return self._decided(candidates, limits, height, width)
 
     def candidates(self, square: np.ndarray) -> Generator[None, None, Candidates]:
+        """Of a page that has been brought to the square."""
+        pieces = Pieces(self.ops)
         x = self.ops.array((square.astype(np.float32) / np.float32(255))[None], self.dtype)
-        stages = yield from self.backbone(x)
-        maps = yield from self.encoder([project(x) for project, x in zip(self.inputs, stages[1:])])
+        stages = yield from self.backbone(x, pieces)
+        maps = yield from self.encoder([project(x) for project, x in zip(self.inputs, stages[1:])], pieces)
         memory, sizes = self.decoder.memory(maps)
         start = self.first(self.decoder.proposals(memory, sizes), stages[0], maps)
-        yield
-        final = yield from self.decoder.refine(start, memory, sizes, self.box_head)
+        yield from pieces.cut(start.x)
+        final = yield from self.decoder.refine(start, memory, sizes, self.box_head, pieces)
         return self.judged(final)
 
     def first(self, proposals: Queries, fine: Array, maps: Sequence[Array]) -> Queries:

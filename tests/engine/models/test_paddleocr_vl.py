@@ -16,7 +16,7 @@ import pytest
 
 from backends.base import Sampling, Seg, Slot
 from engine.errors import ConfigError
-from engine.models import pieces
+from engine.models.encoder import Pieces
 from engine.models.registry import find_architecture
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import survey
@@ -203,22 +203,14 @@ class TestParity:
         for a, b in zip(run(nested.model.encode(pictures))[0], run(flat.model.encode(pictures))[0]):
             assert np.array_equal(a, b)
 
-    def test_the_cuts_change_nothing(
-        self, drivers: Callable[..., Driver], backend: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Small pieces, and packs that do not hold all pictures: the same features, and many places to step in."""
-        encode, pictures = drivers(backend).model.encode, case("several").pictures
-        whole, few = run(encode(pictures))
-        monkeypatch.setattr(pieces, "FEWEST_ROWS", 3)
-        monkeypatch.setattr(pieces, "ON_CPU", 1.0)
-        monkeypatch.setattr("engine.models.paddleocr_vision.PACKED", 30)
-        parts, many = run(encode(pictures))
-        assert many > 5 * few
+    def test_the_cuts_change_nothing(self, drivers: Callable[..., Driver], backend: str) -> None:
+        """Small pieces: the same features, and many places to step in."""
+        driver, pictures = drivers(backend), case("several").pictures
+        encoder, ops = driver.model.encoder, driver.backend.ops
+        whole, few = run(encoder(pictures, Pieces(ops, pause_after=0.0)))
+        parts, many = run(encoder(pictures, Pieces(ops, piece=1.0, pause_after=0.0)))
+        assert many > few > 8
         assert all(worst(a, b) <= 1e-5 for a, b in zip(parts, whole))
-
-
-def test_no_pictures_are_no_work(drivers: Callable[..., Driver]) -> None:
-    assert run(drivers("torch").model.encode([])) == ([], 0)
 
 
 def test_what_training_left_behind_is_ignored(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from backends.pick import pick
 from engine.errors import BadRequest, ConfigError, UnsupportedArchitecture, WeightsError
+from engine.models.encoder import Pieces
 from engine.models.pp_doclayout import PpDocLayout, pp_doclayout
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import build, survey
@@ -121,7 +122,8 @@ def _run(work: Any) -> Any:
             return end.value
 
 
-def test_other_work_may_step_in(parts: Callable[..., PpDocLayout]) -> None:
+def test_other_work_may_step_in(parts: Callable[..., PpDocLayout], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.models.pp_doclayout.Pieces", partial(Pieces, pause_after=0.0))
     work = parts(2, "torch").detecting(PAGES["tall"])
     assert sum(1 for _ in work) > 20
 
