@@ -7,12 +7,30 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import tests.checkpoints  # noqa: F401  (sets the library offline before it is imported)
+from tests.checkpoints import SPECIALS, save_tokenizer
 
-VOCAB = 160
-IMAGE, VIDEO, START, END = 150, 151, 152, 153
+WORDS = ("<|IMAGE_START|>", "<|IMAGE_END|>", "<|IMAGE_PLACEHOLDER|>", "<|video_pad|>", "<|begin_of_sentence|>")
+START, END, IMAGE, VIDEO, BEGIN = range(256 + len(SPECIALS), 256 + len(SPECIALS) + len(WORDS))
+VOCAB = BEGIN + 1
 PATCH, MERGE = 4, 2
 THETA = 500000.0
+PREPROCESSOR = dict(
+    min_pixels=64,
+    max_pixels=4096,
+    patch_size=PATCH,
+    merge_size=MERGE,
+    temporal_patch_size=1,
+    image_mean=[0.5] * 3,
+    image_std=[0.5] * 3,
+    image_processor_type="PaddleOCRVLImageProcessor",
+)
+TEMPLATE = (
+    "<|begin_of_sentence|>{%- for m in messages %}{{ 'User: ' if m.role == 'user' else 'Assistant: ' }}"
+    "{%- if m.content is string %}{{ m.content }}{%- else %}{%- for part in m.content %}"
+    "{%- if part.type == 'image' %}<|IMAGE_START|><|IMAGE_PLACEHOLDER|><|IMAGE_END|>"
+    "{%- else %}{{ part.text }}{%- endif %}{%- endfor %}{%- endif %}{{ '\n' }}"
+    "{%- endfor %}{%- if add_generation_prompt %}Assistant: {%- endif %}"
+)
 
 
 @cache
@@ -32,9 +50,9 @@ def paddleocr_vl(seed: int = 0, spread: float = 0.2) -> Any:
         rms_norm_eps=1e-5,
         max_position_embeddings=512,
         rope_parameters=dict(rope_type="default", rope_theta=THETA, mrope_section=[4, 6, 6]),
-        bos_token_id=1,
-        eos_token_id=2,
-        pad_token_id=0,
+        bos_token_id=None,
+        eos_token_id=255 + len(SPECIALS),
+        pad_token_id=None,
         use_bias=False,
         tie_word_embeddings=False,
     )
@@ -71,8 +89,11 @@ def paddleocr_vl(seed: int = 0, spread: float = 0.2) -> Any:
 
 
 def save_paddleocr_vl(folder: Path, spelling: str = "published") -> Path:
-    """`published`: the flat config.json of the repositories; `nested`: what the library itself saves."""
+    """With all that reading needs. `published`: the repositories' flat config.json; `nested`: what the library saves."""
     paddleocr_vl().save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps(PREPROCESSOR))
+    (folder / "chat_template.jinja").write_text(TEMPLATE)
+    save_tokenizer(folder, WORDS)
     if spelling == "published":
         path = folder / "config.json"
         path.write_text(json.dumps(published(json.loads(path.read_text())), indent=1))

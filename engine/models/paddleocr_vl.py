@@ -11,12 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from backends.base import Rope
+from engine.errors import ConfigError
 from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, Traits
 from engine.models.encoder import Patched
 from engine.models.paddleocr_vision import Encoder, vision_config
 from engine.models.rope import text_rope
 from engine.weights.view import View
+
+
+SECTION = (16, 24, 24)  # of time, rows and columns, where a config does not say
 
 
 class PaddleOcrVl(Decoder):
@@ -27,7 +32,7 @@ class PaddleOcrVl(Decoder):
         super().__init__(
             w,
             c,
-            text_rope(c, default_theta=500000.0),
+            _rope(c),
             mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
             mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, bias),
             body="model.language_model" if nested else "model",
@@ -39,6 +44,17 @@ class PaddleOcrVl(Decoder):
     def encode(self, pictures: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]:
         """The rows that take the place of each picture's placeholders; yields where replies may step in between."""
         return self.encoder(pictures)
+
+
+def _rope(c: TextConfig) -> Rope:
+    rope = text_rope(c, default_theta=500000.0)
+    if rope.section is not None:
+        return rope
+    if 2 * sum(SECTION) != rope.dims:
+        raise ConfigError(
+            f"{c.fields.where}: rope lacks `mrope_section`, and heads of {rope.dims} are not the usual ones."
+        )
+    return replace(rope, section=SECTION)
 
 
 def paddleocr_vl(w: View, config: Mapping[str, Any]) -> PaddleOcrVl:

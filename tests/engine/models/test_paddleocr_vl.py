@@ -237,6 +237,17 @@ def test_wrong_tensors_are_named(tmp_path: Path) -> None:
     }
 
 
+def test_a_rope_without_its_section_is_the_usual_one_or_refused(tmp_path: Path) -> None:
+    checkpoint = Checkpoint.open(save_paddleocr_vl(tmp_path))
+    make = find_architecture(checkpoint.config, "x")
+    bare = dict(checkpoint.config, rope_scaling=None)
+    with pytest.raises(ConfigError, match="mrope_section"):
+        survey(lambda view: make(view, bare), checkpoint)
+    made = []
+    survey(lambda view: made.append(make(view, bare | {"head_dim": 128})), checkpoint)
+    assert made[0].rope.section == (16, 24, 24)
+
+
 def problems(folder: Path) -> Sequence[Any]:
     checkpoint = Checkpoint.open(folder)
     make = find_architecture(checkpoint.config, folder.name)
