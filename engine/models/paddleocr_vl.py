@@ -20,7 +20,6 @@ from engine.models.paddleocr_vision import Encoder, vision_config
 from engine.models.rope import text_rope
 from engine.weights.view import View
 
-
 SECTION = (16, 24, 24)  # of time, rows and columns, where a config does not say
 
 
