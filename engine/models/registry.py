@@ -41,10 +41,10 @@ ARCHITECTURES: dict[str, Maker] = {
 }
 
 # Models that are no token models; see `engine.parts`.
-PARTS: dict[str, MakePart] = {"silero_vad": silero_vad}
 PARTS: dict[str, MakePart] = {
     "pp_doclayout_v2": pp_doclayout,
     "pp_doclayout_v3": pp_doclayout,
+    "silero_vad": silero_vad,
 }
 
 

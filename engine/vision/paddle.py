@@ -61,6 +61,7 @@ class PaddleSight:
         self.least, self.cap = pixel_limits(image, 384 * 384, 1536 * 1536)
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
         self.image_id = config.int("image_token_id")
+        self.places = {self.image_id}
 
     def note(self, image: ImageLike) -> str | None:
         height, width = size_of(image)
@@ -90,7 +91,7 @@ class PaddleSight:
         raise BadRequest("This model reads images, not videos. Send single frames.", "images")
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        return expand_placeholders(ids, pictures, {self.image_id}, lambda picture: [self.image_id] * picture.tokens)
+        return expand_placeholders(ids, pictures, self.places, lambda picture: [self.image_id] * picture.tokens)
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
         places = np.flatnonzero(np.asarray(ids) == self.image_id)
