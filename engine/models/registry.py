@@ -11,6 +11,8 @@ from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
 from engine.models.moonshine import moonshine
 from engine.models.moonshine_streaming import moonshine_streaming
+from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
@@ -28,6 +30,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "mistral": llama,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "paddleocr_vl": paddleocr_vl,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
@@ -38,7 +41,11 @@ ARCHITECTURES: dict[str, Maker] = {
 }
 
 # Models that are no token models; see `engine.parts`.
-PARTS: dict[str, MakePart] = {"silero_vad": silero_vad}
+PARTS: dict[str, MakePart] = {
+    "pp_doclayout_v2": pp_doclayout,
+    "pp_doclayout_v3": pp_doclayout,
+    "silero_vad": silero_vad,
+}
 
 
 def find_part(config: Mapping[str, Any]) -> MakePart | None:
