@@ -103,7 +103,8 @@ def cuts(pixels: np.ndarray, longest: int) -> list[tuple[int, int, bool]]:
     dark = (PAPER - pixels.astype(np.float32)).max(axis=0)
     white = dark < 0.25 * dark.max()
     parts = -(-width // longest)
-    found, start, spaced = [], 0, False
+    found: list[tuple[int, int, bool]] = []
+    start, spaced = 0, False
     while width - start > longest:
         # Parts of about equal width keep a short rest from being left over at the end.
         aim = start + min(longest, (width - start) // max(1, parts - len(found)) + longest // 8)
@@ -173,7 +174,7 @@ def _ink_box(ink: np.ndarray) -> tuple[int, int, int, int] | None:
     soft = np.maximum(soft[:-1], soft[1:]) if ink.shape[0] > 2 else soft
     strong = soft > 0.38
     # A row belongs to the line if it is dark in two places side by side, or next to a row that is.
-    rows = np.flatnonzero((strong[:, :-1] & strong[:, 1:]).any(axis=1)) if strong.shape[1] > 1 else []
+    rows: np.ndarray = np.flatnonzero((strong[:, :-1] & strong[:, 1:]).any(axis=1))
     if not len(rows):
         rows = np.flatnonzero(strong.any(axis=1))
     columns = np.flatnonzero(strong.any(axis=0))
