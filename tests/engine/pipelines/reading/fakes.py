@@ -69,13 +69,12 @@ class Fake:
 def by_colour(texts: dict[tuple[int, int, int], str]) -> Answer:
     """Each text was drawn in a colour of its own; answers with those that are there, from top to bottom."""
 
+    packed = {red << 16 | green << 8 | blue: text for (red, green, blue), text in texts.items()}
+
     def answer(crop: Crop) -> str:
-        pixels = np.asarray(crop.image.convert("RGB"))
-        found = []
-        for colour, text in texts.items():
-            rows = np.flatnonzero((pixels == colour).all(axis=2).any(axis=1))
-            if rows.size:
-                found.append((int(rows[0]), text))
-        return "\n".join(text for _, text in sorted(found))
+        pixels = np.asarray(crop.image.convert("RGB")).astype(np.int32)
+        values, first = np.unique(pixels[..., 0] << 16 | pixels[..., 1] << 8 | pixels[..., 2], return_index=True)
+        found = sorted((int(at), packed[int(value)]) for value, at in zip(values, first) if int(value) in packed)
+        return "\n".join(text for _, text in found)
 
     return answer

@@ -103,5 +103,5 @@ def test_what_is_no_table(text: str) -> None:
 
 @pytest.mark.timeout(10)
 def test_a_span_cannot_ask_for_the_world() -> None:
-    assert from_html("<tr>" + '<td rowspan="999999999" colspan="999999999">x</td>' * 2000 + "</tr>") is None
-    assert read_table("<fcel>x" * 500_000) is None
+    assert from_html("<tr>" + '<td rowspan="999999999" colspan="999999999">x</td>' * 300 + "</tr>") is None
+    assert read_table("<fcel>x" * 200_001) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 from collections.abc import Iterator, Sequence
@@ -95,11 +96,13 @@ def test_regions_of_several_pages_share_the_engines_steps(
     models: ReadingModels, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     all_here, submit, most = threading.Barrier(3, timeout=20), models.engine.submit, [0]
+    first = itertools.count()
     runner = models._loaded[str(folder)].runner
     run = runner.run
 
     def submitted(request: Request) -> Handle:
-        all_here.wait()  # one region of each page
+        if next(first) < 3:
+            all_here.wait()  # one region of each page
         return submit(request)
 
     def counted(segs: Sequence[Seg]) -> Pending:
