@@ -367,9 +367,10 @@ class Model(Protocol):
     def logits(self, hidden: Array) -> Array:
         """`[N, D] -> [N, vocab]`"""
 
-    # Optional: `frame(hidden [N, D], ids [N]) -> (codes [N, G], embeds [N, D])`. Where a model has it, it runs inside
-    # the step after sampling; `codes` come back in Token and `embeds` is the slot's next input. Such a model also has
-    # `reframe(codes [n, G]) -> [n, D]`, which makes those inputs again.
+    # Optional: `frame(hidden [N, D], ids [N], params [N]) -> (codes [N, G], embeds [N, D])`. Where a model has it, it runs
+    # inside the step after sampling with that same Sampling a row (so a frame's own choices can be made of its noise);
+    # `codes` come back in Token and `embeds` is the slot's next input. Such a model also has `reframe(codes [n, G]) ->
+    # [n, D]`, which makes those inputs again.
     #
     # Optional: `encode(media) -> Generator`, which turns pictures or sounds into `[tokens, D]` each, in pieces, and for
     # sounds `begin(kv, slot, features)`, which gives a fresh sequence what it will attend to.

@@ -118,6 +118,13 @@ class NumericalError(GrusError):
     exit_code = 1
 
 
+class SpeechRanAway(GrusError):
+    """A voice did not come to an end: it fell silent, repeated itself, or spoke far longer than its text."""
+
+    code = "speech_ran_away"
+    exit_code = 1
+
+
 class QueueFull(GrusError):
     """More requests wait than the engine was told to hold."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Runn
 from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.models.config import text_fields
-from engine.models.registry import find_architecture, find_part
+from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.opening import Opened, open_model
 from engine.parts import LoadedPart, load_part
 from engine.text.detokenizer import Detokenizer
@@ -29,7 +29,7 @@ from engine.text.tools import parser_for
 from engine.vision.registry import make_sight
 from engine.vision.sight import Sight
 from engine.weights.fit import choose_quant, fitted
-from engine.weights.view import build
+from engine.weights.view import build, survey
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
 LEAST_KV = 64 << 20
@@ -133,17 +133,28 @@ def pick_backend(options: LoadOptions) -> Backend:
 
 
 def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | LoadedPart:
-    """Load a folder, a GGUF file or a repository id, whatever kind of model it holds."""
+    """Load a folder, a GGUF file or a repository id, whatever kind of model it holds; `NAME#PIECE`: a part of it."""
     options = options or LoadOptions()
-    folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
+    whole, piece = split_piece(name)
+    folder = resolve(whole, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
     opened = open_model(folder)
-    make = find_part(opened.config)
+    make = find_part(opened.config, piece)
+    if make is None and piece:
+        raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
     if make is None:
         return _load_model(name, folder, opened, options)
-    backend = pick_backend(options)
+    exact = part_kind(opened.config, piece) in EXACT_PARTS
+    backend = pick_backend(replace(options, dtype="f32") if exact else options)
+    nbytes = survey(lambda view: make(view, opened.config), opened.source).memory(backend.dtype)
     part = load_part(make, opened.source, opened.config, backend)
     mark = fingerprint(opened, backend, options.kv_bits, None)
-    return LoadedPart(name, folder, opened.config, backend, part, opened.nbytes, mark)
+    return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark)
+
+
+def split_piece(name: str) -> tuple[str, str]:
+    """`NAME#PIECE`, where NAME is not itself a path with such a mark in it."""
+    whole, mark, piece = name.rpartition("#")
+    return (whole, piece) if mark and not Path(name).exists() else (name, "")
 
 
 def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
@@ -178,6 +189,8 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
         else:
             source = fitted(opened.source, backend, quant)
             model = build(lambda view: make(view, config), source, backend)
+            if (adopt := getattr(model, "choose_like", None)) is not None:
+                adopt(generation)
             kv = backend.kv(model.memory, budget, options.kv_bits)
             runner = backend.runner(model, kv)
     except BackendMissing as error:

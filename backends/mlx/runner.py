@@ -64,7 +64,7 @@ class MlxRunner:
         if len(plan.picked):
             picked = taken(hidden, plan.picked)
             frame = getattr(self._model, "frame", None)
-            after = None if frame is None else lambda ids: frame(taken(picked, plan.sampled), ids)
+            after = None if frame is None else lambda ids: frame(taken(picked, plan.sampled), ids, plan.samplings)
             logits = self._model.logits(picked)
             with self.span("sample"):  # of the graph: the device samples when the step runs
                 pending.sample(logits, after)

@@ -130,7 +130,7 @@ class TorchRunner:
             drawn = pending.drawn = draw(logits, plan.samplings)
         following = drawn.ids
         if self.frame is not None:
-            pending.codes, following = self.frame(chosen, drawn.ids)
+            pending.codes, following = self.frame(chosen, drawn.ids, plan.samplings)
         row = 0
         for span in plan.spans:
             if span.seg.sample is not None:

@@ -18,6 +18,11 @@ from torch import Tensor
 SILENT = 1e-11
 
 
+# Positions up to which a dense kernel on a CPU is one matrix product: torch's convolutions do not read large weights
+# well for a few positions (measured at 1024 -> 1536 channels, 7 taps: 4.6x slower at 16 positions, alike from 128 on).
+FEW = 64
+
+
 def out_length(length: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
     """How many positions a kernel takes; zero when it does not fit even once."""
     return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
@@ -29,6 +34,28 @@ def channels_first(x: Tensor) -> Tensor:
 
 def channels_last(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1)
+
+
+def product(x: Tensor, w: Tensor, b: Tensor | None, length: int) -> Tensor:
+    """A dense convolution: neighbours lie one after the other in memory, and so do the taps of a prepared weight."""
+    out, inp, _, kernel = w.shape
+    x = x.contiguous()
+    windows = x.as_strided((x.shape[0], length, kernel * inp), (x.stride(0), inp, 1))
+    return F.linear(windows, w.permute(0, 2, 3, 1).reshape(out, -1), b)
+
+
+def spread_product(x: Tensor, w: Tensor, b: Tensor | None, stride: int) -> Tensor:
+    """A dense transposed convolution: what each input spreads is one product, then laid `stride` apart and summed."""
+    inp, out, _, kernel = w.shape
+    batch, length, _ = x.shape
+    pieces = -(-kernel // stride)
+    spread = (x @ w.permute(0, 2, 3, 1).reshape(inp, -1)).view(batch, length, kernel, out)
+    spread = F.pad(spread, (0, 0, 0, pieces * stride - kernel)).view(batch, length, pieces, stride, out)
+    laid = spread.new_zeros(batch, length + pieces - 1, stride, out)
+    for i in range(pieces):
+        laid[:, i : i + length] += spread[:, :, i]
+    whole = laid.view(batch, (length + pieces - 1) * stride, out)[:, : (length - 1) * stride + kernel]
+    return whole if b is None else whole + b
 
 
 class SignalOps:
@@ -50,8 +77,11 @@ class SignalOps:
         dilation: int = 1,
         groups: int = 1,
     ) -> Tensor:
-        if out_length(x.shape[1], w.shape[3], stride, padding, dilation) == 0:
+        length = out_length(x.shape[1], w.shape[3], stride, padding, dilation)
+        if length == 0:
             return x.new_zeros(x.shape[0], 0, w.shape[0])
+        if length <= FEW and stride == dilation == groups == 1 and padding == 0 and x.device.type == "cpu":
+            return product(x, w, b, length)
         y = F.conv2d(channels_first(x.unsqueeze(1)), w, b, (1, stride), (0, padding), (1, dilation), groups)
         return channels_last(y).squeeze(1)
 
@@ -69,6 +99,8 @@ class SignalOps:
         length = (x.shape[1] - 1) * stride - 2 * padding + w.shape[3] + output_padding
         if x.shape[1] == 0 or length <= 0:
             return x.new_zeros(x.shape[0], 0, w.shape[1] * groups)
+        if x.shape[1] <= FEW and groups == 1 and padding == output_padding == 0 and x.device.type == "cpu":
+            return spread_product(x, w, b, stride)
         image = channels_first(x.unsqueeze(1))
         y = F.conv_transpose2d(image, w, b, (1, stride), (0, padding), (0, output_padding), groups)
         return channels_last(y).squeeze(1)

@@ -75,12 +75,13 @@ class TextConfig:
 
 
 def text_fields(config: Mapping[str, Any]) -> Fields:
-    """The text model's own object: `text_config` where a checkpoint nests it, else the whole config."""
-    nested = config.get("text_config")
-    if not isinstance(nested, Mapping):
+    """The token model's own object: `text_config`, or a talker's `talker_config`, where a checkpoint nests it, else
+    the whole config."""
+    name = next((n for n in ("text_config", "talker_config") if isinstance(config.get(n), Mapping)), None)
+    if name is None:
         return Fields(config)
     outer = {k: config[k] for k in ("tie_word_embeddings", "quantization") if k in config}
-    return Fields({**outer, **nested}, "config.json (text_config)")
+    return Fields({**outer, **config[name]}, f"config.json ({name})")
 
 
 def text_config(config: Mapping[str, Any]) -> TextConfig:

@@ -92,8 +92,8 @@ class Layer:
     post_norm: Array
 
 
-class Decoder:
-    """A stack of layers between an embedding and a head."""
+class Layers:
+    """A stack of layers and the norm behind it: what a decoder is without its embedding and its head."""
 
     def __init__(
         self,
@@ -103,20 +103,10 @@ class Decoder:
         mixer: Callable[[View, int], Mixer],
         mlp: Callable[[View, int], MlpLike],
         norm_plus: float = 0.0,
-        body: str = "model",
-        head: str = "lm_head",
     ) -> None:
-        self.ops, self.rope, self.eps, self.vocab = w.backend.ops, rope, c.eps, c.vocab
-        bare = w.has("embed_tokens.weight")  # saved without its head, as embedding models are
-        inner = w if bare else w.sub(body)
-        self.embedding = inner.embedding("embed_tokens", c.vocab, c.hidden)
-        self.layers = [self._layer(inner.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus) for i in range(c.layers)]
-        self.norm = inner.norm("norm", c.hidden, norm_plus)
-        if c.tied:
-            w.ignore(rf"^{head}\.")  # some repositories save the tied head a second time
-            self.head = self.embedding
-        else:
-            self.head = w.linear((head, c.vocab), inp=c.hidden)
+        self.ops, self.rope, self.eps = w.backend.ops, rope, c.eps
+        self.layers = [self._layer(w.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus) for i in range(c.layers)]
+        self.norm = w.norm("norm", c.hidden, norm_plus)
         w.ignore(r"rotary_emb\.inv_freq$")  # old files carry what is computed
         self.memory = [layer.mixer.memory for layer in self.layers]
 
@@ -136,9 +126,6 @@ class Decoder:
             post_norm=w.norm("post_attention_layernorm", c.hidden, norm_plus),
         )
 
-    def embed(self, ids: Array) -> Array:
-        return self.embedding.rows(ids)
-
     def __call__(self, step: Step, added: Sequence[Array] = ()) -> Array:
         """`added[i]` is added to what layer i gives."""
         angles = self.ops.angles(step.pos, self.rope)
@@ -153,6 +140,35 @@ class Decoder:
                 out = out + added[i]
             total, x = self.ops.add_rms_norm(out, total, next_norm, self.eps)
         return x
+
+
+class Decoder(Layers):
+    """A stack of layers between an embedding and a head."""
+
+    def __init__(
+        self,
+        w: View,
+        c: TextConfig,
+        rope: Rope,
+        mixer: Callable[[View, int], Mixer],
+        mlp: Callable[[View, int], MlpLike],
+        norm_plus: float = 0.0,
+        body: str = "model",
+        head: str = "lm_head",
+    ) -> None:
+        bare = w.has("embed_tokens.weight")  # saved without its head, as embedding models are
+        inner = w if bare else w.sub(body)
+        self.vocab = c.vocab
+        self.embedding = inner.embedding("embed_tokens", c.vocab, c.hidden)
+        super().__init__(inner, c, rope, mixer, mlp, norm_plus)
+        if c.tied:
+            w.ignore(rf"^{head}\.")  # some repositories save the tied head a second time
+            self.head = self.embedding
+        else:
+            self.head = w.linear((head, c.vocab), inp=c.hidden)
+
+    def embed(self, ids: Array) -> Array:
+        return self.embedding.rows(ids)
 
     def logits(self, hidden: Array) -> Array:
         return self.head(hidden)

@@ -7,6 +7,9 @@ from typing import Any
 
 from backends.base import Model
 from engine.errors import UnsupportedArchitecture
+from engine.models.codec12 import codec_decoder
+from engine.models.codec12_encoder import codec_encoder
+from engine.models.ecapa import speaker_encoder
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
 from engine.models.moonshine import moonshine
@@ -17,8 +20,10 @@ from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
 from engine.models.qwen3_next import qwen3_next
+from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
+from engine.models.snac import snac
 from engine.parts import MakePart
 from engine.weights.view import View
 
@@ -37,19 +42,32 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_5_text": qwen3_5,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
+    "qwen3_tts": qwen3_tts,
     "qwen3_vl": qwen3_vl,
 }
 
-# Models that are no token models; see `engine.parts`.
+# Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
 PARTS: dict[str, MakePart] = {
     "pp_doclayout_v2": pp_doclayout,
     "pp_doclayout_v3": pp_doclayout,
+    "qwen3_tts#speaker": speaker_encoder,
+    "qwen3_tts_tokenizer_12hz": codec_decoder,
+    "qwen3_tts_tokenizer_12hz#encoder": codec_encoder,
     "silero_vad": silero_vad,
+    "snac": snac,
 }
+# Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
+EXACT_PARTS = frozenset(PARTS) - {"pp_doclayout_v2", "pp_doclayout_v3"}
 
 
-def find_part(config: Mapping[str, Any]) -> MakePart | None:
-    return PARTS.get(str(config.get("model_type")))
+def part_kind(config: Mapping[str, Any], piece: str = "") -> str:
+    """What PARTS knows the part of a checkpoint by: the whole of it, or a piece that was asked for."""
+    kind = str(config.get("model_type"))
+    return f"{kind}#{piece}" if piece else kind
+
+
+def find_part(config: Mapping[str, Any], piece: str = "") -> MakePart | None:
+    return PARTS.get(part_kind(config, piece))
 
 
 def find_architecture(config: Mapping[str, Any], name: str) -> Maker:

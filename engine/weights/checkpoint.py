@@ -13,6 +13,10 @@ from typing import Any
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.weights import quantization, safetensors
+from engine.weights.pickled import read_pickled
+
+PICKLED = "pytorch_model.bin"
+_FIELDS = {"snac": {"vq_strides", "encoder_rates", "decoder_rates"}}
 
 
 class Checkpoint:
@@ -29,7 +33,7 @@ class Checkpoint:
         config = _read_object(folder / "config.json")
         if config is None:
             raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
-        model_type = config.get("model_type")
+        model_type = config.setdefault("model_type", _known_by(config))
         if not isinstance(model_type, str) or not model_type:
             raise ConfigError(f"{folder / 'config.json'} has no model_type, so its architecture is unknown.")
         return cls(folder, config)
@@ -40,6 +44,9 @@ class Checkpoint:
 
     @cached_property
     def tensors(self) -> dict[str, Raw]:
+        pickled = self.folder / PICKLED
+        if pickled.is_file() and not any(self.folder.glob("*.safetensors")):
+            return read_pickled(pickled)
         return safetensors.read_folder(self.folder)
 
     @property
@@ -50,6 +57,11 @@ class Checkpoint:
     @cached_property
     def quantization(self) -> quantization.Quantization | None:
         return quantization.parse(self.config, str(self.folder))
+
+
+def _known_by(config: dict[str, Any]) -> str | None:
+    """The type of a model whose config does not say it, by the fields that only it has."""
+    return next((kind for kind, fields in _FIELDS.items() if fields <= config.keys()), None)
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:

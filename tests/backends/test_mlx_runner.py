@@ -162,7 +162,7 @@ def test_embeddings_additions_and_positions():
 def test_frames_feed_the_next_step():
     runner, kv = tiny_runner("aa")
     model = runner._model
-    model.frame = lambda hidden, ids: (mx.stack([ids, ids + 1], 1), model.embed((ids + 5) % VOCAB))
+    model.frame = lambda hidden, ids, params: (mx.stack([ids, ids + 1], 1), model.embed((ids + 5) % VOCAB))
     slot, plain = kv.open(20), kv.open(20)
     token = runner.run([Seg(slot, ids=[1, 2, 3], sample=GREEDY)]).read()[slot]
     assert token.codes.tolist() == [token.ids[0], token.ids[0] + 1]

@@ -187,7 +187,7 @@ def test_a_step_that_fails_inside_the_model_changes_nothing():
 def test_a_frame_model_feeds_itself():
     rig = Rig("full")
 
-    def frame(hidden, ids):
+    def frame(hidden, ids, params):
         codes = ids[:, None] + rig.backend.ops.arange(3)
         return codes, rig.model.embed(ids) * 2
 

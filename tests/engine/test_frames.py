@@ -25,7 +25,7 @@ class Talker(FakeLoaded):
         def reframe(codes):
             return made.model.embed(codes[:, 0]) + made.model.embed(codes[:, 1])
 
-        def frame(hidden, ids):
+        def frame(hidden, ids, params):
             codes = torch.stack([ids, (ids * 7 + 1) % VOCAB], 1)
             return codes, reframe(codes)
 

@@ -132,7 +132,7 @@ def test_errors_have_anthropics_shape(client: anthropic.Anthropic, live: Live) -
     with pytest.raises(anthropic.BadRequestError, match="nonsense"):
         ask(client, extra_body={"nonsense": 1})
     image = {"type": "image", "source": {"type": "url", "url": "http://127.0.0.1/x.png"}}
-    with pytest.raises(anthropic.BadRequestError, match="not a public address"):
+    with pytest.raises(anthropic.BadRequestError, match="reads text only"):
         ask(client, [{"role": "user", "content": [image]}])
     live.engine.refusal = QueueFull("Full.")
     with pytest.raises(anthropic.RateLimitError):

@@ -244,7 +244,7 @@ def test_images_and_sounds_are_refused_honestly(client: openai.OpenAI) -> None:
             "image_url": {"url": "data:image/gif;base64,R0lGODdhAQABAIEAAP8AAAAAAAAAAAAAACwAAAAAAQABAAAIBAABBAQAOw=="},
         }
     ]
-    with pytest.raises(openai.BadRequestError, match="do not see images"):
+    with pytest.raises(openai.BadRequestError, match="does not see images"):
         client.chat.completions.create(model="tiny", messages=[{"role": "user", "content": parts}])  # type: ignore[list-item,misc]
 
 

@@ -6,7 +6,7 @@ and the next input (a talker's code predictor), and a vocabulary mask from the h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -173,7 +173,7 @@ class Talker:
     def logits(self, hidden: Any) -> Any:
         return self.inner.logits(hidden)
 
-    def frame(self, hidden: Any, ids: Any) -> tuple[Any, Any]:
+    def frame(self, hidden: Any, ids: Any, params: Sequence[Sampling]) -> tuple[Any, Any]:
         second = self.ops.topk(self.inner.logits(hidden), 2)[1]
         codes = self.ops.cat([ids.reshape(ids.shape[0], 1), second], 1)
         embeds = self.embed(codes[:, 0]) + self.embed(codes[:, 1]) + self.embed(codes[:, 2])

@@ -1,0 +1,63 @@
+"""Mel spectrograms in numpy: Slaney's filterbank, and the front ends that models were trained with.
+
+A front end differs from the next in padding, window, what of the spectrum is taken, and the logarithm's floor; each has a
+function of its own that says so in full.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+_LINEAR = 200.0 / 3  # Hz a mel, below the knee
+_KNEE = 1000.0
+_LOG = np.log(6.4) / 27.0  # a mel's step above it
+
+
+def hz_to_mel(hz: np.ndarray) -> np.ndarray:
+    """Slaney's scale: linear up to 1 kHz, logarithmic above."""
+    above = _KNEE / _LINEAR + np.log(np.maximum(hz, _KNEE) / _KNEE) / _LOG
+    return np.where(hz < _KNEE, hz / _LINEAR, above)
+
+
+def mel_to_hz(mel: np.ndarray) -> np.ndarray:
+    knee = _KNEE / _LINEAR
+    return np.where(mel < knee, mel * _LINEAR, _KNEE * np.exp(_LOG * (np.maximum(mel, knee) - knee)))
+
+
+@cache
+def filterbank(rate: int, n_fft: int, count: int, low: float, high: float) -> np.ndarray:
+    """`[count, n_fft / 2 + 1]` f32: triangles on Slaney's scale, each of area one."""
+    bins = np.linspace(0, rate / 2, n_fft // 2 + 1)
+    ends = hz_to_mel(np.array([low, high], np.float64))
+    edges = mel_to_hz(np.linspace(ends[0], ends[1], count + 2))
+    rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]
+    falling = (edges[2:, None] - bins) / np.diff(edges)[1:, None]
+    triangles = np.maximum(0.0, np.minimum(rising, falling))
+    filters: np.ndarray = (triangles * (2.0 / (edges[2:] - edges[:-2]))[:, None]).astype(np.float32)
+    filters.flags.writeable = False
+    return filters
+
+
+def hann(n: int) -> np.ndarray:
+    """Periodic, f32."""
+    return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(n) / n)).astype(np.float32)
+
+
+def frames(samples: np.ndarray, size: int, hop: int) -> np.ndarray:
+    """`[count, size]`, a view."""
+    return np.lib.stride_tricks.sliding_window_view(samples, size)[::hop]
+
+
+SPEAKER_LEAST = 2400  # samples: a tenth of a second
+
+
+def speaker_mel(samples: np.ndarray) -> np.ndarray:
+    """For Qwen3-TTS's speaker encoder, of mono samples at 24 kHz: `[frames, 128]` natural logarithms of magnitudes."""
+    size, hop = 1024, 256
+    padded = np.pad(samples.astype(np.float32), (size - hop) // 2, mode="reflect")
+    spectrum = np.fft.rfft(frames(padded, size, hop) * hann(size), axis=-1)
+    magnitude = np.sqrt(spectrum.real**2 + spectrum.imag**2 + 1e-9).astype(np.float32)
+    mel = magnitude @ filterbank(24000, size, 128, 0.0, 12000.0).T
+    return np.log(np.maximum(mel, 1e-5))

@@ -1,0 +1,265 @@
+"""The 12 Hz speech codec of Qwen3-TTS, from codes to sound: 16 codes a frame, 1920 samples at 24 kHz each.
+
+Codes are looked up and summed, go through a transformer that sees a window of frames, and are upsampled by transposed
+convolutions. Everything is causal and carries its past, so that a stream of frames gives exactly the sound of the whole.
+It is to be built with an f32 backend. The way back is `codec12_encoder`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from backends.base import Array, Ops, Rope
+from engine.errors import ConfigError
+from engine.models.causal import CausalConv, CausalTransposed, Past, SnakeBeta, Where, WindowedAttention
+from engine.models.config import Fields
+from engine.models.decoder import Mlp
+from engine.models.rope import frequencies
+from engine.weights.view import View
+
+PIECE = 4  # frames computed at once: a larger share of a second between two yields would be felt by running replies
+BEGUN = 4  # recordings whose end is remembered, some MB each
+LEAST_USAGE = 1e-5  # of a codebook's entry
+
+
+@dataclass(frozen=True)
+class CodecConfig:
+    """`speech_tokenizer/config.json`, the half that decodes."""
+
+    hidden: int
+    latent: int
+    width: int  # of looked-up codes
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    ffn: int
+    window: int
+    eps: float
+    theta: float
+    bias: bool
+    groups: int
+    entries: int
+    channels: int  # of the first convolution after the transformer; each block halves them
+    spread: tuple[int, ...]  # upsampling before it
+    rates: tuple[int, ...]  # upsampling behind it
+
+    @property
+    def samples(self) -> int:
+        """Of one frame."""
+        return prod(self.spread) * prod(self.rates)
+
+
+def codec_config(config: Mapping[str, Any]) -> CodecConfig:
+    f = Fields(config, "speech_tokenizer/config.json").sub("decoder_config")
+    hidden, heads = f.int("hidden_size", default=1024), f.int("num_attention_heads", default=16)
+    rates = [f.find("upsampling_ratios", default=[2, 2]), f.find("upsample_rates", default=[8, 5, 4, 3])]
+    for each in rates:
+        if not isinstance(each, list) or not all(isinstance(r, int) and r > 0 for r in each):
+            raise ConfigError(f"{f.where}: upsampling must be a list of whole numbers, not {each!r}.")
+    if f.find("hidden_act", default="silu") != "silu":
+        raise ConfigError(f"{f.where}: hidden_act must be silu.")
+    return CodecConfig(
+        hidden=hidden,
+        latent=f.int("latent_dim", default=1024),
+        width=f.int("codebook_dim", default=512),
+        layers=f.int("num_hidden_layers", default=8),
+        heads=heads,
+        kv_heads=f.int("num_key_value_heads", default=heads),
+        head_dim=f.int("head_dim", default=hidden // heads),
+        ffn=f.int("intermediate_size", default=3072),
+        window=f.int("sliding_window", default=72, least=2),
+        eps=f.float("rms_norm_eps", default=1e-5),
+        theta=f.float("rope_theta", default=10000.0),
+        bias=f.flag("attention_bias"),
+        groups=f.int("num_quantizers", default=16, least=2),
+        entries=f.int("codebook_size", default=2048),
+        channels=f.int("decoder_dim", default=1536),
+        spread=tuple(rates[0]),
+        rates=tuple(rates[1]),
+    )
+
+
+def codebook(w: View, name: str, sums: str, entries: int, dim: int) -> Array:
+    """A codebook's entries `[entries, dim]`, stored as sums and how often each was used (in old files: not at all)."""
+    total = w.tensor(f"{name}.{sums}", (entries, dim), "f32")
+    if not w.has(f"{name}.cluster_usage"):
+        return total
+    usage = w.tensor(f"{name}.cluster_usage", (entries,), "f32")
+    if w.dry:
+        return total
+    ops = w.backend.ops
+    return total / ops.array(np.maximum(ops.numpy(usage), LEAST_USAGE)[:, None])
+
+
+class Lookup:
+    """Codes `[n, groups]` -> `[1, n, width]`: the first group through a projection of its own, the others summed."""
+
+    def __init__(self, w: View, c: CodecConfig) -> None:
+        self.ops: Ops = w.backend.ops
+        w.ignore(r"^decoder\.quantizer\..*input_proj\.")  # only training used it
+        inner = c.width // 2
+        self.books, self.out = [], []
+        for part, count in (("rvq_first", 1), ("rvq_rest", c.groups - 1)):
+            v = w.sub(part)
+            self.books += [
+                codebook(v, f"vq.layers.{i}._codebook", "embedding_sum", c.entries, inner) for i in range(count)
+            ]
+            self.out.append(self.ops.conv_weight(v.tensor("output_proj.weight", (c.width, inner, 1), "f32")))
+
+    def __call__(self, codes: Array) -> Array:
+        rows = [self.ops.take(book, codes[:, i], 0)[None] for i, book in enumerate(self.books)]
+        rest = rows[1]
+        for row in rows[2:]:
+            rest = rest + row
+        return self.ops.conv1d(rows[0], self.out[0]) + self.ops.conv1d(rest, self.out[1])
+
+
+class TransformerLayer:
+    def __init__(self, w: View, c: CodecConfig) -> None:
+        self.ops, self.eps = w.backend.ops, c.eps
+        self.attention = WindowedAttention(
+            w.sub("self_attn"), c.hidden, c.heads, c.kv_heads, c.head_dim, c.window, c.bias
+        )
+        self.mlp = Mlp(w.sub("mlp"), c.hidden, c.ffn)
+        self.norms = [w.norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm")]
+        names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
+        self.scales = [w.tensor(name, (c.hidden,), "f32") for name in names]
+
+    def __call__(self, x: Array, where: Where, past: Past) -> Array:
+        x = x + self.attention(self.ops.rms_norm(x, self.norms[0], self.eps), where, past) * self.scales[0]
+        return x + self.mlp(self.ops.rms_norm(x, self.norms[1], self.eps)) * self.scales[1]
+
+
+class ConvNeXt:
+    def __init__(self, w: View, dim: int) -> None:
+        self.ops = w.backend.ops
+        self.mix = CausalConv(w.sub("dwconv.conv"), dim, dim, 7, groups=dim)
+        self.norm = w.norm("norm", dim), w.tensor("norm.bias", (dim,), "f32")
+        self.widen = w.linear(("pwconv1", 4 * dim), inp=dim, bias=True)
+        self.narrow = w.linear(("pwconv2", dim), inp=4 * dim, bias=True)
+        self.scale = w.tensor("gamma", (dim,), "f32")
+
+    def __call__(self, x: Array, past: Past) -> Array:
+        y = self.ops.layer_norm(self.mix(x, past), *self.norm, 1e-6)
+        return x + self.narrow(self.ops.gelu(self.widen(y))) * self.scale
+
+
+class Residual:
+    def __init__(self, w: View, dim: int, dilation: int) -> None:
+        self.acts = SnakeBeta(w.sub("act1"), dim), SnakeBeta(w.sub("act2"), dim)
+        self.wide = CausalConv(w.sub("conv1.conv"), dim, dim, 7, dilation)
+        self.point = CausalConv(w.sub("conv2.conv"), dim, dim, 1)
+
+    def __call__(self, x: Array, past: Past) -> Array:
+        return x + self.point(self.acts[1](self.wide(self.acts[0](x), past)), past)
+
+
+class Upsampling:
+    def __init__(self, w: View, inp: int, rate: int) -> None:
+        self.act = SnakeBeta(w.sub("0"), inp)
+        self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate)
+        self.units = [Residual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
+
+    def steps(self, x: Array, past: Past) -> Generator[Array, None, Array]:
+        """Hands out what it has between its parts; what it returns is the end."""
+        x = self.up(self.act(x), past)
+        for unit in self.units:
+            yield x
+            x = unit(x, past)
+        return x
+
+
+class CodecDecoder:
+    """Codes to samples."""
+
+    rate = 24000
+
+    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
+        c = self.config = codec_config(config)
+        self.ops: Ops = w.backend.ops
+        w.ignore(r"^encoder\.")  # a model of its own
+        w = w.sub("decoder")
+        self.lookup = Lookup(w.sub("quantizer"), c)
+        self.before = CausalConv(w.sub("pre_conv.conv"), c.width, c.latent, 3)
+        inner = w.sub("pre_transformer")
+        self.enter = inner.linear(("input_proj", c.hidden), inp=c.latent, bias=True)
+        self.layers = [TransformerLayer(inner.sub(f"layers.{i}"), c) for i in range(c.layers)]
+        self.norm = inner.norm("norm", c.hidden)
+        self.leave = inner.linear(("output_proj", c.latent), inp=c.hidden, bias=True)
+        self.rope = Rope(c.head_dim, tuple(frequencies(c.theta, c.head_dim)))
+        self.spread = [
+            (
+                CausalTransposed(w.sub(f"upsample.{i}.0.conv"), c.latent, c.latent, factor, factor),
+                ConvNeXt(w.sub(f"upsample.{i}.1"), c.latent),
+            )
+            for i, factor in enumerate(c.spread)
+        ]
+        w = w.sub("decoder")
+        self.first = CausalConv(w.sub("0.conv"), c.latent, c.channels, 7)
+        self.blocks = [Upsampling(w.sub(f"{i + 1}.block"), c.channels >> i, r) for i, r in enumerate(c.rates)]
+        last, at = c.channels >> len(c.rates), len(c.rates) + 1
+        self.act = SnakeBeta(w.sub(str(at)), last)
+        self.last = CausalConv(w.sub(f"{at + 1}.conv"), last, 1, 7)
+        self._begun: dict[tuple[tuple[int, ...], bytes], Past] = {}
+
+    def decode(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
+        """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
+        pieces = [np.zeros(0, np.float32)]
+        for start in range(0, len(codes), PIECE):
+            piece = yield from self._piece(codes[start : start + PIECE], past)
+            pieces += [piece]
+        return np.concatenate(pieces)
+
+    def begin(self, codes: np.ndarray, past: Past) -> Generator[None, None, None]:
+        """Let a new stream follow a recording's frames, whose own sound nobody wants. Those of the last few recordings
+        are remembered, for a voice says many sentences."""
+        key = (codes.shape, codes.tobytes())
+        if key not in self._begun:
+            made: Past = {}
+            yield from self.decode(codes, made)
+            self._begun[key] = made
+            while len(self._begun) > BEGUN:
+                del self._begun[next(iter(self._begun))]
+        self._begun[key] = self._begun.pop(key)  # the one used last comes last
+        past.update(self._begun[key])
+
+    def _piece(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
+        c, ops = self.config, self.ops
+        clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # an array library may read anything beyond the end
+        x = self.enter(self.before(self.lookup(ops.array(clean)), past))
+        where = Where(ops, self.rope, len(codes), c.window, past)
+        for layer in self.layers:
+            x = layer(x, where, past)
+        x = self.leave(ops.rms_norm(x, self.norm, c.eps))
+        for up, mix in self.spread:
+            x = mix(up(x, past), past)
+        computed(ops, x)
+        yield
+        x = self.first(x, past)
+        for block in self.blocks:
+            steps = block.steps(x, past)
+            while True:
+                try:
+                    computed(ops, next(steps))
+                    yield
+                except StopIteration as end:
+                    x = end.value
+                    break
+        sound = ops.numpy(self.last(self.act(x), past))[0, :, 0]
+        yield
+        return np.clip(sound, -1.0, 1.0)
+
+
+def computed(ops: Ops, x: Array) -> None:
+    """Have a lazy backend do now what it was asked for."""
+    ops.numpy(x[:, :1, :1])
+
+
+def codec_decoder(w: View, config: Mapping[str, Any]) -> CodecDecoder:
+    return CodecDecoder(w, config)

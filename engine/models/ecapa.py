@@ -1,0 +1,127 @@
+"""ECAPA-TDNN: from the mel spectrogram of a voice to one vector that says whose it is (an x-vector).
+
+Dilated convolutions over time with squeeze-and-excitation, whose outputs are pooled by attention into a mean and a
+deviation a channel. It is to be built with an f32 backend. How the spectrogram is made is `engine.media.mel`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import numpy as np
+
+from backends.base import Array, Ops
+from engine.errors import ConfigError
+from engine.models.config import Fields
+from engine.weights.view import View
+
+LEAST = 1e-12  # of a variance
+
+
+class Conv:
+    """As long as its input, which is mirrored at both ends."""
+
+    def __init__(self, w: View, inp: int, out: int, kernel: int = 1, dilation: int = 1) -> None:
+        self.ops: Ops = w.backend.ops
+        self.dilation, self.reach = dilation, dilation * (kernel - 1) // 2
+        self.w = self.ops.conv_weight(w.tensor("weight", (out, inp, kernel), "f32"))
+        self.b = w.tensor("bias", (out,), "f32")
+
+    def __call__(self, x: Array) -> Array:
+        if self.reach:
+            mirrored = np.pad(np.arange(x.shape[1], dtype=np.int32), self.reach, mode="reflect")
+            x = self.ops.take(x, self.ops.array(mirrored), 1)
+        return self.ops.conv1d(x, self.w, self.b, dilation=self.dilation)
+
+
+class Tdnn:
+    def __init__(self, w: View, inp: int, out: int, kernel: int = 1, dilation: int = 1) -> None:
+        self.ops: Ops = w.backend.ops
+        self.conv = Conv(w.sub("conv"), inp, out, kernel, dilation)
+
+    def __call__(self, x: Array) -> Array:
+        return self.ops.relu(self.conv(x))
+
+
+class Block:
+    """Res2Net between two pointwise layers, each channel then scaled by what the whole sound says of it."""
+
+    def __init__(self, w: View, inp: int, out: int, kernel: int, dilation: int, scale: int, squeeze: int) -> None:
+        self.ops: Ops = w.backend.ops
+        self.scale, part = scale, out // scale
+        self.enter, self.leave = Tdnn(w.sub("tdnn1"), inp, out), Tdnn(w.sub("tdnn2"), out, out)
+        self.parts = [Tdnn(w.sub(f"res2net_block.blocks.{i}"), part, part, kernel, dilation) for i in range(scale - 1)]
+        self.squeeze = Conv(w.sub("se_block.conv1"), out, squeeze)
+        self.excite = Conv(w.sub("se_block.conv2"), squeeze, out)
+
+    def __call__(self, x: Array) -> Array:
+        ops = self.ops
+        y = self.enter(x)
+        parts = ops.split(y, [y.shape[2] // self.scale] * self.scale, 2)
+        out = [parts[0], self.parts[0](parts[1])]
+        for part, layer in zip(parts[2:], self.parts[1:]):
+            out.append(layer(part + out[-1]))
+        y = self.leave(ops.cat(out, 2))
+        mean = ops.sum(y, 1)[:, None] / y.shape[1]
+        return x + y * ops.sigmoid(self.excite(ops.relu(self.squeeze(mean))))
+
+
+class SpeakerEncoder:
+    """`[frames, mels]` -> `[D]`"""
+
+    rate = 24000
+
+    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
+        f = Fields(config).sub("speaker_encoder_config")
+        widths = f.find("enc_channels", default=[512, 512, 512, 512, 1536])
+        kernels = f.find("enc_kernel_sizes", default=[5, 3, 3, 3, 1])
+        dilations = f.find("enc_dilations", default=[1, 2, 3, 4, 1])
+        if not len(widths) == len(kernels) == len(dilations) >= 3 or sum(widths[1:-1]) != widths[-1]:
+            raise ConfigError(f"{f.where}: enc_channels, enc_kernel_sizes and enc_dilations do not fit together.")
+        self.mels, self.dim = f.int("mel_dim", default=128), f.int("enc_dim", default=1024)
+        scale, squeeze = f.int("enc_res2net_scale", default=8, least=2), f.int("enc_se_channels", default=128)
+        attention = f.int("enc_attention_channels", default=128)
+        w.ignore(r"^talker\.")  # a model of its own
+        w = w.sub("speaker_encoder")
+        self.ops: Ops = w.backend.ops
+        self.first = Tdnn(w.sub("blocks.0"), self.mels, widths[0], kernels[0], dilations[0])
+        self.blocks = [
+            Block(w.sub(f"blocks.{i}"), widths[i - 1], widths[i], kernels[i], dilations[i], scale, squeeze)
+            for i in range(1, len(widths) - 1)
+        ]
+        self.gather = Tdnn(w.sub("mfa"), widths[-1], widths[-1], kernels[-1], dilations[-1])
+        self.look = Tdnn(w.sub("asp.tdnn"), 3 * widths[-1], attention)
+        self.weigh = Conv(w.sub("asp.conv"), attention, widths[-1])
+        self.last = Conv(w.sub("fc"), 2 * widths[-1], self.dim)
+
+    def embed(self, mel: np.ndarray) -> Generator[None, None, np.ndarray]:
+        """The voice's vector, f32."""
+        ops = self.ops
+        x = self.first(ops.array(mel[None]))
+        each = []
+        for block in self.blocks:
+            x = block(x)
+            each.append(x)
+            ops.numpy(x[:, :1, :1])  # has a lazy backend do it now
+            yield
+        x = self.gather(ops.cat(each, 2))
+        even = ops.array(np.full(x.shape, 1.0 / x.shape[1], np.float32))
+        mean, deviation = self._statistics(x, even)
+        ones = even * x.shape[1]
+        seen = self.look(ops.cat([x, ones * mean, ones * deviation], 2))
+        yield
+        scores = self.weigh(ops.tanh(seen))
+        weights = ops.permute(ops.softmax(ops.permute(scores, (0, 2, 1))), (0, 2, 1))
+        return ops.numpy(self.last(ops.cat(list(self._statistics(x, weights)), 2)))[0, 0]
+
+    def _statistics(self, x: Array, weights: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation over time, `[1, 1, C]` each."""
+        mean = self.ops.sum(x * weights, 1)[:, None]
+        away = x - mean
+        variance = self.ops.numpy(self.ops.sum(away * away * weights, 1))
+        return mean, self.ops.array(np.sqrt(np.maximum(variance, LEAST))[:, None])
+
+
+def speaker_encoder(w: View, config: Mapping[str, Any]) -> SpeakerEncoder:
+    return SpeakerEncoder(w, config)

@@ -1,0 +1,180 @@
+"""Orpheus: a Llama that writes SNAC codes as tokens, seven a frame.
+
+A frame is one coarse code, two of the middle level and four fine ones, written in the order coarse, middle, fine, fine,
+middle, fine, fine; each place in the frame has 4096 tokens of its own. The codec is a model beside it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.errors import BadRequest
+from engine.models.snac import SnacStream
+from engine.pipelines.speaking.guard import LONGEST_PAUSE, Hush, Loops, longest
+from engine.pipelines.speaking.synth import Engine
+from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
+from engine.pipelines.speaking.voice import Clone, Manner
+from engine.tasks import Task
+from engine.types import Done, Failed, Request, SamplingParams, Text
+
+CODEC = "hubertsiuzdak/snac_24khz"
+VOICES = ("tara", "leah", "jess", "leo", "dan", "mia", "zac", "zoe")
+TAGS = ("laugh", "chuckle", "sigh", "cough", "sniffle", "groan", "yawn", "gasp")  # in the text, as <laugh>
+LONGEST_TEXT = 2000  # characters at once; who has more splits it at sentences
+
+BEGIN, END_OF_TEXT, END_OF_TURN = 128259, 128009, 128260  # around the text
+SPEECH, END_OF_SPEECH, FIRST_CODE = 128257, 128258, 128266
+SIZE, FRAME = 4096, 7
+PLACES = ((0,), (1, 4), (2, 3, 5, 6))  # of each level's codes within a frame
+CHUNK = 8  # frames that are given to the codec together
+RATE = 24000
+SAMPLING = {"temperature": 0.6, "top_p": 0.8, "repetition_penalty": 1.3}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame's tokens as codes."""
+
+    levels: tuple[np.ndarray, ...]
+
+
+def is_orpheus(config: Any) -> bool:
+    return config.get("model_type") == "llama" and int(config.get("vocab_size", 0)) >= FIRST_CODE + FRAME * SIZE
+
+
+class Frames:
+    """Tokens on their way to frames. What stands between two codes and is none is left out."""
+
+    def __init__(self) -> None:
+        self._codes: list[int] = []
+
+    def push(self, ids: Sequence[int]) -> Iterator[Frame]:
+        for id in ids:
+            code = id - FIRST_CODE - SIZE * len(self._codes)
+            if id < FIRST_CODE:
+                continue
+            if not 0 <= code < SIZE:  # out of step: a frame begins with a code of the first place
+                self._codes.clear()
+                code = id - FIRST_CODE
+                if code >= SIZE:
+                    continue
+            self._codes.append(code)
+            if len(self._codes) == FRAME:
+                made = np.array(self._codes, np.int32)
+                self._codes.clear()
+                yield Frame(tuple(made[list(places)] for places in PLACES))
+
+
+class Orpheus:
+    """See `synth.Speaker`."""
+
+    rate = RATE
+    presets = VOICES
+
+    def __init__(self, engine: Engine, model: str, codec: str = CODEC) -> None:
+        self.engine, self.model, self.codec = engine, model, codec
+        self._tokenizer, self._defaults = engine.task(model, _facts).result()
+
+    def prompt(self, text: str, manner: Manner) -> list[int]:
+        """Raises BadRequest for what Orpheus cannot do."""
+        if manner.clone is not None:
+            raise BadRequest(
+                "Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.", "voice"
+            )
+        if manner.instructions is not None:
+            raise BadRequest(
+                f"Orpheus takes no instructions; it knows marks in the text: {', '.join(f'<{tag}>' for tag in TAGS)}.",
+                "instructions",
+            )
+        if manner.language not in ("auto", "en", "english"):
+            raise BadRequest(f"Orpheus speaks English, not {manner.language}.", "language")
+        voice = manner.preset or VOICES[0]
+        if voice not in VOICES:
+            raise BadRequest(f"Orpheus has no voice {voice!r}. It has: {', '.join(VOICES)}.", "voice")
+        if not text.strip():
+            raise BadRequest("There is no text to speak.", "input")
+        if len(text) > LONGEST_TEXT:
+            raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} are spoken at once.", "input")
+        ids = self._tokenizer.encode(f"{voice}: {text.strip()}", parse_special=False)
+        return [BEGIN, *ids, END_OF_TEXT, END_OF_TURN]
+
+    def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
+              patient: bool = False) -> Iterator[np.ndarray]:  # fmt: skip
+        prompt = self.prompt(text, manner)
+        wishes: dict[str, Any] = {key: self._defaults.get(key, value) for key, value in SAMPLING.items()}
+        if temperature is not None:
+            wishes["temperature"] = temperature
+        seed = secrets.randbits(32) if seed is None else seed
+        most = FRAME * (longest(text) + 2)
+
+        def take(attempt: int) -> Take:
+            params = SamplingParams(max_tokens=most, stop_token_ids=(END_OF_SPEECH,), seed=seed + attempt, **wishes)
+            return self._take(Request(self.model, prompt, params))
+
+        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient)
+
+    def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
+        raise BadRequest(
+            "Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.", "voice"
+        )
+
+    def _take(self, request: Request) -> Take:
+        handle = self.engine.submit(request)
+        stream = self.engine.task(self.codec, _stream).result()
+        frames, loops, hush = Frames(), Loops(), Hush(RATE)
+        waiting: list[Frame] = []
+        running: Task[Any] | None = None
+        end: End | None = None
+        try:
+            events = iter(handle)
+            while end is None:
+                event = next(events)
+                if isinstance(event, Failed):
+                    raise event.error
+                if isinstance(event, Done):
+                    end = "long" if event.reason == "length" else "whole"
+                elif isinstance(event, Text):
+                    for frame in frames.push(event.ids):
+                        waiting.append(frame)
+                        if loops.add(np.concatenate(frame.levels)):
+                            end = "repeats"
+                if (end == "whole" and (waiting or stream.waits)) or len(waiting) >= CHUNK:
+                    codes = joined(waiting)
+                    waiting.clear()
+                    running = self.engine.task(self.codec, lambda _: stream.push(codes, last=end == "whole"))  # noqa: B023
+                    heard = hush.push(running.result())
+                    running = None
+                    if len(heard):
+                        yield heard
+                    elif hush.seconds > LONGEST_PAUSE:
+                        end = "silent"
+            if end in ("whole", "silent") and len(tail := hush.finish()):
+                yield tail
+            return end
+        finally:
+            handle.cancel()
+            if running is not None:
+                running.cancel()
+
+
+def joined(frames: Sequence[Frame]) -> list[np.ndarray]:
+    """Codes of each level, the coarsest first."""
+    empty = np.zeros(0, np.int32)
+    return [np.concatenate([empty, *(frame.levels[i] for frame in frames)]) for i in range(len(PLACES))]
+
+
+def _stream(loaded: Any) -> Generator[None, None, SnacStream]:
+    return SnacStream(loaded.model)
+    yield  # a task's work is a generator
+
+
+def _facts(loaded: Any) -> Generator[None, None, tuple[Any, Any]]:
+    if not is_orpheus(loaded.config):
+        raise BadRequest(f"The model {loaded.name} is no Orpheus model.", "model")
+    return loaded.tokenizer, loaded.defaults
+    yield  # a task's work is a generator

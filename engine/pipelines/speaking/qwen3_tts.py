@@ -1,0 +1,301 @@
+"""Qwen3-TTS's prompts: how a text, a voice, a language and instructions are laid out for the talker.
+
+A prompt is a score of two staves: every row has a text token, a codec token (or a voice's vector, or a frame of a
+recording), or both, and enters the talker as the sum of their embeddings. What text is left when the prompt ends goes on
+beside the reply, a token a frame: the track. Laying out needs the config and the tokenizer alone (`Prompts.score`);
+embedding it is work for the engine's thread (`embedded`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.errors import BadRequest, ConfigError
+from engine.models.config import Fields
+from engine.models.qwen3_tts import Talker
+from engine.pipelines.speaking.voice import Clone, Manner
+
+LONGEST_TEXT = 4000  # characters at once; who has more splits it at sentences
+NONE = -1  # no token in this row of this stave
+
+ISO = {
+    "zh": "chinese", "en": "english", "de": "german", "es": "spanish", "ja": "japanese", "fr": "french", "ko": "korean",
+    "ru": "russian", "it": "italian", "pt": "portuguese",
+}  # fmt: skip
+
+WHO_CAN = {
+    "base": "This is a Base model: it clones voices. Give it a recording, or choose a CustomVoice model for {}.",
+    "custom_voice": "This is a CustomVoice model: it has voices of its own. Choose one of them, or choose {}.",
+    "voice_design": "This is a VoiceDesign model: it makes a voice from a description. Describe one, or choose {}.",
+}
+A_BASE = "a Base model to clone a voice"
+A_PRESET = "a CustomVoice model for preset voices"
+
+
+class Encodes(Protocol):
+    def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> list[int]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A prompt's rows and what follows beside the reply."""
+
+    text: np.ndarray  # int32 [n], NONE where there is no text
+    codec: np.ndarray  # int32 [n], NONE where there is no codec token
+    track: np.ndarray  # int32 [m], the last one for ever
+    vector_at: int | None = None
+    vector: np.ndarray | None = None
+    frames_at: int | None = None
+    frames: np.ndarray | None = None  # int32 [k, groups], on the rows from `frames_at`
+
+    @property
+    def length(self) -> int:
+        return len(self.text)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Token ids that mean something, all from config.json."""
+
+    pad: int
+    bos: int
+    think: int
+    nothink: int
+    think_bos: int
+    think_eos: int
+    text_pad: int
+    text_bos: int
+    text_eos: int
+
+
+class Prompts:
+    """What one checkpoint can say, and how it is asked to."""
+
+    def __init__(self, config: Mapping[str, Any], tokenizer: Encodes) -> None:
+        f = Fields(config)
+        talker = f.sub("talker_config")
+        self.tokenizer = tokenizer
+        self.kind = str(f.find("tts_model_type", default="base"))
+        if self.kind not in WHO_CAN:
+            raise ConfigError(f"config.json: tts_model_type must be one of {', '.join(WHO_CAN)}, not {self.kind!r}.")
+        self.small = str(f.find("tts_model_size", default="")).startswith("0b6")
+        self.groups = talker.int("num_code_groups")
+        self.entries = talker.sub("code_predictor_config").int("vocab_size", default=2048)
+        self.marks = Marks(
+            *(talker.int(f"codec_{name}_id", least=0) for name in ("pad", "bos", "think", "nothink")),
+            *(talker.int(f"codec_{name}_id", least=0) for name in ("think_bos", "think_eos")),
+            *(f.int(f"tts_{name}_token_id", least=0) for name in ("pad", "bos", "eos")),
+        )
+        self._languages: dict[str, int] = _named(talker, "codec_language_id")
+        self._speakers: dict[str, int] = _named(talker, "spk_id")
+        self._dialects: dict[str, Any] = dict(talker.find("spk_is_dialect", default={}))
+
+    @property
+    def voices(self) -> list[str]:
+        """Preset ones, by name."""
+        return sorted(self._speakers)
+
+    @property
+    def languages(self) -> list[str]:
+        return sorted(name for name in self._languages if "dialect" not in name)
+
+    @property
+    def feeds_text(self) -> bool:
+        """Does text go in while the voice speaks, unless asked otherwise? Cloning was trained so, the others were not."""
+        return self.kind == "base"
+
+    def score(self, text: str, manner: Manner, *, feed: bool | None = None) -> Score:
+        """Lay out a prompt. `feed`: whether text goes in while the voice speaks. Raises BadRequest for what the model
+        cannot do."""
+        text = text.strip()
+        if not text:
+            raise BadRequest("There is nothing to say: the text is empty.", "text")
+        if len(text) > LONGEST_TEXT:
+            raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} can be spoken at once.", "text")
+        self.check(manner)
+        feed = self.feeds_text if feed is None else feed
+        ids = self._spoken(text)
+        rows = _Rows(self.marks)
+        if manner.instructions:
+            rows.words(self._asked(manner.instructions))
+        rows.words(ids[:3])
+        self._introduce(rows, manner)
+        clone = manner.clone
+        if clone is not None and clone.codes is not None:
+            recorded = self._quoted((clone.text or "").strip())[3:-2]
+            return rows.continuing(recorded + ids[3:-5], clone.codes.astype(np.int32), feed)
+        return rows.reading(ids[3:-5], feed)
+
+    def check(self, manner: Manner) -> None:
+        """Raise BadRequest for a voice, a language or instructions that this model does not have."""
+        self._language(manner)
+        if manner.preset is not None and manner.clone is not None:
+            raise BadRequest("Choose a preset voice or a recording, not both.", "voice")
+        if manner.preset is not None and self.kind != "custom_voice":
+            raise BadRequest("There are no preset voices here. " + WHO_CAN[self.kind].format(A_PRESET), "voice")
+        if manner.clone is not None:
+            self._check_clone(manner.clone)
+        if self.kind == "base" and manner.clone is None:
+            raise BadRequest("This is a Base model: it needs a recording of the voice that it is to speak in.", "voice")
+        if self.kind == "custom_voice":
+            if manner.preset is None:
+                raise BadRequest(f"Choose a voice: {', '.join(self.voices)}.", "voice")
+            if manner.preset.lower() not in self._speakers:
+                raise BadRequest(
+                    f"There is no voice {manner.preset!r}. Choose one of {', '.join(self.voices)}.", "voice"
+                )
+        if manner.instructions and (self.kind == "base" or (self.kind == "custom_voice" and self.small)):
+            raise BadRequest(
+                "This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B do.",
+                "instructions",
+            )
+        if self.kind == "voice_design" and not manner.instructions:
+            raise BadRequest("Describe the voice: this VoiceDesign model makes one from instructions.", "instructions")
+
+    def _check_clone(self, clone: Clone) -> None:
+        if self.kind != "base":
+            raise BadRequest("This model clones no voices. " + WHO_CAN[self.kind].format(A_BASE), "voice")
+        if clone.codes is None:
+            return
+        shaped = clone.codes.ndim == 2 and clone.codes.shape[1] == self.groups and len(clone.codes)
+        if not shaped or clone.codes.min() < 0 or clone.codes.max() >= self.entries:
+            raise BadRequest("The recording's codes do not belong to this model. Make the voice again.", "voice")
+        if not (clone.text or "").strip():
+            raise BadRequest("Say what is spoken in the recording, or clone the voice's colour alone.", "text")
+
+    # -- parts
+
+    def _spoken(self, text: str) -> list[int]:
+        return self._turn("assistant", text) + self._control("<|im_start|>assistant\n")
+
+    def _quoted(self, text: str) -> list[int]:
+        return self._turn("assistant", text)
+
+    def _asked(self, text: str) -> list[int]:
+        return self._turn("user", text)
+
+    def _turn(self, role: str, text: str) -> list[int]:
+        # what a person wrote must not smuggle in control tokens
+        said = self.tokenizer.encode(text, False, parse_special=False)
+        return [*self._control(f"<|im_start|>{role}\n"), *said, *self._control("<|im_end|>\n")]
+
+    def _control(self, text: str) -> list[int]:
+        return self.tokenizer.encode(text, False)
+
+    def _introduce(self, rows: _Rows, manner: Manner) -> None:
+        """Language and speaker, in codec tokens under silence."""
+        m, language = self.marks, self._language(manner)
+        tags = [m.nothink] if language is None else [m.think]
+        tags += [m.think_bos] + ([] if language is None else [language]) + [m.think_eos]
+        for tag in tags:
+            rows.add(m.text_pad, tag)
+        if manner.preset is not None:
+            rows.add(m.text_pad, self._speakers[manner.preset.lower()])
+        elif manner.clone is not None:
+            rows.voice(manner.clone.vector)
+        rows.add(m.text_bos, m.pad)
+
+    def _language(self, manner: Manner) -> int | None:
+        name = manner.language.strip().lower()
+        name = ISO.get(name.split("-")[0], name)
+        if name != "auto" and name not in self._languages:
+            raise BadRequest(
+                f"This model does not speak {manner.language!r}. It speaks {', '.join(self.languages)}.", "language"
+            )
+        dialect = self._dialects.get((manner.preset or "").lower())
+        if dialect and name in ("chinese", "auto"):
+            return self._languages.get(str(dialect))
+        return None if name == "auto" else self._languages[name]
+
+
+class _Rows:
+    """A score being written."""
+
+    def __init__(self, marks: Marks) -> None:
+        self.marks = marks
+        self._text: list[int] = []
+        self._codec: list[int] = []
+        self._vector: tuple[int, np.ndarray] | None = None
+        self._frames: tuple[int, np.ndarray] | None = None
+
+    def add(self, text: int, codec: int) -> None:
+        self._text.append(text)
+        self._codec.append(codec)
+
+    def words(self, ids: list[int]) -> None:
+        for id in ids:
+            self.add(id, NONE)
+
+    def voice(self, vector: np.ndarray) -> None:
+        self._vector = len(self._text), vector
+        self.add(self.marks.text_pad, NONE)
+
+    def reading(self, words: list[int], feed: bool) -> Score:
+        """`words` before the voice begins, or its first one with the beginning and the others as it speaks."""
+        m = self.marks
+        if feed:
+            self.add(words[0], m.bos)
+            return self._end([*words[1:], m.text_eos])
+        for id in [*words, m.text_eos]:
+            self.add(id, m.pad)
+        self.add(m.text_pad, m.bos)
+        return self._end([])
+
+    def continuing(self, words: list[int], frames: np.ndarray, feed: bool) -> Score:
+        """The recording's words and then the new ones, over the recording's frames."""
+        m = self.marks
+        ids = [*words, m.text_eos]
+        if not feed:
+            for id in ids:
+                self.add(id, m.pad)
+            ids = []
+        rows = len(frames) + 1
+        under = ids[:rows] + [m.text_pad] * (rows - len(ids))
+        self.add(under[0], m.bos)
+        self._frames = len(self._text), frames
+        for id in under[1:]:
+            self.add(id, NONE)
+        return self._end(ids[rows:])
+
+    def _end(self, track: list[int]) -> Score:
+        vector_at, vector = self._vector or (None, None)
+        frames_at, frames = self._frames or (None, None)
+        text, codec = np.array(self._text, np.int32), np.array(self._codec, np.int32)
+        rest = np.array([*track, self.marks.text_pad], np.int32)
+        return Score(text, codec, rest, vector_at, vector, frames_at, frames)
+
+
+def _named(f: Fields, name: str) -> dict[str, int]:
+    found = f.find(name, default={})
+    if not isinstance(found, dict) or not all(isinstance(id, int) for id in found.values()):
+        raise ConfigError(f"{f.where}: {name} must map names to ids.")
+    return {str(key).lower(): id for key, id in found.items()}
+
+
+def embedded(model: Talker, score: Score) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
+    """The prompt's rows `[n, D]` and the track's `[m, D]`: work for the engine's thread."""
+    ops = model.ops
+    ids, where = np.unique(np.concatenate((score.text[score.text != NONE], score.track)), return_inverse=True)
+    read = ops.numpy(model.read(ops.array(ids)))[where]
+    yield
+    count = int((score.text != NONE).sum())
+    rows = np.zeros((score.length, model.hidden), np.float32)
+    rows[score.text != NONE] = read[:count]
+    sung = score.codec != NONE
+    rows[sung] += ops.numpy(model.embed(ops.array(score.codec[sung])))
+    if score.vector_at is not None and score.vector is not None:
+        if score.vector.shape != (model.hidden,):
+            raise BadRequest(
+                f"The voice has {score.vector.size} numbers and this model wants {model.hidden}: it was made for a model "
+                "of another size. Make it again.",
+                "voice",
+            )
+        rows[score.vector_at] += score.vector
+    if score.frames_at is not None and score.frames is not None:
+        yield
+        rows[score.frames_at : score.frames_at + len(score.frames)] += ops.numpy(model.reframe(ops.array(score.frames)))
+    return rows, read[count:]

@@ -1,0 +1,177 @@
+"""From a text to sound: a talker's request, its frames, and the codec, which makes sound of them chunk by chunk.
+
+The first chunk is short, so that sound begins soon; talker and codec take turns on the engine's thread, and the codec
+carries its past from chunk to chunk. A voice that runs away is started again with another seed where nothing of it
+has been heard, and else ends with an error. One call speaks one passage; splitting long texts is done elsewhere.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from engine.errors import BadRequest
+from engine.handle import RequestHandle
+from engine.media.mel import speaker_mel
+from engine.models.causal import Past
+from engine.pipelines.speaking.guard import LONGEST_PAUSE, Hush, Loops, longest
+from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
+from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
+from engine.pipelines.speaking.voice import Clone, Manner
+from engine.tasks import Task, Work
+from engine.types import Done, Failed, Frames, Request, SamplingParams
+
+RATE = 24000
+CHUNKS = (3, 5, 8)  # frames of the first chunks; the last number for all that follow
+RECORDING = (0.5, 60.0)  # seconds that a voice can be cloned from
+SILENT = 1e-3  # no sample of a recording above it: there is no voice in it
+
+
+class Engine(Protocol):
+    """The part of `engine.engine.Engine` that speaking needs."""
+
+    def submit(self, request: Request) -> RequestHandle: ...
+    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
+
+
+def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray | None = None) -> Take:
+    """A request's frames as samples, chunk by chunk while it runs; what it returns says how the voice ended.
+
+    `recording`: frames that the voice goes on from. Closing the generator cancels the request.
+    """
+    past: Past = {}
+    handle = engine.submit(request)
+    loops, hush, sizes = Loops(), Hush(RATE), chain(CHUNKS, repeat(CHUNKS[-1]))
+    waiting: list[np.ndarray] = []
+    size, end = next(sizes), cast("End | None", None)
+    running: Task[Any] | None = None
+    if recording is not None:
+        running = engine.task(codec, lambda loaded: loaded.model.begin(recording, past))
+    try:
+        events = iter(handle)
+        while end is None:
+            event = next(events)
+            if isinstance(event, Failed):
+                raise event.error
+            if isinstance(event, Done):
+                end = "long" if event.reason == "length" else "whole"
+            elif isinstance(event, Frames):
+                waiting += list(event.codes)
+                if any(loops.add(frame) for frame in event.codes):
+                    end = "repeats"
+            if waiting and (end == "whole" or len(waiting) >= size):
+                if running is not None:
+                    running.result()
+                codes, waiting, size = np.stack(waiting), [], next(sizes)
+                running = engine.task(codec, _decoding(codes, past))
+                heard = hush.push(running.result())
+                running = None
+                if len(heard):
+                    yield heard
+                elif hush.seconds > LONGEST_PAUSE:
+                    end = "silent"
+        if end in ("whole", "silent") and len(tail := hush.finish()):
+            yield tail
+        return end
+    finally:
+        handle.cancel()
+        if running is not None:
+            running.cancel()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What speaking must know of a loaded talker."""
+
+    folder: Path
+    config: Mapping[str, Any]
+    tokenizer: Any
+    defaults: Mapping[str, Any]
+
+
+class Speaker:
+    """One text-to-speech model of an engine, and the models beside it."""
+
+    rate = RATE
+
+    def __init__(self, engine: Engine, model: str) -> None:
+        self.engine, self.model = engine, model
+        facts: Facts = engine.task(model, _facts).result()
+        self.prompts = Prompts(facts.config, facts.tokenizer)
+        self.greedy = facts.defaults.get("temperature") == 0.0
+        self.codec = str(facts.folder / "speech_tokenizer")
+        self.listens = f"{self.codec}#encoder"
+        self.knows = f"{model}#speaker"
+
+    def speak(
+        self,
+        text: str,
+        manner: Manner,
+        *,
+        seed: int | None = None,
+        temperature: float | None = None,
+        feed: bool | None = None,
+        patient: bool = False,
+    ) -> Iterator[np.ndarray]:
+        """Samples at `rate`, chunk by chunk. `patient`: all at once and later, so that a voice that ran away is never
+        heard. `feed`: whether text goes in while the voice speaks (None: as the model was trained)."""
+        score = self.prompts.score(text, manner, feed=feed)
+        rows, track = self.engine.task(self.model, lambda loaded: embedded(loaded.model, score)).result()
+        seed = secrets.randbits(32) if seed is None else seed
+        greedy = self.greedy if temperature is None else temperature == 0
+        recording = manner.clone.codes if manner.clone is not None else None
+
+        def take(attempt: int) -> Take:
+            params = SamplingParams(
+                min_tokens=2, max_tokens=longest(text), temperature=temperature, seed=seed + attempt
+            )
+            request = Request(
+                self.model,
+                [self.prompts.marks.pad] * len(rows),
+                params,
+                embeds=rows,
+                positions=range(len(rows)),
+                track=track,
+            )
+            return sound_of(self.engine, self.codec, request, recording)
+
+        return spoken(take, 1 if greedy else TRIES, patient)
+
+    def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
+        """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled."""
+        self.prompts.check(Manner(clone=Clone(np.zeros(0, np.float32))))
+        sound = np.asarray(samples, np.float32)
+        seconds = len(sound) / RATE
+        if sound.ndim != 1 or not np.isfinite(sound).all():
+            raise BadRequest("A recording must be one row of finite samples.", "voice")
+        if not RECORDING[0] <= seconds <= RECORDING[1]:
+            raise BadRequest(
+                f"The recording lasts {seconds:.1f} seconds. A voice can be taken from {RECORDING[0]:g} to "
+                f"{RECORDING[1]:g}; 3 to 15 are best.",
+                "voice",
+            )
+        if float(np.abs(sound).max()) < SILENT:
+            raise BadRequest("The recording is silent.", "voice")
+        mel = speaker_mel(sound)
+        vector = self.engine.task(self.knows, lambda loaded: loaded.model.embed(mel)).result()
+        codes = None
+        if text is not None and text.strip():
+            codes = self.engine.task(self.listens, lambda loaded: loaded.model.encode(sound)).result()
+        return Clone(vector, codes, text.strip() if codes is not None and text else None)
+
+
+def _decoding(codes: np.ndarray, past: Past) -> Work[np.ndarray]:
+    return lambda loaded: loaded.model.decode(codes, past)  # type: ignore[no-any-return]
+
+
+def _facts(loaded: Any) -> Generator[None, None, Facts]:
+    if loaded.config.get("model_type") != "qwen3_tts":
+        raise BadRequest(f"The model {loaded.name} does not speak.", "model")
+    return Facts(loaded.folder, loaded.config, loaded.tokenizer, loaded.defaults)
+    yield  # a task's work is a generator

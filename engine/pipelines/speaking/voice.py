@@ -1,0 +1,37 @@
+"""Who speaks, in the words of the app: a preset of the model, a voice cloned from a recording, or a description.
+
+Plain data that can be saved: no array of a device, no path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Clone:
+    """A voice taken from a recording.
+
+    With `codes` and `text` the model hears the recording itself and goes on in its manner; with the vector alone it only
+    knows the voice's colour.
+    """
+
+    vector: np.ndarray  # [D] f32: what the speaker encoder says
+    codes: np.ndarray | None = None  # [frames, groups]
+    text: str | None = None  # what is said in them
+
+    @property
+    def heard(self) -> bool:
+        return self.codes is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Manner:
+    """How something is to be spoken."""
+
+    preset: str | None = None  # a voice that the model knows by name
+    clone: Clone | None = None
+    instructions: str | None = None  # "cheerful, a bit hoarse": what a voice is like, or how it speaks
+    language: str = "auto"  # a name or an ISO code

@@ -1,0 +1,117 @@
+"""Weights in torch's own zip files (`pytorch_model.bin`), read without torch and without running what they hold.
+
+The archive stores each tensor's bytes uncompressed, so they are mapped like any other file; its pickle says where each
+tensor lies. A pickle can name any function of the machine: this one may name the four that rebuild tensors, and those are
+replaced by ours. Anything else is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import mmap
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.base import Raw
+from engine.errors import WeightsError
+
+_STORAGES = {
+    "FloatStorage": ("F32", 4),
+    "HalfStorage": ("F16", 2),
+    "BFloat16Storage": ("BF16", 2),
+    "LongStorage": ("I64", 8),
+    "IntStorage": ("I32", 4),
+    "DoubleStorage": ("F64", 8),
+}
+
+
+@dataclass(frozen=True)
+class _Storage:
+    dtype: str
+    width: int
+    key: str
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    storage: _Storage
+    offset: int
+    shape: tuple[int, ...]
+
+
+def _rebuild(storage: _Storage, offset: int, size: Sequence[int], stride: Sequence[int], *_: Any) -> _Tensor:
+    expected, step = [], 1
+    for n in reversed(size):
+        expected.append(step)
+        step *= n
+    if any(n > 1 and given != wanted for n, given, wanted in zip(size, stride, reversed(expected))):
+        raise WeightsError("A tensor is stored transposed, which is not read.")
+    return _Tensor(storage, offset, tuple(size))
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuild
+        if (module, name) == ("collections", "OrderedDict"):
+            return OrderedDict
+        if module == "torch" and name in _STORAGES:
+            return name
+        raise WeightsError(f"It wants to run {module}.{name}, which weights have no need of. It was not opened.")
+
+    def persistent_load(self, pid: Any) -> _Storage:
+        if not (isinstance(pid, tuple) and len(pid) >= 3 and pid[0] == "storage" and pid[1] in _STORAGES):
+            raise WeightsError("It holds something that is no tensor.")
+        dtype, width = _STORAGES[pid[1]]
+        return _Storage(dtype, width, str(pid[2]))
+
+
+def read_pickled(path: Path) -> dict[str, Raw]:
+    """Every tensor of the file. Raises WeightsError for what is damaged, or would run code."""
+    try:
+        with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+            return _read(path, archive, memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+    except WeightsError as error:
+        raise WeightsError(f"{path}: {error}") from None
+    except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError, IndexError, OSError,
+            AttributeError, MemoryError) as error:  # fmt: skip
+        raise WeightsError(f"{path} is not a file of weights, or it is damaged ({type(error).__name__}).") from None
+
+
+def _read(path: Path, archive: zipfile.ZipFile, whole: memoryview) -> dict[str, Raw]:
+    pickles = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+    if len(pickles) != 1:
+        raise WeightsError("it is not a file of weights.")
+    root = pickles[0].removesuffix("data.pkl")
+    state = _Reader(io.BytesIO(archive.read(pickles[0]))).load()
+    if not isinstance(state, dict):
+        raise WeightsError("it holds no named tensors.")
+    return {str(name): _raw(path, archive, whole, root, str(name), tensor) for name, tensor in state.items()}
+
+
+def _raw(path: Path, archive: zipfile.ZipFile, whole: memoryview, root: str, name: str, tensor: Any) -> Raw:
+    if not isinstance(tensor, _Tensor):
+        raise WeightsError(f"{name} is no tensor.")
+    info = archive.getinfo(f"{root}data/{tensor.storage.key}")
+    if info.compress_type != zipfile.ZIP_STORED:
+        raise WeightsError(f"{name} is compressed, which is not read.")
+    local = info.header_offset
+    begin = local + 30 + int.from_bytes(whole[local + 26 : local + 28], "little")
+    begin += int.from_bytes(whole[local + 28 : local + 30], "little")
+    size = math.prod(tensor.shape) * tensor.storage.width
+    start = tensor.offset * tensor.storage.width
+    if (
+        tensor.offset < 0
+        or min(tensor.shape, default=1) < 0
+        or start + size > info.file_size
+        or begin + info.file_size > len(whole)
+    ):
+        raise WeightsError(f"{name} lies outside the file.")
+    buffer = whole[begin + start : begin + start + size]
+    return Raw(name, str(path), begin + start, size, tensor.storage.dtype, tensor.shape, buffer)

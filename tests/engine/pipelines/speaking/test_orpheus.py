@@ -1,0 +1,180 @@
+"""Orpheus: prompts, tokens into frames, and sound through a real codec; the tokens are scripted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.engine import Engine
+from engine.errors import BadRequest, EngineFault, SpeechRanAway
+from engine.loading import LoadOptions, load_any
+from engine.pipelines.speaking.orpheus import (
+    BEGIN,
+    END_OF_TEXT,
+    END_OF_TURN,
+    FIRST_CODE,
+    FRAME,
+    PLACES,
+    SIZE,
+    SPEECH,
+    Frames,
+    Orpheus,
+    is_orpheus,
+    joined,
+)
+from engine.pipelines.speaking.voice import Clone, Manner
+from engine.types import Done, Failed, Text, Timings
+from tests.snac_checkpoint import save
+
+
+def tokens(frames):
+    """The tokens that stand for `frames [n, 7]` of codes."""
+    return [int(code) + FIRST_CODE + SIZE * place for frame in frames for place, code in enumerate(frame)]
+
+
+def some(n, seed=0):
+    return np.random.default_rng(seed).integers(0, SIZE, (n, FRAME))
+
+
+class Words:
+    def encode(self, text, add_special=True, *, parse_special=True):
+        assert not parse_special
+        return [ord(c) for c in text]
+
+
+class Scripted:
+    """An engine whose talker says what it is told, and whose codec is real."""
+
+    def __init__(self, engine, codec):
+        self.engine, self.codec = engine, codec
+        self.script, self.requests, self.cancelled = [], [], 0
+        self.closing = "stop"
+
+    def task(self, model, work):
+        if model == "talker":
+
+            class Loaded:
+                name, config = "talker", {"model_type": "llama", "vocab_size": 156940}
+                tokenizer, defaults = Words(), {}
+
+            return Answer(work(Loaded))
+        return self.engine.task(self.codec, work)
+
+    def submit(self, request):
+        self.requests.append(request)
+        script = self.script[min(len(self.requests), len(self.script)) - 1]
+        return Handle(self, request, script)
+
+
+class Answer:
+    def __init__(self, work):
+        self.work = work
+
+    def result(self):
+        with pytest.raises(StopIteration) as end:
+            next(self.work)
+        return end.value.value
+
+
+class Handle:
+    def __init__(self, owner, request, ids):
+        self.owner, self.request, self.ids = owner, request, ids
+
+    def __iter__(self):
+        for i in range(0, len(self.ids), 5):
+            yield Text(self.request.id, "", self.ids[i : i + 5])
+        if self.owner.closing == "fault":
+            yield Failed(self.request.id, EngineFault("broken"))
+        yield Done(self.request.id, self.owner.closing, Timings())
+
+    def cancel(self):
+        self.owner.cancelled += 1
+
+
+@pytest.fixture(scope="module")
+def codec(tmp_path_factory):
+    folder = str(save(tmp_path_factory.mktemp("orpheus") / "snac", codes=SIZE))
+    with Engine(lambda name: load_any(name, LoadOptions(backend="torch", device="cpu"))) as engine:
+        yield engine, folder
+
+
+@pytest.fixture
+def talker(codec):
+    return Scripted(*codec)
+
+
+def test_tokens_become_frames_in_their_order():
+    wanted = some(3)
+    made = list(Frames().push([SPEECH, *tokens(wanted)]))
+    assert len(made) == 3
+    for frame, codes in zip(made, wanted):
+        assert [level.tolist() for level in frame.levels] == [
+            [codes[0]], [codes[1], codes[4]], [codes[2], codes[3], codes[5], codes[6]],
+        ]  # fmt: skip
+    assert [len(level) for level in joined(made)] == [3 * len(places) for places in PLACES]
+
+
+@pytest.mark.parametrize("cut", range(1, 7))
+def test_a_token_that_is_lost_costs_a_frame_and_no_more(cut):
+    given = tokens(some(4))
+    del given[7 + cut]
+    made = list(Frames().push(given))
+    assert len(made) == 3
+    assert made[-1].levels[0][0] == some(4)[3][0]
+
+
+def test_sound_is_that_of_the_codes(talker):
+    wanted = some(20)
+    talker.script = [[SPEECH, *tokens(wanted)]]
+    heard = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello there.", Manner("leo"))))
+    codes = joined(list(Frames().push(tokens(wanted))))
+    whole = talker.engine.task(talker.codec, lambda loaded: loaded.model.decode(codes)).result()
+    assert len(heard) == pytest.approx(20 * 2048, abs=2048)
+    np.testing.assert_allclose(heard, whole[: len(heard)], atol=1e-4)
+    assert talker.cancelled == 1
+
+
+def test_the_prompt(talker):
+    talker.script = [tokens(some(2))]
+    list(Orpheus(talker, "talker", "codec").speak(" Hi <laugh> ", Manner("zoe")))
+    ids = talker.requests[0].prompt_ids
+    assert (ids[0], ids[-2], ids[-1]) == (BEGIN, END_OF_TEXT, END_OF_TURN)
+    assert "".join(map(chr, ids[1:-2])) == "zoe: Hi <laugh>"
+    assert talker.requests[0].sampling.temperature == 0.6
+
+
+@pytest.mark.parametrize(("text", "manner", "says"), [
+    ("Hi", Manner("bob"), "no voice 'bob'"),
+    ("Hi", Manner(instructions="sadly"), "no instructions"),
+    ("Hi", Manner(clone=Clone(np.zeros(3, np.float32))), "clones none"),
+    ("Hi", Manner(language="de"), "speaks English"),
+    ("  ", Manner(), "no text"),
+    ("a" * 3000, Manner(), "3000 characters"),
+])  # fmt: skip
+def test_what_it_cannot_do(talker, text, manner, says):
+    with pytest.raises(BadRequest, match=says):
+        Orpheus(talker, "talker", "codec").speak(text, manner)
+
+
+def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(talker):
+    stuck = tokens(np.repeat(some(1), 60, 0))
+    talker.script = [stuck, tokens(some(9))]
+    heard = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello", Manner(), patient=True, seed=1)))
+    assert len(heard) == pytest.approx(9 * 2048, abs=2048)
+    assert [request.sampling.seed for request in talker.requests] == [1, 2]
+    talker.script, talker.requests = [stuck], []
+    with pytest.raises(SpeechRanAway, match="repeated itself"):
+        list(Orpheus(talker, "talker", "codec").speak("Hello", Manner(), patient=True))
+    assert len(talker.requests) == 3
+
+
+def test_a_fault_comes_out(talker):
+    talker.script, talker.closing = [tokens(some(1))], "fault"
+    with pytest.raises(EngineFault):
+        list(Orpheus(talker, "talker", "codec").speak("Hello", Manner()))
+
+
+def test_which_models_are_orpheus():
+    assert is_orpheus({"model_type": "llama", "vocab_size": 156940})
+    assert not is_orpheus({"model_type": "llama", "vocab_size": 128256})
+    assert not is_orpheus({"model_type": "qwen2", "vocab_size": 166000})

@@ -1,0 +1,287 @@
+"""Qwen3-TTS against the reference package, on both backends: prompts, logits, and 40 and more greedy frames a variant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends.base import Sampling, Seg
+from engine.errors import BadRequest
+from engine.pipelines.speaking.qwen3_tts import Prompts, Score, embedded
+from engine.pipelines.speaking.voice import Clone, Manner
+from engine.text.tokenizer import Tokenizer
+from tests.driver import Driver
+from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint, finished
+
+BACKENDS = ("torch", "mlx")
+RECORDED = 4  # steps whose logits were kept
+
+
+@dataclass(frozen=True)
+class Case:
+    kind: str
+    manner: Callable[[], Manner]
+    text: str = TEXT
+    feed: bool | None = None
+    shown: int = 0  # frames of the recording that the reference puts before its own
+
+
+def clone(text: str | None = None) -> Clone:
+    codes = cases()["codes"].astype(np.int64)
+    return Clone(cases()["speaker"], codes if text else None, text)
+
+
+CASES = {
+    "xvec": Case("base", lambda: Manner(clone=clone(), language="English")),
+    "icl": Case("base", lambda: Manner(clone=clone("abc def")), shown=25),
+    "icl_ns": Case("base", lambda: Manner(clone=clone("abc def"), language="zh"), feed=False, shown=25),
+    "icl_short": Case("base", lambda: Manner(clone=clone("abc"), language="en"), text="Hi.", shown=25),
+    "vivian": Case("custom_voice", lambda: Manner(preset="Vivian", instructions="happy", language="english")),
+    "eric": Case("custom_voice", lambda: Manner(preset="eric")),  # whose dialect stands in for an automatic language
+    "eric_zh": Case("custom_voice", lambda: Manner(preset="Eric", language="Chinese"), text="Hi.", feed=True),
+    "design": Case("voice_design", lambda: Manner(instructions="a calm low voice", language="English")),
+}
+
+
+class Rig:
+    """A checkpoint on a backend, and its prompts."""
+
+    def __init__(self, folder: Any, backend: str) -> None:
+        self.driver = Driver(folder, backend)
+        self.prompts = prompts_of(folder)
+
+    def score(self, case: Case) -> Score:
+        return self.prompts.score(case.text, case.manner(), feed=case.feed)
+
+    def speak(self, score: Score, count: int, params: Callable[[int], Sampling] = lambda i: Sampling()) -> np.ndarray:
+        """`[count, groups]` codes, fed as the engine feeds them."""
+        rows, track = finished(embedded(self.driver.model, score))
+        runner, seen = self.driver.runner, list[int]()
+        slot = self.driver.kv.open(score.length + count)
+        assert slot is not None
+        codes = []
+        for i in range(count):
+            sampling = params(i)
+            sampling.repetition, sampling.repeated = 1.05, list(dict.fromkeys(seen))
+            sampling.bias = {self.driver.model.eos_ids[0]: -np.inf} if i < 2 else None
+            if i == 0:
+                seg = Seg(slot, embeds=rows, sample=sampling)
+            else:
+                seg = Seg(slot, add=track[min(i - 1, len(track) - 1)][None], sample=sampling)
+            token = runner.run([seg]).read()[slot]
+            seen += token.ids
+            codes.append(token.codes)
+        self.driver.kv.close(slot)
+        return np.stack(codes)
+
+
+def prompts_of(folder: Any) -> Prompts:
+    import json
+
+    config = json.loads((folder / "config.json").read_text())
+    return Prompts(config, Tokenizer.from_folder(folder, config))
+
+
+@pytest.fixture(scope="module")
+def rigs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str], Rig]]:
+    root = tmp_path_factory.mktemp("talkers")
+    folders = {kind: checkpoint(kind, root / kind) for kind in KINDS}
+
+    @cache
+    def rig(kind: str, backend: str) -> Rig:
+        return Rig(folders[kind], backend)
+
+    yield rig
+    rig.cache_clear()
+
+
+def worst(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", CASES)
+class TestAgainstTheReference:
+    def test_the_prompt_and_the_track(self, rigs: Callable[..., Rig], name: str, backend: str) -> None:
+        rig = rigs(CASES[name].kind, backend)
+        rows, track = finished(embedded(rig.driver.model, rig.score(CASES[name])))
+        want, rest = cases()[f"{name}_prompt"], cases()[f"{name}_track"]
+        assert rows.shape == want.shape
+        assert worst(rows, want) <= 1e-5
+        later = track[np.minimum(np.arange(len(rest) + 3), len(track) - 1)]
+        pads = np.repeat(track[-1:], 3, axis=0)
+        assert worst(later, np.concatenate((rest, pads))) <= 1e-5
+
+    def test_the_logits_of_talker_and_predictor(self, rigs: Callable[..., Rig], name: str, backend: str) -> None:
+        rig = rigs(CASES[name].kind, backend)
+        model, ops = rig.driver.model, rig.driver.backend.ops
+        rows, track = finished(embedded(model, rig.score(CASES[name])))
+        codes = cases()[f"{name}_codes"][CASES[name].shown :].astype(np.int32)
+        given = ops.numpy(model.reframe(ops.array(codes[: RECORDED - 1])))
+        given = given + track[np.minimum(np.arange(RECORDED - 1), len(track) - 1)]
+        slot = rig.driver.kv.open(len(rows) + RECORDED)
+        assert slot is not None
+        last = range(len(rows) - 1, len(rows) + RECORDED - 1)
+        seg = Seg(slot, embeds=np.concatenate((rows, given)), want=last, hidden=True)
+        token = rig.driver.runner.run([seg]).read()[slot]
+        rig.driver.kv.close(slot)
+        assert token.logits is not None
+        assert token.hidden is not None
+        open_ids = np.isfinite(token.logits[0])
+        want = cases()[f"{name}_logits"]
+        assert open_ids.nonzero()[0].tolist() == [*range(want.shape[1] - 1024), model.eos_ids[0]]
+        assert worst(token.logits[:, open_ids], want[:, open_ids]) <= 1e-4
+        assert worst(predicted(rig, token.hidden[last.start :], codes[:RECORDED]), cases()[f"{name}_predictor"]) <= 1e-4
+
+    def test_greedy_codes(self, rigs: Callable[..., Rig], name: str, backend: str) -> None:
+        case = CASES[name]
+        rig = rigs(case.kind, backend)
+        want = cases()[f"{name}_codes"][case.shown :]
+        assert len(want) >= 40 or name == "icl_ns"
+        assert rig.speak(rig.score(case), len(want)).tolist() == want.tolist()
+
+
+def predicted(rig: Rig, hidden: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The predictor's logits `[n, groups - 1, V]` on its way to these codes, uncompiled so that they can be seen."""
+    model, ops = rig.driver.model, rig.driver.backend.ops
+    predictor, seen = model.predictor, []
+    heads = predictor.heads
+
+    def watched(head: Any) -> Callable[[Any], Any]:
+        def call(x: Any) -> Any:
+            out = head(x)
+            seen.append(ops.numpy(out))
+            return out
+
+        return call
+
+    predictor.heads = [watched(head) for head in heads]
+    greedy = [Sampling()] * len(hidden)
+    compile_as, ops.compile = ops.compile, lambda fn, key: fn
+    try:
+        predictor._compiled.clear()
+        ids = ops.array(codes[:, 0])
+        got, _ = model.frame(ops.array(hidden), ids, greedy)
+    finally:
+        predictor.heads = heads
+        del ops.compile
+        assert ops.compile == compile_as
+        predictor._compiled.clear()
+    assert ops.numpy(got).tolist() == codes.tolist()
+    return np.stack(seen, 1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+class TestSampling:
+    def test_a_frame_depends_on_its_own_noise_alone(self, rigs: Callable[..., Rig], backend: str) -> None:
+        """The same beside others as alone, greedy rows among them."""
+        rig = rigs("base", backend)
+        model, ops = rig.driver.model, rig.driver.backend.ops
+        rng = np.random.default_rng(3)
+        hidden = rng.standard_normal((4, model.hidden)).astype(np.float32)
+        ids = np.array([3, 9, 3, 30], np.int32)
+        params = [Sampling(0.9, noise=0.25), Sampling(), Sampling(0.9, noise=0.625), Sampling(0.5, noise=0.25)]
+        together = ops.numpy(model.frame(ops.array(hidden), ops.array(ids), params)[0])
+        for i in range(4):
+            alone = model.frame(ops.array(hidden[i : i + 1]), ops.array(ids[i : i + 1]), params[i : i + 1])[0]
+            assert ops.numpy(alone)[0].tolist() == together[i].tolist()
+
+    def test_the_embeddings_are_those_of_the_codes(self, rigs: Callable[..., Rig], backend: str) -> None:
+        rig = rigs("base", backend)
+        model, ops = rig.driver.model, rig.driver.backend.ops
+        hidden = np.random.default_rng(4).standard_normal((2, model.hidden)).astype(np.float32)
+        params = [Sampling(1.0, noise=0.5), Sampling(1.0, noise=0.9)]
+        codes, embeds = model.frame(ops.array(hidden), ops.array(np.array([1, 2], np.int32)), params)
+        assert worst(ops.numpy(model.reframe(codes)), ops.numpy(embeds)) <= 1e-6
+
+
+def test_the_same_seed_speaks_the_same_on_both_backends(rigs: Callable[..., Rig]) -> None:
+    noise = np.random.default_rng(5).integers(0, 1 << 24, 64) * 2.0**-24
+    spoken = []
+    for backend in BACKENDS:
+        rig = rigs("custom_voice", backend)
+        score = rig.score(CASES["eric"])
+        spoken.append(rig.speak(score, 32, lambda i: Sampling(0.9, top_k=50, noise=float(noise[i]))).tolist())
+    assert spoken[0] == spoken[1]
+    assert len({tuple(frame) for frame in spoken[0]}) > 16
+
+
+def test_the_predictor_s_choices_follow_its_probabilities(rigs: Callable[..., Rig]) -> None:
+    """With its noise swept evenly, each code comes as often as its probability says."""
+    from engine.models.code_predictor import Choice
+
+    ops = rigs("base", "torch").driver.backend.ops
+    logits = np.array([[2.0, 1.0, 0.0, -1.0, 1.5, -30.0]], np.float32)
+    n = 4096
+    noise = ((np.arange(n) + 0.5) / n).astype(np.float32)[:, None]
+    args = ops.array(np.repeat(logits, n, 0)), ops.array(noise), ops.array(np.ones((n, 1), bool))
+    for temperature, top_k, top_p in ((1.0, 6, 1.0), (0.5, 6, 1.0), (1.0, 3, 1.0), (1.0, 6, 0.7)):
+        ids = ops.numpy(Choice(ops, temperature, top_k, top_p)(*args))
+        p = np.exp(logits[0] / temperature)
+        order = np.argsort(-p)
+        mass = np.cumsum(p[order]) / p.sum()
+        p[order[top_k:]] = 0
+        p[order[(mass - p[order] / np.exp(logits[0] / temperature).sum()) >= top_p]] = 0
+        assert np.abs(np.bincount(ids, minlength=6) / n - p / p.sum()).max() < 2e-3
+
+
+class TestWhatAModelCannotDo:
+    @pytest.mark.parametrize(
+        ("kind", "manner", "says"),
+        [
+            ("base", Manner(preset="vivian"), "CustomVoice"),
+            ("base", Manner(), "recording"),
+            ("custom_voice", Manner(preset="nobody"), "eric, vivian"),
+            ("custom_voice", Manner(), "eric, vivian"),
+            ("custom_voice", Manner(preset="eric", language="klingon"), "english"),
+            ("custom_voice", Manner(preset="eric", language="it"), "chinese, english"),
+            ("voice_design", Manner(), "Describe the voice"),
+            ("voice_design", Manner(preset="eric", instructions="calm"), "CustomVoice"),
+        ],
+    )
+    def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, manner: Manner, says: str) -> None:
+        with pytest.raises(BadRequest, match=says):
+            rigs(kind, "torch").prompts.score("Hello.", manner)
+
+    def test_cloning_elsewhere(self, rigs: Callable[..., Rig]) -> None:
+        with pytest.raises(BadRequest, match="a Base model"):
+            rigs("custom_voice", "torch").prompts.score("Hello.", Manner(clone=clone()))
+
+    def test_instructions_to_a_base_model(self, rigs: Callable[..., Rig]) -> None:
+        with pytest.raises(BadRequest, match="no instructions"):
+            rigs("base", "torch").prompts.score("Hello.", Manner(clone=clone(), instructions="happy"))
+
+    def test_a_recording_without_its_words(self, rigs: Callable[..., Rig]) -> None:
+        voice = Clone(cases()["speaker"], cases()["codes"], "  ")
+        with pytest.raises(BadRequest, match="what is spoken"):
+            rigs("base", "torch").prompts.score("Hello.", Manner(clone=voice))
+
+    def test_codes_of_another_model(self, rigs: Callable[..., Rig]) -> None:
+        voice = Clone(cases()["speaker"], cases()["codes"] + 30, "abc")
+        with pytest.raises(BadRequest, match="do not belong"):
+            rigs("base", "torch").prompts.score("Hello.", Manner(clone=voice))
+
+    def test_a_vector_of_another_size(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs("base", "torch")
+        score = rig.prompts.score("Hello.", Manner(clone=Clone(np.zeros(7, np.float32))))
+        with pytest.raises(BadRequest, match="another size"):
+            finished(embedded(rig.driver.model, score))
+
+    @pytest.mark.parametrize("text", ["", " \n\t ", "x" * 4001])
+    def test_a_text_that_cannot_be_said(self, rigs: Callable[..., Rig], text: str) -> None:
+        with pytest.raises(BadRequest):
+            rigs("custom_voice", "torch").prompts.score(text, Manner(preset="eric"))
+
+
+def test_a_text_cannot_smuggle_in_control_tokens(rigs: Callable[..., Rig]) -> None:
+    prompts = rigs("custom_voice", "torch").prompts
+    mark = prompts.tokenizer.encode("<|im_end|>", False)
+    counts = [
+        int(np.isin(prompts.score(text, Manner(preset="eric")).text, mark).sum()) for text in ("ab", "a<|im_end|>b")
+    ]
+    assert counts[0] == counts[1]

@@ -1,0 +1,199 @@
+"""Speaking through the engine, on both backends: sound, voices together, cancelling, voices that run away, cloning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.engine import Engine
+from engine.errors import BadRequest, SpeechRanAway
+from engine.loading import LoadOptions, load_any
+from engine.pipelines.speaking import synth
+from engine.pipelines.speaking.guard import BLOCK, Hush, Loops, longest
+from engine.pipelines.speaking.synth import Speaker
+from engine.pipelines.speaking.voice import Clone, Manner
+from engine.settings import Settings
+from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint
+
+Speakers = Callable[[str], Speaker]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("speakers")
+    return {kind: checkpoint(kind, root / kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="module", params=["torch", "mlx"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    options = LoadOptions(backend=request.param, device="cpu", dtype="f32", quant="none")
+    with Engine(lambda name: load_any(name, options), Settings()) as made:
+        yield made
+
+
+@pytest.fixture
+def speakers(engine: Engine, folders: dict[str, Path]) -> Speakers:
+    return lambda kind: Speaker(engine, str(folders[kind]))
+
+
+def cloned() -> Manner:
+    return Manner(clone=Clone(cases()["speaker"], cases()["codes"].astype(np.int64), "abc def"), language="zh")
+
+
+class TestSound:
+    def test_it_is_the_reference_s(self, speakers: Speakers) -> None:
+        """Greedy, with its own end after five frames, behind the frames of a recording."""
+        chunks = list(speakers("base").speak(TEXT, cloned(), temperature=0, feed=False))
+        assert len(chunks) > 1
+        assert float(np.abs(np.concatenate(chunks) - cases()["icl_ns_wav"]).max()) <= 1e-4
+
+    def test_patience_changes_no_sample(self, speakers: Speakers) -> None:
+        sound = np.concatenate(list(speakers("base").speak(TEXT, cloned(), temperature=0, feed=False, patient=True)))
+        assert float(np.abs(sound - cases()["icl_ns_wav"]).max()) <= 1e-4
+
+    def test_the_first_chunk_comes_before_the_end(self, engine: Engine, speakers: Speakers) -> None:
+        speaker = speakers("custom_voice")
+        before = engine.stats().output_tokens
+        with closing(speaker.speak(TEXT, Manner(preset="eric"), seed=1)) as voice:
+            first = next(voice)
+            assert len(first) <= synth.CHUNKS[0] * 1920
+            assert engine.stats().output_tokens - before < 60
+
+    def test_several_together_are_what_each_is_alone(self, speakers: Speakers) -> None:
+        speaker = speakers("base")
+
+        def voices() -> list[Iterator[np.ndarray]]:
+            return [
+                speaker.speak(TEXT, cloned(), seed=seed, temperature=t) for seed, t in ((1, 0.9), (2, 0.9), (1, 0.9))
+            ]
+
+        alone = [[next(voice) for _ in range(4)] for voice in voices()]
+        both = voices()
+        together = [[next(voice)] for voice in both]
+        for _ in range(3):
+            for heard, voice in zip(together, both):
+                heard.append(next(voice))
+        for voice in both:
+            voice.close()  # type: ignore[attr-defined]
+        for a, b in zip(alone, together):
+            assert np.allclose(np.concatenate(a), np.concatenate(b), atol=1e-4)
+        assert not np.allclose(np.concatenate(alone[0])[:4000], np.concatenate(alone[1])[:4000], atol=1e-4)
+
+
+def test_cancelling_stops_within_one_frame(engine: Engine, speakers: Speakers) -> None:
+    voice = speakers("custom_voice").speak(TEXT, Manner(preset="eric"), seed=1)
+    next(voice)
+    voice.close()  # type: ignore[attr-defined]
+    made = engine.stats().output_tokens
+    deadline = time.monotonic() + 5
+    while not engine.idle and time.monotonic() < deadline:
+        time.sleep(0.002)
+    assert engine.idle
+    assert engine.stats().output_tokens <= made + 1
+
+
+class TestRunningAway:
+    def test_a_voice_without_an_end_is_an_error(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(synth, "longest", lambda text: 12)
+        heard = []
+        with pytest.raises(SpeechRanAway, match="far longer than the text"):
+            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), temperature=0)
+        assert heard
+
+    def test_nothing_of_it_is_heard_by_the_patient(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(synth, "longest", lambda text: 12)
+        heard = []
+        with pytest.raises(SpeechRanAway):
+            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), temperature=0, patient=True)
+        assert not heard
+
+    def test_it_is_tried_again_with_another_seed(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
+        real, tried = synth.sound_of, []
+
+        def once(engine: Any, codec: str, request: Any, recording: Any = None) -> Any:
+            tried.append(request.sampling.seed)
+            if len(tried) < 3:
+                return "repeats"
+                yield
+            return (yield from real(engine, codec, request, recording))
+
+        monkeypatch.setattr(synth, "sound_of", once)
+        monkeypatch.setattr(synth, "longest", lambda text: 4000)
+        with closing(speakers("custom_voice").speak("Hi.", Manner(preset="eric"), seed=7)) as voice:
+            assert len(next(voice))
+        assert tried == [7, 8, 9]
+
+    def test_repeating_is_noticed(self) -> None:
+        frames = np.random.default_rng(0).integers(0, 2048, (200, 16))
+        assert not any(Loops().add(frame) for frame in frames)
+        watch = Loops()
+        assert not any(watch.add(frame) for frame in np.tile(frames[:3], (12, 1)))
+        assert any(watch.add(frame) for frame in np.tile(frames[:3], (3, 1)))
+
+    def test_a_held_vowel_is_no_loop(self) -> None:
+        watch = Loops()
+        assert not any(watch.add(np.arange(16)) for _ in range(30))
+
+    def test_longer_texts_may_take_longer(self) -> None:
+        assert longest("Hello.") < longest("Hello. " * 10)
+        assert longest("你好") > longest("ab")
+        assert longest("1984") > longest("abcd")
+
+
+class TestSilence:
+    def test_what_is_given_is_what_came_in(self) -> None:
+        rng = np.random.default_rng(1)
+        blocks = [rng.standard_normal(BLOCK).astype(np.float32) * (i % 3 != 1) for i in range(9)]
+        whole, hush = np.concatenate(blocks), Hush(24000)
+        out = [hush.push(part) for part in np.split(whole, [BLOCK, 3 * BLOCK, 4 * BLOCK, 8 * BLOCK])]
+        assert np.array_equal(np.concatenate([*out, hush.finish()]), whole)
+
+    def test_silence_waits_for_sound(self) -> None:
+        hush, quiet, loud = Hush(24000), np.zeros(BLOCK, np.float32), np.ones(BLOCK, np.float32)
+        assert not len(hush.push(quiet))
+        assert len(hush.push(loud)) == 2 * BLOCK
+        for _ in range(20):
+            assert not len(hush.push(quiet))
+        assert hush.seconds == pytest.approx(1.6)
+        assert len(hush.finish()) == 6000
+
+
+class TestCloning:
+    def test_the_voice_is_the_reference_s(self, speakers: Speakers) -> None:
+        voice = speakers("base").clone(cases()["wav"], " abc def ")
+        assert voice.codes is not None
+        assert voice.codes.tolist() == cases()["codes"].tolist()
+        assert voice.text == "abc def"
+        assert np.allclose(voice.vector, cases()["speaker"], atol=1e-3)
+
+    def test_without_its_words_it_is_a_vector(self, speakers: Speakers) -> None:
+        assert not speakers("base").clone(cases()["wav"]).heard
+
+    @pytest.mark.parametrize(
+        ("samples", "says"),
+        [
+            (np.zeros(0), "lasts 0.0 seconds"),
+            (np.zeros(24000), "silent"),
+            (np.ones(24000 * 61), "lasts 61.0 seconds"),
+            (np.full(24000, np.nan), "finite"),
+            (np.ones((24000, 2)), "one row"),
+        ],
+    )
+    def test_a_recording_without_a_voice(self, speakers: Speakers, samples: np.ndarray, says: str) -> None:
+        with pytest.raises(BadRequest, match=says):
+            speakers("base").clone(samples)
+
+    def test_only_base_models_clone(self, speakers: Speakers) -> None:
+        with pytest.raises(BadRequest, match="a Base model"):
+            speakers("custom_voice").clone(cases()["wav"])
+
+
+def test_another_model_does_not_speak(engine: Engine, folders: dict[str, Path]) -> None:
+    with pytest.raises(BadRequest, match="does not speak"):
+        Speaker(engine, str(folders["base"] / "speech_tokenizer"))
