@@ -65,7 +65,7 @@ def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray
                 waiting += list(event.codes)
                 if any(loops.add(frame) for frame in event.codes):
                     end = "repeats"
-            if waiting and (end == "whole" or len(waiting) >= size):
+            if waiting and (end in ("whole", "long") or len(waiting) >= size):
                 if running is not None:
                     running.result()
                 codes, waiting, size = np.stack(waiting), [], next(sizes)
