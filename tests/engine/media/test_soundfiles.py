@@ -40,10 +40,10 @@ def test_pcm_is_samples_alone(tmp_path):
 @pytest.mark.parametrize("format", ["flac", "mp3", "opus"])
 def test_a_stream_is_the_file(tmp_path, format):
     pieces = list(encoded(chunks(4.0, 40), RATE, format))
-    samples, _ = soundfile.read(io.BytesIO(b"".join(pieces)))
-    assert len(samples) > 0
-    if format != "opus":
-        assert len(pieces) > 1
+    with soundfile.SoundFile(io.BytesIO(b"".join(pieces))) as file:  # its header cannot know the length
+        samples = file.read(3 * RATE)
+    assert len(samples) >= 2.9 * RATE or format == "mp3"
+    assert sum(len(piece) > 0 for piece in pieces) > 3
 
 
 def test_a_wav_stream_begins_at_once():
