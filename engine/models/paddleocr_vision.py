@@ -117,9 +117,7 @@ class Encoder:
     def __init__(self, w: View, projector: View, c: VisionConfig, out: int) -> None:
         self.ops, self.dtype, self.config = w.backend.ops, w.backend.dtype, c
         embeddings = w.sub("embeddings")
-        kernel = embeddings.tensor("patch_embedding.weight", (c.hidden, c.channels, c.patch, c.patch))
-        self.kernel = self.ops.conv_weight(kernel.reshape(c.hidden, c.patch_values, 1))
-        self.kernel_bias = embeddings.tensor("patch_embedding.bias", (c.hidden,))
+        self.embed = embeddings.flattened("patch_embedding", (c.hidden, c.channels, c.patch, c.patch), bias=True)
         self.positions = embeddings.tensor("position_embedding.weight", (c.side * c.side, c.hidden), "f32")
         self.layers = [Layer(w.sub(f"encoder.layers.{i}"), c) for i in range(c.layers)]
         self.norm = Norm(w, "post_layernorm", c.hidden, c.eps)
@@ -137,7 +135,7 @@ class Encoder:
         ops, c = self.ops, self.config
         layouts = [Layout(picture.grid, c.merge, c.side) for picture in pictures]
         patches = np.concatenate([_flat(p)[layout.order] for p, layout in zip(pictures, layouts)])
-        x = yield from pieces.rows(self._embed, ops.array(patches, self.dtype), float(c.hidden * c.patch_values))
+        x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), float(c.hidden * c.patch_values))
         x = x + self._places(layouts)
         angles = ops.angles(ops.array(np.concatenate([layout.places for layout in layouts], 1)), self.rope)
         lens = [n for layout in layouts for n in layout.lens]
@@ -146,10 +144,6 @@ class Encoder:
         rows = ops.numpy((yield from self.project(self.norm(x), pieces)))
         ends = np.cumsum([len(layout.order) // c.merge**2 for layout in layouts])[:-1]
         return np.split(rows, ends)
-
-    def _embed(self, patches: Array) -> Array:
-        """A convolution whose stride is its kernel is one product a patch."""
-        return self.ops.conv1d(patches[None], self.kernel, self.kernel_bias)[0]
 
     def _places(self, layouts: Sequence[Layout]) -> Array:
         """The learned positions, stretched over each grid."""

@@ -94,9 +94,7 @@ class OrderModel:
         base = f.float("relation_bias_theta", default=10000.0)
         self.speeds = (1.0 / base ** (np.arange(0, size, 2) / (size // 2))).astype(np.float32)
         self.scale = np.float32(f.float("relation_bias_scale", default=100.0))
-        kernel = w.tensor("pos_proj.weight", (self.heads, 4 * size, 1, 1), "f32")
-        self.kernel = self.ops.conv_weight(kernel.reshape(self.heads, 4 * size, 1))
-        self.kernel_bias = w.tensor("pos_proj.bias", (self.heads,), "f32")
+        self.relate = w.flattened("pos_proj", (self.heads, 4 * size, 1, 1), bias=True)
 
     def __call__(self, boxes: np.ndarray, labels: np.ndarray, count: int) -> np.ndarray:
         """Scores `[n, n]` of corner boxes `[n, 4]` in thousandths, of which the first `count` are regions.
@@ -137,7 +135,7 @@ class OrderModel:
         turns = (np.concatenate([apart, larger], -1) * self.scale)[..., None] * self.speeds
         waves = np.concatenate([np.sin(turns), np.cos(turns)], -1)
         n = len(boxes)
-        mixed = self.ops.conv1d(self.ops.array(waves.reshape(1, n * n, -1)), self.kernel, self.kernel_bias)
+        mixed = self.ops.cast(self.relate(self.ops.array(waves.reshape(n * n, -1), self.dtype)), "f32")
         return self.ops.permute(mixed.reshape(1, n, n, self.heads), (0, 3, 1, 2))
 
     def _ids(self, values: np.ndarray) -> Array:

@@ -56,8 +56,8 @@ PARTS: dict[str, MakePart] = {
     "silero_vad": silero_vad,
     "snac": snac,
 }
-# Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
-EXACT_PARTS = frozenset(PARTS) - {"pp_doclayout_v2", "pp_doclayout_v3"}
+# Parts that hear or measure differences which a half-precision float has not: computed in f32 whatever else is chosen.
+EXACT_PARTS = frozenset(PARTS)
 
 
 def part_kind(config: Mapping[str, Any], piece: str = "") -> str:
