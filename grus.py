@@ -6,6 +6,8 @@
 
     print(grus.chat("What is in this picture?", images=["cat.jpg"], model="Qwen/Qwen3-VL-2B-Instruct"))
 
+    print(grus.read("letter.jpg").markdown)
+
     with grus.load("Qwen/Qwen3-0.6B") as model:
         for piece in model.stream("Tell me a story."):
             print(piece, end="", flush=True)
@@ -34,10 +36,25 @@ from engine.parts import LoadedPart
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
 from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.listening.transcript import Transcript
+from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
 from engine.settings import Settings
 from engine.types import Failed, Handle, Result, SamplingParams, Text
 
-__all__ = ["Answer", "Ears", "GrusError", "Model", "batch", "chat", "listen", "load", "run", "unload"]
+__all__ = [
+    "Answer",
+    "Ears",
+    "GrusError",
+    "Model",
+    "Read",
+    "batch",
+    "chat",
+    "listen",
+    "load",
+    "read",
+    "read_all",
+    "run",
+    "unload",
+]
 
 Messages = str | Sequence[Mapping[str, Any]]
 
@@ -274,7 +291,8 @@ def listen(
 
 
 def unload() -> None:
-    """Let go of every model that `chat`, `run`, `batch` and `listen` have kept loaded."""
+    """Let go of every model that `chat`, `run`, `batch`, `listen` and `read` have kept loaded."""
+    forget_readers()
     while _kept:
         _kept.popitem()[1].close()
     while _ears:
