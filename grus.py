@@ -6,6 +6,8 @@
 
     print(grus.chat("What is in this picture?", images=["cat.jpg"], model="Qwen/Qwen3-VL-2B-Instruct"))
 
+    print(grus.read("letter.jpg").markdown)
+
     with grus.load("Qwen/Qwen3-0.6B") as model:
         for piece in model.stream("Tell me a story."):
             print(piece, end="", flush=True)
@@ -32,14 +34,30 @@ from engine.loading import LoadedModel, LoadOptions
 from engine.loading import load as load_model
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
 from engine.pipelines.listening.transcript import Transcript
+from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
 from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.speaking.voice import Clone
 from engine.settings import Settings
 from engine.types import Failed, Handle, Result, SamplingParams, Text
 
 __all__ = [
-    "Answer", "Ears", "GrusError", "Model", "Speaker", "Spoken", "batch", "chat", "listen", "load", "run", "speak", "unload",
-]  # fmt: skip
+    "Answer",
+    "Ears",
+    "GrusError",
+    "Model",
+    "Read",
+    "Speaker",
+    "Spoken",
+    "batch",
+    "chat",
+    "listen",
+    "load",
+    "read",
+    "read_all",
+    "run",
+    "speak",
+    "unload",
+]
 
 Messages = str | Sequence[Mapping[str, Any]]
 
@@ -251,7 +269,8 @@ def speak(
 
 
 def unload() -> None:
-    """Let go of every model that `chat`, `run`, `batch`, `listen` and `speak` have kept loaded."""
+    """Let go of every model that `chat`, `run`, `batch`, `read`, `listen` and `speak` have kept loaded."""
+    forget_readers()
     while _kept:
         _kept.popitem()[1].close()
     while _ears:
