@@ -15,6 +15,7 @@ Kind = Literal["chat", "listen", "speak", "read", "part"]
 
 KINDS: dict[str, Kind] = {
     "moonshine": "listen",
+    "moonshine_streaming": "listen",
     "qwen3_tts": "speak",
     "paddleocr_vl": "read",
     "silero_vad": "part",
