@@ -7,12 +7,12 @@ that everything shares what is loaded. All of it runs beside the UI thread.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, tr
-from engine.errors import BadRequest
+from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
     from app.core import Core
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine.pipelines.listening.listener import Listener
     from engine.pipelines.reading.layout import Layout
     from engine.pipelines.reading.recognizer import Recognizer
+    from engine.pipelines.speaking.speakers import Voice
 
 Ability = Literal["read", "layout", "listen", "speak"]
 READER = "Grus Reader"  # the small one that comes with Grus
@@ -30,33 +31,31 @@ ADVICE: dict[Ability, str] = {
     "listen": mark("No model here listens. Add one in Models, for example UsefulSensors/moonshine-base."),
     "speak": mark("No model here speaks. Add one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice."),
 }
-_TYPES: dict[Ability, frozenset[str]] = {
-    "layout": frozenset({"pp_doclayout_v2", "pp_doclayout_v3"}),
-    "listen": frozenset({"moonshine"}),
-    "speak": frozenset({"qwen3_tts"}),
-}
+_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
 
 
-def can(config: Mapping[str, Any], ability: Ability) -> bool:
+def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
     """By what a checkpoint's config.json says."""
+    from app.kinds import kind_of
     from engine.vision.registry import SIGHTS
 
+    if ability in ("listen", "speak"):
+        return kind_of(source, cache_dir) == ability
+    config = config_of(source, cache_dir)
     kind = str(config.get("model_type"))
-    if ability == "read":
-        return kind in SIGHTS and isinstance(config.get("vision_config"), Mapping)
-    return kind in _TYPES[ability]
+    if ability == "layout":
+        return kind in _LAYOUTS
+    return kind in SIGHTS and isinstance(config.get("vision_config"), Mapping)
 
 
 def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
     """The config.json of a folder or of a repository in the cache; empty where there is none to read."""
-    from engine.hub.cache import REPO_ID, find
+    from engine.hub.resolve import resolve
 
-    folder = Path(source).expanduser()
-    if not folder.exists() and REPO_ID.fullmatch(source) and (snapshot := find(source, None, cache_dir)) is not None:
-        folder = snapshot.path
     try:
+        folder = resolve(source, cache_dir, download=False)
         found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (GrusError, OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -64,7 +63,7 @@ def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
 def names(service: Service, ability: Ability) -> list[str]:
     """Models that can do this. Reads the disk."""
     catalogue = service.catalogue
-    found = [known.name for known in catalogue.all() if can(config_of(known.source, catalogue.cache_dir), ability)]
+    found = [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
     if ability == "read" and _built_in() is not None and READER not in found:
         found.append(READER)
     return found
@@ -86,7 +85,7 @@ def recognizer(core: Core, wanted: str) -> Recognizer:
 
     name = needed(core, "read", wanted)
     if name == READER and (folder := _built_in()) is not None:
-        loaded = core.service.bring_beside(READER, str(folder))
+        loaded = core.service.engine.task(str(folder), _itself).result()  # type: ignore[attr-defined]
     else:
         loaded = core.bring(name)
     return VisionRecognizer(core.service.engine, loaded, name)  # type: ignore[arg-type]
@@ -101,25 +100,27 @@ def layout(core: Core) -> Layout | None:
 
 
 def listener(core: Core, wanted: str) -> Listener:
-    from engine.pipelines.listening.listener import VOICE_ACTIVITY, Listener, ear
+    """What writes down what is said."""
+    from engine.pipelines.listening.listener import Listener, ear
 
     name = needed(core, "listen", wanted)
-    loaded = core.bring(name)
-    core.service.admit(VOICE_ACTIVITY)
-    return Listener(core.service.engine, ear(name, loaded))  # type: ignore[arg-type]
+    return Listener(core.service.engine, ear(name, core.bring(name)))  # type: ignore[arg-type]
 
 
-def speaker(core: Core, wanted: str) -> Any:
-    """What speaks; `Speaker` of the engine."""
-    from engine.pipelines.speaking.synth import Speaker
+def speaker(core: Core, wanted: str) -> Voice:
+    """What speaks. It goes by its folder, as the codec beside it does."""
+    from engine.hub.resolve import resolve
+    from engine.pipelines.speaking.speakers import speaker as made
 
-    name = needed(core, "speak", wanted)
-    loaded = core.bring(name)
-    service, codec = core.service, f"{loaded.folder}/speech_tokenizer"
-    service.admit(codec)
-    service.admit(f"{codec}#encoder")
-    service.admit(f"{name}#speaker", f"{loaded.folder}#speaker")
-    return Speaker(service.engine, name)  # type: ignore[arg-type]
+    catalogue = core.service.catalogue
+    source = catalogue.look_up(needed(core, "speak", wanted)).source
+    folder = resolve(source, catalogue.cache_dir, download=False).resolve()
+    return made(core.service.engine, str(folder))  # type: ignore[arg-type]
+
+
+def _itself(loaded: Any) -> Generator[None, None, Any]:
+    return loaded
+    yield  # a task's work is a generator
 
 
 def _built_in() -> Path | None:

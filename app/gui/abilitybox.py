@@ -74,7 +74,7 @@ class AbilityBox(QComboBox):
     def add_folder(self, folder: Path) -> None:
         """Only one that can do what is wanted here."""
         name = folder.name
-        if not abilities.can(abilities.config_of(str(folder)), self._ability):
+        if not abilities.can(str(folder), self._ability):
             self._desk.say(tr("{name} cannot do this.", name=name) + " " + tr(ADVICE[self._ability]), level="error")
             return
         self._desk.core.use(lambda service: service.catalogue.named.__setitem__(name, str(folder)))  # type: ignore[attr-defined]

@@ -109,8 +109,6 @@ class Service:
         self.meters = meters
         self._load = load
         self._models: dict[str, LoadedModel] = {}
-        self._beside: dict[str, str] = {}  # name -> source
-        self._brought: dict[str, LoadedModel] = {}
         self._guard = threading.Lock()
         self._loading: dict[str, asyncio.Lock] = {}
         self._running: set[Running] = set()
@@ -118,22 +116,11 @@ class Service:
 
     def _loaded_for_engine(self, name: str) -> LoadedModel:
         """Called by the engine, on a thread of its own, also when it brings a model back that it had unloaded."""
-        beside = self._beside.get(name)
-        loaded = self._load(beside if beside is not None else self.catalogue.look_up(name).source)
+        loaded = self._load(self.catalogue.look_up(name).source)
         loaded.name = name
         with self._guard:
-            (self._models if beside is None else self._brought)[name] = loaded
+            self._models[name] = loaded
         return loaded
-
-    def admit(self, name: str, source: str | None = None) -> str:
-        """What Grus itself needs beside a model: voice activity, a codec. The engine may load it, no request can name it."""
-        self._beside[name] = source or name
-        return name
-
-    def bring_beside(self, name: str, source: str) -> LoadedModel:
-        """Load such a model now."""
-        self.engine.load(self.admit(name, source))
-        return self._brought[name]
 
     async def find(self, name: str | None) -> tuple[str, LoadedModel]:
         """The served name and the facts of a model, loaded if it was not. Raises ModelNotFound."""
