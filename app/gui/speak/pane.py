@@ -92,6 +92,8 @@ class SpeakPane(Pane):
         self.language = QComboBox()
         self.language.setAccessibleName(tr("Language"))
         self.language.setToolTip(tr("Language"))
+        self.language.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.language.setMinimumWidth(140)
         self.instructions = QLineEdit()
         self.instructions.setPlaceholderText(tr("How it is spoken: cheerful, slowly, a bit hoarse"))
         self.instructions.setAccessibleName(tr("Instructions"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.gui.buttons import label, text_button
@@ -28,6 +28,7 @@ class VoicePanel(QWidget):
     def __init__(self, desk: Desk, studio: Studio, model: Any) -> None:
         super().__init__()
         self.setProperty("kind", "bubble")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._desk, self._studio, self._model = desk, studio, model
         self.microphone: Any = None
         self._heard: list[np.ndarray] = []

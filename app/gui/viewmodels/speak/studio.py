@@ -281,7 +281,20 @@ class Studio:
         self._streams.stream(make, lambda names: None, ended)
 
     def drop_voice(self, name: str) -> None:
-        self._work.run(lambda: self.voices.delete(name), lambda _: self.look_at_voices(), self._complain)
+        """The sentence that says so has an Undo."""
+
+        def drop() -> Callable[[], Any]:
+            saved = next(saved for saved in self.voices.list() if saved.name == name)
+            clone, sound = self.voices.load(name), _read(saved.sample)
+            self.voices.delete(name)
+            return lambda: self.voices.save(name, saved.model, clone, *sound)
+
+        def dropped(save: Callable[[], Any]) -> None:
+            self.look_at_voices()
+            back = lambda: self._work.run(save, lambda _: self.look_at_voices(), self._complain)  # noqa: E731
+            self._say(tr("The voice {name} was deleted.", name=name), undo=(tr("Undo"), back))
+
+        self._work.run(drop, dropped, self._complain)
 
     def hear_voice(self, name: str) -> None:
         """Its sample."""

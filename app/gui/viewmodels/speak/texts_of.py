@@ -15,7 +15,9 @@ from engine.errors import BadRequest
 
 ENDINGS = (".txt", ".md", ".pdf", ".epub")
 _LARGEST = 64 << 20  # bytes of a book's pages, unpacked
-_BLOCKS = frozenset(["p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "br", "blockquote", "section", "article", "td"])
+_BLOCKS = frozenset(
+    ["p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "br", "blockquote", "section", "article", "td"]
+)
 _UNSAID = frozenset(["script", "style", "head", "title"])
 
 
