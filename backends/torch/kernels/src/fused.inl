@@ -98,3 +98,95 @@ void attend_head(const Attend& a, int64_t sequence, int64_t kv_head, float* scor
     else if (a.type == ScaleType::F16) attend_as<ScaleType::F16>(a, sequence, kv_head, scores);
     else attend_as<ScaleType::BF16>(a, sequence, kv_head, scores);
 }
+
+void turn(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {
+    if (pairs) {
+        for (int64_t i = 0; i < n; i += 2) {
+            const float a = x[i], b = x[i + 1];
+            x[i] = a * cos[i] + b * sin[i];
+            x[i + 1] = b * cos[i + 1] + a * sin[i + 1];
+        }
+        return;
+    }
+    float* y = x + n / 2;
+    const float *cos_y = cos + n / 2, *sin_y = sin + n / 2;
+    for (int64_t i = 0; i < n / 2; ++i) {
+        const float a = x[i], b = y[i];
+        x[i] = a * cos[i] + b * sin[i];
+        y[i] = b * cos_y[i] + a * sin_y[i];
+    }
+}
+
+void turn_heads(const Heads& h, float* row, const float* cos, const float* sin) {
+    for (int64_t i = 0; i < h.heads + h.kv_heads; ++i) {
+        float* x = row + i * h.dim;
+        const float* w = i < h.heads ? h.q_norm : h.k_norm;
+        if (h.turned && h.norm_after_rope) turn(x, h.turned, h.pairs, cos, sin);
+        if (w) rms_norm_row(x, nullptr, nullptr, w, h.eps, h.dim, x);
+        if (h.turned && !h.norm_after_rope) turn(x, h.turned, h.pairs, cos, sin);
+    }
+}
+
+// A lane is a query, so keys and values are read as they lie, one number for sixteen queries, and the sums of a softmax are
+// sums of registers.
+void attend_block(const AttendBlock& a, float* scratch) {
+    constexpr float hidden = -1e30f;  // finite: what is hidden must not look like what is broken
+    float *q = scratch, *scores = scratch + a.dim * kRows;
+    for (int64_t d = 0; d < a.dim; ++d)
+        for (int64_t i = 0; i < kRows; ++i) q[d * kRows + i] = i < a.queries ? a.q[i * a.q_token + d] * a.scale : 0.0f;
+    const int64_t low = a.window && a.past + 1 > a.window ? a.past + 1 - a.window : 0, high = a.past + a.queries;
+    for (int64_t t = low; t < high;) {
+        float* s = scores + (t - low) * kRows;
+        const float* k = a.k + t * a.k_token;
+        if (high - t >= kTile) {
+            Floats acc[kTile];
+            for (int i = 0; i < kTile; ++i) acc[i] = zeros();
+            for (int64_t d = 0; d < a.dim; ++d) {
+                Floats of_queries = load_floats(q + d * kRows);
+                for (int i = 0; i < kTile; ++i) acc[i] = fma(of_queries, broadcast(k + i * a.k_token + d), acc[i]);
+            }
+            for (int i = 0; i < kTile; ++i) store(s + i * kRows, acc[i]);
+            t += kTile;
+        } else {
+            Floats acc = zeros();
+            for (int64_t d = 0; d < a.dim; ++d) acc = fma(load_floats(q + d * kRows), broadcast(k + d), acc);
+            store(s, acc);
+            ++t;
+        }
+    }
+    for (int64_t i = 0; i < a.queries; ++i) {
+        for (int64_t t = a.past + i + 1; t < high; ++t) scores[(t - low) * kRows + i] = hidden;
+        const int64_t first = a.window ? a.past + i + 1 - a.window : 0;
+        for (int64_t t = low; t < first; ++t) scores[(t - low) * kRows + i] = hidden;
+    }
+    float top[kRows], total[kRows] = {}, nan[kRows] = {};
+    for (int64_t i = 0; i < kRows; ++i) top[i] = hidden;
+    for (int64_t t = 0; t < high - low; ++t) {
+        const float* s = scores + t * kRows;
+        for (int64_t i = 0; i < kRows; ++i) top[i] = s[i] > top[i] ? s[i] : top[i];
+    }
+    for (int64_t t = 0; t < high - low; ++t) {
+        float* s = scores + t * kRows;
+        for (int64_t i = 0; i < kRows; ++i) {
+            nan[i] += s[i] * 0.0f;
+            s[i] = exp_of(s[i] - top[i]);
+            total[i] += s[i];
+        }
+    }
+    float share[kRows];
+    for (int64_t i = 0; i < kRows; ++i) share[i] = 1.0f / total[i] + nan[i];
+    const Floats shares = load_floats(share);
+    for (int64_t d = 0; d < a.v_dim; d += kTile) {
+        Floats acc[kTile];
+        for (int i = 0; i < kTile; ++i) acc[i] = zeros();
+        const float* v = a.v + low * a.v_token + d;
+        for (int64_t t = 0; t < high - low; ++t, v += a.v_token) {
+            Floats p = load_floats(scores + t * kRows);
+            for (int i = 0; i < kTile; ++i) acc[i] = fma(p, broadcast(v + i), acc[i]);
+        }
+        float made[kTile][kRows];
+        for (int i = 0; i < kTile; ++i) store(made[i], mul(acc[i], shares));
+        for (int64_t j = 0; j < a.queries; ++j)
+            for (int i = 0; i < kTile; ++i) a.out[j * a.out_token + d + i] = made[i][j];
+    }
+}

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cpu.hpp"
-#include "matrix.hpp"
+#include "matmul.hpp"
 #include "pool.hpp"
 #include "scratch.hpp"
 
@@ -24,6 +24,7 @@ struct Job {
     float* y;
     int64_t y_stride;
     const int64_t* y_rows;  // null: token t writes row t
+    bool gated;
     int threads;
 
     Activations act;
@@ -75,31 +76,49 @@ void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
     }
 }
 
-// Panels [begin, end) of an expert times tokens [first, first + count); `x_first` is their place in the whole job.
-void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t first, int64_t count, int64_t x_first) {
+// One panel times a tile of `n` tokens.
+void run_tile(const Job& job, Tile& tile, int n, int64_t token, const float* bias) {
+    const Format& f = job.m.format;
+    if (f.dense()) tile.dense = job.dense + token * job.padded();
+    else tile.act = job.act_at(token);
+    job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima][log2_of(n)](tile);
+    if (!bias) return;
+    for (int i = 0; i < n; ++i)
+        for (int r = 0; r < kRows; ++r) tile.out[i * kRows + r] += bias[r];
+}
+
+// Panels [begin, end) of an expert times its first `count` tokens; `x_first` is their place in the whole job. Where the job is
+// gated, panel p of the gate meets panel p of what is gated.
+void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
     static thread_local Scratch scratch;
     const GrusMatrix& m = job.m;
     const Format& f = m.format;
-    const int64_t count_scales = f.dense() ? 0 : job.panel.blocks * f.halves * (1 + f.minima) * kRows;
-    float* scales = reinterpret_cast<float*>(scratch.at_least((count_scales + 8 * kRows) * 4));
-    float* out = scales + count_scales;
-    const auto& kernels = job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+    const int parts = job.gated ? 2 : 1;
+    const int64_t panels = panels_of(m), count_scales = f.dense() ? 0 : job.panel.blocks * f.halves * (1 + f.minima) * kRows;
+    float* scales = reinterpret_cast<float*>(scratch.at_least((parts * count_scales + 3 * 8 * kRows) * 4));
+    float *out = scales + parts * count_scales, *gated = out + 2 * 8 * kRows;
     for (int64_t panel = begin; panel < end; ++panel) {
-        const uint8_t* data = panel_at(m, job.panel, expert, panel);
-        if (!f.dense()) job.tier.expand(f, job.panel, data, scales);
-        Tile tile{data + job.panel.codes, scales, {}, nullptr, job.panel.blocks, values_of(f.table), out};
+        const uint8_t* data[2];
+        const float* bias[2] = {};
+        for (int part = 0; part < parts; ++part) {
+            const int64_t at = panel + part * panels / 2;
+            data[part] = panel_at(m, job.panel, expert, at);
+            if (!f.dense()) job.tier.expand(f, job.panel, data[part], scales + part * count_scales);
+            if (m.bias) bias[part] = m.bias + (expert * panels + at) * kRows;
+        }
         const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - row);
-        const float* bias = m.bias ? m.bias + expert * panels_of(m) * kRows + row : nullptr;
         for (int64_t t = 0; t < count;) {
             const int n = width_of(count - t, job.tier.tile);
-            if (f.dense()) tile.dense = job.dense + (first + t) * job.padded();
-            else tile.act = job.act_at(first + t);
-            kernels[log2_of(n)](tile);
+            for (int part = 0; part < parts; ++part) {
+                Tile tile{data[part] + job.panel.codes, scales + part * count_scales, {}, nullptr, job.panel.blocks,
+                          values_of(f.table), out + part * n * kRows};
+                run_tile(job, tile, n, t, bias[part]);
+            }
+            if (job.gated) job.tier.swiglu(out, n * kRows, gated);
+            const float* made = job.gated ? gated : out;
             for (int i = 0; i < n; ++i, ++t) {
                 int64_t y_row = job.y_rows ? job.y_rows[x_first + t] : x_first + t;
-                float* y = job.y + y_row * job.y_stride + row;
-                if (bias) for (int r = 0; r < rows; ++r) y[r] = out[i * kRows + r] + bias[r];
-                else std::memcpy(y, out + i * kRows, static_cast<size_t>(rows) * 4);
+                std::memcpy(job.y + y_row * job.y_stride + row, made + i * kRows, static_cast<size_t>(rows) * 4);
             }
         }
     }
@@ -123,15 +142,22 @@ void run_group(Job& job, const Group& group) {
                 at += n;
             }
         });
-        const int64_t work = job.panel.bytes * count;
-        const int64_t grain = std::max<int64_t>(1, std::min<int64_t>(panels / (4 * job.threads), (1 << 17) / work + 1));
-        parallel(panels, grain, job.threads, [&](int64_t from, int64_t to) {
-            run_panels(job, group.expert, from, to, 0, count, x_first);
+        const int64_t grain = (1 << 14) / (job.panel.bytes * count) + 1;  // of panels: less is done before another has woken
+        parallel(job.gated ? panels / 2 : panels, grain, job.threads, [&](int64_t from, int64_t to) {
+            run_panels(job, group.expert, from, to, count, x_first);
         });
     }
 }
 
 }  // namespace
+
+void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, bool gated,
+              int threads) {
+    Job job{m, current_tier(), Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, gated, threads, {},
+            nullptr};
+    run_group(job, {0, 0, tokens});
+}
+
 }  // namespace grus
 
 using namespace grus;
@@ -141,15 +167,15 @@ extern "C" {
 // y[t] = matrix * x[t] + bias, of the first expert.
 GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride,
                           int32_t threads) {
-    Job job{*m, current_tier(), Panel(m->format, m->columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {}, nullptr};
-    run_group(job, {0, 0, tokens});
+    multiply(*m, x, tokens, x_stride, y, y_stride, false, threads);
 }
 
 // `pairs` products of single experts, sorted by expert: product i multiplies row x_rows[i] of x by expert experts[i] and
 // goes to row y_rows[i] of y.
 GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
                           const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
-    Job job{*m, current_tier(), Panel(m->format, m->columns), x, x_stride, x_rows, y, y_stride, y_rows, threads, {}, nullptr};
+    Job job{*m, current_tier(), Panel(m->format, m->columns), x, x_stride, x_rows, y, y_stride, y_rows, false,
+            threads, {}, nullptr};
     for (int64_t i = 0; i < pairs;) {
         int64_t end = i + 1;
         while (end < pairs && experts[end] == experts[i]) ++end;

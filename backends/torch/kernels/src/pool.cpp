@@ -6,6 +6,7 @@
 // is being changed.
 #include "pool.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -50,11 +51,15 @@ struct Pool {
     std::mutex bed;
     std::condition_variable wake;
 
+    // Large pieces first, for memory is read best in one go; small ones last, so that all end together.
     void take_pieces() {
-        for (;;) {
-            int64_t begin = next.fetch_add(grain);
-            if (begin >= units) return;
-            work(context, begin, begin + grain < units ? begin + grain : units);
+        for (int64_t begin = next.load();;) {
+            const int64_t left = units - begin;
+            if (left <= 0) return;
+            const int64_t piece = std::min(left, std::max(grain, left / (4 * (allowed + 1))));
+            if (!next.compare_exchange_weak(begin, begin + piece)) continue;
+            work(context, begin, begin + piece);
+            begin = next.load();
         }
     }
 

@@ -40,6 +40,30 @@ struct Attend {
     float* out;  // [sequences, heads, v_dim]
 };
 
+// The query and key heads of one token's projections, normalized and turned where they lie.
+struct Heads {
+    int64_t heads, kv_heads, dim;
+    const float *q_norm, *k_norm;  // null: not normalized
+    float eps;
+    int64_t turned;            // dimensions of a head that are turned; 0: none
+    bool pairs;                // neighbours turn together, else the two halves
+    bool norm_after_rope;
+};
+
+// Attention of up to sixteen successive tokens of one sequence with one head, f32. Strides count elements.
+struct AttendBlock {
+    const float* q;
+    int64_t q_token;
+    const float *k, *v;
+    int64_t k_token, v_token, dim, v_dim;  // both multiples of 16
+    int64_t queries, past;                 // query i sees tokens .. past + i
+    int64_t window;                        // and of these the last `window`; 0: all
+    float scale;
+    float* out;
+    int64_t out_token;
+};
+constexpr int64_t block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
+
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
@@ -53,6 +77,9 @@ struct Tier {
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
     // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
     void (*swiglu)(const float* x, int64_t n, float* out);
+    // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
+    void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
+    void (*attend_block)(const AttendBlock&, float* scratch);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
     void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
 };

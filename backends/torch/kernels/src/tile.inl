@@ -233,6 +233,8 @@ Tier make_tier(const char* name) {
     tier.rms_norm = rms_norm_row;
     tier.swiglu = swiglu_row;
     tier.attend = attend_head;
+    tier.attend_block = attend_block;
+    tier.heads = turn_heads;
     fill<Code::S8, 1, false>(tier);
     fill<Code::S8, 1, true>(tier);
     fill<Code::U4, 1, false>(tier);
