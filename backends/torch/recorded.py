@@ -18,12 +18,11 @@ from torch import Tensor
 
 from backends.base import KVSpec, Model, Rope, Step
 from backends.plan import Plan
-from backends.torch.kernels.linear import KernelLinear, Noted
-from backends.torch.kernels.packed import PANEL
+from backends.torch.kernels.formats import PANEL
+from backends.torch.kernels.linear import AnyMatrix, KernelLinear, Noted
 from backends.torch.kernels.program import Do, Line, Program
 from backends.torch.kv import TorchKV
 from backends.torch.ops import Angles, TextOps
-from backends.torch.slab import Plain
 
 
 class NotRecorded(Exception):
@@ -59,7 +58,11 @@ class Symbol(Opaque, Noted):
     def reshape(self, *shape: int) -> Symbol:
         width = self.recorder.widths[self.register]
         rest = [n for n in shape[1:] if n != -1]
-        if shape[0] not in (self.shape[0], -1) or list(shape).count(-1) > 1 or (-1 not in shape and np.prod(rest) != width):
+        if (
+            shape[0] not in (self.shape[0], -1)
+            or list(shape).count(-1) > 1
+            or (-1 not in shape and np.prod(rest) != width)
+        ):
             raise NotRecorded("a reshape that moves tokens")
         if -1 in shape[1:]:
             shape = tuple(width // int(np.prod(rest)) if n == -1 else n for n in shape)
@@ -143,11 +146,14 @@ class Recorder:
 
     def swiglu(self, x: Symbol) -> Symbol:
         half = x.shape[-1] // 2
-        line = self.lines[-1]
-        fused = line.what is Do.MULTIPLY and line.writes == [x.register] and half % PANEL == 0
         out = self._new(half)
-        if fused and line.fields["matrix"].rows_each == x.shape[-1]:  # the gate's product writes what is gated
-            line.what, line.writes = Do.GATE, [out.register]
+        products = [line for line in self.lines[-2:] if line.what is Do.MULTIPLY and line.writes == [x.register]]
+        matrices = [line.fields["matrix"] for line in products]
+        whole = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
+        if whole or (len(products) == 2 and alike(*matrices)):  # the product itself writes what is gated
+            del self.lines[-len(products) :]
+            up = {} if whole else {"up": matrices[1]}
+            self._write(Do.GATE, [Symbol(self, products[0].reads[0], ())], [out], matrix=matrices[0], **up)
         else:
             self._write(Do.SWIGLU, [x], [out])
         return out
@@ -161,7 +167,9 @@ class Recorder:
         self.ropes.append(rope)
         return Turn(self, len(self.ropes) - 1)
 
-    def heads(self, x: Symbol, turn: Turn | None, turned: int, **fields: Any) -> tuple[HeadSymbol, HeadSymbol, HeadSymbol]:
+    def heads(
+        self, x: Symbol, turn: Turn | None, turned: int, **fields: Any
+    ) -> tuple[HeadSymbol, HeadSymbol, HeadSymbol]:
         fields |= {"turned": turned, "angles": 0 if turn is None else turn.index}
         q, k, v = (HeadSymbol(x, part, fields) for part in range(3))
         return q, k, v
@@ -182,6 +190,11 @@ class Recorder:
         raise NotRecorded("cross attention")
 
     conv = delta = cross
+
+
+def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
+    same = a.rows_each == b.rows_each and a.matrix.row_bytes == b.matrix.row_bytes
+    return same and bytes(a.matrix.format) == bytes(b.matrix.format)
 
 
 class RecordedOps(TextOps):
@@ -240,7 +253,7 @@ class RecordedModel:
 
     def __init__(self, program: Program, ropes: list[Rope], kv: TorchKV, ops: TextOps) -> None:
         self.program, self.ropes, self.kv, self.ops = program, ropes, kv, ops
-        self._slabs: dict[int, tuple[np.ndarray, int]] = {}  # capacity -> addresses [layers, 2], bytes of a row
+        self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [layers, 2]
         self._version = -1
 
     def run(self, plan: Plan, x: Tensor, pos: Tensor) -> Tensor:
@@ -259,7 +272,7 @@ class RecordedModel:
             angles += [turned.cos.contiguous(), turned.sin.contiguous()]
         return self.program.run(x.contiguous(), spans, memory, angles)
 
-    def _slab(self, capacity: int) -> tuple[np.ndarray, int]:
+    def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray]:
         found = self._slabs.get(capacity)
         if found is None:
             pairs = [self.kv.slabs[capacity][layer] for layer in range(len(self.kv.specs))]

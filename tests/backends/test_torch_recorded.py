@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from backends.base import KV, Model, Sampling, Seg
 from backends.torch.backend import TorchBackend
@@ -67,4 +66,5 @@ def test_every_step_equals_the_usual_way(name: str, tmp_path: Path) -> None:
     mine, usual = Side(folder, True), Side(folder, False)
     for got, want in zip(steps(mine), steps(usual)):
         np.testing.assert_allclose(got, want, atol=2e-2 * np.abs(want).max())
-    assert mine.runner._recorded is not None and usual.runner._recorded is None
+    assert mine.runner._recorded is not None
+    assert usual.runner._recorded is None

@@ -28,6 +28,7 @@ class Matrix(ctypes.Structure):
         ("columns", c_int64),
         ("data", c_void_p),
         ("bias", c_void_p),
+        ("row_bytes", c_int64),
     ]
 
 
@@ -65,9 +66,12 @@ class Instruction(ctypes.Structure):
     """`grus::Instruction` of src/step.hpp."""
 
     _fields_ = [
-        *((name, c_int32) for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")),
+        *(
+            (name, c_int32)
+            for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")
+        ),
         *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "at")),
-        *((name, c_void_p) for name in ("matrix", "w", "w2")),
+        *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),
     ]

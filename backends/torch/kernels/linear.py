@@ -13,9 +13,12 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from backends.base import BackendMissing, Weight
+from backends.base import BackendMissing, Raw, Weight
 from backends.torch.kernels.formats import Packing
 from backends.torch.kernels.packed import PackedMatrix, pack, packing_of
+from backends.torch.kernels.rowwise import RowMatrix
+
+AnyMatrix = PackedMatrix | RowMatrix
 
 
 class Noted:
@@ -52,7 +55,7 @@ def _flat(x: Tensor) -> Tensor:
 class KernelLinear:
     """A `Linear` `[out, in]`, or `[experts, out, in]`. Made by `linear` and `experts` below."""
 
-    def __init__(self, matrices: Sequence[PackedMatrix], dtype: torch.dtype, experts: int = 0) -> None:
+    def __init__(self, matrices: Sequence[AnyMatrix], dtype: torch.dtype, experts: int = 0) -> None:
         self.matrices, self.dtype = list(matrices), dtype
         self.out = sum(m.rows_each for m in matrices)
         self.columns = matrices[0].columns
@@ -95,6 +98,8 @@ class KernelLinear:
         out = torch.empty(tokens * k, self.out)
         start = 0
         for matrix in self.matrices:
+            if isinstance(matrix, RowMatrix):
+                raise TypeError("gather needs a linear made by `Backend.experts`")
             matrix.gather(flat, given, chosen, order, out[:, start:])
             start += matrix.rows_each
         return out.to(self.dtype).view(tokens, k, self.out)
@@ -119,6 +124,15 @@ def linear(
             )
         matrices.append(matrix)
     return KernelLinear(matrices, dtype)
+
+
+def rows_linear(parts: Sequence[Raw], bias: Sequence[Tensor | None]) -> KernelLinear:
+    """Dense matrices as they are stored, with f32 activations."""
+    matrices = [RowMatrix(part) for part in parts]
+    for matrix, b in zip(matrices, bias):
+        if b is not None:
+            matrix.set_bias(b)
+    return KernelLinear(matrices, torch.float32)
 
 
 def experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None) -> KernelLinear:

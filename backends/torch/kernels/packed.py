@@ -15,10 +15,8 @@ from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
 from backends.torch.kernels import arena, formats
-from backends.torch.kernels.formats import Packing, Source
+from backends.torch.kernels.formats import PANEL, Packing, Source
 from backends.torch.kernels.library import AffineParts, Matrix, library
-
-PANEL = 16  # rows
 
 
 def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
@@ -41,7 +39,7 @@ class PackedMatrix:
     def __init__(self, packing: Packing, experts: int, rows: int, columns: int) -> None:
         self.experts, self.rows_each, self.columns = experts, rows, columns
         self.library = library()
-        self.matrix = Matrix(packing.format, experts, rows, columns, None, None)
+        self.matrix = Matrix(packing.format, experts, rows, columns, None, None, 0)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes: int = self.library.grus_packed_bytes(self.handle)
         self._piece, self.matrix.data = arena.take(self.nbytes)

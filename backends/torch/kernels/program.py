@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from backends.torch.kernels.library import Instruction, Step, library
-from backends.torch.kernels.packed import PackedMatrix
+from backends.torch.kernels.linear import AnyMatrix
 
 KEPT = 1 << 18  # numbers of all registers together that are kept from step to step
 
@@ -119,7 +119,7 @@ def _instruction(line: Line, places: Sequence[int]) -> Instruction:
         sum=writes[1] if len(writes) > 1 else 0,
     )
     for name, value in line.fields.items():
-        if isinstance(value, PackedMatrix):
+        if isinstance(value, AnyMatrix):
             value = ctypes.addressof(value.matrix)
         elif isinstance(value, Tensor):
             value = value.data_ptr()

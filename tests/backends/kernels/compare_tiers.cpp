@@ -62,7 +62,7 @@ uint16_t scale16() { return static_cast<uint16_t>(0x3000 | (bits() & 0x87ff)); }
 int failures = 0;
 
 void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
-    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr};
+    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0};
     const Panel panel(m.format, m.columns);
     const int64_t nbytes = grus_packed_bytes(&m);
     void* memory = ::operator new(static_cast<size_t>(nbytes), std::align_val_t(64));

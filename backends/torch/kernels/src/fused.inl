@@ -41,13 +41,6 @@ void swiglu_row(const float* x, int64_t n, float* out) {
 }
 
 template <ScaleType T>
-INLINE Floats load_as(const uint8_t* from, int64_t at) {
-    if constexpr (T == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from) + at);
-    else if constexpr (T == ScaleType::F16) return load_f16(from + 2 * at);
-    else return load_bf16(from + 2 * at);
-}
-
-template <ScaleType T>
 void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores) {
     const int64_t group = a.heads / a.kv_heads, first = a.first[sequence], tokens = a.end[sequence] - first;
     const float* q = a.q + (sequence * a.heads + kv_head * group) * a.dim;

@@ -99,8 +99,10 @@ struct Runner {
         const int64_t n = i.what == Do::Swiglu ? width(i.out) : width(i.in);
         switch (i.what) {
             case Do::Multiply:
+                multiply(*i.matrix, row(i.in, 0), step.tokens, n, row(i.out, 0) + i.at, width(i.out), threads);
+                return;
             case Do::Gate:
-                multiply(*i.matrix, row(i.in, 0), step.tokens, n, row(i.out, 0) + i.at, width(i.out), i.what == Do::Gate, threads);
+                multiply_gated(*i.matrix, i.up, row(i.in, 0), step.tokens, n, row(i.out, 0), width(i.out), threads);
                 return;
             case Do::Norm:
                 each_token(n, [&](int64_t t) {

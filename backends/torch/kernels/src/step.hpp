@@ -13,7 +13,7 @@ struct Instruction {
     int32_t layer, angles;
     int32_t norm_after_rope, pairs;
     int64_t heads, kv_heads, dim, turned, window, at;  // `at`: the first column that a product writes
-    const GrusMatrix* matrix;
+    const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
     const float *w, *w2;
     float eps, scale;
 };
