@@ -36,6 +36,8 @@ Tier make_tier(const char* name) {
     tier.quantize = quantize_rows;
     tier.rms_norm = rms_norm_row;
     tier.swiglu = swiglu_row;
+    tier.peak = peak_of;
+    tier.mass = mass_of;
     tier.attend = attend_head;
     tier.attend_block = attend_block;
     tier.heads = turn_heads;

@@ -183,3 +183,30 @@ void attend_block(const AttendBlock& a, float* scratch) {
             for (int i = 0; i < kTile; ++i) a.out[j * a.out_token + d + i] = made[i][j];
     }
 }
+
+// The largest of x; NaN if there is one. In integers, of which compilers make vectors: floats of one sign are in the order of
+// their bits.
+float peak_of(const float* x, int64_t n) {
+    int32_t top = INT32_MIN, size = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        const int32_t bits = static_cast<int32_t>(as_bits(x[i])), magnitude = bits & 0x7fffffff;
+        const int32_t key = bits < 0 ? -magnitude : magnitude;
+        top = top > key ? top : key;
+        size = size > magnitude ? size : magnitude;
+    }
+    if (size > 0x7f800000) return as_float(0x7fc00000u);
+    return top < 0 ? -as_float(static_cast<uint32_t>(-top)) : as_float(static_cast<uint32_t>(top));
+}
+
+// The sum of exp((x - best) * rate), for x that are at most `best`.
+float mass_of(const float* x, int64_t n, float best, float rate) {
+    float made[64], total = 0.0f;
+    Floats sums = zeros();
+    int64_t at = 0;
+    for (; at + 64 <= n; at += 64) {
+        for (int64_t i = 0; i < 64; ++i) made[i] = exp_of((x[at + i] - best) * rate);
+        for (int64_t i = 0; i < 64; i += kRows) sums = add(sums, load_floats(made + i));
+    }
+    for (; at < n; ++at) total += exp_of((x[at] - best) * rate);
+    return total + sum_lanes(sums);
+}

@@ -92,6 +92,8 @@ struct Tier {
     // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
     void (*quantize)(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
                      const Activations& tile);
+    float (*peak)(const float* x, int64_t n);
+    float (*mass)(const float* x, int64_t n, float best, float rate);
     // sum = x + residual (unless null), out = sum / rms(sum) * w, for one row.
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
     // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
