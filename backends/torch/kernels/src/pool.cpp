@@ -24,9 +24,10 @@ namespace grus {
 namespace {
 
 constexpr auto kSpin = std::chrono::microseconds(80);
-// Looks before a thread that waits offers its core to others. Where there are fewer free cores than threads, the one that is
-// waited for may need that very core; spinning on would cost the rest of a time slice, four milliseconds.
-constexpr int kPatience = 64;
+// Looks before the caller offers its core to others, some fifty microseconds. Pieces end together within a few; so a worker
+// that is waited for longer has lost its core, maybe to this very wait, and spinning on would cost the rest of a time slice.
+// Offered at once, the core would go to whatever else wants it, and not come back for milliseconds.
+constexpr int kPatience = 4096;
 
 void relax() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -108,11 +109,10 @@ struct Pool {
     void wait_for_round(uint64_t seen) {
         auto until = std::chrono::steady_clock::now() + kSpin;
         do {
-            for (int i = 0; i < kPatience; ++i) {
+            for (int i = 0; i < 64; ++i) {
                 if (round.load() != seen) return;
                 relax();
             }
-            std::this_thread::yield();
         } while (std::chrono::steady_clock::now() < until);
         std::unique_lock<std::mutex> lock(bed);
         sleeping.fetch_add(1);
@@ -149,7 +149,7 @@ struct Pool {
         open.store(false);
         for (int i = 1; inside.load() != 0; ++i) {
             relax();
-            if (i % kPatience == 0) std::this_thread::yield();
+            if (i > kPatience && i % 64 == 0) std::this_thread::yield();
         }
     }
 };
