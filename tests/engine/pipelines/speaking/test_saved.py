@@ -24,7 +24,10 @@ def voices(tmp_path):
     return Voices(tmp_path / "voices")
 
 
-def keep(voices, name="me", clone=Clone(VECTOR, CODES, "What I said."), **more):
+ME = Clone(VECTOR, CODES, "What I said.")
+
+
+def keep(voices, name="me", clone=ME, **more):
     return voices.save(name, "some/model", clone, SOUND, RATE, **more)
 
 
@@ -42,7 +45,7 @@ def test_a_voice_comes_back_as_it_was(voices):
 def test_a_voice_of_colour_alone_has_no_text(voices):
     keep(voices, clone=Clone(VECTOR))
     found = voices.load("me")
-    assert found.codes is None and found.text is None and not found.heard
+    assert (found.codes, found.text, found.heard) == (None, None, False)
 
 
 def test_the_list_is_by_name_and_a_name_is_taken_once(voices):

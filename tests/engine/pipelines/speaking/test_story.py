@@ -61,7 +61,10 @@ class Tones:
         raise AssertionError
 
 
-def heard(voice, text, wishes=Wishes(seed=7), **more):
+SEEDED = Wishes(seed=7)
+
+
+def heard(voice, text, wishes=SEEDED, **more):
     return np.concatenate(list(tell(voice, text, Manner(), wishes, **more)))
 
 
