@@ -25,7 +25,7 @@ from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
 from tests.checkpoints import save
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.qwen3_tts_cases import KINDS, checkpoint
+from tests.qwen3_tts_cases import KINDS, checkpoint, ending
 from tests.speech_checkpoints import save as save_ears
 
 TEXT = "Hello there."
@@ -35,7 +35,7 @@ SEED = {"seed": 3, "temperature": 0.9}
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("voices")
-    named = {kind: str(checkpoint(kind, folder / kind)) for kind in KINDS}
+    named = {kind: str(ending(checkpoint(kind, folder / kind))) for kind in KINDS}
     named["ears"] = str(save_ears("moonshine", folder / "moonshine-tiny"))
     named["text"] = str(save("qwen3", folder / "text", max_position_embeddings=256))
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
