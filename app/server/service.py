@@ -204,14 +204,17 @@ class Service:
     def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
         if self.log_prompts:
             log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
+        running = Running(self.start(request), reader or ReplyReader(), self.meters, self._running.discard)
+        self._running.add(running)
+        return running
+
+    def start(self, request: Request) -> Handle:
+        """For pipelines that read a request's events themselves, in a thread of their own."""
         try:
-            handle = self.engine.submit(request)
+            return self.engine.submit(request)
         except GrusError as error:
             self.meters.refused(error)
             raise
-        running = Running(handle, reader or ReplyReader(), self.meters, self._running.discard)
-        self._running.add(running)
-        return running
 
     def abort(self, id: str | None) -> int:
         """Cancel the request of this id, or all. Returns how many were found."""

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+from app.server.context import Server
+from app.server.service import Service
 from app.server.streaming import while_connected
 from engine.errors import EngineStopped
 from engine.pipelines.speaking.leash import Leash
@@ -19,6 +21,17 @@ T = TypeVar("T")
 _END = object()
 # threads that mostly wait for the engine, so that voices never take those of other work
 _THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
+
+
+class Direct:
+    """The service as pipelines want an engine."""
+
+    def __init__(self, service: Service) -> None:
+        self.submit, self.task = service.start, service.task
+
+
+def leashed(server: Server) -> Leash:
+    return Leash(Direct(server.service))
 
 
 class Pump(Generic[T]):

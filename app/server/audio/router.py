@@ -24,13 +24,13 @@ from app.server.audio.protocol import (
     VoiceDeleted,
     VoiceList,
 )
+from app.server.audio.pump import leashed
 from app.server.audio.transcription import transcribe
 from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import ApiError
 from app.server.strict import StrictRoute
 from engine.media.soundfiles import FORMATS
-from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.saved import Saved
 from engine.pipelines.speaking.speakers import speaker
 
@@ -91,7 +91,7 @@ async def voices(server: Here, model: str | None = None) -> VoiceList:
     cards = [_card(saved) for saved in await asyncio.to_thread(speaking.voices(server).list)]
     if model is not None:
         name, _ = await chosen(server, model, "speech")
-        presets = (await asyncio.to_thread(speaker, Leash(server.service), name)).presets
+        presets = (await asyncio.to_thread(speaker, leashed(server), name)).presets
         cards = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets] + cards
     return VoiceList(data=cards)
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from app.server.audio.choosing import chosen
 from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, SpokenRequest
-from app.server.audio.pump import Pump
+from app.server.audio.pump import Pump, leashed
 from app.server.context import Server, told
 from app.server.errors import ApiError, bad_request, error_body, unsupported
 from app.server.streaming import COMMENT, Stream, event
@@ -74,7 +74,7 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     if body.stream_format == "sse" and not body.stream:
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
     name, _ = await chosen(server, body.model, "speech", variant)
-    leash = Leash(server.service)
+    leash = leashed(server)
     pump = Pump(_bytes(leash, name, body, make), leash)
     kind = FORMATS[body.response_format]
     if not body.stream:
@@ -140,7 +140,7 @@ async def save(server: Server, request: Request, form: ReferenceForm, called: st
 async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple[str, Clone, np.ndarray, int]:
     data = await form.ref_audio.read()
     name, _ = await chosen(server, form.model, "speech", "base")
-    leash = Leash(server.service)
+    leash = leashed(server)
     text = None if form.x_vector_only else form.ref_text
 
     def work() -> Generator[tuple[Clone, np.ndarray, int], None, None]:

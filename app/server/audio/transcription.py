@@ -18,7 +18,7 @@ from app.server.audio.protocol import (
     VerboseTranscription,
     WordTimes,
 )
-from app.server.audio.pump import Pump
+from app.server.audio.pump import Pump, leashed
 from app.server.context import Server, told
 from app.server.errors import bad_request, error_body
 from app.server.streaming import COMMENT, Stream, event
@@ -35,7 +35,7 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
     _check(form)
     data = await form.file.read()
     name, loaded = await chosen(server, form.model, "transcription")
-    leash = Leash(server.service)
+    leash = leashed(server)
     pump = Pump(_segments(leash, name, loaded, data, form, server.settings.max_sound_seconds), leash)
     if not form.stream:
         *segments, end = await pump.whole(request.receive)
