@@ -16,6 +16,8 @@ from engine.pipelines.speaking.voice import Clone, Manner
 class Voice(Protocol):
     """A model that speaks."""
 
+    engine: Engine
+
     @property
     def rate(self) -> int: ...
     @property
