@@ -102,3 +102,28 @@ def save_hearing(folder: Path) -> Path:
     state["project_hid.weight"] = torch.zeros(4, 4)
     torch.save(state, folder / "pytorch_model.bin")
     return folder
+
+
+SOUND_TOKENS = (
+    *(f"<|task_{task}|>" for task in ("tts", "controllable_tts")),
+    *(f"<|{side}_{part}|>" for part in ("content", "style_label", "global_token", "semantic_token")
+      for side in ("start", "end")),
+    *(f"<|{label}_{i}|>" for label in ("gender", "pitch_label", "speed_label") for i in range(5)),
+    *(f"<|bicodec_semantic_{i}|>" for i in range(128)),
+    *(f"<|bicodec_global_{i}|>" for i in range(4096)),
+)  # fmt: skip
+
+
+def save_writer(folder: Path) -> Path:
+    from tests.checkpoints import SPECIALS, save, save_tokenizer
+
+    save("qwen2", folder, vocab_size=256 + len(SPECIALS) + len(SOUND_TOKENS), max_position_embeddings=4096)
+    save_tokenizer(folder, SOUND_TOKENS)
+    return folder
+
+
+def save_all(home: Path) -> Path:
+    save_writer(home / "LLM")
+    save_codec(home / "BiCodec")
+    save_hearing(home / "wav2vec2-large-xlsr-53")
+    return home

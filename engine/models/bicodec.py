@@ -81,7 +81,9 @@ class BiCodecDecoder:
         self.ops: Ops = w.backend.ops
         self.samples = math.prod(c.rates)  # of one semantic token
         w.ignore(r"^encoder\.", r"^quantizer\.in_project\.", r"^quantizer\.cluster_size$")  # the other half
-        w.ignore(r"^speaker_encoder\.(speaker_encoder|perceiver_sampler)\.", r"^speaker_encoder\.quantizer\.project_in\.")
+        w.ignore(
+            r"^speaker_encoder\.(speaker_encoder|perceiver_sampler)\.", r"^speaker_encoder\.quantizer\.project_in\."
+        )
         w.ignore(r"^postnet\.", r"^mel_transformer\.", r"^speaker_encoder\.quantizer\.(layers|scales)")  # of training
         self.book = w.embedding("quantizer.codebook", c.entries, c.width)
         self.leave = Conv(w.sub("quantizer.out_project"), c.width, c.prenet.inp)

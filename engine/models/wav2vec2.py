@@ -103,7 +103,8 @@ class Wav2Vec2:
         self.sizes = list(zip(kernels, strides))
         v = w.sub("feature_extractor")
         self.hear = [
-            Hearing(v.sub(f"conv_layers.{i}"), widths[i], widths[i + 1], k, s, bias) for i, (k, s) in enumerate(self.sizes)
+            Hearing(v.sub(f"conv_layers.{i}"), widths[i], widths[i + 1], k, s, bias)
+            for i, (k, s) in enumerate(self.sizes)
         ]
         v = w.sub("feature_projection")
         self.norm = tuple(v.tensor(f"layer_norm.{part}", (widths[-1],), "f32") for part in ("weight", "bias"))

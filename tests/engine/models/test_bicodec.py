@@ -121,9 +121,7 @@ def test_a_sound_too_short_to_be_heard(load):
 def test_kinds_that_are_not_supported(tmp_path, part, change, says):
     save_codec(tmp_path)
     parts = CONFIG["audio_tokenizer"]
-    (tmp_path / "config.yaml").write_text(
-        yaml.safe_dump({"audio_tokenizer": parts | {part: parts[part] | change}})
-    )
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"audio_tokenizer": parts | {part: parts[part] | change}}))
     with pytest.raises(ConfigError, match=says):
         load_any(str(tmp_path))
 
