@@ -29,12 +29,13 @@ class Layer:
         self.dilation, self.padding = dilation, dilation * (kernel // 2)
         self.weight = self.ops.conv_weight(w.tensor(f"{conv}.weight", (out, inp, kernel), "f32"))
         self.bias = w.tensor(f"{conv}.bias", (out,), "f32")
-        parts = ("running_mean", "running_var", "weight", "bias")
-        self.norm = [w.tensor(f"{norm}.{part}", (out,), "f32") for part in parts]
+        self.mean = w.tensor(f"{norm}.running_mean", (out,), "f32")
+        self.variance = w.tensor(f"{norm}.running_var", (out,), "f32")
+        self.gain, self.shift = w.tensor(f"{norm}.weight", (out,), "f32"), w.tensor(f"{norm}.bias", (out,), "f32")
 
     def __call__(self, x: Array) -> Array:
         x = self.ops.conv1d(x, self.weight, self.bias, padding=self.padding, dilation=self.dilation)
-        return self.ops.batch_norm(self.ops.relu(x), *self.norm, _EPS)
+        return self.ops.batch_norm(self.ops.relu(x), self.mean, self.variance, self.gain, self.shift, _EPS)
 
 
 class Block:

@@ -107,7 +107,8 @@ class Wav2Vec2:
             for i, (k, s) in enumerate(self.sizes)
         ]
         v = w.sub("feature_projection")
-        self.norm = tuple(v.tensor(f"layer_norm.{part}", (widths[-1],), "f32") for part in ("weight", "bias"))
+        width = (widths[-1],)
+        self.norm = v.tensor("layer_norm.weight", width, "f32"), v.tensor("layer_norm.bias", width, "f32")
         self.project = v.linear(("projection", dim), inp=widths[-1], bias=True)
         kernel, groups = f.int("num_conv_pos_embeddings"), f.int("num_conv_pos_embedding_groups")
         self.positions = Positions(w.sub("encoder.pos_conv_embed.conv"), dim, kernel, groups)
@@ -129,8 +130,8 @@ class Wav2Vec2:
         turns, ops = Turns(self.ops), self.ops
         even = (samples - samples.mean()) / np.sqrt(samples.var() + 1e-7)
         x = ops.array(even.astype(np.float32).reshape(1, -1, 1))
-        for layer in self.hear:
-            x = layer(x)
+        for hear in self.hear:
+            x = hear(x)
             yield from turns.pause(x)
         x = self.project(ops.layer_norm(x, *self.norm, self.eps))
         x = x + self.positions(x)
@@ -140,7 +141,7 @@ class Wav2Vec2:
             if i in TAKEN:
                 taken.append(x)
             yield from turns.pause(x)
-        return np.mean([ops.numpy(x)[0] for x in taken], axis=0, dtype=np.float32)
+        return ops.numpy((taken[0] + taken[1] + taken[2]) / len(TAKEN))[0]
 
 
 def _behind(f: Fields) -> list[str]:

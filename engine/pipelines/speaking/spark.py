@@ -7,7 +7,7 @@ what follows a token, about a second and a half of it, and is exactly that of th
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Voicing:
         self._written: list[int] = []
         self.voice = voice
 
-    def push(self, ids: list[int]) -> list[int]:
+    def push(self, ids: Sequence[int]) -> list[int]:
         """Semantic tokens. Before the voice is whole there are none."""
         found = []
         for id in ids:
@@ -132,7 +132,7 @@ class Spark:
                 elif isinstance(event, Text):
                     fresh = voicing.push(event.ids)
                     waiting += fresh
-                    if any(loops.add(np.int32(code)) for code in fresh):
+                    if any(loops.add(np.array(code)) for code in fresh):
                         end = "repeats"
                 if stream is None and voicing.voice is not None and waiting:
                     stream = self.engine.task(self.codec, _streaming(voicing.voice)).result()
