@@ -1,13 +1,13 @@
 # `make` alone lists the targets. All set-up is in packaging/setup.sh, which does nothing when nothing is to be done.
 
 BIN := .venv/bin
-MODEL ?= Qwen/Qwen3-0.6B
-RUN := $(BIN)/grus chat $(MODEL)
+MODEL ?=
+RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run test test-all bench lint format clean
+.PHONY: help setup setup-test run chat test test-all bench screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -18,8 +18,11 @@ setup: ## make .venv ready to run Grus, and nothing else
 setup-test: ## make .venv ready to run the checks, and nothing else
 	@packaging/setup.sh test
 
-run: setup ## set up, then talk in the terminal (MODEL=folder or repository id)
+run: setup ## set up, then open the window (MODEL=folder or repository id); without a screen, serve
 	@$(RUN)
+
+chat: setup ## set up, then talk in the terminal (MODEL=folder or repository id)
+	@$(BIN)/grus chat $(or $(MODEL),Qwen/Qwen3-0.6B)
 
 test: lint ## set up, then every check but the slow tests
 	$(PYTEST)
@@ -29,6 +32,9 @@ test-all: lint ## as test, with the slow tests
 
 bench: setup-test ## set up, then measure speed and memory
 	$(BIN)/python -m tests.bench $(ARGS)
+
+screenshots: setup-test ## make the pictures in docs/images
+	$(BIN)/python packaging/screenshots.py
 
 lint: setup-test ## set up, then style, types and import rules
 	$(BIN)/ruff check .

@@ -109,6 +109,18 @@ class Speaker:
         self.listens = f"{self.codec}#encoder"
         self.knows = f"{model}#speaker"
 
+    @property
+    def presets(self) -> list[str]:
+        return self.prompts.voices
+
+    @property
+    def clones(self) -> bool:
+        return self.prompts.kind == "base"
+
+    def check(self, manner: Manner) -> None:
+        """Raise BadRequest for what the model cannot do."""
+        self.prompts.check(manner)
+
     def speak(
         self,
         text: str,
