@@ -148,6 +148,11 @@ class BiCodecStream:
         """Are there tokens whose sound has not been given?"""
         return self._first + len(self._codes) > self._done
 
+    @property
+    def given(self) -> int:
+        """Tokens whose sound has been given."""
+        return self._done
+
     def push(self, codes: np.ndarray, last: bool = False) -> Generator[None, None, np.ndarray]:
         """More tokens, and the sound that they complete; with `last` all of it."""
         turns = Turns(self._codec.ops)

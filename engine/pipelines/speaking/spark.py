@@ -1,23 +1,26 @@
 """Spark-TTS: a Qwen2 that writes BiCodec tokens, 50 a second; the codec and what hears a recording are models beside it.
 
-Of a voice made of words the model first writes the global tokens itself. Sound begins when the codec has heard enough of
+Of a voice made of words the model first writes the global tokens itself, once for a style and a seed: all passages of a
+text then go on from what it wrote, in the same voice, whichever is spoken first. Sound begins when the codec has heard enough of
 what follows a token, about a second and a half of it, and is exactly that of the whole.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, SpeechRanAway
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
 from engine.pipelines.speaking.guard import FRAME_RATE, LONGEST_PAUSE, LOOP_LASTS, Hush, Loops, longest
-from engine.pipelines.speaking.spark_prompts import Prompts
+from engine.pipelines.speaking.spark_prompts import Prompts, Style, style_of
 from engine.pipelines.speaking.synth import RECORDING, SILENT, Engine
 from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
@@ -27,7 +30,9 @@ from engine.types import Done, Failed, Request, SamplingParams, Text
 RATE = 16000
 TOKENS = 3000  # of one passage, a minute
 TOKEN_RATE = 50
-PREAMBLE = 32  # tokens beside the voice's that come before what is said: marks, pitch and speed in numbers
+PREAMBLE = 32  # tokens beside the voice's that come before its last: marks, pitch and speed in numbers
+KEPT = 64  # voices made of words
+INTRODUCTION = "Hello, it is good to meet you. This is the voice that I will be speaking with today."
 CHUNK = 25  # tokens that are given to the codec together
 REFERENCE = 6 * RATE  # samples that a voice is taken from
 SAMPLING: dict[str, Any] = {"temperature": 0.8, "top_k": 50, "top_p": 0.95}
@@ -43,25 +48,12 @@ def is_spark(folder: Path) -> bool:
     return home_of(folder) is not None
 
 
-class Voicing:
-    """Written tokens on their way to sound: the voice's, where it is not known yet, then those of what is said."""
+@dataclass(frozen=True)
+class Made:
+    """A voice that the model made of words: what it wrote of it, and the voice's tokens."""
 
-    def __init__(self, prompts: Prompts, voice: np.ndarray | None) -> None:
-        self._prompts = prompts
-        self._written: list[int] = []
-        self.voice = voice
-
-    def push(self, ids: Sequence[int]) -> list[int]:
-        """Semantic tokens. Before the voice is whole there are none."""
-        found = []
-        for id in ids:
-            if self.voice is None and id in self._prompts.voices:
-                self._written.append(self._prompts.voices[id])
-                if len(self._written) == self._prompts.tokens:
-                    self.voice = np.array(self._written, np.int32)
-            elif self.voice is not None and id in self._prompts.semantic:
-                found.append(self._prompts.semantic[id])
-        return found
+    written: Sequence[int]
+    tokens: np.ndarray
 
 
 class Spark:
@@ -78,6 +70,8 @@ class Spark:
         self.listens = f"{self.codec}#encoder"
         self.hears = str(home / "wav2vec2-large-xlsr-53")
         self.prompts = Prompts(tokenizer, *engine.task(self.codec, _sizes).result())
+        self._made: dict[tuple[Style, int, float], Made] = {}
+        self._making = Lock()
 
     def check(self, manner: Manner) -> None:
         """Raise BadRequest for what Spark-TTS cannot do."""
@@ -89,13 +83,17 @@ class Spark:
         prompt = self.prompts.prompt(text, manner)
         wishes = SAMPLING if temperature is None else SAMPLING | {"temperature": temperature}
         seed = secrets.randbits(32) if seed is None else seed
-        voice = self.prompts.voice_of(manner.clone) if manner.clone is not None else None
-        before = 0 if voice is not None else self.prompts.tokens + PREAMBLE
-        most = min(TOKENS, before + int(longest(text) * TOKEN_RATE / FRAME_RATE))
+        most = min(TOKENS, int(longest(text) * TOKEN_RATE / FRAME_RATE))
 
         def take(attempt: int) -> Take:
+            begun, voice = prompt, None
+            if manner.clone is not None:
+                voice = self.prompts.voice_of(manner.clone)
+            else:
+                made = self._voice(style_of(manner), seed, wishes)
+                begun, voice = [*prompt, *made.written], made.tokens
             params = SamplingParams(max_tokens=most, seed=seed + attempt, **wishes)
-            return self._take(Request(self.model, prompt, params), voice)
+            return (yield from self._take(Request(self.model, begun, params), voice))
 
         return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient)
 
@@ -113,12 +111,47 @@ class Spark:
         codes = self.engine.task(self.listens, lambda loaded: loaded.model.semantic(features)).result()
         return Clone(voice.astype(np.float32), codes[:, None], said)
 
-    def _take(self, request: Request, voice: np.ndarray | None) -> Take:
+    def _voice(self, style: Style, seed: int, wishes: Mapping[str, Any]) -> Made:
+        """Passages that are spoken at the same time wait for the one of them that makes it."""
+        key = (style, seed, wishes["temperature"])
+        with self._making:
+            made = self._made.pop(key, None) or self._introduced(style, seed, wishes)
+            self._made[key] = made  # the one used last comes last
+            while len(self._made) > KEPT:
+                del self._made[next(iter(self._made))]
+            return made
+
+    def _introduced(self, style: Style, seed: int, wishes: Mapping[str, Any]) -> Made:
+        prompt = self.prompts.of_words(INTRODUCTION, style)
+        for attempt in range(TRIES):
+            params = SamplingParams(max_tokens=self.prompts.tokens + PREAMBLE, seed=seed + attempt, **wishes)
+            handle = self.engine.submit(Request(self.model, prompt, params))
+            written: list[int] = []
+            try:
+                for event in handle:
+                    if isinstance(event, Failed):
+                        raise event.error
+                    if isinstance(event, Text):
+                        written += event.ids
+                    if (made := self._whole(written)) is not None:
+                        return made
+            finally:
+                handle.cancel()
+        raise SpeechRanAway("The model made no voice of these words. Try another seed.")
+
+    def _whole(self, written: Sequence[int]) -> Made | None:
+        """The voice, when all of its tokens are written."""
+        places = [i for i, id in enumerate(written) if id in self.prompts.voices][: self.prompts.tokens]
+        if len(places) < self.prompts.tokens:
+            return None
+        tokens = np.array([self.prompts.voices[written[i]] for i in places], np.int32)
+        return Made([*written[: places[-1] + 1], self.prompts.voice_ends], tokens)
+
+    def _take(self, request: Request, voice: np.ndarray) -> Take:
         handle = self.engine.submit(request)
-        voicing, hush = Voicing(self.prompts, voice), Hush(RATE)
-        loops = Loops(period=TOKEN_RATE // 3, lasts=int(LOOP_LASTS * TOKEN_RATE / FRAME_RATE))
+        stream = self.engine.task(self.codec, _streaming(voice)).result()
+        loops, hush = Loops(period=TOKEN_RATE // 3, lasts=int(LOOP_LASTS * TOKEN_RATE / FRAME_RATE)), Hush(RATE)
         waiting: list[int] = []
-        stream: BiCodecStream | None = None
         running: Task[Any] | None = None
         end: End | None = None
         try:
@@ -130,14 +163,10 @@ class Spark:
                 if isinstance(event, Done):
                     end = "long" if event.reason == "length" else "whole"
                 elif isinstance(event, Text):
-                    fresh = voicing.push(event.ids)
+                    fresh = [self.prompts.semantic[id] for id in event.ids if id in self.prompts.semantic]
                     waiting += fresh
                     if any(loops.add(np.array(code)) for code in fresh):
                         end = "repeats"
-                if stream is None and voicing.voice is not None and waiting:
-                    stream = self.engine.task(self.codec, _streaming(voicing.voice)).result()
-                if stream is None:
-                    continue
                 if (end == "whole" and (waiting or stream.waits)) or len(waiting) >= CHUNK:
                     codes, waiting = np.array(waiting, np.int32), []
                     running = self.engine.task(self.codec, lambda _: stream.push(codes, last=end == "whole"))  # noqa: B023
@@ -147,8 +176,8 @@ class Spark:
                         yield heard
                     elif hush.seconds > LONGEST_PAUSE:
                         end = "silent"
-            if stream is None and end == "whole":
-                return "silent"  # the model wrote no voice, or nothing that it says
+            if end == "whole" and not stream.given:
+                return "silent"  # nothing that it says was written
             if end in ("whole", "silent") and len(tail := hush.finish()):
                 yield tail
             return end

@@ -75,6 +75,7 @@ class Prompts:
         self._semantic = [self._id(f"bicodec_semantic_{i}") for i in range(semantic)]
         self._global = [self._id(f"bicodec_global_{i}") for i in range(scalars)]
         self.semantic: Mapping[int, int] = {id: i for i, id in enumerate(self._semantic)}
+        self.voice_ends = self._id("end_global_token")
         self.voices: Mapping[int, int] = {id: i for i, id in enumerate(self._global)}
 
     def check(self, manner: Manner) -> None:
@@ -112,16 +113,19 @@ class Prompts:
             raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} are spoken at once.", "input")
         clone = manner.clone
         if clone is None:
-            style = style_of(manner)
-            labels = [f"gender_{style.gender}", f"pitch_label_{style.pitch}", f"speed_label_{style.speed}"]
-            ids = [self._id(label) for label in labels]
-            return [*self._content("task_controllable_tts", text.strip()), *self._within("style_label", ids)]
+            return self.of_words(text.strip(), style_of(manner))
         said = clone.text if clone.codes is not None and clone.text else ""
         voice = [self._global[token] for token in self.voice_of(clone)]
         ids = [*self._content("task_tts", said + text.strip()), *self._within("global_token", voice)]
         if said and clone.codes is not None:
             ids += [self._id("start_semantic_token"), *(self._semantic[code] for code in clone.codes.reshape(-1))]
         return ids
+
+    def of_words(self, text: str, style: Style) -> list[int]:
+        """The model goes on with the voice's tokens."""
+        labels = [f"gender_{style.gender}", f"pitch_label_{style.pitch}", f"speed_label_{style.speed}"]
+        ids = [self._id(label) for label in labels]
+        return [*self._content("task_controllable_tts", text), *self._within("style_label", ids)]
 
     def _content(self, task: str, text: str) -> list[int]:
         words = self._tokenizer.encode(text, add_special=False, parse_special=False)

@@ -11,8 +11,9 @@ from engine.engine import Engine
 from engine.errors import BadRequest, EngineFault, SpeechRanAway
 from engine.loading import LoadOptions, load_any
 from engine.media.mel import bicodec_mel
-from engine.pipelines.speaking.spark import REFERENCE, Spark, is_spark, louder, reference
+from engine.pipelines.speaking.spark import INTRODUCTION, REFERENCE, Spark, is_spark, louder, reference
 from engine.pipelines.speaking.spark_prompts import Style, style_of
+from engine.pipelines.speaking.speakers import speaker
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.types import Done, Failed, Text, Timings
 from tests.spark_checkpoint import save_all, save_writer, sound
@@ -70,7 +71,7 @@ def known(engine, home):
 @pytest.fixture
 def spark(engine, home, known):
     made = Spark.__new__(Spark)
-    made.__dict__ |= known.__dict__ | {"engine": Scripted(engine)}
+    made.__dict__ |= known.__dict__ | {"engine": Scripted(engine), "_made": {}}
     return made
 
 
@@ -88,11 +89,10 @@ def some(n, seed=0):
     return np.random.default_rng(seed).integers(0, 128, n).astype(np.int32)
 
 
-def written(spark, codes, voice=None):
-    """What the model would write for semantic tokens, behind a voice's."""
+def written(spark, codes):
+    """What the model would write of a passage."""
     prompts = spark.prompts
-    ids = [prompts._id("start_semantic_token"), *(prompts._semantic[code] for code in codes)]
-    return ids if voice is None else [prompts._id("start_global_token"), *(prompts._global[i] for i in voice), *ids]
+    return [prompts._id("start_semantic_token"), *(prompts._semantic[code] for code in codes)]
 
 
 def decoded(spark, codes):
@@ -100,17 +100,38 @@ def decoded(spark, codes):
     return spark.engine.engine.task(spark.codec, lambda loaded: loaded.model.decode(codes, voice)).result()
 
 
+def introduced(spark, voice=VOICE):
+    """What the model would write of a voice made of words."""
+    prompts = spark.prompts
+    return [prompts._id("start_global_token"), *(prompts._global[i] for i in voice)]
+
+
 @pytest.mark.parametrize("manner", [Manner("male"), Manner(clone=CLONE)])
 def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
     monkeypatch.setattr("engine.pipelines.speaking.guard.AUDIBLE", 1e-9)
     codes = some(140)
-    spark.engine.script = [written(spark, codes, VOICE if manner.clone is None else None)]
+    spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
     chunks = list(spark.speak("Hello there.", manner))
     heard, whole = np.concatenate(chunks), decoded(spark, codes)
     assert len(heard) == len(whole) == 140 * 320
     assert len(chunks) > 2
     np.testing.assert_allclose(heard, whole, atol=1e-4 * np.abs(whole).max())
-    assert spark.engine.cancelled == 1
+    assert spark.engine.cancelled == len(spark.engine.requests) == len(spark.engine.script)
+
+
+def test_all_passages_are_spoken_by_the_voice_that_was_made_first(spark, words):
+    said = written(spark, some(80))
+    spark.engine.script = [introduced(spark), said, said, introduced(spark), said]
+    for text in ("One.", "Two."):
+        list(spark.speak(text, Manner("female"), seed=7))
+    first, *passages = [words(request.prompt_ids) for request in spark.engine.requests]
+    voice = "".join(f"<|bicodec_global_{i}|>" for i in VOICE)
+    assert INTRODUCTION.replace(" ", "Ġ") in first
+    for prompt, text in zip(passages, ("One.", "Two."), strict=True):
+        assert f"{text}<|end_content|>" in prompt
+        assert prompt.endswith(f"<|end_style_label|><|start_global_token|>{voice}<|end_global_token|>")
+    list(spark.speak("One.", Manner("female"), seed=8))
+    assert words(spark.engine.requests[3].prompt_ids) == first
 
 
 def test_the_prompt_of_a_voice_made_of_words(spark, words):
@@ -186,11 +207,17 @@ def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(spark):
     assert len(spark.engine.requests) == 3
 
 
-@pytest.mark.parametrize("voice", [None, VOICE[:7]])
-def test_a_model_that_writes_no_voice(spark, voice):
-    spark.engine.script = [written(spark, some(60), voice)]
-    with pytest.raises(SpeechRanAway, match="silent"):
+def test_a_model_that_makes_no_voice(spark):
+    spark.engine.script = [introduced(spark, VOICE[:7])]
+    with pytest.raises(SpeechRanAway, match="no voice of these words"):
         list(spark.speak("Hello", Manner()))
+    assert len(spark.engine.requests) == 3
+
+
+def test_a_model_that_says_nothing(spark):
+    spark.engine.script = [written(spark, [])]
+    with pytest.raises(SpeechRanAway, match="silent"):
+        list(spark.speak("Hello", Manner(clone=CLONE)))
     assert len(spark.engine.requests) == 3
 
 
@@ -239,6 +266,15 @@ def test_the_folders_of_a_model(home):
     assert is_spark(home)
     assert is_spark(home / "LLM")
     assert not is_spark(Path(__file__).parent)
+
+
+def test_it_is_found_among_the_models_that_speak(engine, home):
+    assert isinstance(speaker(engine, str(home)), Spark)
+
+
+def test_a_model_that_writes_at_random_is_given_up(known):
+    with pytest.raises(SpeechRanAway, match="did not come to an end"):
+        list(known.speak("Hi", Manner(), seed=1))
 
 
 def test_another_model_is_refused(engine, tmp_path):
