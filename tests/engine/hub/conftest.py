@@ -54,6 +54,9 @@ class FakeHub:
     errors: dict[str, tuple[int, str]] = field(default_factory=dict)  # repo -> status, X-Error-Code
     served: list[str] = field(default_factory=list)
     fail_after: int | None = None  # files
+    tags: dict[str, str] = field(default_factory=dict)  # file -> its checksum, as the hub tells it
+    cuts: dict[str, list[int]] = field(default_factory=dict)  # file -> bytes after which its connections break, in turn
+    ranges: list[tuple[str, str]] = field(default_factory=list)  # (file, what was asked of it)
 
     def answer(self, method: str, path: str) -> tuple[int, dict[str, str], bytes]:
         path = path.partition("?")[0]
@@ -76,7 +79,8 @@ class FakeHub:
             if self.fail_after is not None and len(self.served) >= self.fail_after:
                 return 500, {}, b""
             self.served.append(name)
-        tag = f'"{repo.replace("/", "-")}-{name.replace("/", "-")}"'
+        usual = f"{repo.replace('/', '-')}-{name.replace('/', '-')}"
+        tag = f'"{self.tags.get(name, usual)}"'
         return 200, {"X-Repo-Commit": COMMIT, "ETag": tag}, self.repos[repo][name]
 
 
@@ -90,13 +94,18 @@ def hub(monkeypatch):
     class Handler(BaseHTTPRequestHandler):
         def reply(self):
             status, headers, body = fake.answer(self.command, self.path)
+            name = self.path.partition("?")[0].rpartition("/")[2]
+            if status == 200 and (asked := self.headers["Range"]):
+                fake.ranges.append((name, asked))
+                status, body = 206, body[int(asked.removeprefix("bytes=").rstrip("-")) :]
             self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
+            for key, value in headers.items():
+                self.send_header(key, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             if self.command == "GET":
-                self.wfile.write(body)
+                cut = fake.cuts.get(name)
+                self.wfile.write(body[: cut.pop(0)] if cut else body)
 
         do_GET = do_HEAD = reply
 
