@@ -48,7 +48,7 @@ def download(
     try:
         info = hub.HfApi().model_info(repo, revision=revision, files_metadata=True)
     except Exception as error:
-        raise _explained(error, repo, revision) from error
+        raise explained(error, repo, revision) from error
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
     sizes = {name: sizes[name] for name in wanted(sizes)}
     if not sizes or info.sha is None:
@@ -64,7 +64,7 @@ def download(
         except (_Stopped, GrusError):
             raise
         except Exception as error:
-            raise _explained(error, repo, revision) from error
+            raise explained(error, repo, revision) from error
 
     _Transfer(sizes, fetch).run(progress)
     if revision != info.sha:
@@ -129,7 +129,7 @@ def _check_space(repo: str, folder: Path, needed: int) -> None:
         raise GrusError(f"{repo} needs {size(needed)}, but {there} has only {size(free)} left.")
 
 
-def _explained(error: Exception, repo: str, revision: str) -> GrusError:
+def explained(error: Exception, repo: str, revision: str) -> GrusError:
     """The most special error that fits; what is no known kind keeps its own words."""
     from huggingface_hub import errors
 

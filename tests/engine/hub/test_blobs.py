@@ -54,7 +54,7 @@ def test_a_paused_download_goes_on_after_a_restart(tmp_path, one):
 
 def test_what_arrives_damaged_is_thrown_away(tmp_path, one):
     one.repos["a/b"] = {**FILES, "model.safetensors": WEIGHTS[:-1] + b"!"}
-    with pytest.raises(Damaged, match="model.safetensors arrived damaged"):
+    with pytest.raises(Damaged, match=r"model\.safetensors arrived damaged"):
         download("a/b", cache_dir=tmp_path)
     assert not part_of(tmp_path).exists()
     assert find("a/b", None, tmp_path) is None
