@@ -51,6 +51,8 @@ class FakeHub:
             told = {"id": repo, "sha": COMMIT, "siblings": siblings, **self.cards.get(repo, {})}
             return 200, {}, json.dumps(told).encode()
         repo, name = "/".join(parts[:2]), "/".join(parts[4:])
+        if repo not in self.repos:
+            return 404, {}, b""
         if method == "GET":
             if self.fail_after is not None and len(self.served) >= self.fail_after:
                 return 500, {}, b""

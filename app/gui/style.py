@@ -94,6 +94,7 @@ QListView::item, QTreeView::item { border-radius: 6px; padding: 4px 6px; color: 
 QListView::item:hover, QTreeView::item:hover { background: $hover; }
 QListView::item:selected, QTreeView::item:selected { background: $selected; color: $text; }
 QListView:focus, QTreeView:focus, QTableView:focus { border: 2px solid $accent; border-radius: ${corner}px; }
+QListView[kind="lines"]:focus { border: none; }
 QHeaderView::section { background: $side; color: $second; border: none; border-bottom: 1px solid $line; padding: 4px 8px; }
 
 QMenu { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 4px; }

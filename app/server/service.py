@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,8 @@ class Running:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
+        self.model = ""
+        self.began = time.monotonic()
         self._handle = handle
         self._events = handle.__aiter__()
         self._first: asyncio.Task[Event] | None = None
@@ -110,7 +113,7 @@ class Service:
         self._load = load
         self._models: dict[str, LoadedModel] = {}
         self._guard = threading.Lock()
-        self._loading: dict[str, asyncio.Lock] = {}
+        self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}  # a server started again has a new loop
         self._running: set[Running] = set()
         self.engine = make_engine(self._loaded_for_engine)
 
@@ -127,7 +130,8 @@ class Service:
         known = self.known(name)
         loaded = self._models.get(known.name)
         if loaded is None:
-            async with self._loading.setdefault(known.name, asyncio.Lock()):
+            turn = (asyncio.get_running_loop(), known.name)
+            async with self._loading.setdefault(turn, asyncio.Lock()):
                 if known.name not in self._models:
                     await asyncio.to_thread(self.engine.load, known.name)
                 loaded = self._models[known.name]
@@ -175,8 +179,14 @@ class Service:
             self.meters.refused(error)
             raise
         running = Running(handle, reader or ReplyReader(), self.meters, self._running.discard)
+        running.model = request.model
         self._running.add(running)
         return running
+
+    @property
+    def running(self) -> list[Running]:
+        """Requests of clients, the oldest first."""
+        return sorted(self._running.copy(), key=lambda running: running.began)
 
     def abort(self, id: str | None) -> int:
         """Cancel the request of this id, or all. Returns how many were found."""

@@ -17,7 +17,7 @@ from engine.hub.selection import wanted
 
 _T = TypeVar("_T")
 _PATIENCE = 15.0  # seconds
-_FIELDS = ("downloads", "likes", "pipeline_tag", "gated", "tags")
+_FIELDS = ("downloads", "likes", "pipeline_tag", "gated")
 _GGUF_KIND = re.compile(r"(?:^|[-._])((?:IQ|Q)\d[A-Z0-9_]*|BF16|F16|F32)(?=[-._])", re.IGNORECASE)
 _NAMED_BITS = re.compile(r"(\d)[-_]?bit|int(\d)", re.IGNORECASE)
 
@@ -56,8 +56,14 @@ def search(words: str, limit: int = 30) -> list[Found]:
         raise BadRequest("Type what to search for: a model's name, or who made it.")
 
     def ask(hub: Any) -> list[Found]:
-        answer = hub.HfApi().list_models(search=words, sort="downloads", limit=limit, expand=list(_FIELDS))
-        return [_found(model) for model in answer]
+        # One page, asked once: the library's own search tries a dead network for half a minute.
+        from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
+
+        params = {"search": words, "sort": "downloads", "limit": limit, "expand": list(_FIELDS)}
+        address = f"{hub.constants.ENDPOINT}/api/models"
+        answer = get_session().get(address, params=params, headers=build_hf_headers(), timeout=_PATIENCE)
+        hf_raise_for_status(answer)
+        return [_found(model) for model in answer.json()]
 
     return _asked(ask, "", "main")
 
@@ -122,8 +128,11 @@ def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
         raise told from error
 
 
-def _found(model: Any) -> Found:
-    return Found(model.id, model.downloads or 0, model.likes or 0, model.pipeline_tag or "", bool(model.gated))
+def _found(model: Mapping[str, Any]) -> Found:
+    told = {key: model.get(key) for key in _FIELDS}
+    return Found(
+        str(model["id"]), told["downloads"] or 0, told["likes"] or 0, told["pipeline_tag"] or "", bool(told["gated"])
+    )
 
 
 def _format(names: list[str]) -> str:

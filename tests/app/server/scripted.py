@@ -109,7 +109,12 @@ class ScriptedEngine:
         return 0
 
     def models(self) -> list[Any]:
-        return [SimpleNamespace(name=name, expires_in=self.kept.get(name)) for name in self.models_loaded]
+        return [
+            SimpleNamespace(
+                name=name, expires_in=self.kept.get(name), weight_bytes=1000, kv_bytes=200, active=self.running
+            )
+            for name in self.models_loaded
+        ]
 
     def stats(self) -> EngineStats:
         return EngineStats(active=self.running)
