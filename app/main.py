@@ -112,6 +112,8 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     window.show()
     add_tray(window)
     core.start()
+    if preferences.get("server.on"):
+        window.pane("server")  # goes on serving where it was left serving
     if wanted.files:
         window.take_files(wanted.files)
     return window

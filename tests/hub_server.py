@@ -27,6 +27,7 @@ class FakeHub:
     fail_after: int | None = None  # files
     tags: dict[str, str] = field(default_factory=dict)  # file -> its checksum, as the hub tells it
     cuts: dict[str, list[int]] = field(default_factory=dict)  # file -> bytes after which its connections break, in turn
+    asked: list[tuple[str, str]] = field(default_factory=list)  # (path, who says to ask)
     ranges: list[tuple[str, str]] = field(default_factory=list)  # (file, what was asked of it)
 
     def answer(self, method: str, path: str) -> tuple[int, dict[str, str], bytes]:
@@ -72,6 +73,7 @@ def hub_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
 
     class Handler(BaseHTTPRequestHandler):
         def reply(self) -> None:
+            fake.asked.append((self.path, self.headers["User-Agent"] or ""))
             status, headers, body = fake.answer(self.command, self.path)
             name = self.path.partition("?")[0].rpartition("/")[2]
             if status == 200 and (asked := self.headers["Range"]):

@@ -113,7 +113,9 @@ class Service:
         self._load = load
         self._models: dict[str, LoadedModel] = {}
         self._guard = threading.Lock()
-        self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}  # a server started again has a new loop
+        self._loading: dict[
+            tuple[asyncio.AbstractEventLoop, str], asyncio.Lock
+        ] = {}  # a server started again has a new loop
         self._running: set[Running] = set()
         self.engine = make_engine(self._loaded_for_engine)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.errors import GrusError
+from engine.hub import library
 
 _CHUNK = 1 << 20
 _PATIENCE = 30.0  # seconds without a byte; then the connection counts as broken
@@ -30,9 +31,7 @@ def fetch_blob(repo: str, name: str, commit: str, storage: Path, count: Callable
 
     A connection that breaks is taken up again for as long as every attempt brings something.
     """
-    import huggingface_hub as hub
-    from huggingface_hub.utils import build_hf_headers
-
+    hub = library.hub()
     url = hub.hf_hub_url(repo, name, revision=commit)
     about = hub.get_hf_file_metadata(url)
     if about.etag is None:
@@ -45,7 +44,7 @@ def fetch_blob(repo: str, name: str, commit: str, storage: Path, count: Callable
     while True:
         before = _size(part)
         try:
-            _append(url, build_hf_headers(), part, about.size, count)
+            _append(url, hub.utils.build_hf_headers(), part, about.size, count)
             break
         except Exception as error:
             if not _connection_broke(error) or _size(part) <= before:

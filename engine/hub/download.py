@@ -1,7 +1,6 @@
 """Downloads a model's files into Hugging Face's cache, with progress, and turns what goes wrong into plain sentences.
 
-huggingface_hub knows the hub's protocol and the cache's links, `blobs` brings the bytes. It is imported on first use,
-because that takes long.
+huggingface_hub knows the hub's protocol and the cache's links, `blobs` brings the bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import GrusError, ModelNotFound, Offline
+from engine.hub import library
 from engine.hub.blobs import fetch_blob
 from engine.hub.cache import DEFAULT_REVISION, cache_folder, repo_folder
 from engine.hub.progress import Progress, size
@@ -41,8 +41,7 @@ def download(
     """
     if offline_wanted():
         raise Offline(f"{repo} is not on this machine and HF_HUB_OFFLINE is set, so it cannot be downloaded.")
-    import huggingface_hub as hub
-
+    hub = library.hub()
     revision = revision or DEFAULT_REVISION
     folder = cache_folder(cache_dir)
     try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from engine.errors import BadRequest, ModelNotFound, Offline
+from engine.hub import library
 from engine.hub.cache import REPO_ID
 from engine.hub.download import explained, offline_wanted
 from engine.hub.selection import wanted
@@ -57,12 +58,12 @@ def search(words: str, limit: int = 30) -> list[Found]:
 
     def ask(hub: Any) -> list[Found]:
         # One page, asked once: the library's own search tries a dead network for half a minute.
-        from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
-
         params = {"search": words, "sort": "downloads", "limit": limit, "expand": list(_FIELDS)}
         address = f"{hub.constants.ENDPOINT}/api/models"
-        answer = get_session().get(address, params=params, headers=build_hf_headers(), timeout=_PATIENCE)
-        hf_raise_for_status(answer)
+        answer = hub.utils.get_session().get(
+            address, params=params, headers=hub.utils.build_hf_headers(), timeout=_PATIENCE
+        )
+        hub.utils.hf_raise_for_status(answer)
         return [_found(model) for model in answer.json()]
 
     return _asked(ask, "", "main")
@@ -117,10 +118,8 @@ def quantization_of(repo: str, names: list[str], config: Mapping[str, Any], dtyp
 def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
     if offline_wanted():
         raise Offline("HF_HUB_OFFLINE is set, so Hugging Face is not asked.")
-    import huggingface_hub as hub
-
     try:
-        return ask(hub)
+        return ask(library.hub())
     except Exception as error:
         told = explained(error, repo, revision)
         if isinstance(told, Offline):

@@ -96,7 +96,7 @@ def test_search_tells_everything_before_the_download(open_models: Any, hub: Fake
     assert [line.second for line in pane.list.lines] == ["text-generation · 1.5 M downloads a month"]
     assert hub.served == []
     go(grus, pane, "Qwen/Qwen3-0.6B")
-    grus.until(lambda: "Licence" in pane.view.values)
+    grus.until(lambda: "Weights" in pane.view.values)
     told = {title: value.text() for title, value in pane.view.values.items()}
     assert told["Download"] == "5 MB"
     assert told["Memory"].startswith("Fits this machine")

@@ -67,3 +67,12 @@ def test_without_a_network_it_says_so(hub, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(Offline, match="HF_HUB_OFFLINE is set"):
         search("qwen")
+
+
+def test_nothing_is_sent_that_was_not_asked_for(hub):
+    hub.repos = {"a/b": {"config.json": b"{}", "model.safetensors": b"x"}}
+    search("a")
+    facts("a/b")
+    assert {path.partition("?")[0] for path, _ in hub.asked} == {"/api/models", "/api/models/a/b"}
+    agents = {agent for _, agent in hub.asked}
+    assert not any(word in agent for agent in agents for word in ("torch", "agent/"))

@@ -156,7 +156,8 @@ class Cards:
         name, preferences = self.name, self._preferences
         model = self._library.find(name)
         if model is None or not model.whole:
-            if "/" in name and name not in self._choices:  # of those enough is known without telling anybody
+            searched = any(found.repo == name for found in self._finding.found)
+            if searched or ("/" in name and name not in self._choices):  # of those enough is known without asking
                 self._finding.ask_facts(name)
             return
         if name in self._described:

@@ -52,7 +52,9 @@ class Wishes:
 
     def set(self, **changes: Any) -> None:
         self.wish = replace(self.wish, **changes)
-        self._preferences.put("server", {**asdict(self.wish), "keys": [*self.wish.keys], "origins": [*self.wish.origins]})
+        self._preferences.put(
+            "server", {**asdict(self.wish), "keys": [*self.wish.keys], "origins": [*self.wish.origins]}
+        )
         self.changed()
 
     def make_key(self) -> str:
