@@ -144,6 +144,7 @@ class ModelsPane(Pane):
         self.list.chosen.connect(self.choose)
         self.list.customContextMenuRequested.connect(self._menu)
         self.desk.models_changed.connect(self.library.look)
+        self.desk.wiped.connect(self.downloads.forget)
         self.splitter.splitterMoved.connect(
             lambda *_: self.desk.preferences.put("models.widths", self.splitter.sizes())
         )

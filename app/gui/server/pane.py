@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
@@ -28,7 +29,7 @@ from app.gui.texts import seconds, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.server.hosting import Hosting
 from app.gui.viewmodels.server.snippets import SNIPPETS, written
-from app.gui.viewmodels.server.wishes import Wishes
+from app.gui.viewmodels.server.wishes import Wish, Wishes
 
 _EVERY = 1000  # milliseconds between two looks at what goes on
 
@@ -161,6 +162,7 @@ class ServerPane(Pane):
         self.hosting.changed.connect(self._show)
         self.hosting.moved.connect(self._moved)
         self.wishes.changed.connect(self._show)
+        self.desk.wiped.connect(self._begin_anew)
         self.program.currentIndexChanged.connect(lambda _: self._write())
         self.model.currentIndexChanged.connect(lambda _: self._write())
 
@@ -180,6 +182,10 @@ class ServerPane(Pane):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._timer.stop()
+
+    def _begin_anew(self) -> None:
+        self.hosting.stop()
+        self.wishes.set(**asdict(Wish()))
 
     # -- what a person does
 

@@ -110,6 +110,12 @@ class Downloads:
             self.pause(repo)
         return bool(running)
 
+    def forget(self) -> None:
+        """Everything that is remembered goes; what arrived stays in the cache."""
+        self.pause_all()
+        self.items = []
+        self._keep()
+
     def drop(self, repo: str) -> None:
         """Not wanted any more: what arrived is thrown away."""
         self.pause(repo)
