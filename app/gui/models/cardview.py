@@ -39,7 +39,7 @@ class CardView(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._do, self._look, self._shown = do, look, Card()
-        self.title = label(kind="heading", wrap=True)
+        self.title = label(wrap=True)
         self.about = label(wrap=True)
         self.problem = label(wrap=True)
         self.working = label(kind="second", wrap=True)

@@ -24,16 +24,13 @@ class Access(QWidget):
         self.host.setAccessibleName(tr("Address"))
         for title, value in ((tr("This machine only"), HERE), (tr("Other machines too"), EVERYWHERE)):
             self.host.addItem(title, value)
-        if self.host.findData(wishes.wish.host) < 0:
-            self.host.addItem(wishes.wish.host, wishes.wish.host)
-        self.host.setCurrentIndex(self.host.findData(wishes.wish.host))
         self.host.activated.connect(lambda _: wishes.set(host=self.host.currentData()))
-        self.port = QLineEdit(str(wishes.wish.port))
+        self.port = QLineEdit()
         self.port.setAccessibleName(tr("Port"))
         self.port.setFixedWidth(104)
         self.port.setValidator(QIntValidator(0, 65535, self.port))
         self.port.textEdited.connect(self._port_typed)
-        self.origins = QLineEdit(", ".join(wishes.wish.origins))
+        self.origins = QLineEdit()
         self.origins.setAccessibleName(tr("Web pages that may call"))
         self.origins.setPlaceholderText(tr("None. For example https://app.example"))
         self.origins.editingFinished.connect(lambda: wishes.set_origins(self.origins.text()))
@@ -76,7 +73,14 @@ class Access(QWidget):
         self._desk.say(tr("The key is copied."))
 
     def show_wish(self) -> None:
-        off = self._hosting.state == "off"
+        off, wish = self._hosting.state == "off", self._wishes.wish
+        if self.host.findData(wish.host) < 0:
+            self.host.addItem(wish.host, wish.host)
+        self.host.setCurrentIndex(self.host.findData(wish.host))
+        if not self.port.hasFocus():
+            self.port.setText(str(wish.port))
+        if not self.origins.hasFocus():
+            self.origins.setText(", ".join(wish.origins))
         for part in (self.host, self.port, self.origins, self.make):
             part.setEnabled(off)
         self.hint.setVisible(not off)
@@ -85,7 +89,7 @@ class Access(QWidget):
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()
-        for key in self._wishes.wish.keys:
+        for key in wish.keys:
             self._keys.addWidget(self._line(key, off))
 
     def _line(self, key: str, off: bool) -> QWidget:

@@ -46,7 +46,7 @@ class ServerPane(Pane):
         self._add_actions()
         self.access = Access(desk, self.wishes, self.hosting)
         self.switch = text_button("", self.turn, kind="main")
-        self.state = label(wrap=True)
+        self.state = label()
         self.state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.problem = label(wrap=True)
         self.plot = Plot(desk.look)

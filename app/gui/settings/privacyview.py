@@ -43,7 +43,7 @@ class PrivacyView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        told = tr("Grus has no account and sends nothing. All of this lies on this machine, and nowhere else.")
+        told = tr("Grus has no account and sends nothing by itself. All of this lies on this machine alone.")
         column.addWidget(label(told, "second", wrap=True))
         column.addWidget(self._table)
         column.addSpacing(GRID)
@@ -56,11 +56,11 @@ class PrivacyView(QWidget):
     def show_stored(self) -> None:
         asking = self._privacy.asking
         was = self._answer.isVisibleTo(self)
-        self.begin.setVisible(not asking)
         self.question.setVisible(asking)
         self._answer.setVisible(asking)
         if asking and not was:
             self.keep.setFocus()
+        self.begin.setVisible(not asking)
         if self._privacy.stored != self._shown:
             self._fill(self._privacy.stored)
 

@@ -17,7 +17,7 @@ class Section(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, GRID * 2)
         self._column.setSpacing(GRID)
-        heading = label(title, "heading")
+        heading = label(title)
         look.on_change(heading, lambda: heading.setFont(look.font(1.15, QFont.Weight.DemiBold)))
         self._column.addWidget(heading)
 

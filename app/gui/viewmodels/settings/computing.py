@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.gui.texts import mark, size, tr
@@ -42,8 +43,8 @@ class Computing:
             return self._machinery.problem
         if machine is None:
             return tr("Looking at this machine.")
-        return tr("Models run on {backend}, {device}, and may use {allowed} of {memory}.", backend=machine.backend,
-                  device=machine.device, allowed=size(machine.allowed), memory=size(machine.memory))  # fmt: skip
+        return tr("Models run on {backend}, {device}, and may use {allowed} of {memory}.", backend=_title(BACKENDS, machine.backend),
+                  device=_title(DEVICES, machine.device.partition(":")[0]), allowed=size(machine.allowed), memory=size(machine.memory))  # fmt: skip
 
     @property
     def failed(self) -> bool:
@@ -79,6 +80,10 @@ class Computing:
 
     def _chosen(self) -> list[Any]:
         return [self._preferences.get(key) for key in _KEYS]
+
+
+def _title(names: Sequence[tuple[str, str]], wanted: str) -> str:
+    return dict(names).get(wanted, wanted)
 
 
 def read_limit(text: str) -> float | str | None:
