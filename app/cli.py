@@ -21,7 +21,7 @@ Everything runs on this machine. Nothing is sent anywhere."""
 
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
-    from app.commands import bench, chat, convert, info, listen, run, serve, window
+    from app.commands import bench, chat, convert, info, listen, read, run, serve, speak, window
 
     top = argparse.ArgumentParser(
         prog="grus",
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"grus {_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (window, run, chat, listen, info, bench, convert, serve):
+    for command in (window, run, chat, read, speak, listen, info, bench, convert, serve):
         command.add_to(commands)
     return top
 

@@ -20,7 +20,6 @@ from app.gui.viewmodels.hook import Hook
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
-    from app.gui.preferences import Preferences
     from app.server.replies import Part
     from app.server.service import Service
     from engine.loading import LoadedModel
@@ -101,9 +100,8 @@ class Core:
         self._service: Future[Service] = Future()
         self._speaking: set[Speaking] = set()
         self._reaches: dict[str, str] = {}
-        self.defaults_of: Callable[[str], Mapping[str, Any]] = (
-            lambda model: {}
-        )  # sampling that a person set for a model
+        # what a person set for a model: fields of SamplingParams, and `thinking`
+        self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
         self.state = CoreState()
         self.changed = Hook()
 
@@ -142,13 +140,16 @@ class Core:
         """Run `job(service)` beside the UI thread, once the engine is there."""
         return self._work.run(lambda: job(self._service.result()), then, failed)
 
-    def models(self, then: Callable[[list[str]], Any], failed: Callable[[str], Any] | None = None) -> None:
-        """Names of all models that can be used now: in memory first."""
+    def models(
+        self, then: Callable[[list[str]], Any], failed: Callable[[str], Any] | None = None, kind: str = "chat"
+    ) -> None:
+        """Names of all models of a kind (`app.kinds`) that can be used now: in memory first."""
 
         def find(service: Service) -> list[str]:
+            from app.kinds import names_of
+
             resident = service.resident()
-            names = [known.name for known in service.catalogue.all()]
-            return sorted(names, key=lambda name: name not in resident)
+            return sorted(names_of(service.catalogue, kind), key=lambda name: name not in resident)
 
         self.use(find, then, failed)
 
@@ -161,7 +162,17 @@ class Core:
     def unload(
         self, name: str, then: Callable[[None], Any] | None = None, failed: Callable[[str], Any] | None = None
     ) -> None:
-        self.use(lambda service: service.engine.unload(name), then, failed)
+        self.use(lambda service: service.engine.unload(name, cancel=True), then, failed)
+
+    def hear(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
+        """What is said in a sound file, written down by a model that listens."""
+
+        def listen(service: Service) -> str:
+            from app.hearing import hear
+
+            return hear(service, file)
+
+        self.use(listen, then, failed)
 
     def poll(self) -> None:
         """Bring memory and speed in the state up to date."""
@@ -329,37 +340,3 @@ class Told:
                 left=round(left),
             )
         )
-
-
-def local_service(
-    preferences: Preferences,
-    models: Mapping[str, str],
-    tell: Callable[[str], None] = lambda sentence: None,
-) -> Service:
-    """The engine and its catalogue, as the preferences have it. `models`: names and sources that may be downloaded."""
-    from app.server.catalogue import Catalogue
-    from app.server.metrics import Meters
-    from app.server.service import Service
-    from engine.engine import Engine
-    from engine.loading import LoadOptions, load, pick_backend
-    from engine.settings import Settings, memory_limit
-
-    limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
-    settings = Settings(gpu_memory_limit=limit)
-
-    def load_source(source: str) -> LoadedModel:
-        options = LoadOptions(
-            backend=preferences.get("backend", "auto"),
-            device=preferences.get("device", "auto"),
-            cache_dir=preferences.get("cache_dir"),
-            download=source in models.values(),
-            progress=Told(tell, source),
-        )
-        nbytes = memory_limit(limit, pick_backend(options).memory().total)
-        return load(source, replace(options, memory_limit=nbytes))
-
-    named = {**models, **dict(preferences.get("models", {}))}
-    folder = preferences.get("models_folder")
-    catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
-    catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
-    return Service(lambda load: Engine(load, settings), load_source, catalogue, Meters())

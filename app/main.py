@@ -75,7 +75,7 @@ def start(wanted: Start) -> int:
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
     from app.bridge import Frames, Poster, Work
-    from app.core import Core, local_service
+    from app.core import Core
     from app.gui.actions import Actions
     from app.gui.desk import Desk
     from app.gui.look import Look
@@ -97,6 +97,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
 
     def service() -> Any:
         from app.guide import guide
+        from app.local import local_service
 
         return local_service(
             preferences, {**models, **guide()}, lambda said: poster.post(lambda: core.tell(loading=said))

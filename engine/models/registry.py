@@ -14,6 +14,8 @@ from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
 from engine.models.moonshine import moonshine
 from engine.models.moonshine_streaming import moonshine_streaming
+from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
@@ -33,6 +35,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "mistral": llama,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "paddleocr_vl": paddleocr_vl,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
@@ -45,13 +48,15 @@ ARCHITECTURES: dict[str, Maker] = {
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
 PARTS: dict[str, MakePart] = {
+    "pp_doclayout_v2": pp_doclayout,
+    "pp_doclayout_v3": pp_doclayout,
     "qwen3_tts#speaker": speaker_encoder,
     "qwen3_tts_tokenizer_12hz": codec_decoder,
     "qwen3_tts_tokenizer_12hz#encoder": codec_encoder,
     "silero_vad": silero_vad,
     "snac": snac,
 }
-# Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
+# Parts that hear or measure differences which a half-precision float has not: computed in f32 whatever else is chosen.
 EXACT_PARTS = frozenset(PARTS)
 
 

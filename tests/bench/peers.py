@@ -234,11 +234,19 @@ class GrusTorch(Grus):
         return rest / whole
 
 
+def reading(kind: str, folder: str, dtype: str) -> Any:
+    from tests.bench import readers
+
+    return getattr(readers, kind)(folder, dtype)
+
+
 KINDS: dict[str, Any] = {
     "grus-torch": lambda folder, dtype: GrusTorch(folder, dtype, "torch"),
     "grus-mlx": lambda folder, dtype: GrusMlx(folder, dtype, "mlx"),
     "transformers": Transformers,
     "mlx-lm": MlxLm,
+    "grus-reading": lambda folder, dtype: reading("GrusReader", folder, dtype),
+    "transformers-reading": lambda folder, dtype: reading("TransformersReader", folder, dtype),
 }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from html import escape
+from math import ceil
 
 from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QUrl, Signal
-from PySide6.QtGui import QImage, QPainter, QTextDocument
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QTextDocument
 from PySide6.QtSvg import QSvgRenderer
 
 from app.bridge import Work
@@ -77,9 +78,10 @@ class Drawn(QObject):
             return found
         width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
         up, down = drawing.height - drawing.depth + _EDGE, drawing.depth + _EDGE
-        # Qt puts the middle of a picture on the line of text: room is added above or below until that is right
-        room = height if key[0].display else 2 * max(up, down)
-        top = 0.0 if key[0].display else room / 2 - up
+        # Qt puts the middle of a picture a quarter of an x above the line: room is added until that is right
+        rise = QFontMetricsF(self._look.font()).xHeight() / 2
+        room = height if key[0].display else float(ceil(max(2 * up - rise, 2 * down + rise)))
+        top = 0.0 if key[0].display else (room + rise) / 2 - up
         image = QImage(round(width * ratio), round(room * ratio), QImage.Format.Format_ARGB32_Premultiplied)
         image.fill(Qt.GlobalColor.transparent)
         painter = QPainter(image)

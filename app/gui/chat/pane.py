@@ -51,7 +51,7 @@ class ChatPane(Pane):
         super().__init__(desk)
         self.talk = Talk(desk.store, desk.core, _later, desk.say)
         self.shelf = Shelf(desk.store, desk.say, datetime.date.today)
-        self.draft = DraftModel(desk.store, desk.work, desk.places.attachments)
+        self.draft = DraftModel(desk.store, desk.work, desk.places.attachments, desk.core.hear)
         self.files = Files(desk, self)
         self.rows = Rows()
         self._editing: int | None = None

@@ -181,6 +181,20 @@ def test_files_are_dropped_and_pasted_into_the_message(grus: Opened, tmp_path: P
     assert views(pane, SaidView)[0].files.text().startswith("notes.txt")
 
 
+def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened, tmp_path: Path) -> None:
+    pane = chat(grus)
+    sound = tmp_path / "memo.wav"
+    sound.write_bytes(b"RIFF")
+    pane.draft.add([sound])
+    grus.until(lambda: pane.composer.problem.text())
+    assert "No model on this machine listens" in pane.composer.problem.text()
+    assert pane.draft.files == []
+    pane.draft._hear = lambda file, then, failed: then("Cranes call at dawn.")
+    pane.draft.add([sound])
+    grus.until(lambda: pane.draft.files)
+    assert pane.draft.files[0].text == "Cranes call at dawn."
+
+
 def test_a_model_without_eyes_says_so_in_the_conversation(grus: Opened) -> None:
     pane = chat(grus)
     picture = QImage(8, 8, QImage.Format.Format_RGB32)

@@ -15,7 +15,10 @@ from tests.app.gui.conftest import Opened
 
 ROOT = Path(__file__).resolve().parents[3]
 GERMAN = ROOT / "resources" / "translations" / "de"
-SOURCES = [*sorted((ROOT / "app" / "gui").rglob("*.py")), ROOT / "app" / "core.py", ROOT / "app" / "explain.py"]
+SOURCES = [
+    *sorted((ROOT / "app" / "gui").rglob("*.py")),
+    *(ROOT / "app" / f"{name}.py" for name in ("core", "explain", "hearing")),
+]
 
 # What a person reads, and so must not be written down plainly.
 SHOWN = {"setText", "setToolTip", "setPlaceholderText", "setAccessibleName", "setWindowTitle", "setTitle", "addAction"}

@@ -98,7 +98,7 @@ class ScriptedEngine:
         if name not in self.models_loaded:
             self.models_loaded[name] = self.load_model(name)
 
-    def unload(self, name: str) -> None:
+    def unload(self, name: str, *, cancel: bool = False) -> None:
         self.models_loaded.pop(name, None)
         self.kept.pop(name, None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ from app.gui.store.worker import Store
 from app.gui.viewmodels.chat.attaching import attach, attach_bytes
 from app.gui.viewmodels.hook import Hook
 
+Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
+
 
 class DraftModel:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
 
-    def __init__(self, store: Store, work: Runs, folder: Path) -> None:
-        self._store, self._work, self._folder = store, work, folder
+    def __init__(self, store: Store, work: Runs, folder: Path, hear: Hear | None = None) -> None:
+        """`hear` writes sound down, so that a model that reads can be told of it."""
+        self._store, self._work, self._folder, self._hear = store, work, folder, hear
         self.loaded, self.files_changed, self.failed = Hook(), Hook(), Hook()
         self.place = "new"
         self.text = ""
@@ -75,11 +79,17 @@ class DraftModel:
         self.reading += 1
         self.files_changed()
 
-        def done(file: Attachment) -> None:
+        def taken(file: Attachment) -> None:
             self.reading -= 1
             self.files.append(file)
             self.files_changed()
             self._keep()
+
+        def done(file: Attachment) -> None:
+            if file.kind == "sound" and self._hear is not None:
+                self._hear(Path(file.path), lambda words: taken(replace(file, text=words)), failed)
+            else:
+                taken(file)
 
         def failed(sentence: str) -> None:
             self.reading -= 1

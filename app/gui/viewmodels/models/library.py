@@ -175,7 +175,7 @@ class Library:
             from engine.hub.removal import remove
 
             if model.name in service.resident():
-                service.engine.unload(model.name)
+                service.engine.unload(model.name, cancel=True)
             return remove(model.source, service.catalogue.cache_dir)
 
         def taken(removed: Any) -> None:
