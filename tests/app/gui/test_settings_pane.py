@@ -156,9 +156,9 @@ def test_delete_all_asks_first_and_then_nothing_is_left(open_settings: Any) -> N
     assert holds(grus, b"crane at midnight")
     grus.qtbot.mouseClick(pane.private.begin, Qt.MouseButton.LeftButton)
     assert pane.private.question.isVisibleTo(pane)
-    print("DBG", grus.window.shown, grus.window.isActiveWindow(), pane.privacy.asking)
-    grus.qtbot.keyClick(pane.private.keep, Qt.Key.Key_Escape)
-    print("DBG", grus.window.shown, grus.window.isActiveWindow(), pane.privacy.asking, pane.private.keep.hasFocus())
+    grus.window.activateWindow()
+    grus.until(grus.window.isActiveWindow)
+    grus.qtbot.keyClick(grus.window, Qt.Key.Key_Escape)
     grus.until(lambda: not pane.private.question.isVisibleTo(pane))
     pane.privacy.delete_all()
     assert holds(grus, b"crane at midnight"), "nothing goes without the question"
