@@ -148,9 +148,8 @@ def models(app: Any, window: Any) -> None:
     """Good choices for a machine that is the same in every picture."""
     from engine.machine import Machine
 
-    pane = window.open_pane("models")
-    until(app, lambda: pane.library.known)
-    pane.machinery.look = lambda: None
+    pane = window.pane("models")
+    until(app, lambda: pane.library.known and pane.machinery.machine)
     pane.machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
     pane.turn_to(1)
     pane.choose("Qwen/Qwen3-8B-GGUF")
@@ -160,7 +159,7 @@ def server(app: Any, window: Any) -> None:
     """As it looks while programs use it."""
     from app.gui.viewmodels.server.hosting import Live
 
-    pane = window.open_pane("server")
+    pane = window.pane("server")
     until(app, lambda: pane.hosting.models)
     pane._timer.stop()
     hosting = pane.hosting
@@ -176,8 +175,8 @@ def settings(app: Any, window: Any) -> None:
     """With folders as they are on a person's machine."""
     from engine.machine import Machine
 
-    pane = window.open_pane("settings")
-    until(app, lambda: pane.privacy.stored)
+    pane = window.pane("settings")
+    until(app, lambda: pane.privacy.stored and pane.computing._machinery.machine)
     home = Path("/home/robin/.local/share/Grus")
     sizes = (2_400_000, 18_000_000, 4_100_000, 3_000, 12_600_000_000)
     paths = (home / "grus.sqlite3", home / "attachments", home, Path("/home/robin/.config/Grus/preferences.json"),

@@ -51,7 +51,7 @@ class CardView(QScrollArea):
         self.values: dict[str, QLabel] = {}
         self.defaults = defaults
         self._build()
-        look.on_change(self, lambda: self.title.setFont(look.font(1.35, QFont.Weight.DemiBold)))
+        look.on_change(self, self._dress)
 
     def _build(self) -> None:
         self._deeds = QHBoxLayout()
@@ -81,9 +81,13 @@ class CardView(QScrollArea):
         row.addWidget(inner, 1)
         self.setWidget(body)
 
+    def _dress(self) -> None:
+        self.title.setFont(self._look.font(1.35, QFont.Weight.DemiBold))
+
     def show_card(self, card: Card, name: str) -> None:
         before, self._shown = self._shown, card
         self.title.setText(card.title)
+        self._dress()
         _say(self.about, card.about)
         _say(self.problem, card.problem)
         restate(self.problem, level="warning")

@@ -121,7 +121,7 @@ class ServerPane(Pane):
         column.addWidget(label(tr("Requests now"), "heading"))
         self.requests.setAccessibleName(tr("Requests now"))
         self.requests.setProperty("kind", "lines")
-        self.requests.setMaximumHeight(96)
+        self.requests.setMaximumHeight(72)
         column.addWidget(self.quiet)
         column.addWidget(self.requests)
         column.addSpacing(GRID)
@@ -139,7 +139,7 @@ class ServerPane(Pane):
         wear(copy := icon_button(self.desk.look, "copy", "", size=16), self.desk.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        for box, name, height in ((self.snippet, tr("Lines to copy"), 172), (self.log, tr("Log"), 148)):
+        for box, name, height in ((self.snippet, tr("Lines to copy"), 120), (self.log, tr("Log"), 96)):
             box.setReadOnly(True)
             box.setAccessibleName(name)
             box.setTabChangesFocus(True)

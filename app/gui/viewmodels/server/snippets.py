@@ -20,12 +20,8 @@ class Snippet:
 
 def _curl(address: str, key: str, model: str) -> str:
     body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
-    return (
-        f"curl {address}/v1/chat/completions \\\n"
-        f"  -H 'Authorization: Bearer {key}' \\\n"
-        "  -H 'Content-Type: application/json' \\\n"
-        f"  -d '{body}'"
-    )
+    who = f"  -H 'Authorization: Bearer {key}' \\\n" if key else ""
+    return f"curl {address}/v1/chat/completions \\\n{who}  -H 'Content-Type: application/json' \\\n  -d '{body}'"
 
 
 def _python(address: str, key: str, model: str) -> str:
@@ -104,6 +100,7 @@ SNIPPETS = (
 
 
 def written(name: str, address: str, key: str, model: str) -> str:
-    """With placeholders for what is not there yet."""
+    """With placeholders for what is not there yet: clients' libraries insist on a key, curl does not."""
     snippet = next(snippet for snippet in SNIPPETS if snippet.name == name)
-    return snippet.write(address or "http://127.0.0.1:8080", key or "none", model or "MODEL")
+    needed = key if snippet.name == "curl" else key or "none"
+    return snippet.write(address or "http://127.0.0.1:8080", needed, model or "MODEL")
