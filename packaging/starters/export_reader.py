@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import torch
 from line_shards import RULES
 from line_text import CHARACTERS
-from reader_model import FIRST, PHRASES, SPECIALS, TEXT, VISION, VISION_THETA, VOCABULARY, published
+from reader_model import FIRST, KNOTS, PHRASES, SPECIALS, TEXT, VISION, VISION_THETA, VOCABULARY, published
 from safetensors.torch import save_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
@@ -64,7 +64,7 @@ def config() -> dict[str, object]:
             "num_hidden_layers": VISION["layers"],
             "num_attention_heads": VISION["heads"],
             "num_channels": 3,
-            "image_size": 2 * RULES.height,
+            "image_size": KNOTS * RULES.height,
             "patch_size": RULES.height,
             "spatial_merge_size": 1,
             "temporal_patch_size": 1,

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from line_shards import BUCKETS, COLUMN, RULES
+from line_text import CHARACTERS
 from muon import Muon
 from reader_model import EOS, FIRST, PAD, Reader
 from torch import Tensor
@@ -78,6 +79,12 @@ def roughened(pixels: Tensor) -> Tensor:
     return pixels.roll(int(torch.randint(-1, 2, ()).item()), 1) if torch.rand(()) < 0.4 else pixels
 
 
+def misheard(tokens: Tensor) -> Tensor:
+    """Some characters swapped for others, as they are when the decoder goes on from its own mistakes."""
+    wrong = torch.randint(FIRST, FIRST + len(CHARACTERS), tokens.shape, device=tokens.device)
+    return torch.where(torch.rand(tokens.shape, device=tokens.device) < 0.04, wrong, tokens)
+
+
 def losses(model: Reader, rows: dict[str, Tensor], speaking: bool) -> dict[str, Tensor]:
     pixels = scaled(rows["pixels"])
     seen = model.see(roughened(pixels) if model.training else pixels)
@@ -92,18 +99,19 @@ def losses(model: Reader, rows: dict[str, Tensor], speaking: bool) -> dict[str, 
         text = rows["text"][:, :most]
         there = text > 0
         tokens = torch.where(there, text - 1 + FIRST, PAD)
-        logits, looks = model.speak(model.project(seen), tokens)
+        logits, looks = model.speak(model.project(seen), misheard(tokens) if model.training else tokens)
         lengths = there.sum(1)
         wanted = F.pad(tokens, (0, 1), value=PAD).scatter(1, lengths[:, None], EOS)
         counted = torch.arange(most + 1, device=text.device) <= lengths[:, None]
         each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none").view_as(wanted)
         out["speak"] = each[counted].mean()
         out["said"] = (logits.argmax(-1) == wanted)[counted].float().mean().detach()
-        spots = looks[:, :most].log_softmax(-1)
         place = rows["places"][:, :most].unsqueeze(-1)
-        last = spots.shape[-1] - 1
-        near = torch.cat([spots.gather(2, (place + d).clamp(0, last)) for d in (-1, 0, 1)], -1).logsumexp(-1)
-        out["look"] = -near[there].mean()
+        for layer, scores in enumerate(looks, 1):
+            spots = scores[:, :most].log_softmax(-1)
+            last = spots.shape[-1] - 1
+            near = torch.cat([spots.gather(2, (place + d).clamp(0, last)) for d in (-1, 0, 1)], -1).logsumexp(-1)
+            out[f"look{layer}"] = -near[there].mean()
     return out
 
 
@@ -148,13 +156,16 @@ def main() -> None:
     chosen = {id(p) for p in matrices}
     rest = [p for p in model.parameters() if id(p) not in chosen]
     optimizers = [Muon(matrices, args.rate), torch.optim.AdamW(rest, args.rate, betas=(0.9, 0.98), weight_decay=0.01)]
+    if True:
+        rest2=[p for p in rest if p is not model.places]
+        optimizers=[optimizers[0], torch.optim.AdamW(rest2, args.rate, betas=(0.9, 0.98), weight_decay=0.01), torch.optim.AdamW([model.places], args.rate, betas=(0.9, 0.98), weight_decay=0.0)]
     checkpoint = args.work / f"{args.name}.pt"
     step = number = 0
     if checkpoint.exists():
         kept = torch.load(checkpoint, map_location=device)
-        model.load_state_dict(kept["model"])
-        average = kept["average"]
-        for optimizer, state in zip(optimizers, kept["optimizers"], strict=True):
+        model.load_state_dict(kept["model"], strict=False)
+        average = {**{k:v.detach().clone() for k,v in model.state_dict().items()}, **kept["average"]}
+        for optimizer, state in zip(optimizers, kept["optimizers"]):
             optimizer.load_state_dict(state)
         step, number = kept["step"], kept["shard"] + 1
     else:
@@ -184,7 +195,7 @@ def main() -> None:
         out = losses(model, as_tensors(rows, device), speaking)
         total = out["shows"] + 0.5 * out["middle"]
         if speaking:
-            total = total + out["speak"] + 0.3 * out["look"]
+            total = total + out["speak"] + 0.3 * (out["look1"] + out["look2"])
         total.backward()
         norm = torch.nn.utils.clip_grad_norm_(rest, 1.0)
         passed = (time.time() - began) / (args.minutes * 60) if args.finish else step / args.steps
