@@ -136,12 +136,15 @@ class Reader(nn.Module):
             if name.endswith(("out_proj.weight", "fc2.weight", "o_proj.weight", "down_proj.weight", "bias")):
                 nn.init.zeros_(parameter)
 
-    def see(self, pixels: Tensor) -> Tensor:
-        """Strips [n, height, columns * COLUMN], -1 black to 1 white, to features [n, columns, width]."""
+    def see(self, pixels: Tensor, counted: int | None = None) -> Tensor:
+        """Strips [n, height, columns * COLUMN], -1 black to 1 white, to features [n, columns, width].
+
+        `counted`: how many columns the strips are taken to have, where some follow that are no part of them."""
         n, height, across = pixels.shape
         x = pixels.view(n, height, across // COLUMN, COLUMN).transpose(1, 2).flatten(2)
-        along = F.interpolate(self.places.T[None], size=x.shape[1], mode="linear", align_corners=False)
-        x = self.embed(x) + along[0].T
+        within = counted or x.shape[1]
+        along = F.interpolate(self.places.T[None], size=within, mode="linear", align_corners=False)[0].T
+        x = self.embed(x) + along[torch.arange(x.shape[1], device=x.device).clamp(max=within - 1)]
         cos, sin = vision_rope(x.shape[1], x.device)
         for layer in self.vision:
             x = layer(x, cos, sin)
@@ -150,13 +153,13 @@ class Reader(nn.Module):
     def project(self, seen: Tensor) -> Tensor:
         return self.linear_2(F.gelu(self.linear_1(self.pre_norm(seen))))
 
-    def speak(self, projected: Tensor, text: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def speak(self, projected: Tensor, text: Tensor, counted: int | None = None) -> tuple[Tensor, list[Tensor]]:
         """Logits that follow the prompt and each of `text` [n, length], and where the looking heads look (scores)."""
         n, columns, _ = projected.shape
         before, after = (torch.tensor(ids, device=text.device).expand(n, -1) for ids in (BEFORE, AFTER))
         tail = self.embed_tokens(torch.cat((after, text), 1))
         x = torch.cat((self.embed_tokens(before), projected, tail), 1)
-        cos, sin = text_rope(columns, tail.shape[1], x.device)
+        cos, sin = text_rope(columns, tail.shape[1], counted or columns, x.device)
         start = len(BEFORE) + columns + len(AFTER) - 1
         looks = []
         for layer in self.layers:
@@ -176,13 +179,13 @@ def vision_rope(columns: int, device: torch.device) -> tuple[Tensor, Tensor]:
     return angles.cos(), angles.sin()
 
 
-def text_rope(columns: int, tail: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def text_rope(columns: int, tail: int, counted: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Positions in time, row and column: image columns share the first two, text moves all three on together."""
     head = TEXT["head"]
     speeds = 1.0 / TEXT["theta"] ** (torch.arange(0, head, 2, device=device) / head)
     first = torch.arange(len(BEFORE), device=device)
     fixed = torch.full((columns,), len(BEFORE), device=device)
-    last = torch.arange(tail, device=device) + len(BEFORE) + columns
+    last = torch.arange(tail, device=device) + len(BEFORE) + counted
     still = torch.cat((first, fixed, last))
     moving = torch.cat((first, fixed + torch.arange(columns, device=device), last))
     positions = [still, still, moving]

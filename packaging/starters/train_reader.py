@@ -48,17 +48,25 @@ def batches(
         arrays = np.load(folder / f"lines-{number:04}.npz")
         plan = []
         for bucket in BUCKETS:
-            text = arrays[f"text{bucket}"]
-            fit = np.flatnonzero((text > 0).sum(1) <= SPOKEN[bucket])
-            rng.shuffle(fit)
+            fit = np.flatnonzero((arrays[f"text{bucket}"] > 0).sum(1) <= SPOKEN[bucket])
+            # Lines of nearly one width go together, a little shuffled: a batch counts as as wide as its widest line.
+            widths = inked(arrays[f"pixels{bucket}"])
+            fit = fit[np.argsort(widths[fit] + rng.uniform(0, 2, len(fit)))]
             size = max(1, frames // bucket)
-            plan += [(bucket, fit[i : i + size]) for i in range(0, len(fit) - size + 1, size)]
+            first = int(rng.integers(0, len(fit) % size + 1))
+            plan += [(bucket, fit[i : i + size]) for i in range(first, len(fit) - size + 1, size)]
         rng.shuffle(plan)
         loaded = {name: arrays[name] for name in arrays.files}
         for bucket, rows in plan:
             names = ("pixels", "text", "shows", "middle", "places")
             yield number, {name: loaded[f"{name}{bucket}"][rows] for name in names}
         number += 1
+
+
+def inked(pixels: np.ndarray) -> np.ndarray:
+    """Of each strip, the columns up to the last that holds ink."""
+    dark = pixels.min(axis=1) < 200
+    return np.where(dark.any(1), -(-(dark.shape[1] - dark[:, ::-1].argmax(1)) // COLUMN), 1)
 
 
 def as_tensors(rows: dict[str, np.ndarray], device: torch.device) -> dict[str, Tensor]:
@@ -87,7 +95,10 @@ def misheard(tokens: Tensor) -> Tensor:
 
 def losses(model: Reader, rows: dict[str, Tensor], speaking: bool) -> dict[str, Tensor]:
     pixels = scaled(rows["pixels"])
-    seen = model.see(roughened(pixels) if model.training else pixels)
+    bucket = pixels.shape[2] // COLUMN
+    # Every width must be met, and shapes must be few: the columns behind the widest line are there, but not counted.
+    counted = min(bucket, int(inked(rows["pixels"].numpy(force=True)).max()) + random.randint(0, 3))
+    seen = model.see(roughened(pixels) if model.training else pixels, counted)
     shows, middle = model.shows_head(seen), model.middle_head(seen)
     out = {
         "shows": F.cross_entropy(shows.flatten(0, 1), rows["shows"].flatten()),
@@ -95,17 +106,17 @@ def losses(model: Reader, rows: dict[str, Tensor], speaking: bool) -> dict[str, 
     }
     out["right"] = (shows.argmax(-1) == rows["shows"])[rows["shows"] > 0].float().mean().detach()
     if speaking:
-        most = SPOKEN[pixels.shape[2] // COLUMN]
+        most = SPOKEN[bucket]
         text = rows["text"][:, :most]
         there = text > 0
         tokens = torch.where(there, text - 1 + FIRST, PAD)
-        logits, looks = model.speak(model.project(seen), misheard(tokens) if model.training else tokens)
+        logits, looks = model.speak(model.project(seen), misheard(tokens) if model.training else tokens, counted)
         lengths = there.sum(1)
         wanted = F.pad(tokens, (0, 1), value=PAD).scatter(1, lengths[:, None], EOS)
-        counted = torch.arange(most + 1, device=text.device) <= lengths[:, None]
+        said = torch.arange(most + 1, device=text.device) <= lengths[:, None]
         each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none").view_as(wanted)
-        out["speak"] = each[counted].mean()
-        out["said"] = (logits.argmax(-1) == wanted)[counted].float().mean().detach()
+        out["speak"] = each[said].mean()
+        out["said"] = (logits.argmax(-1) == wanted)[said].float().mean().detach()
         place = rows["places"][:, :most].unsqueeze(-1)
         for layer, scores in enumerate(looks, 1):
             spots = scores[:, :most].log_softmax(-1)
