@@ -142,9 +142,10 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--name", default="reader")
+    parser.add_argument("--last", action="store_true", help="the last step's weights, not the average of the late ones")
     args = parser.parse_args()
     kept = torch.load(args.work / f"{args.name}.pt", map_location="cpu")
-    export(kept["average"], args.folder)
+    export(kept["model" if args.last else "average"], args.folder)
     print(f"step {kept['step']}: {args.folder}")
 
 

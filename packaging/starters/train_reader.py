@@ -148,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", type=int, default=6000)
-    parser.add_argument("--alone", type=int, default=700, help="steps of the encoder before the decoder joins")
+    parser.add_argument("--alone", type=int, default=350, help="steps of the encoder before the decoder joins")
     parser.add_argument("--minutes", type=float, default=85, help="of this piece")
     parser.add_argument("--finish", action="store_true", help="the learning rate goes down within this piece's minutes")
     parser.add_argument("--frames", type=int, default=2800, help="columns a batch")
@@ -164,19 +164,20 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model = Reader().to(device)
     matrices = [p for n, p in model.named_parameters() if p.dim() == 2 and n.split(".")[0] in ("vision", "layers")]
-    chosen = {id(p) for p in matrices}
+    chosen = {id(p) for p in (*matrices, model.places)}
     rest = [p for p in model.parameters() if id(p) not in chosen]
-    optimizers = [Muon(matrices, args.rate), torch.optim.AdamW(rest, args.rate, betas=(0.9, 0.98), weight_decay=0.01)]
-    if True:
-        rest2=[p for p in rest if p is not model.places]
-        optimizers=[optimizers[0], torch.optim.AdamW(rest2, args.rate, betas=(0.9, 0.98), weight_decay=0.01), torch.optim.AdamW([model.places], args.rate, betas=(0.9, 0.98), weight_decay=0.0)]
+    optimizers = [
+        Muon(matrices, args.rate),
+        torch.optim.AdamW(rest, args.rate, betas=(0.9, 0.98), weight_decay=0.01),
+        torch.optim.AdamW([model.places], args.rate, betas=(0.9, 0.98), weight_decay=0.0),
+    ]
     checkpoint = args.work / f"{args.name}.pt"
     step = number = 0
     if checkpoint.exists():
         kept = torch.load(checkpoint, map_location=device)
-        model.load_state_dict(kept["model"], strict=False)
-        average = {**{k:v.detach().clone() for k,v in model.state_dict().items()}, **kept["average"]}
-        for optimizer, state in zip(optimizers, kept["optimizers"]):
+        model.load_state_dict(kept["model"])
+        average = kept["average"]
+        for optimizer, state in zip(optimizers, kept["optimizers"], strict=True):
             optimizer.load_state_dict(state)
         step, number = kept["step"], kept["shard"] + 1
     else:
