@@ -7,6 +7,7 @@ track (`*_track`), the first logits of the talker and the predictor, the codes t
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Generator, Mapping
 from functools import cache
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 DATA = Path(__file__).parent / "data" / "qwen3_tts"
 T = TypeVar("T")
@@ -41,6 +43,17 @@ def checkpoint(kind: str, folder: Path) -> Path:
         ("codec.safetensors", "speech_tokenizer/model.safetensors"),
     ):
         shutil.copy(DATA / source, folder / target)
+    return folder
+
+
+def ending(folder: Path, like: int = 15) -> Path:
+    """The same checkpoint, which now comes to an end: its end is as likely as the code `like`, which is said often."""
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    end = json.loads((folder / "config.json").read_text())["talker_config"]["codec_eos_token_id"]
+    head = tensors["talker.codec_head.weight"]
+    head[end] = 1.02 * head[like]
+    save_file(tensors, path)
     return folder
 
 

@@ -92,7 +92,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
             service.load_now(first)
         elif not service.catalogue.all() and not anything:
             raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
-        print(page(service, settings, listener.port, options), flush=True)
+        print(page(service, settings, listener.port), flush=True)
         listener.run()
         return 0
     finally:

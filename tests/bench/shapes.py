@@ -22,6 +22,15 @@ SHAPES: dict[str, dict[str, Any]] = {
         head_dim=128,
         vocab_size=151936,
     ),
+    "llama-3b": dict(
+        hidden_size=3072,
+        intermediate_size=8192,
+        num_hidden_layers=28,
+        num_attention_heads=24,
+        num_key_value_heads=8,
+        head_dim=128,
+        vocab_size=128256,
+    ),
     "qwen3-small": dict(
         hidden_size=256,
         intermediate_size=768,
@@ -35,15 +44,15 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def checkpoint(shape: str, dtype: str) -> Path:
-    """A folder with a Qwen3 of this shape, tied, in F32 or BF16."""
+    """A folder with a model of this shape, tied, in F32 or BF16."""
     folder = KEPT / f"{shape}-{dtype.lower()}"
     if (folder / "config.json").exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
     config = dict(
         SHAPES[shape],
-        model_type="qwen3",
-        architectures=["Qwen3ForCausalLM"],
+        model_type="llama" if shape.startswith("llama") else "qwen3",
+        architectures=["LlamaForCausalLM" if shape.startswith("llama") else "Qwen3ForCausalLM"],
         max_position_embeddings=40960,
         rms_norm_eps=1e-6,
         rope_theta=1000000.0,
@@ -154,14 +163,14 @@ def tensors(c: dict[str, Any]) -> dict[str, tuple[int, ...]]:
             f"{layer}self_attn.k_proj.weight": (kv, h),
             f"{layer}self_attn.v_proj.weight": (kv, h),
             f"{layer}self_attn.o_proj.weight": (h, q),
-            f"{layer}self_attn.q_norm.weight": (d,),
-            f"{layer}self_attn.k_norm.weight": (d,),
             f"{layer}mlp.gate_proj.weight": (f, h),
             f"{layer}mlp.up_proj.weight": (f, h),
             f"{layer}mlp.down_proj.weight": (h, f),
             f"{layer}input_layernorm.weight": (h,),
             f"{layer}post_attention_layernorm.weight": (h,),
         }
+        if c["model_type"] == "qwen3":
+            found |= {f"{layer}self_attn.{part}_norm.weight": (d,) for part in "qk"}
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,6 +141,8 @@ class Orpheus:
                 if isinstance(event, Failed):
                     raise event.error
                 if isinstance(event, Done):
+                    if event.reason == "cancelled":
+                        raise CancelledError
                     end = "long" if event.reason == "length" else "whole"
                 elif isinstance(event, Text):
                     for frame in frames.push(event.ids):

@@ -14,11 +14,12 @@ import re
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from platformdirs import PlatformDirs
@@ -28,6 +29,7 @@ from engine.media.soundfiles import write_file
 from engine.pipelines.speaking.voice import Clone
 
 _NAME = re.compile(r"[\w][\w .-]{0,63}")
+_KEPT_BY_WINDOWS = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _FILES = ("voice.json", "voice.npz", "sample.wav")
 
 
@@ -57,10 +59,7 @@ class Voices:
         self.folder.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
         try:
-            if clone.codes is None:
-                np.savez(fresh / "voice.npz", vector=clone.vector)
-            else:
-                np.savez(fresh / "voice.npz", vector=clone.vector, codes=clone.codes)
+            write_clone(fresh / "voice.npz", clone)
             write_file(fresh / "sample.wav", [samples], rate, "wav")
             body = {"model": model, "text": clone.text, "seconds": round(len(samples) / rate, 2),
                     "made": datetime.now(UTC).isoformat(timespec="seconds")}  # fmt: skip
@@ -89,12 +88,8 @@ class Voices:
         path = self._there(name)
         about = self._about(path)
         try:
-            with np.load(path / "voice.npz", allow_pickle=False) as arrays:
-                codes = arrays.get("codes")
-                return Clone(
-                    arrays["vector"].astype(np.float32), codes, about.get("text") if codes is not None else None
-                )
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return read_clone(path / "voice.npz", about.get("text"))
+        except ValueError:
             raise BadRequest(
                 f"The voice {name} is damaged. Make it again from {path / 'sample.wav'}.", "voice"
             ) from None
@@ -106,7 +101,7 @@ class Voices:
         shutil.rmtree(gone, ignore_errors=True)
 
     def has(self, name: str) -> bool:
-        return bool(_NAME.fullmatch(name)) and (self.folder / name / "voice.json").is_file()
+        return is_name(name) and (self.folder / name / "voice.json").is_file()
 
     def _there(self, name: str) -> Path:
         path = self._path(name)
@@ -116,7 +111,7 @@ class Voices:
         return path
 
     def _path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name) or name.endswith((" ", ".")):
+        if not is_name(name):
             raise BadRequest(
                 f"{name!r} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.", "name"
             )
@@ -127,11 +122,44 @@ class Voices:
             about = json.loads((path / "voice.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             about = None
-        if not isinstance(about, dict) or not all((path / name).is_file() for name in _FILES):
+        if not _is_about(about) or not all((path / name).is_file() for name in _FILES):
             raise BadRequest(f"The voice {path.name} is damaged: {path}.", "voice")
-        return about
+        return about  # type: ignore[no-any-return]
 
     def _saved(self, path: Path) -> Saved:
         about = self._about(path)
         return Saved(path.name, str(about.get("model", "")), about.get("text"), float(about.get("seconds", 0.0)),
                      str(about.get("made", "")), path / "sample.wav")  # fmt: skip
+
+
+def is_name(name: str) -> bool:
+    """Of a voice: a folder's name on every system, and nothing that leads elsewhere."""
+    return _NAME.fullmatch(name) is not None and not name.endswith((" ", ".")) and not _KEPT_BY_WINDOWS.fullmatch(name)
+
+
+def write_clone(target: Path | IO[bytes], clone: Clone) -> None:
+    """The arrays of a voice."""
+    arrays = {"vector": clone.vector} | ({} if clone.codes is None else {"codes": clone.codes})
+    np.savez(target, **arrays)  # type: ignore[arg-type]
+
+
+def read_clone(source: Path | IO[bytes], text: str | None) -> Clone:
+    """Raises ValueError for what is no voice; nothing that it holds is run."""
+    try:
+        with np.load(source, allow_pickle=False) as arrays:
+            vector, codes = arrays["vector"], arrays.get("codes")
+    except (OSError, EOFError, KeyError, TypeError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(str(error)) from None
+    if vector.ndim != 1 or vector.dtype.kind != "f" or not np.isfinite(vector).all():
+        raise ValueError("The vector is no row of numbers.")
+    if codes is not None and (codes.ndim != 2 or codes.dtype.kind not in "iu" or not text):
+        raise ValueError("The codes are no table of whole numbers, or nothing tells what is said in them.")
+    return Clone(vector.astype(np.float32), codes, text if codes is not None else None)
+
+
+def _is_about(about: Any) -> bool:
+    return (
+        isinstance(about, dict)
+        and isinstance(about.get("text"), str | None)
+        and isinstance(about.get("seconds", 0.0), int | float)
+    )

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from engine.errors import BadRequest
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
+from engine.pipelines.speaking.spark import Spark, is_spark
 from engine.pipelines.speaking.synth import Engine, Speaker
 from engine.pipelines.speaking.voice import Clone, Manner
 
 
 class Voice(Protocol):
     """A model that speaks."""
+
+    engine: Engine
 
     @property
     def rate(self) -> int: ...
@@ -39,14 +43,16 @@ class Voice(Protocol):
 
 def speaker(engine: Engine, model: str) -> Voice:
     """The model's way of speaking. Raises BadRequest for one that does not."""
-    config: Mapping[str, Any] = engine.task(model, _config).result()
+    config, folder = engine.task(model, _facts).result()
     if config.get("model_type") == "qwen3_tts":
         return Speaker(engine, model)
     if is_orpheus(config):
         return Orpheus(engine, model)
-    raise BadRequest(f"{model} does not speak. Qwen3-TTS and Orpheus models do.", "model")
+    if is_spark(folder):
+        return Spark(engine, model)
+    raise BadRequest(f"{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.", "model")
 
 
-def _config(loaded: Any) -> Generator[None, None, Mapping[str, Any]]:
-    return loaded.config  # type: ignore[no-any-return]
+def _facts(loaded: Any) -> Generator[None, None, tuple[Mapping[str, Any], Path]]:
+    return loaded.config, loaded.folder
     yield  # a task's work is a generator

@@ -6,6 +6,7 @@ voices share steps; each is heard only when it is whole, so that a bad take is n
 
 from __future__ import annotations
 
+import copy
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.media.stretch import Stretch
+from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.passages import Passage, passages
 from engine.pipelines.speaking.speakers import Voice
 from engine.pipelines.speaking.spelling import in_words, plain
@@ -40,13 +42,17 @@ class Wishes:
 
 
 def tell(voice: Voice, text: str, manner: Manner, wishes: Wishes = Wishes(), *,
-         progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[np.ndarray]:  # fmt: skip
+         progress: Callable[[int, int], None] = lambda done, total: None,
+         leash: Leash | None = None) -> Iterator[np.ndarray]:  # fmt: skip
     """Samples at `voice.rate`, as they are made. What cannot be is raised before the first. Closing the iterator stops
-    everything; `progress` is told how many characters of how many have been spoken."""
+    everything, and so does cutting `leash`, from any thread; `progress` is told how many characters of how many have
+    been spoken."""
     parts = prepared(text, manner, wishes)
     voice.check(manner)
     stretch = Stretch(wishes.speed, voice.rate)
-    return _told(voice, parts, manner, wishes, stretch, progress)
+    held = copy.copy(voice)
+    held.engine = leash = leash or Leash(voice.engine)
+    return _told(held, leash, parts, manner, wishes, stretch, progress)
 
 
 def prepared(text: str, manner: Manner, wishes: Wishes) -> list[Passage]:
@@ -62,19 +68,14 @@ def prepared(text: str, manner: Manner, wishes: Wishes) -> list[Passage]:
     return parts
 
 
-def _told(voice: Voice, parts: list[Passage], manner: Manner, wishes: Wishes, stretch: Stretch,
+def _told(voice: Voice, leash: Leash, parts: list[Passage], manner: Manner, wishes: Wishes, stretch: Stretch,
           progress: Callable[[int, int], None]) -> Iterator[np.ndarray]:  # fmt: skip
     seed = secrets.randbits(31) if wishes.seed is None else wishes.seed
     total, done = sum(len(part.text) for part in parts), 0
-    stopping = False
 
     def whole(part: Passage) -> np.ndarray:
         chunks = voice.speak(part.text, manner, seed=seed, temperature=wishes.temperature, patient=True)
-        made: list[np.ndarray] = []
-        for chunk in chunks:
-            if stopping:
-                break
-            made.append(chunk)
+        made = list(chunks)
         return np.concatenate(made) if made else np.zeros(0, np.float32)
 
     with ThreadPoolExecutor(TOGETHER, thread_name_prefix="grus-voice") as pool:
@@ -101,7 +102,7 @@ def _told(voice: Voice, parts: list[Passage], manner: Manner, wishes: Wishes, st
                     yield stretch.push(np.zeros(int(part.pause * voice.rate), np.float32))
             yield stretch.finish()
         finally:
-            stopping = True
+            leash.cut()
             for future in waiting:
                 future.cancel()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
@@ -60,6 +61,8 @@ def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray
             if isinstance(event, Failed):
                 raise event.error
             if isinstance(event, Done):
+                if event.reason == "cancelled":
+                    raise CancelledError
                 end = "long" if event.reason == "length" else "whole"
             elif isinstance(event, Frames):
                 waiting += list(event.codes)
