@@ -7,7 +7,7 @@ RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all bench screenshots lint format clean
+.PHONY: help setup setup-test run chat test test-all starters-reader bench screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -29,6 +29,11 @@ test: lint ## set up, then every check but the slow tests
 
 test-all: lint ## as test, with the slow tests
 	$(PYTEST) -m ""
+
+starters-reader: setup-test ## make the Reader anew: about 15 minutes of drawing and 85 of training (2 CPU cores, or a GPU)
+	$(BIN)/python packaging/starters/line_shards.py .grus-starters/shards
+	$(BIN)/python packaging/starters/train_reader.py .grus-starters --finish
+	$(BIN)/python packaging/starters/export_reader.py .grus-starters resources/starter/reader
 
 bench: setup-test ## set up, then measure speed and memory
 	$(BIN)/python -m tests.bench $(ARGS)

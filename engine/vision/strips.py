@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 MARGIN = 2  # white columns (in strip pixels) left at both ends
+END = 8  # white columns more behind the last letter
 STEEPEST = 3.0  # degrees of slant that are taken out
 PAPER = 255.0
 
@@ -201,6 +202,8 @@ def _trimmed(part: np.ndarray) -> np.ndarray:
 
 
 def _padded(part: np.ndarray, rules: StripRules) -> np.ndarray:
-    """White added on the right until the stretched width is whole patches, whose side is the strip's height."""
+    """White added on the right: what the model knows a line's end by, then until the stretched width is whole patches,
+    whose side is the strip's height."""
     step = rules.height // np.gcd(rules.height, rules.stretch)
-    return np.pad(part, ((0, 0), (0, -part.shape[1] % step)), constant_values=int(PAPER))
+    white = END + -(part.shape[1] + END) % step
+    return np.pad(part, ((0, 0), (0, white)), constant_values=int(PAPER))

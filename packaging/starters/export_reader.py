@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import torch
 from line_shards import RULES
 from line_text import CHARACTERS
-from reader_model import FIRST, PHRASES, SPECIALS, TEXT, VISION, VISION_THETA, VOCABULARY, published
+from reader_model import FIRST, KNOTS, PHRASES, SPECIALS, TEXT, VISION, VISION_THETA, VOCABULARY, published
 from safetensors.torch import save_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
@@ -64,7 +64,7 @@ def config() -> dict[str, object]:
             "num_hidden_layers": VISION["layers"],
             "num_attention_heads": VISION["heads"],
             "num_channels": 3,
-            "image_size": 2 * RULES.height,
+            "image_size": KNOTS * RULES.height,
             "patch_size": RULES.height,
             "spatial_merge_size": 1,
             "temporal_patch_size": 1,
@@ -142,9 +142,10 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--name", default="reader")
+    parser.add_argument("--last", action="store_true", help="the last step's weights, not the average of the late ones")
     args = parser.parse_args()
     kept = torch.load(args.work / f"{args.name}.pt", map_location="cpu")
-    export(kept["average"], args.folder)
+    export(kept["model" if args.last else "average"], args.folder)
     print(f"step {kept['step']}: {args.folder}")
 
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 VISION = dict(width=192, inner=512, layers=6, heads=4)
 TEXT = dict(width=192, inner=512, layers=3, heads=4, head=48, theta=100.0, sections=(2, 2, 20))
 VISION_THETA = 10000.0
+KNOTS = 24  # places along a strip that have a learned embedding; columns between them mix their neighbours'
 
 # Token ids: specials, the fixed words of the prompt as one token each, then one token a character.
 SPECIALS = ["<unk>", "<|begin_of_sentence|>", "</s>", "<|IMAGE_START|>", "<|IMAGE_END|>", "<|IMAGE_PLACEHOLDER|>"]
@@ -118,27 +119,32 @@ class Reader(nn.Module):
         super().__init__()
         wide, width = VISION["width"], TEXT["width"]
         self.embed = nn.Linear(RULES.height * COLUMN, wide)
+        self.places = nn.Parameter(torch.zeros(KNOTS, wide))
         self.vision = nn.ModuleList(VisionLayer() for _ in range(VISION["layers"]))
         self.post_layernorm = nn.LayerNorm(wide, eps=1e-6)
         self.pre_norm = nn.LayerNorm(wide, eps=1e-5)
         self.linear_1, self.linear_2 = nn.Linear(wide, wide), nn.Linear(wide, width)
         self.embed_tokens = nn.Embedding(VOCABULARY, width)
-        self.layers = nn.ModuleList(TextLayer(look=i == 1) for i in range(TEXT["layers"]))
+        self.layers = nn.ModuleList(TextLayer(look=i > 0) for i in range(TEXT["layers"]))
         self.norm = nn.RMSNorm(width, eps=1e-5)
         self.lm_head = nn.Linear(width, VOCABULARY, bias=False)
         self.shows_head = nn.Linear(wide, len(CHARACTERS) + 1)
         self.middle_head = nn.Linear(wide, 3)
         for name, parameter in self.named_parameters():
-            if parameter.dim() == 2:
+            if parameter.dim() == 2 and name != "places":
                 nn.init.normal_(parameter, std=0.02 if "embed_tokens" in name else parameter.shape[1] ** -0.5 * 0.7)
             if name.endswith(("out_proj.weight", "fc2.weight", "o_proj.weight", "down_proj.weight", "bias")):
                 nn.init.zeros_(parameter)
 
-    def see(self, pixels: Tensor) -> Tensor:
-        """Strips [n, height, columns * COLUMN], -1 black to 1 white, to features [n, columns, width]."""
+    def see(self, pixels: Tensor, counted: int | None = None) -> Tensor:
+        """Strips [n, height, columns * COLUMN], -1 black to 1 white, to features [n, columns, width].
+
+        `counted`: how many columns the strips are taken to have, where some follow that are no part of them."""
         n, height, across = pixels.shape
         x = pixels.view(n, height, across // COLUMN, COLUMN).transpose(1, 2).flatten(2)
-        x = self.embed(x)
+        within = counted or x.shape[1]
+        along = F.interpolate(self.places.T[None], size=within, mode="linear", align_corners=False)[0].T
+        x = self.embed(x) + along[torch.arange(x.shape[1], device=x.device).clamp(max=within - 1)]
         cos, sin = vision_rope(x.shape[1], x.device)
         for layer in self.vision:
             x = layer(x, cos, sin)
@@ -147,21 +153,20 @@ class Reader(nn.Module):
     def project(self, seen: Tensor) -> Tensor:
         return self.linear_2(F.gelu(self.linear_1(self.pre_norm(seen))))
 
-    def speak(self, projected: Tensor, text: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Logits that follow the prompt and each of `text` [n, length], and where the looking head looks (scores)."""
+    def speak(self, projected: Tensor, text: Tensor, counted: int | None = None) -> tuple[Tensor, list[Tensor]]:
+        """Logits that follow the prompt and each of `text` [n, length], and where the looking heads look (scores)."""
         n, columns, _ = projected.shape
         before, after = (torch.tensor(ids, device=text.device).expand(n, -1) for ids in (BEFORE, AFTER))
         tail = self.embed_tokens(torch.cat((after, text), 1))
         x = torch.cat((self.embed_tokens(before), projected, tail), 1)
-        cos, sin = text_rope(columns, tail.shape[1], x.device)
-        looked = None
+        cos, sin = text_rope(columns, tail.shape[1], counted or columns, x.device)
+        start = len(BEFORE) + columns + len(AFTER) - 1
+        looks = []
         for layer in self.layers:
             x, scores = layer(x, cos, sin)
-            looked = scores if scores is not None else looked
-        start = len(BEFORE) + columns + len(AFTER) - 1
-        if looked is not None:
-            looked = looked[:, start:, len(BEFORE) : len(BEFORE) + columns]
-        return self.lm_head(self.norm(x[:, start:])), looked
+            if scores is not None:
+                looks.append(scores[:, start:, len(BEFORE) : len(BEFORE) + columns])
+        return self.lm_head(self.norm(x[:, start:])), looks
 
 
 def vision_rope(columns: int, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -174,13 +179,13 @@ def vision_rope(columns: int, device: torch.device) -> tuple[Tensor, Tensor]:
     return angles.cos(), angles.sin()
 
 
-def text_rope(columns: int, tail: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def text_rope(columns: int, tail: int, counted: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Positions in time, row and column: image columns share the first two, text moves all three on together."""
     head = TEXT["head"]
     speeds = 1.0 / TEXT["theta"] ** (torch.arange(0, head, 2, device=device) / head)
     first = torch.arange(len(BEFORE), device=device)
     fixed = torch.full((columns,), len(BEFORE), device=device)
-    last = torch.arange(tail, device=device) + len(BEFORE) + columns
+    last = torch.arange(tail, device=device) + len(BEFORE) + counted
     still = torch.cat((first, fixed, last))
     moving = torch.cat((first, fixed + torch.arange(columns, device=device), last))
     positions = [still, still, moving]
@@ -199,7 +204,10 @@ def published(weights: dict[str, Tensor]) -> dict[str, Tensor]:
         head, _, rest = name.partition(".")
         if head in ("shows_head", "middle_head"):
             continue
-        if name == "embed.weight":
+        if name == "places":
+            # The published grid is square; a strip is one row, so every row of the grid is the same.
+            out[tower + "embeddings.position_embedding.weight"] = value.repeat(KNOTS, 1)
+        elif name == "embed.weight":
             narrow = value.view(wide, 1, patch, COLUMN).repeat_interleave(RULES.stretch, 3) / (3 * RULES.stretch)
             out[tower + "embeddings.patch_embedding.weight"] = narrow.expand(-1, 3, -1, -1)
         elif name == "embed.bias":
@@ -214,5 +222,4 @@ def published(weights: dict[str, Tensor]) -> dict[str, Tensor]:
             out[name] = value
         else:
             out[f"model.{name}"] = value
-    out[tower + "embeddings.position_embedding.weight"] = torch.zeros(4, wide)
     return {name: value.contiguous() for name, value in out.items()}

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from line_shards import BUCKETS, COLUMN, RULES
+from line_text import CHARACTERS
 from muon import Muon
 from reader_model import EOS, FIRST, PAD, Reader
 from torch import Tensor
@@ -47,17 +48,25 @@ def batches(
         arrays = np.load(folder / f"lines-{number:04}.npz")
         plan = []
         for bucket in BUCKETS:
-            text = arrays[f"text{bucket}"]
-            fit = np.flatnonzero((text > 0).sum(1) <= SPOKEN[bucket])
-            rng.shuffle(fit)
+            fit = np.flatnonzero((arrays[f"text{bucket}"] > 0).sum(1) <= SPOKEN[bucket])
+            # Lines of nearly one width go together, a little shuffled: a batch counts as as wide as its widest line.
+            widths = inked(arrays[f"pixels{bucket}"])
+            fit = fit[np.argsort(widths[fit] + rng.uniform(0, 2, len(fit)))]
             size = max(1, frames // bucket)
-            plan += [(bucket, fit[i : i + size]) for i in range(0, len(fit) - size + 1, size)]
+            first = int(rng.integers(0, len(fit) % size + 1))
+            plan += [(bucket, fit[i : i + size]) for i in range(first, len(fit) - size + 1, size)]
         rng.shuffle(plan)
         loaded = {name: arrays[name] for name in arrays.files}
         for bucket, rows in plan:
             names = ("pixels", "text", "shows", "middle", "places")
             yield number, {name: loaded[f"{name}{bucket}"][rows] for name in names}
         number += 1
+
+
+def inked(pixels: np.ndarray) -> np.ndarray:
+    """Of each strip, the columns up to the last that holds ink."""
+    dark = pixels.min(axis=1) < 200
+    return np.where(dark.any(1), -(-(dark.shape[1] - dark[:, ::-1].argmax(1)) // COLUMN), 1)
 
 
 def as_tensors(rows: dict[str, np.ndarray], device: torch.device) -> dict[str, Tensor]:
@@ -78,9 +87,18 @@ def roughened(pixels: Tensor) -> Tensor:
     return pixels.roll(int(torch.randint(-1, 2, ()).item()), 1) if torch.rand(()) < 0.4 else pixels
 
 
+def misheard(tokens: Tensor) -> Tensor:
+    """Some characters swapped for others, as they are when the decoder goes on from its own mistakes."""
+    wrong = torch.randint(FIRST, FIRST + len(CHARACTERS), tokens.shape, device=tokens.device)
+    return torch.where(torch.rand(tokens.shape, device=tokens.device) < 0.04, wrong, tokens)
+
+
 def losses(model: Reader, rows: dict[str, Tensor], speaking: bool) -> dict[str, Tensor]:
     pixels = scaled(rows["pixels"])
-    seen = model.see(roughened(pixels) if model.training else pixels)
+    bucket = pixels.shape[2] // COLUMN
+    # Every width must be met, and shapes must be few: the columns behind the widest line are there, but not counted.
+    counted = min(bucket, int(inked(rows["pixels"].numpy(force=True)).max()) + random.randint(0, 3))
+    seen = model.see(roughened(pixels) if model.training else pixels, counted)
     shows, middle = model.shows_head(seen), model.middle_head(seen)
     out = {
         "shows": F.cross_entropy(shows.flatten(0, 1), rows["shows"].flatten()),
@@ -88,22 +106,23 @@ def losses(model: Reader, rows: dict[str, Tensor], speaking: bool) -> dict[str, 
     }
     out["right"] = (shows.argmax(-1) == rows["shows"])[rows["shows"] > 0].float().mean().detach()
     if speaking:
-        most = SPOKEN[pixels.shape[2] // COLUMN]
+        most = SPOKEN[bucket]
         text = rows["text"][:, :most]
         there = text > 0
         tokens = torch.where(there, text - 1 + FIRST, PAD)
-        logits, looks = model.speak(model.project(seen), tokens)
+        logits, looks = model.speak(model.project(seen), misheard(tokens) if model.training else tokens, counted)
         lengths = there.sum(1)
         wanted = F.pad(tokens, (0, 1), value=PAD).scatter(1, lengths[:, None], EOS)
-        counted = torch.arange(most + 1, device=text.device) <= lengths[:, None]
+        said = torch.arange(most + 1, device=text.device) <= lengths[:, None]
         each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none").view_as(wanted)
-        out["speak"] = each[counted].mean()
-        out["said"] = (logits.argmax(-1) == wanted)[counted].float().mean().detach()
-        spots = looks[:, :most].log_softmax(-1)
+        out["speak"] = each[said].mean()
+        out["said"] = (logits.argmax(-1) == wanted)[said].float().mean().detach()
         place = rows["places"][:, :most].unsqueeze(-1)
-        last = spots.shape[-1] - 1
-        near = torch.cat([spots.gather(2, (place + d).clamp(0, last)) for d in (-1, 0, 1)], -1).logsumexp(-1)
-        out["look"] = -near[there].mean()
+        for layer, scores in enumerate(looks, 1):
+            spots = scores[:, :most].log_softmax(-1)
+            last = spots.shape[-1] - 1
+            near = torch.cat([spots.gather(2, (place + d).clamp(0, last)) for d in (-1, 0, 1)], -1).logsumexp(-1)
+            out[f"look{layer}"] = -near[there].mean()
     return out
 
 
@@ -129,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", type=int, default=6000)
-    parser.add_argument("--alone", type=int, default=700, help="steps of the encoder before the decoder joins")
+    parser.add_argument("--alone", type=int, default=350, help="steps of the encoder before the decoder joins")
     parser.add_argument("--minutes", type=float, default=85, help="of this piece")
     parser.add_argument("--finish", action="store_true", help="the learning rate goes down within this piece's minutes")
     parser.add_argument("--frames", type=int, default=2800, help="columns a batch")
@@ -145,9 +164,13 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model = Reader().to(device)
     matrices = [p for n, p in model.named_parameters() if p.dim() == 2 and n.split(".")[0] in ("vision", "layers")]
-    chosen = {id(p) for p in matrices}
+    chosen = {id(p) for p in (*matrices, model.places)}
     rest = [p for p in model.parameters() if id(p) not in chosen]
-    optimizers = [Muon(matrices, args.rate), torch.optim.AdamW(rest, args.rate, betas=(0.9, 0.98), weight_decay=0.01)]
+    optimizers = [
+        Muon(matrices, args.rate),
+        torch.optim.AdamW(rest, args.rate, betas=(0.9, 0.98), weight_decay=0.01),
+        torch.optim.AdamW([model.places], args.rate, betas=(0.9, 0.98), weight_decay=0.0),
+    ]
     checkpoint = args.work / f"{args.name}.pt"
     step = number = 0
     if checkpoint.exists():
@@ -184,7 +207,7 @@ def main() -> None:
         out = losses(model, as_tensors(rows, device), speaking)
         total = out["shows"] + 0.5 * out["middle"]
         if speaking:
-            total = total + out["speak"] + 0.3 * out["look"]
+            total = total + out["speak"] + 0.3 * (out["look1"] + out["look2"])
         total.backward()
         norm = torch.nn.utils.clip_grad_norm_(rest, 1.0)
         passed = (time.time() - began) / (args.minutes * 60) if args.finish else step / args.steps
