@@ -119,3 +119,23 @@ def test_a_text_is_spoken_by_a_real_model(core: Core, store: Store, tmp_path: Pa
     studio.stop()
     assert np.isfinite(studio.playback.samples).all()
     assert abilities.config_of("no/such-model") == {}
+
+
+def test_the_built_in_reader_reads_print(
+    core: Core, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(abilities, "layout", lambda core: None)  # the one here has random weights
+    sheet = Sheet((700, 300))
+    sheet.line(40, 60, "The crane stands in the marsh", 32)
+    sheet.line(40, 120, "and waits for the morning.", 32)
+    sheet.image.save(tmp_path / "page.png")
+    streams = Streams(core)
+    reading = Reading(store, streams, streams, lambda *a, **m: None, tmp_path)
+    reading.wish = Wish(model=abilities.READER)
+    reading.add([tmp_path / "page.png"])
+    store.wait()
+    streams.held[0].finish()
+    item = reading.items[0]
+    assert (item.state, item.error) == ("done", "")
+    text = " ".join(" ".join(element.text for element in item.read[1].elements).split())
+    assert text == "The crane stands in the marsh and waits for the morning."
