@@ -40,6 +40,7 @@ class Spoken:
     rate = 24_000
     presets = ("vivian",)
     clones = False
+    engine: Any = None  # nothing is asked of one
 
     def check(self, manner: Any) -> None:
         if manner.language not in ("auto", "english"):
