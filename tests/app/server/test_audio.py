@@ -17,6 +17,7 @@ import openai
 import pytest
 import soundfile
 
+from app.server.audio.speech import unpacked
 from app.server.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
@@ -220,16 +221,20 @@ def learn(live: Live, path: str = "/v1/audio/voice-clone/prompt", sound: bytes =
     return httpx.post(live.url + path, files={"ref_audio": ("me.wav", sound)}, data=form, timeout=60)
 
 
-@pytest.mark.parametrize("text", [None, "What I said."])
-def test_a_prompt_speaks_like_its_recording(live: Live, text: str | None) -> None:
-    form = {} if text is None else {"ref_text": text}
-    made = learn(live, **form).json()
+def test_a_prompt_speaks_like_its_recording(live: Live) -> None:
+    made = learn(live, ref_text="What I said.").json()
     assert made["model"] == "base"
-    clone = {"prompt": made["prompt"]}
-    first = say(live, "/v1/audio/voice-clone", model="base", **clone)
+    first = say(live, "/v1/audio/voice-clone", model="base", prompt=made["prompt"])
     assert first.status_code == 200, first.text
-    direct = {"ref_audio": base64.b64encode(RECORDING).decode(), **form}
+    direct = {"ref_audio": base64.b64encode(RECORDING).decode(), "ref_text": "What I said."}
     assert say(live, "/v1/audio/voice-clone", model=None, **direct).content == first.content
+
+
+@pytest.mark.parametrize("form", [{}, {"ref_text": "What I said.", "x_vector_only": "true"}])
+def test_a_prompt_of_the_colour_alone_holds_no_recording(live: Live, form: dict[str, str]) -> None:
+    clone = unpacked(learn(live, **form).json()["prompt"])
+    assert (clone.codes, clone.text) == (None, None)
+    assert np.isfinite(clone.vector).all()
 
 
 @pytest.mark.parametrize(("body", "param"), [
