@@ -99,6 +99,9 @@ class Core:
         self._frames = frames
         self._service: Future[Service] = Future()
         self._speaking: set[Speaking] = set()
+        self._reaches: dict[str, str] = {}
+        # what a person set for a model: fields of SamplingParams, and `thinking`
+        self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
         self.state = CoreState()
         self.changed = Hook()
 
@@ -122,6 +125,11 @@ class Core:
         if state != self.state:
             self.state = state
             self.changed()
+
+    def reach(self, what: str, sentence: str) -> None:
+        """Say that something reaches beyond this machine: a server, a download. An empty sentence ends it."""
+        self._reaches = {key: told for key, told in {**self._reaches, what: sentence}.items() if told}
+        self.tell(beyond=" ".join(self._reaches.values()))
 
     def use(
         self,
@@ -151,8 +159,10 @@ class Core:
         """Load a model now; the strip tells that it is being loaded."""
         self.use(lambda service: self._load(service, name), then, failed)
 
-    def unload(self, name: str, then: Callable[[None], Any] | None = None) -> None:
-        self.use(lambda service: service.engine.unload(name, cancel=True), then)
+    def unload(
+        self, name: str, then: Callable[[None], Any] | None = None, failed: Callable[[str], Any] | None = None
+    ) -> None:
+        self.use(lambda service: service.engine.unload(name, cancel=True), then, failed)
 
     def hear(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
         """What is said in a sound file, written down by a model that listens."""
@@ -215,9 +225,10 @@ class Core:
             raise BadRequest(
                 tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
             )
-        params: SamplingParams = SamplingParams(**ask.sampling)
+        params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
+        thinking = self.defaults_of(ask.model).get("thinking") if ask.thinking is None else ask.thinking
         conversation = Conversation(
-            ask.messages, params, tools=ask.tools, thinking=ask.thinking, continue_last=ask.continue_last
+            ask.messages, params, tools=ask.tools, thinking=thinking, continue_last=ask.continue_last
         )
         prepared = prepare(conversation, loaded, ask.model)
         speaking.gather.put(("working", tr("Reading {n} tokens.", n=len(prepared.request.prompt_ids))))
@@ -249,6 +260,10 @@ class Core:
         device = loaded.backend.describe()
         self._work.post(lambda: self.tell(model=name, device=device))
         return loaded
+
+
+def _sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in chosen.items() if key != "thinking"}
 
 
 def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:

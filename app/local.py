@@ -50,4 +50,5 @@ def local_service(
     named = {**models, **dict(preferences.get("models", {}))}
     folder = preferences.get("models_folder")
     catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
+    catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
     return Service(engine, load_source, catalogue, Meters())

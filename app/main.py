@@ -104,6 +104,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
         )
 
     core = Core(work, make_service or service, lambda deliver: Frames(deliver, app))
+    core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
     desk = Desk(places, preferences, look, Store(places.database, poster.post), work, core, Actions(look))
     if models:
         preferences.put("model", next(iter(models)))
@@ -112,6 +113,8 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     window.show()
     add_tray(window)
     core.start()
+    if preferences.get("server.on"):
+        window.pane("server")  # goes on serving where it was left serving
     if wanted.files:
         window.take_files(wanted.files)
     return window

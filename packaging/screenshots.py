@@ -5,11 +5,13 @@ The engine is a script, so that the same pictures come out everywhere. What a pa
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,7 @@ def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     from app.main import Start, open_window
     from tests.app.gui.scripted import scripted_service
 
+    os.environ["HF_HUB_CACHE"] = str(folder / "hub")
     places = places_under(folder / "grus").make()
     preferences = Preferences(places.preferences)
     preferences.put("appearance", theme)
@@ -141,6 +144,54 @@ def close_settings(window: Any) -> None:
         pane.toggle_panel()
 
 
+def models(app: Any, window: Any) -> None:
+    """Good choices for a machine that is the same in every picture."""
+    from engine.machine import Machine
+
+    pane = window.pane("models")
+    until(app, lambda: pane.library.known and pane.machinery.machine)
+    pane.machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
+    pane.turn_to(1)
+    pane.choose("Qwen/Qwen3-8B-GGUF")
+
+
+def server(app: Any, window: Any) -> None:
+    """As it looks while programs use it."""
+    from app.gui.viewmodels.server.hosting import Live
+
+    pane = window.pane("server")
+    until(app, lambda: pane.hosting.models)
+    pane._timer.stop()
+    hosting = pane.hosting
+    hosting.state, hosting.address = "on", "http://127.0.0.1:8080"
+    hosting.rates.extend([0.0] * 40 + [44 + 9 * math.sin(i / 5) + 4 * math.sin(i) for i in range(80)])
+    hosting.requests = [Live("a", "Qwen3-0.6B", 3.4), Live("b", "Qwen3-0.6B", 0.8)]
+    hosting.log.extend(f"10:42:{second:02}  POST /v1/chat/completions 200 {second / 10:.1f}s" for second in (7, 19, 31))
+    hosting.changed()
+    hosting.moved()
+
+
+def settings(app: Any, window: Any) -> None:
+    """With folders as they are on a person's machine."""
+    from engine.machine import Machine
+
+    pane = window.pane("settings")
+    until(app, lambda: pane.privacy.stored and pane.computing._machinery.machine)
+    home = Path("/home/robin/.local/share/Grus")
+    sizes = (2_400_000, 18_000_000, 4_100_000, 3_000, 12_600_000_000)
+    paths = (home / "grus.sqlite3", home / "attachments", home, Path("/home/robin/.config/Grus/preferences.json"),
+             Path("/home/robin/.cache/huggingface/hub"))  # fmt: skip
+    pane.privacy.stored = [
+        replace(kept, path=path, nbytes=nbytes)
+        for kept, path, nbytes in zip(pane.privacy.stored, paths, sizes, strict=True)
+    ]
+    pane.privacy.changed()
+    pane.computing._machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
+
+
+USED = {"models": models, "server": server, "settings": settings}
+
+
 def shot(app: Any, window: Any, name: str) -> None:
     spin(app, 0.3)
     window.grab().save(str(IMAGES / f"{name}.png"))
@@ -168,6 +219,8 @@ def main() -> int:
                 if spec.name != "chat":
                     window.open_pane(spec.name)
                     spin(app, 1.0)
+                    if spec.name in USED:
+                        USED[spec.name](app, window)
                     shot(app, window, f"{spec.name}-{theme}")
             window.open_pane("chat")
             window.show_shortcuts()

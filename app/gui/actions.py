@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 
 from app.gui.look import Look
 
@@ -25,7 +25,7 @@ class Listed:
 
 
 class Actions:
-    """Actions belong to a widget: the window's work everywhere, a pane's while the focus is in it."""
+    """Actions belong to a widget: the window's work everywhere, a pane's while the pane is shown."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
@@ -48,9 +48,7 @@ class Actions:
         action.triggered.connect(lambda checked=False: run())
         sequences = [QKeySequence(one) for one in keys.split()]
         action.setShortcuts(sequences)
-        window = owner.isWindow()
-        context = Qt.ShortcutContext.WindowShortcut if window else Qt.ShortcutContext.WidgetWithChildrenShortcut
-        action.setShortcutContext(context)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)  # of a pane that is hidden, Qt hears none
         shown = sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
         action.setToolTip(f"{title} ({shown})" if shown else title)
         if icon:
@@ -81,7 +79,7 @@ class Actions:
             for sequence in line.action.shortcuts():
                 keys = sequence.toString()
                 owner = line.action.parent()
-                everywhere = line.action.shortcutContext() == Qt.ShortcutContext.WindowShortcut
+                everywhere = isinstance(owner, QMainWindow)
                 for (other, taken), title in seen.items():
                     if taken == keys and (other in (owner, "window") or everywhere):
                         found.append(f"{keys}: {title}, {line.title}")

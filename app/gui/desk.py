@@ -39,3 +39,4 @@ class Desk:
     hand_over: Callable[[str, Sequence[Path]], Any] = lambda name, files: None  # files to another pane
     found: list[Callable[[str], list[tuple[str, Callable[[], Any]]]]] = field(default_factory=list)  # for the palette
     models_changed: Hook = field(default_factory=Hook)  # a model was added, removed, loaded or unloaded
+    wiped: Hook = field(default_factory=Hook)  # everything that is remembered is about to go, or is gone: begin anew

@@ -61,5 +61,6 @@ class Preferences:
     def _write(self) -> None:
         with self._guard:
             fresh = self._file.with_name(f"{self._file.name}.new")
+            fresh.touch(mode=0o600)  # the server's keys are in it
             fresh.write_text(json.dumps(self._values, ensure_ascii=False, indent=1), encoding="utf-8")
             os.replace(fresh, self._file)

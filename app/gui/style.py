@@ -87,6 +87,12 @@ QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSp
 QCheckBox, QRadioButton { background: transparent; spacing: 8px; border: 2px solid transparent; border-radius: 4px; padding: 1px; }
 QCheckBox:focus, QRadioButton:focus { border: 2px solid $accent; }
 
+QCheckBox::indicator {
+    width: 16px; height: 16px; border: 1px solid $second; border-radius: 4px; background: $window;
+}
+QCheckBox::indicator:hover { background: $hover; }
+QCheckBox::indicator:checked { background: $accent; border: 1px solid $accent; image: url("$check"); }
+
 QListView, QTreeView, QTableView {
     background: transparent; border: none; selection-background-color: $selected; selection-color: $text;
 }
@@ -94,6 +100,7 @@ QListView::item, QTreeView::item { border-radius: 6px; padding: 4px 6px; color: 
 QListView::item:hover, QTreeView::item:hover { background: $hover; }
 QListView::item:selected, QTreeView::item:selected { background: $selected; color: $text; }
 QListView:focus, QTreeView:focus, QTableView:focus { border: 2px solid $accent; border-radius: ${corner}px; }
+QListView[kind="lines"]:focus { border: none; }
 QHeaderView::section { background: $side; color: $second; border: none; border-bottom: 1px solid $line; padding: 4px 8px; }
 
 QMenu { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 4px; }
@@ -132,8 +139,9 @@ def sheet(theme: Theme) -> str:
     """The whole style sheet."""
     from app.gui.icons import FOLDER
 
-    arrow = FOLDER.parent / "styles" / ("arrow-dark.svg" if theme.dark else "arrow-light.svg")
-    return SHEET.substitute(colours(theme), corner=CORNER, arrow=arrow.as_posix())
+    folder, ending = FOLDER.parent / "styles", "dark.svg" if theme.dark else "light.svg"
+    arrow, check = (folder / f"{name}-{ending}" for name in ("arrow", "check"))
+    return SHEET.substitute(colours(theme), corner=CORNER, arrow=arrow.as_posix(), check=check.as_posix())
 
 
 def palette(theme: Theme) -> QPalette:

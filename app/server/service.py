@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +37,7 @@ class EngineLike(Protocol):
     def submit(self, request: Request) -> Handle: ...
     def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
     def load(self, name: str) -> Any: ...
-    def unload(self, name: str) -> Any: ...
+    def unload(self, name: str, *, cancel: bool = False) -> Any: ...
     def keep(self, name: str, seconds: float | None) -> Any: ...
     def forget_prefixes(self) -> int: ...
     def models(self) -> Sequence[Any]: ...
@@ -56,6 +57,8 @@ class Running:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
+        self.model = ""
+        self.began = time.monotonic()
         self._handle = handle
         self._events = handle.__aiter__()
         self._first: asyncio.Task[Event] | None = None
@@ -116,7 +119,8 @@ class Service:
         self._models: dict[str, Any] = {}
         self._beside: set[str] = set()  # what served models need beside them, by a name that no client can say
         self._guard = threading.Lock()
-        self._loading: dict[str, asyncio.Lock] = {}
+        # by event loop too: a server that is started again has a new one
+        self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
         self._running: set[Running] = set()
         self.engine = make_engine(self._loaded_for_engine)
 
@@ -162,7 +166,8 @@ class Service:
         known = self.known(name)
         loaded = self._models.get(known.name)
         if loaded is None:
-            async with self._loading.setdefault(known.name, asyncio.Lock()):
+            turn = (asyncio.get_running_loop(), known.name)
+            async with self._loading.setdefault(turn, asyncio.Lock()):
                 if known.name not in self._models:
                     await asyncio.to_thread(self.engine.load, known.name)
                 loaded = self._models[known.name]
@@ -205,6 +210,7 @@ class Service:
         if self.log_prompts:
             log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
         running = Running(self.start(request), reader or ReplyReader(), self.meters, self._running.discard)
+        running.model = request.model
         self._running.add(running)
         return running
 
@@ -216,9 +222,14 @@ class Service:
             self.meters.refused(error)
             raise
 
+    @property
+    def running(self) -> list[Running]:
+        """Requests of clients, the oldest first."""
+        return sorted(self._running.copy(), key=lambda running: running.began)
+
     def abort(self, id: str | None) -> int:
         """Cancel the request of this id, or all. Returns how many were found."""
-        found = [running for running in self._running if id is None or running.id == id]
+        found = [running for running in self._running.copy() if id is None or running.id == id]
         for running in found:
             running.cancel()
         return len(found)

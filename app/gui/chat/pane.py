@@ -140,11 +140,17 @@ class ChatPane(Pane):
         self.model_box.listed.connect(self._choose_usual)
         self.splitter.splitterMoved.connect(lambda *_: self.desk.preferences.put("chat.widths", self.splitter.sizes()))
         self.desk.found.append(self._found)
+        self.desk.wiped.connect(self._begin_anew)
 
     # -- the pane
 
     def entered(self) -> None:
         self.composer.field.setFocus()
+
+    def _begin_anew(self) -> None:
+        self.talk.stop()
+        self.begin()
+        self.shelf.look()
 
     def take(self, files: Sequence[Path]) -> None:
         self.draft.add(files)

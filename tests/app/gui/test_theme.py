@@ -36,7 +36,7 @@ def test_the_measure_knows_black_from_white() -> None:
 
 def test_the_style_sheet_has_no_colour_of_its_own() -> None:
     assert not re.findall(r"#[0-9A-Fa-f]{3,8}\b", SHEET.template)
-    used = set(re.findall(r"\$\{?(\w+)", SHEET.template)) - {"corner", "arrow"}
+    used = set(re.findall(r"\$\{?(\w+)", SHEET.template)) - {"corner", "arrow", "check"}
     assert used <= set(colours(LIGHT))
 
 
