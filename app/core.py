@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.hook import Hook
+from app.stream import Stream
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Core:
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
+        self._streams: set[Stream] = set()
         self.state = CoreState()
         self.changed = Hook()
 
@@ -205,9 +207,30 @@ class Core:
         threading.Thread(target=speak, name="grus-reply", daemon=True).start()
         return speaking
 
+    def stream(
+        self, work: Callable[[Core], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+    ) -> Stream:
+        """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread, and may use
+        `service` and `bring`."""
+        stream = Stream(lambda: work(self), self._frames, hear, ended, self._streams.discard)
+        self._streams.add(stream)
+        stream.start()
+        return stream
+
+    @property
+    def service(self) -> Service:
+        """Beside the UI thread: the engine and its models. Waits until they are there."""
+        return self._service.result()
+
+    def bring(self, name: str) -> LoadedModel:
+        """Beside the UI thread: a model, loaded if it was not. The strip tells of it."""
+        return self._load(self.service, name)
+
     def close(self) -> None:
         for speaking in tuple(self._speaking):
             speaking.cancel()
+        for stream in tuple(self._streams):
+            stream.cancel()
         if self._service.done() and not self._service.exception():
             self._service.result().close()
 

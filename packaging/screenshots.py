@@ -56,6 +56,17 @@ OTHERS = (
 )
 
 
+SAID = (
+    "Good morning. We begin with the count of the cranes.",
+    "Two hundred and twelve were seen at the lake, and forty in the fields behind it.",
+    "Who takes the early watch tomorrow?",
+)
+STORY = (
+    "The crane stands in the marsh and waits for the first light. Then it spreads its wings, bows, and dances.\n\n"
+    "Nobody knows why cranes dance. They do it in spring and in winter, alone and in hundreds."
+)
+
+
 def spin(app: Any, seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -93,6 +104,37 @@ def fill_chat(desk: Any) -> None:
     desk.preferences.put("conversation", desk.store.ask(fill).result())
 
 
+def fill_media(desk: Any, folder: Path) -> None:
+    """A page that was read, a recording that was written down, a text that was spoken."""
+    import soundfile
+
+    from app.gui.store import kept
+    from app.gui.store.kept import Result
+    from app.gui.viewmodels.read.item import Item, Wish, to_result
+    from engine.pipelines.reading.reader import Reader
+    from tests.engine.pipelines.listening.conftest import RATE, talk
+    from tests.engine.pipelines.reading.fakes import Fake, by_colour
+    from tests.engine.pipelines.reading.sheets import article
+
+    sheet = article(2)
+    page, sound = folder / "Journal of Cranes 17.png", folder / "Count at the lake.wav"
+    sheet.image.save(page)
+    soundfile.write(sound, talk(3), RATE)
+    item = Item(page, page.name, Wish(), state="done", numbers=(1,))
+    for event in Reader(Fake(by_colour(sheet.texts)), None).read([page]):
+        if hasattr(event, "progress") and hasattr(event, "page"):
+            item.read[event.page.number] = event.page
+    said = [{"start": 0.8 + 2.2 * i, "end": 2.2 + 2.4 * i, "text": text} for i, text in enumerate(SAID)]
+    choice = {"model": "Qwen3-TTS", "preset": "vivian"}
+    desk.store.ask(lambda db: kept.add_result(db, to_result(item)))
+    desk.store.ask(
+        lambda db: kept.add_result(db, Result(0, "listen", sound.name, str(sound), {"segments": said, "seconds": 7.7}))
+    )
+    spoken = {"text": STORY, "choice": choice, "seconds": 7.7}
+    desk.store.ask(lambda db: kept.add_result(db, Result(0, "speak", STORY[:48] + "…", "", spoken, str(sound))))
+    desk.store.ask(lambda db: kept.keep_draft(db, "speak", STORY)).result()
+
+
 def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     from app.gui.places import places_under
     from app.gui.preferences import Preferences
@@ -113,6 +155,7 @@ def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     kept: Any = Kept()
     kept.store, kept.preferences = store, preferences
     fill_chat(kept)
+    fill_media(kept, folder)
     store.close()
     service, _ = scripted_service(folder / "models", ("Qwen3-0.6B",))
     window = open_window(app, Start(), places, lambda: service)
@@ -192,6 +235,15 @@ def settings(app: Any, window: Any) -> None:
 USED = {"models": models, "server": server, "settings": settings}
 
 
+def media_in_use(window: Any, name: str) -> None:
+    pane = window.pane(name)
+    if name == "read":
+        for _ in range(3):
+            pane.blocks.step(1)
+    elif name in ("listen", "speak"):
+        pane.player.seek(3.5)
+
+
 def shot(app: Any, window: Any, name: str) -> None:
     spin(app, 0.3)
     window.grab().save(str(IMAGES / f"{name}.png"))
@@ -218,7 +270,8 @@ def main() -> int:
             for spec in window.specs:
                 if spec.name != "chat":
                     window.open_pane(spec.name)
-                    spin(app, 1.0)
+                    spin(app, 1.5)
+                    media_in_use(window, spec.name)
                     if spec.name in USED:
                         USED[spec.name](app, window)
                     shot(app, window, f"{spec.name}-{theme}")

@@ -25,6 +25,10 @@ QWidget[kind="card"] { background: $window; border: 1px solid $line; border-radi
 QWidget[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
 QWidget[kind="bubble"] { background: $bubble; border-radius: ${corner}px; }
 QWidget[kind="codebox"] { background: $code; border: 1px solid $line; border-radius: ${corner}px; }
+QWidget[kind="block"] { background: transparent; border: 1px solid transparent; border-radius: ${corner}px; }
+QWidget[kind="block"]:hover { background: $hover; }
+QWidget[kind="block"][chosen="true"] { background: $selected; border: 1px solid $accent; }
+QTableWidget[kind="bare"] { gridline-color: $line; border: 1px solid $line; background: $window; }
 QWidget[kind="line"] { background: $line; }
 
 QLabel { background: transparent; }
@@ -101,6 +105,8 @@ QListView::item:hover, QTreeView::item:hover { background: $hover; }
 QListView::item:selected, QTreeView::item:selected { background: $selected; color: $text; }
 QListView:focus, QTreeView:focus, QTableView:focus { border: 2px solid $accent; border-radius: ${corner}px; }
 QListView[kind="lines"]:focus { border: none; }
+QListView[kind="plain"]:focus, QTableView[kind="plain"]:focus { border: none; }
+QTableView[kind="plain"]::item { padding: 6px 8px; }
 QHeaderView::section { background: $side; color: $second; border: none; border-bottom: 1px solid $line; padding: 4px 8px; }
 
 QMenu { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 4px; }

@@ -45,6 +45,7 @@ class Deeds:
         add("export_pdf", tr("Export as PDF"), self._on_open(self._exports("pdf")), "Ctrl+P", "save")
         add("import", tr("Import a conversation"), lambda: pane.files.choose_import(pane.imported), "Ctrl+O", "upload")
         add("attach", tr("Attach files"), self.attach, "Ctrl+Shift+A", "attach")
+        add("dictate", tr("Dictate"), pane.dictation.toggle, "Ctrl+Shift+V", "mic")
         add("model", tr("Choose the model"), pane.model_box.showPopup, "Ctrl+M", "models")
         add("panel", tr("System prompt and sampling"), pane.toggle_panel, "Ctrl+.", "sliders")
         add("before", tr("Message before"), lambda: pane.choose(-1), "Alt+Up")

@@ -18,6 +18,7 @@ from app.gui.actions import wear
 from app.gui.buttons import icon_button, label
 from app.gui.chat.composer import Composer
 from app.gui.chat.deeds import Deeds
+from app.gui.chat.dictation import Dictation
 from app.gui.chat.drawn import Drawn
 from app.gui.chat.files import Files
 from app.gui.chat.modelbox import ModelBox
@@ -62,6 +63,7 @@ class ChatPane(Pane):
         )
         self._shown: int | None = None  # which conversation the rows are of
         self.composer = Composer(desk.look, self.draft)
+        self.dictation = Dictation(desk, self.composer)
         self.model_box = ModelBox(desk)
         self.panel = Panel(desk.look, self.talk, desk.store)
         self.empty = Empty(desk.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
@@ -81,6 +83,7 @@ class ChatPane(Pane):
         self.title = label(kind="heading")
         wear(toggle := icon_button(self.desk.look, "sliders", ""), self.desk.actions["chat.panel"])
         wear(self.composer.attach, self.desk.actions["chat.attach"])
+        wear(self.composer.dictate, self.desk.actions["chat.dictate"])
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         head.addWidget(self.model_box)
@@ -160,7 +163,7 @@ class ChatPane(Pane):
         if self._editing is not None or self._answering is not None:
             self._end_edit()
             return True
-        if self.talk.stop():
+        if self.dictation.stop() or self.talk.stop():
             return True
         if self.transcript.chosen is not None:
             self.transcript.choose(None)

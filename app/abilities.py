@@ -1,0 +1,129 @@
+"""What the models on this machine can do besides chat: read pages, find their regions, listen, speak.
+
+Tells it from a model's config alone. Also makes the engine's readers, listeners and speakers over the one service, so
+that everything shares what is loaded. All of it runs beside the UI thread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.gui.texts import mark, tr
+from engine.errors import BadRequest, GrusError
+
+if TYPE_CHECKING:
+    from app.core import Core
+    from app.server.service import Service
+    from engine.pipelines.listening.listener import Listener
+    from engine.pipelines.reading.layout import Layout
+    from engine.pipelines.reading.recognizer import Recognizer
+    from engine.pipelines.speaking.speakers import Voice
+
+Ability = Literal["read", "layout", "listen", "speak"]
+READER = "Grus Reader"  # the small one that comes with Grus
+
+# English; shown through `tr`. What to get where there is none.
+ADVICE: dict[Ability, str] = {
+    "read": mark("No model here reads pictures. Add one in Models, for example PaddlePaddle/PaddleOCR-VL."),
+    "listen": mark("No model here listens. Add one in Models, for example UsefulSensors/moonshine-base."),
+    "speak": mark("No model here speaks. Add one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice."),
+}
+_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
+
+
+def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
+    """By what a checkpoint's config.json says."""
+    from app.kinds import kind_of
+    from engine.vision.registry import SIGHTS
+
+    if ability in ("listen", "speak"):
+        return kind_of(source, cache_dir) == ability
+    config = config_of(source, cache_dir)
+    kind = str(config.get("model_type"))
+    if ability == "layout":
+        return kind in _LAYOUTS
+    return kind in SIGHTS and isinstance(config.get("vision_config"), Mapping)
+
+
+def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
+    """The config.json of a folder or of a repository in the cache; empty where there is none to read."""
+    from engine.hub.resolve import resolve
+
+    try:
+        folder = resolve(source, cache_dir, download=False)
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (GrusError, OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def names(service: Service, ability: Ability) -> list[str]:
+    """Models that can do this. Reads the disk."""
+    catalogue = service.catalogue
+    found = [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
+    if ability == "read" and _built_in() is not None and READER not in found:
+        found.append(READER)
+    return found
+
+
+def needed(core: Core, ability: Ability, wanted: str) -> str:
+    """The model that was chosen, else the first that can. Raises BadRequest where there is none."""
+    found = names(core.service, ability)
+    if wanted in found:
+        return wanted
+    if not found:
+        raise BadRequest(tr(ADVICE[ability]), "model")
+    return found[0]
+
+
+def recognizer(core: Core, wanted: str) -> Recognizer:
+    """What reads regions."""
+    from engine.pipelines.reading.vision_recognizer import VisionRecognizer
+
+    name = needed(core, "read", wanted)
+    if name == READER and (folder := _built_in()) is not None:
+        loaded = core.service.engine.task(str(folder), _itself).result()  # type: ignore[attr-defined]
+    else:
+        loaded = core.bring(name)
+    return VisionRecognizer(core.service.engine, loaded, name)  # type: ignore[arg-type]
+
+
+def layout(core: Core) -> Layout | None:
+    """What finds regions, where a model for that is here; None: the splitter that needs none."""
+    from engine.pipelines.reading.model_layout import ModelLayout
+
+    found = names(core.service, "layout")
+    return ModelLayout(core.service.engine, found[0]) if found else None  # type: ignore[arg-type]
+
+
+def listener(core: Core, wanted: str) -> Listener:
+    """What writes down what is said."""
+    from engine.pipelines.listening.listener import Listener, ear
+
+    name = needed(core, "listen", wanted)
+    return Listener(core.service.engine, ear(name, core.bring(name)))  # type: ignore[arg-type]
+
+
+def speaker(core: Core, wanted: str) -> Voice:
+    """What speaks. It goes by its folder, as the codec beside it does."""
+    from engine.hub.resolve import resolve
+    from engine.pipelines.speaking.speakers import speaker as made
+
+    catalogue = core.service.catalogue
+    source = catalogue.look_up(needed(core, "speak", wanted)).source
+    folder = resolve(source, catalogue.cache_dir, download=False).resolve()
+    return made(core.service.engine, str(folder))  # type: ignore[arg-type]
+
+
+def _itself(loaded: Any) -> Generator[None, None, Any]:
+    return loaded
+    yield  # a task's work is a generator
+
+
+def _built_in() -> Path | None:
+    from engine.pipelines.reading import opening
+
+    return opening.starter()

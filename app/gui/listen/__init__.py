@@ -1,0 +1,1 @@
+"""The Listen pane: its views."""

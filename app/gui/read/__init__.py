@@ -1,0 +1,1 @@
+"""The Read pane: its views."""

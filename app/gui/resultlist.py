@@ -1,0 +1,125 @@
+"""A list of things that were made, newest first: a title, and one line about each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from app.gui.look import Look
+from app.gui.theme import GRID
+
+Index = QModelIndex | QPersistentModelIndex
+_ITEM = Qt.ItemDataRole.UserRole
+
+
+class Made(Protocol):
+    title: str
+
+    @property
+    def failed(self) -> bool: ...
+    @property
+    def share(self) -> float | None:
+        """How much of it is made; None: all."""
+
+    def status(self) -> str: ...
+
+
+class _Model(QAbstractListModel):
+    def __init__(self, items: Callable[[], Sequence[Made]]) -> None:
+        super().__init__()
+        self.items = items
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own spelling)
+        return 0 if parent.isValid() else len(self.items())
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        item = self.items()[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return item.title
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            return f"{item.title}, {item.status()}"
+        return item if role == _ITEM else None
+
+
+class ResultList(QListView):
+    """`chosen(item)`; `menu_wanted(item, where)`."""
+
+    chosen = Signal(object)
+    menu_wanted = Signal(object, QPoint)
+
+    def __init__(self, look: Look, name: str, items: Callable[[], Sequence[Made]]) -> None:
+        super().__init__()
+        self.setProperty("kind", "plain")  # the focus is drawn around a row
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
+        self._model = _Model(items)
+        self.setModel(self._model)
+        self.painter = _Painter(look)
+        self.setItemDelegate(self.painter)
+        self.clicked.connect(lambda index: self.chosen.emit(index.data(_ITEM)))
+        self.activated.connect(lambda index: self.chosen.emit(index.data(_ITEM)))
+        look.on_change(self, self.viewport().update)
+
+    def reset_items(self, current: Made | None) -> None:
+        self._model.beginResetModel()
+        self._model.endResetModel()
+        self.painter.current = current
+        if current in self._model.items():
+            self.setCurrentIndex(self._model.index(list(self._model.items()).index(current), 0))
+
+    def refresh(self) -> None:
+        self.viewport().update()
+
+    def _menu(self, where: QPoint) -> None:
+        item = self.indexAt(where).data(_ITEM)
+        if item is not None:
+            self.menu_wanted.emit(item, self.viewport().mapToGlobal(where))
+
+
+class _Painter(QStyledItemDelegate):
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self.current: Made | None = None
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(100, option.fontMetrics.lineSpacing() * 2 + 8 + GRID * 2)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        item: Made = index.data(_ITEM)
+        theme, room = self._look.theme, option.rect.adjusted(GRID, 1, -GRID, -1)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if item is self.current or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.selected if item is self.current else theme.hover))
+            painter.drawRoundedRect(room, 6, 6)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QColor(theme.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
+        words, line = room.adjusted(GRID, GRID - 2, -GRID, -GRID), option.fontMetrics.lineSpacing()
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(self._look.font())
+        painter.setPen(QColor(theme.text))
+        title = painter.fontMetrics().elidedText(item.title, Qt.TextElideMode.ElideRight, words.width())
+        painter.drawText(QRectF(words.left(), words.top(), words.width(), line), left, title)
+        painter.setFont(self._look.font(0.9))
+        painter.setPen(QColor(theme.error if item.failed else theme.second))
+        told = painter.fontMetrics().elidedText(item.status(), Qt.TextElideMode.ElideRight, words.width())
+        painter.drawText(QRectF(words.left(), words.top() + line + 2, words.width(), line), left, told)
+        if item.share is not None:
+            groove = QRectF(words.left(), words.top() + 2 * line + 5, words.width(), 4)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.pressed))
+            painter.drawRoundedRect(groove, 2, 2)
+            painter.setBrush(QColor(theme.accent))
+            painter.drawRoundedRect(QRectF(groove.left(), groove.top(), groove.width() * item.share, 4), 2, 2)
+        painter.restore()

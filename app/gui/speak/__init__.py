@@ -1,0 +1,1 @@
+"""The Speak pane: its views."""

@@ -1,0 +1,354 @@
+"""The Speak pane: what was spoken on the left; the text, the voice, and the player."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import abilities
+from app.gui.abilitybox import AbilityBox
+from app.gui.actions import wear
+from app.gui.buttons import icon_button, label, text_button
+from app.gui.desk import Desk
+from app.gui.pane import Pane
+from app.gui.resultlist import ResultList
+from app.gui.sound.player import Player
+from app.gui.speak.voicepanel import VoicePanel
+from app.gui.store import kept
+from app.gui.style import restate
+from app.gui.texts import tr, trn
+from app.gui.theme import GRID
+from app.gui.viewmodels.speak.studio import FORMATS, Choice, Studio, Take, languages_of, voices_of
+from app.gui.viewmodels.speak.texts_of import ENDINGS, text_of
+
+_PLACE = "speak"  # of the draft
+_NAMES = {"wav": "WAV (*.wav)", "mp3": "MP3 (*.mp3)", "flac": "FLAC (*.flac)", "opus": "Opus (*.opus)", "pcm": "PCM (*.pcm)"}  # fmt: skip
+
+
+def make(desk: Desk) -> Pane:
+    return SpeakPane(desk)
+
+
+class SpeakPane(Pane):
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.setAcceptDrops(True)
+        said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
+        self.studio = Studio(desk.store, desk.core, desk.work, said, desk.places.data)
+        self.list = ResultList(desk.look, tr("Spoken before"), lambda: self.studio.items)
+        self.model_box = AbilityBox(desk, "speak")
+        self.player = Player(desk, self.studio.playback)
+        self.voice_panel = VoicePanel(desk, self.studio, lambda: self.model_box.name)
+        self._markdown = False
+        self._add_actions()
+        self._build()
+        self._connect()
+        self.studio.look()
+        desk.store.ask(lambda db: kept.draft(db, _PLACE), lambda draft: self.text.setPlainText(draft.text))
+        self._show()
+
+    def _add_actions(self) -> None:
+        group = tr("Speak")
+
+        def add(name: str, title: str, run: Callable[[], Any], keys: str, icon: str = "") -> None:
+            self.desk.actions.add(self, f"speak.{name}", title, run, keys, group, icon)
+
+        add("speak", tr("Speak the text"), self.speak, "Ctrl+Return", "speak")
+        add("stop", tr("Stop speaking"), self.studio.stop, "Ctrl+Shift+X", "stop")
+        add("open", tr("Open a text"), self.choose, "Ctrl+O", "file")
+        add("play", tr("Play or pause"), self.player.toggle, "Ctrl+Space", "play")
+        add("save", tr("Save the sound"), lambda: self._on(self.save), "Ctrl+S", "save")
+        add("voice", tr("New voice"), self.new_voice, "Ctrl+N", "plus")
+        add("sample", tr("Hear the voice's sample"), self.hear_voice, "Ctrl+Shift+P", "sound")
+        add("drop", tr("Delete the voice"), self.drop_voice, "Ctrl+Shift+D", "trash")
+        add("text", tr("Take the text again"), lambda: self._on(self.take_text), "Ctrl+E", "edit")
+        add("remove", tr("Remove from the list"), lambda: self._on(self.studio.remove), "Ctrl+Shift+Backspace", "trash")
+
+    def _build(self) -> None:
+        actions = self.desk.actions
+        self.text = QPlainTextEdit()
+        self.text.setPlaceholderText(tr("Write or drop a text: txt, md, pdf or epub"))
+        self.text.setAccessibleName(tr("Text to speak"))
+        self.text.setTabChangesFocus(True)
+        self.text.setAcceptDrops(False)  # the pane takes files
+        self.voice = QComboBox()
+        self.voice.setAccessibleName(tr("Voice"))
+        self.voice.setToolTip(tr("Voice"))
+        self.voice.setMinimumWidth(140)
+        self.language = QComboBox()
+        self.language.setAccessibleName(tr("Language"))
+        self.language.setToolTip(tr("Language"))
+        self.language.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.language.setMinimumWidth(140)
+        self.instructions = QLineEdit()
+        self.instructions.setPlaceholderText(tr("How it is spoken: cheerful, slowly, a bit hoarse"))
+        self.instructions.setAccessibleName(tr("Instructions"))
+        self.go = text_button(tr("Speak"), self.speak, kind="main")
+        self.go.setToolTip(actions["speak.speak"].toolTip())
+        self.figures = label(kind="second")
+        self.status = label(kind="second", wrap=True)
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        for part in (self.model_box, self.voice):
+            head.addWidget(part)
+        for name in ("sample", "voice", "drop"):
+            wear(button := icon_button(self.desk.look, "more", "", size=16), actions[f"speak.{name}"])
+            head.addWidget(button)
+        head.addWidget(self.language)
+        head.addStretch(1)
+        for name in ("open", "save"):
+            wear(button := icon_button(self.desk.look, "more", ""), actions[f"speak.{name}"])
+            head.addWidget(button)
+        below = QHBoxLayout()
+        below.setSpacing(GRID)
+        below.addWidget(self.instructions, 1)
+        below.addWidget(self.figures)
+        below.addWidget(self.go)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID * 2)
+        column.setSpacing(GRID)
+        column.addLayout(head)
+        column.addWidget(self.voice_panel)
+        column.addWidget(self.text, 1)
+        column.addLayout(below)
+        column.addWidget(self.status)
+        column.addWidget(self.player)
+        self.voice_panel.hide()
+        left = QWidget()
+        left.setProperty("kind", "side")
+        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        side = QVBoxLayout(left)
+        side.setContentsMargins(0, GRID, 0, 0)
+        title = label(tr("Spoken before"), "heading")
+        title.setContentsMargins(GRID * 2, GRID // 2, GRID, 0)
+        side.addWidget(title)
+        side.addWidget(self.list, 1)
+        self.outer = QSplitter(Qt.Orientation.Horizontal)
+        self.outer.setHandleWidth(1)
+        self.outer.setChildrenCollapsible(False)
+        left.setMinimumWidth(200)
+        left.setMaximumWidth(400)
+        self.outer.addWidget(left)
+        self.outer.addWidget(middle)
+        self.outer.setStretchFactor(1, 1)
+        self.outer.setSizes([*self.desk.preferences.get("speak.list", [264, 900])])
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.outer)
+
+    def _connect(self) -> None:
+        studio, prefs = self.studio, self.desk.preferences
+        studio.listed.connect(self._show)
+        studio.shown.connect(self._show)
+        studio.changed.connect(lambda take: self._show_state())
+        studio.voiced.connect(self._fill_voices)
+        self.list.chosen.connect(studio.choose)
+        self.list.menu_wanted.connect(self._menu)
+        self.model_box.listed.connect(self._read_model)
+        self.model_box.picked.connect(lambda _: self._read_model())
+        self.voice.activated.connect(lambda _: prefs.put("speak.voice", self.voice.currentData()))
+        self.voice.activated.connect(lambda _: self._show_state())
+        self.language.activated.connect(lambda _: prefs.put("speak.language", self.language.currentData()))
+        self.text.textChanged.connect(self._typed)
+        self.voice_panel.made.connect(self._voice_made)
+        self.voice_panel.left.connect(self.voice_panel.hide)
+        self.outer.splitterMoved.connect(lambda *_: prefs.put("speak.list", self.outer.sizes()))
+
+    # -- the pane
+
+    def entered(self) -> None:
+        self.text.setFocus()
+
+    def take(self, files: Sequence[Path]) -> None:
+        """A text to be spoken; where a voice is being made, its recording."""
+        if files and self.voice_panel.isVisible():
+            self.voice_panel.take(files[0])
+        elif files:
+            self.open(files[0])
+
+    def stop(self) -> bool:
+        stopped = self.studio.stop()
+        hushed = self.player.hush()
+        return stopped or hushed
+
+    def leaving(self) -> None:
+        self.studio.stop()
+        self.player.hush()
+
+    def dragEnterEvent(self, event: Any) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: Any) -> None:
+        self.take([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
+        event.acceptProposedAction()
+
+    # -- what the actions do
+
+    def choice(self) -> Choice:
+        kind, _, name = str(self.voice.currentData() or "").partition(":")
+        return Choice(
+            self.model_box.name,
+            name if kind == "preset" else "",
+            name if kind == "saved" else "",
+            self.language.currentData() or "auto",
+            self.instructions.text(),
+            self._markdown,
+        )
+
+    def speak(self) -> None:
+        if self.studio.busy:
+            self.studio.stop()
+        elif self.studio.speak(self.text.toPlainText(), self.choice()) is None:
+            self.text.setFocus()
+
+    def choose(self) -> None:
+        dialog = QFileDialog(self.window(), tr("Open a text"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(tr("Texts") + f" ({' '.join('*' + ending for ending in ENDINGS)})")
+        dialog.fileSelected.connect(lambda chosen: self.open(Path(chosen)))
+        dialog.open()
+
+    def open(self, file: Path) -> None:
+        def here(text: str) -> None:
+            self.text.setPlainText(text)
+            self._markdown = file.suffix.lower() == ".md"
+
+        self.desk.work.run(lambda: text_of(file), here, lambda sentence: self.desk.say(sentence, level="error"))
+
+    def save(self, take: Take) -> None:
+        dialog = QFileDialog(self.window(), tr("Save the sound"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([_NAMES[kind] for kind in FORMATS])
+        dialog.setDefaultSuffix("wav")
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")")))
+        dialog.fileSelected.connect(lambda chosen: self.write(take, Path(chosen)))
+        dialog.open()
+
+    def write(self, take: Take, file: Path) -> None:
+        self.desk.work.run(
+            lambda: self.studio.save(take, file),
+            lambda written: self.desk.say(tr("Saved as {file}.", file=written), level="ok"),
+            lambda sentence: self.desk.say(sentence, level="error"),
+        )
+
+    def new_voice(self) -> None:
+        self.voice_panel.show()
+        self.voice_panel.name.setFocus()
+
+    def hear_voice(self) -> None:
+        if saved := self.choice().saved:
+            self.studio.hear_voice(saved)
+
+    def drop_voice(self) -> None:
+        if saved := self.choice().saved:
+            self.studio.drop_voice(saved)
+
+    def take_text(self, take: Take) -> None:
+        """To be spoken again, differently."""
+        self.text.setPlainText(take.text)
+        self.instructions.setText(take.choice.instructions)
+        self.text.setFocus()
+
+    def _on(self, run: Callable[[Take], Any]) -> None:
+        if self.studio.current is not None:
+            run(self.studio.current)
+
+    def _menu(self, take: Take, where: Any) -> None:
+        self.studio.choose(take)
+        menu = QMenu(self)
+        for name in ("play", "text", "save", "remove"):
+            menu.addAction(self.desk.actions[f"speak.{name}"])
+        menu.popup(where)
+
+    # -- what is shown
+
+    def _typed(self) -> None:
+        text = self.text.toPlainText()
+        self._markdown = self._markdown and bool(text)
+        self.desk.store.ask(lambda db: kept.keep_draft(db, _PLACE, text))
+        self._show_state()
+
+    def _voice_made(self, name: str) -> None:
+        self.voice_panel.hide()
+        self.desk.preferences.put("speak.voice", f"saved:{name}")
+        self._fill_voices()
+        self.desk.say(tr("The voice {name} is saved.", name=name), level="ok")
+
+    def _read_model(self) -> None:
+        """Its voices and languages, from its config."""
+        name = self.model_box.name
+
+        def look(service: Any) -> tuple[list[str], list[str]]:
+            if not name:
+                return [], []
+            catalogue = service.catalogue
+            config = abilities.config_of(catalogue.look_up(name).source, catalogue.cache_dir)
+            return voices_of(config), languages_of(config)
+
+        def got(found: tuple[list[str], list[str]]) -> None:
+            self._presets, languages = found
+            self.language.clear()
+            self.language.addItem(tr("Any language"), "auto")
+            for language in languages:
+                self.language.addItem(language.capitalize(), language)
+            self.language.setCurrentIndex(
+                max(0, self.language.findData(self.desk.preferences.get("speak.language", "auto")))
+            )
+            self._fill_voices()
+
+        self.desk.core.use(look, got, lambda sentence: self.desk.say(sentence, level="error"))
+
+    _presets: Sequence[str] = ()
+
+    def _fill_voices(self) -> None:
+        self.voice.clear()
+        for name in self._presets:
+            self.voice.addItem(name.replace("_", " ").title(), f"preset:{name}")
+        for saved in self.studio.saved:
+            self.voice.addItem(saved.name, f"saved:{saved.name}")
+        if not self.voice.count():
+            self.voice.addItem(tr("No voice yet"), "")
+        wanted = self.desk.preferences.get("speak.voice", "")
+        self.voice.setCurrentIndex(max(0, self.voice.findData(wanted)))
+        self._show_state()
+
+    def _show(self) -> None:
+        self.list.reset_items(self.studio.current)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        studio, actions = self.studio, self.desk.actions
+        text = self.text.toPlainText()
+        words = len(text.split())
+        self.figures.setText(trn("{n} word", "{n} words", words) if words else "")
+        self.go.setText(tr("Stop") if studio.busy else tr("Speak"))
+        self.go.setAccessibleName(self.go.text())
+        self.go.setEnabled(studio.busy or bool(text.strip()))
+        take = studio.current
+        problem = take.error if take is not None and take.failed else self.model_box.advice
+        self.status.setText(problem or (take.status() if take is not None and take.state == "speaking" else ""))
+        self.status.setVisible(bool(self.status.text()))
+        restate(self.status, level="error" if take is not None and take.failed else "")
+        saved = bool(self.choice().saved)
+        for name, ready in (
+            ("stop", studio.busy), ("save", take is not None and take.state in ("done", "stopped")),
+            ("sample", saved), ("drop", saved), ("remove", take is not None), ("text", take is not None),
+        ):  # fmt: skip
+            actions[f"speak.{name}"].setEnabled(ready)
+        self.list.refresh()

@@ -1,0 +1,1 @@
+"""What the Listen pane does: knows no widget."""

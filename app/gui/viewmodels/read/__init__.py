@@ -1,0 +1,1 @@
+"""What the Read pane does: knows no widget."""

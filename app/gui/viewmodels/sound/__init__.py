@@ -1,0 +1,1 @@
+"""Sound without widgets: what is played, and how it looks."""

@@ -1,0 +1,1 @@
+"""What the Speak pane does: knows no widget."""

@@ -1,0 +1,347 @@
+"""The Speak pane's behaviour: a text becomes sound, heard while it is made; what was made, and the saved voices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from app.core import Runs
+from app.gui.store import kept
+from app.gui.store.worker import Store
+from app.gui.texts import seconds as in_seconds
+from app.gui.texts import tr
+from app.gui.viewmodels.hook import Hook
+from app.gui.viewmodels.sound.playback import Playback
+from app.stream import Cancels, Streams
+from engine.media.soundfiles import FORMATS, format_of, write_file
+from engine.pipelines.speaking.saved import Saved, Voices
+
+KIND = "speak"
+TITLE = 60  # characters of the text
+RATE = 24_000  # of recordings that voices are taken from
+State = Literal["speaking", "done", "stopped", "failed"]
+
+__all__ = ["FORMATS", "Choice", "Studio", "Take"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How it is to be spoken. `preset`: a voice of the model; `saved`: one of the person's own."""
+
+    model: str = ""
+    preset: str = ""
+    saved: str = ""
+    language: str = "auto"
+    instructions: str = ""
+    markdown: bool = False
+
+    @property
+    def voice(self) -> str:
+        return self.saved or self.preset
+
+
+@dataclass(eq=False)
+class Take:
+    """Something that was spoken."""
+
+    title: str
+    text: str
+    choice: Choice
+    file: Path
+    id: int = 0
+    state: State = "speaking"
+    seconds: float = 0.0
+    error: str = ""
+    done: float = 0.0  # of the text, how much is spoken
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def failed(self) -> bool:
+        return self.state == "failed"
+
+    @property
+    def share(self) -> float | None:
+        return self.done if self.state == "speaking" else None
+
+    def status(self) -> str:
+        if self.state == "failed":
+            return self.error
+        parts = [in_seconds(self.seconds), self.choice.voice or self.choice.instructions]
+        if self.state == "speaking":
+            spent = time.monotonic() - self.began
+            left = tr("{time} left", time=in_seconds(spent / self.done * (1 - self.done))) if self.done else ""
+            parts = [tr("Speaking"), left]
+        elif self.state == "stopped":
+            parts.insert(0, tr("Stopped"))
+        return " · ".join(part for part in parts if part)
+
+
+class Studio:
+    """`listed`: the list of takes is another. `changed(take)`. `shown`: another take is heard. `voiced`: the list of saved
+    voices is another. `playback` has the sound of `current`."""
+
+    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], folder: Path) -> None:
+        self._store, self._streams, self._work, self._say, self._folder = store, streams, work, say, folder
+        self.listed, self.changed, self.shown, self.voiced = Hook(), Hook(), Hook(), Hook()
+        self.playback = Playback()
+        self.items: list[Take] = []
+        self.current: Take | None = None
+        self.voices = Voices(folder / "voices")
+        self.saved: list[Saved] = []
+        self._running: tuple[Take, Cancels] | None = None
+
+    def look(self) -> None:
+        def got(results: list[kept.Result]) -> None:
+            known = {item.id for item in self.items}
+            self.items += [_from_result(result) for result in results if result.id not in known]
+            self.listed()
+            if self.current is None and self.items:
+                self.choose(self.items[0])
+
+        self._store.ask(lambda db: kept.results(db, KIND), got)
+        self.look_at_voices()
+
+    # -- speaking
+
+    @property
+    def busy(self) -> bool:
+        return self._running is not None
+
+    def speak(self, text: str, choice: Choice) -> Take | None:
+        """None when there is nothing to say, or something is being spoken."""
+        if not text.strip() or self.busy:
+            return None
+        title = " ".join(text.split())
+        title = title if len(title) <= TITLE else title[: TITLE - 1] + "…"
+        name = time.strftime("%Y%m%d-%H%M%S") + f"-{time.monotonic_ns() % 1000:03}"
+        take = Take(title, text, choice, self._folder / "spoken" / f"{name}.wav")
+
+        def hear(items: list[Any]) -> None:
+            for kind, what in items:
+                if kind == "rate":
+                    self.playback.begin(what)
+                elif kind == "share":
+                    take.done = what
+                else:
+                    self._sound(take, what)
+            self.changed(take)
+
+        def ended(problem: str) -> None:
+            take.error = problem
+            self._end(take, "failed" if problem else "done")
+
+        self.items.insert(0, take)
+        self._running = (take, self._streams.stream(lambda core: self._spoken(core, take), hear, ended))
+        if take.state != "speaking":  # it has ended already
+            self._running = None
+        self._store.ask(lambda db: kept.add_result(db, _to_result(take)), lambda id: self._stored(take, id))
+        self.current = take
+        self.listed()
+        self.shown()
+        return take
+
+    def _sound(self, take: Take, samples: np.ndarray) -> None:
+        first = take.seconds == 0.0
+        take.seconds += len(samples) / self.playback.rate
+        if take is self.current:
+            self.playback.put(samples)
+            if first and len(samples):
+                self.playback.play()
+
+    def stop(self) -> bool:
+        """What was made so far stays."""
+        if self._running is None:
+            return False
+        take, stream = self._running
+        stream.cancel()
+        self._end(take, "stopped")
+        return True
+
+    def _end(self, take: Take, state: State) -> None:
+        self._running = None
+        take.state, take.done = state, 1.0
+        if take is self.current:
+            self.playback.finish()
+        self._keep(take)
+        self.changed(take)
+        self.shown()
+
+    def _stored(self, take: Take, id: int) -> None:
+        take.id = id
+        self._keep(take)
+
+    def _spoken(self, core: Any, take: Take) -> Iterator[tuple[str, Any]]:
+        """Beside the UI thread. The file grows with the sound."""
+        import soundfile
+
+        from app import abilities
+        from engine.pipelines.speaking.story import Wishes, tell
+        from engine.pipelines.speaking.voice import Manner
+
+        choice, shares = take.choice, [0.0]
+        clone = self.voices.load(choice.saved) if choice.saved else None
+        voice = abilities.speaker(core, choice.model)
+        manner = Manner(choice.preset or None, clone, choice.instructions.strip() or None, choice.language)
+        take.file.parent.mkdir(parents=True, exist_ok=True)
+        chunks = tell(
+            voice, take.text, manner, Wishes(markdown=choice.markdown),
+            progress=lambda done, total: shares.append(done / total),
+        )  # fmt: skip
+        yield "rate", voice.rate
+        with soundfile.SoundFile(str(take.file), "w", voice.rate, 1, "PCM_16") as file:
+            for chunk in chunks:
+                file.write(np.clip(chunk, -1, 1))
+                yield "sound", chunk
+                yield "share", shares[-1]
+
+    # -- what was made
+
+    def choose(self, take: Take) -> None:
+        """Its sound goes to the player."""
+        if take is self.current:
+            return
+        self.current = take
+        self.playback.show(np.zeros(0, np.float32), RATE)
+        self.shown()
+        self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._complain)
+
+    def _show(self, take: Take, found: tuple[np.ndarray, int]) -> None:
+        if take is self.current and take.state != "speaking":
+            self.playback.show(*found)
+
+    def save(self, take: Take, target: Path) -> Path:
+        """As the ending says. Beside the UI thread."""
+        samples, rate = _read(take.file)
+        write_file(target, [samples], rate, format_of(target))
+        return target
+
+    def remove(self, take: Take) -> None:
+        if self._running is not None and self._running[0] is take:
+            self.stop()
+        at = self.items.index(take)
+        self.items.remove(take)
+        self._store.ask(lambda db: kept.delete_result(db, take.id))
+        if take is self.current:
+            self.current = None
+            self.playback.show(np.zeros(0, np.float32), RATE)
+            if self.items:
+                self.choose(self.items[min(at, len(self.items) - 1)])
+        self.listed()
+        self.shown()
+
+        def take_back() -> None:
+            self._store.ask(lambda db: kept.delete_result(db, take.id, False))
+            self.items.insert(min(at, len(self.items)), take)
+            self.listed()
+            self.choose(take)
+
+        self._say(tr("“{title}” was removed.", title=take.title), undo=(tr("Undo"), take_back))
+
+    def _keep(self, take: Take) -> None:
+        if take.id:
+            self._store.ask(lambda db: kept.update_result(db, _to_result(take)))
+
+    # -- saved voices
+
+    def look_at_voices(self) -> None:
+        def got(found: list[Saved]) -> None:
+            self.saved = found
+            self.voiced()
+
+        self._work.run(self.voices.list, got, self._complain)
+
+    def clone(
+        self, name: str, sound: Path | np.ndarray, said: str, model: str, then: Callable[[str], Any],
+        failed: Callable[[str], Any],
+    ) -> None:  # fmt: skip
+        """A voice from a file, or from samples at 16 kHz. `said`: the words in it, where they are known."""
+
+        def make(core: Any) -> Iterator[str]:
+            from app import abilities
+            from engine.media.sound import read_sound, resampled
+
+            voice = abilities.speaker(core, model)
+            given = read_sound(sound, voice.rate).samples if isinstance(sound, Path) else None
+            samples = resampled(sound, 16_000, voice.rate) if given is None else given  # type: ignore[arg-type]
+            self.voices.save(name.strip(), model, voice.clone(samples, said.strip() or None), samples, voice.rate)
+            yield name.strip()
+
+        def ended(problem: str) -> None:
+            if problem:
+                failed(problem)
+                return
+            self.look_at_voices()
+            then(name.strip())
+
+        self._streams.stream(make, lambda names: None, ended)
+
+    def drop_voice(self, name: str) -> None:
+        """The sentence that says so has an Undo."""
+
+        def drop() -> Callable[[], Any]:
+            saved = next(saved for saved in self.voices.list() if saved.name == name)
+            clone, sound = self.voices.load(name), _read(saved.sample)
+            self.voices.delete(name)
+            return lambda: self.voices.save(name, saved.model, clone, *sound)
+
+        def dropped(save: Callable[[], Any]) -> None:
+            self.look_at_voices()
+            back = lambda: self._work.run(save, lambda _: self.look_at_voices(), self._complain)  # noqa: E731
+            self._say(tr("The voice {name} was deleted.", name=name), undo=(tr("Undo"), back))
+
+        self._work.run(drop, dropped, self._complain)
+
+    def hear_voice(self, name: str) -> None:
+        """Its sample."""
+        sample = next((saved.sample for saved in self.saved if saved.name == name), None)
+        if sample is not None and not self.busy:
+            self.current = None
+
+            def here(found: tuple[np.ndarray, int]) -> None:
+                self.playback.show(*found)
+                self.playback.play()
+
+            self._work.run(lambda: _read(sample), here, self._complain)
+            self.shown()
+
+    def _complain(self, sentence: str) -> None:
+        self._say(sentence, level="error")
+
+
+def voices_of(config: Mapping[str, Any]) -> list[str]:
+    """The voices and, by `languages_of`, the languages that a checkpoint's config names: no weights are read for it."""
+    return sorted(dict((config.get("talker_config") or {}).get("spk_id") or {}))
+
+
+def languages_of(config: Mapping[str, Any]) -> list[str]:
+    found = dict((config.get("talker_config") or {}).get("codec_language_id") or {})
+    return sorted(name for name in found if "dialect" not in name)
+
+
+def _read(file: Path) -> tuple[np.ndarray, int]:
+    import soundfile
+
+    from engine.media.sound import read_sound
+
+    rate = int(soundfile.info(str(file)).samplerate) if file.is_file() else RATE
+    return read_sound(file, rate).samples, rate
+
+
+def _to_result(take: Take) -> kept.Result:
+    body = {"text": take.text, "choice": vars(take.choice), "seconds": take.seconds, "error": take.error}
+    return kept.Result(take.id, KIND, take.title, "", body, str(take.file), take.state)
+
+
+def _from_result(result: kept.Result) -> Take:
+    """What was being spoken when the process ended was stopped by that."""
+    state: Any = "stopped" if result.state == "speaking" else result.state
+    body = result.body
+    return Take(
+        result.title, body.get("text", ""), Choice(**body.get("choice", {})), Path(result.file), result.id, state,
+        body.get("seconds", 0.0), body.get("error", ""), 1.0,
+    )  # fmt: skip

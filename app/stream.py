@@ -1,0 +1,85 @@
+"""Long work beside the UI thread that gives something as it goes: pages that were read, sound that was made, captions.
+
+What it gives comes to the UI thread at most once a frame. Knows no Qt and no engine.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from app.explain import explained
+from engine.errors import GrusError
+
+log = logging.getLogger("grus.window")
+
+
+class Gathers(Protocol):
+    def put(self, item: Any) -> None: ...
+
+
+class Cancels(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Streams(Protocol):
+    """What runs such work (`app.core.Core`)."""
+
+    def stream(
+        self, work: Callable[[Any], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+    ) -> Cancels: ...
+
+
+class Stream:
+    """`hear(items)` as they come, and `ended(problem)` once at the end, both on the UI thread: an empty problem is none.
+
+    After `cancel` neither is called any more, and the work's iterator is closed at its next item.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[], Iterator[Any]],
+        frames: Callable[[Callable[[list[Any]], None]], Gathers],
+        hear: Callable[[list[Any]], Any],
+        ended: Callable[[str], Any],
+        over: Callable[[Stream], Any] = lambda stream: None,
+    ) -> None:
+        self._work, self._hear, self._ended, self._over = work, hear, ended, over
+        self._cancelled = threading.Event()
+        self._gather = frames(self._deliver)
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="grus-stream", daemon=True).start()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    def _run(self) -> None:
+        problem = ""
+        try:
+            items = self._work()
+            try:
+                for item in items:
+                    if self._cancelled.is_set():
+                        break
+                    self._gather.put(("item", item))
+            finally:
+                if (close := getattr(items, "close", None)) is not None:
+                    close()
+        except BaseException as error:
+            problem = explained(error)
+            if not isinstance(error, GrusError | OSError) and not self._cancelled.is_set():
+                log.exception("long work failed")
+        self._gather.put(("end", problem))
+
+    def _deliver(self, items: list[Any]) -> None:
+        given = [item for kind, item in items if kind == "item"]
+        ends = [problem for kind, problem in items if kind == "end"]
+        if given and not self._cancelled.is_set():
+            self._hear(given)
+        if ends:
+            self._over(self)
+            if not self._cancelled.is_set():
+                self._ended(ends[0])

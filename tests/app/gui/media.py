@@ -1,0 +1,71 @@
+"""What media panes' tests share: streams that run at once, readers that are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+from app.explain import explained
+from app.gui.store.worker import Store
+
+
+class AtOnce:
+    """A `Streams` and a `Runs` that has everything done when it returns; or, with `hold`, item by item as a test says."""
+
+    def __init__(self, hold: bool = False) -> None:
+        self.hold = hold
+        self.held: list[Held] = []
+
+    def stream(self, work: Callable[[Any], Iterator[Any]], hear: Any, ended: Any) -> Held:
+        held = Held(work(self), hear, ended)
+        self.held.append(held)
+        if not self.hold:
+            held.finish()
+        return held
+
+    def run(self, job: Callable[[], Any], then: Any = None, failed: Any = None) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            answer = job()
+        except BaseException as error:
+            if failed is not None:
+                failed(explained(error))
+            return future
+        if then is not None:
+            then(answer)
+        return future
+
+    def post(self, work: Callable[[], None]) -> None:
+        work()
+
+
+class Held:
+    def __init__(self, items: Iterator[Any], hear: Any, ended: Any) -> None:
+        self.items, self.hear, self.ended = items, hear, ended
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if (close := getattr(self.items, "close", None)) is not None:
+            close()
+
+    def step(self, n: int = 1) -> None:
+        for _ in range(n):
+            self.hear([next(self.items)])
+
+    def finish(self) -> None:
+        problem = ""
+        try:
+            for item in self.items:
+                self.hear([item])
+                if self.cancelled:
+                    return
+        except Exception as error:
+            problem = explained(error)
+        if not self.cancelled:
+            self.ended(problem)
+
+
+def settled(store: Store) -> None:
+    store.wait()

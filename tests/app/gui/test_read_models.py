@@ -1,0 +1,209 @@
+"""The Read pane's behaviour without a widget: the queue, edits, what is kept, exports."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pypdf
+import pytest
+
+from app import abilities
+from app.gui.store.worker import Store
+from app.gui.viewmodels.read.exporting import FORMATS, export, export_all
+from app.gui.viewmodels.read.item import Wish
+from app.gui.viewmodels.read.reading import Reading
+from engine.errors import BadRequest
+from tests.app.gui.media import AtOnce
+from tests.engine.media.test_pages import text_pdf
+from tests.engine.pipelines.reading.fakes import Fake, by_colour
+from tests.engine.pipelines.reading.sheets import Sheet, article
+
+TABLE = "<fcel>Crane<fcel>Height<nl><fcel>red<fcel>1.58<nl>"
+
+
+@pytest.fixture
+def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sheet:
+    made = article(1)
+    made.image.save(tmp_path / "page.png")
+    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(by_colour(made.texts)))
+    monkeypatch.setattr(abilities, "layout", lambda core: None)
+    return made
+
+
+class Desk:
+    def __init__(self, folder: Path, hold: bool = False) -> None:
+        self.said: list[tuple[str, dict[str, Any]]] = []
+        self.store = Store(folder / "grus.sqlite3")
+        self.streams = AtOnce(hold)
+        self.reading = Reading(
+            self.store, self.streams, self.streams, lambda said, **more: self.said.append((said, more)), folder / "kept"
+        )
+
+    def add(self, *files: Path) -> None:
+        self.reading.add(files)
+        self.store.wait()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path, hold=True)
+    yield made
+    made.store.close()
+
+
+def test_a_file_is_read_and_kept(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    desk.add(tmp_path / "page.png")
+    item = desk.reading.items[0]
+    assert (item.state, item.status(), desk.reading.current) == ("done", "1 page", item)
+    assert "Title over All Columns" in " ".join(e.text for e in item.read[1].elements)
+    desk.store.wait()
+    again = Reading(desk.store, desk.streams, desk.streams, lambda *a, **m: None, tmp_path / "kept")
+    again.look()
+    desk.store.wait()
+    kept = again.items[0].read[1]
+    assert [(e.text, e.box) for e in kept.elements] == [(e.text, e.box) for e in item.read[1].elements]
+    assert again.items[0].state == "done"
+
+
+def test_edits_are_kept_and_exported(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    desk.add(tmp_path / "page.png")
+    item = desk.reading.items[0]
+    title = next(e for e in item.read[1].elements if "Title" in e.text)
+    desk.reading.edit(item, 1, title.order, "Another title")
+    desk.store.wait()
+    again = Reading(desk.store, desk.streams, desk.streams, lambda *a, **m: None, tmp_path / "kept")
+    again.look()
+    desk.store.wait()
+    assert again.items[0].read[1].elements[title.order].text == "Another title"
+    assert "Another title" in export(item, "txt", tmp_path / "out.txt").read_text()
+
+
+def test_cells_of_a_table_are_edited(desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
+    desk.reading.wish = Wish("table")
+    desk.add(tmp_path / "page.png")
+    item = desk.reading.items[0]
+    desk.reading.edit_cell(item, 1, 0, 1, 1, "1.60")
+    for kind in FORMATS:
+        assert export(item, kind, tmp_path / f"out.{kind}").stat().st_size > 0
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8-sig").splitlines() == ["Crane,Height", "red,1.60"]
+
+
+def test_no_table_is_said(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    desk.add(tmp_path / "page.png")
+    with pytest.raises(BadRequest, match=r"No table was found in page\.png"):
+        export(desk.reading.items[0], "csv", tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_many_are_exported_under_names_of_their_own(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    sheet.image.save(tmp_path / "other" / "page.png")
+    desk.add(tmp_path / "page.png")
+    desk.add(tmp_path / "other")
+    written, problems = export_all(desk.reading.items, "md", tmp_path / "out")
+    assert (written, problems) == (2, [])
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["page-2.md", "page.md"]
+
+
+def test_only_three_at_once_and_cancel_lets_the_next_begin(held: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    for number in range(5):
+        sheet.image.save(tmp_path / f"{number}.png")
+    held.add(*(tmp_path / f"{number}.png" for number in range(5)))
+    reading = held.reading
+    states = lambda: [item.state for item in reversed(reading.items)]  # noqa: E731
+    assert states() == ["reading"] * 3 + ["waiting"] * 2
+    assert reading.cancel(reading.items[-1])
+    assert states() == ["stopped", "reading", "reading", "reading", "waiting"]
+    assert reading.stop()
+    assert states() == ["stopped"] * 5
+    assert not reading.stop()
+    assert all(stream.cancelled for stream in held.streams.held)
+
+
+def test_what_is_heard_is_told_before_the_page_is_done(held: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    heard: list[tuple[int, int]] = []
+    held.reading.heard.connect(lambda item, number, order: heard.append((number, order)))
+    held.add(tmp_path / "page.png")
+    item, stream = held.reading.items[0], held.streams.held[0]
+    while not heard:
+        stream.step()
+    live = item.live[1]
+    assert live.boxes[heard[0][1]].width > 0
+    assert live.heard[heard[0][1]]
+    stream.finish()
+    assert item.live == {}
+    assert item.state == "done"
+
+
+def test_reading_goes_on_where_it_was_stopped(held: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    sheet.image.save(tmp_path / "two.tiff", save_all=True, append_images=[sheet.image])
+    held.add(tmp_path / "two.tiff")
+    item = held.reading.items[0]
+    while 1 not in item.read:
+        held.streams.held[0].step()
+    held.reading.cancel(item)
+    assert item.status() == "Stopped after 1 of 2 pages"
+    first = item.read[1]
+    held.reading.go_on(item)
+    held.streams.held[1].finish()
+    assert sorted(item.read) == [1, 2]
+    assert item.read[1] == first
+
+
+def test_a_protected_pdf_waits_for_its_password(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(text_pdf("Secret words here")))
+    writer.encrypt("sesame", algorithm="RC4-128")
+    writer.write(tmp_path / "secret.pdf")
+    desk.add(tmp_path / "secret.pdf")
+    item = desk.reading.items[0]
+    assert item.state == "locked"
+    desk.reading.go_on(item, "wrong")
+    assert item.state == "locked"
+    desk.reading.go_on(item, "sesame")
+    assert item.state == "done"
+    assert [e.text for e in item.read[1].elements] == ["Secret words here"]
+    desk.store.wait()
+    assert b"sesame" not in (tmp_path / "grus.sqlite3").read_bytes()
+
+
+def test_without_a_model_the_text_of_pdfs_is_read_and_pictures_say_what_to_get(
+    desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(core: Any, wanted: str) -> Any:
+        raise BadRequest(abilities.ADVICE["read"])
+
+    monkeypatch.setattr(abilities, "recognizer", none)
+    (tmp_path / "text.pdf").write_bytes(text_pdf("Words that it carries"))
+    desk.add(tmp_path / "text.pdf")
+    assert desk.reading.items[0].read[1].elements[0].text == "Words that it carries"
+    desk.add(tmp_path / "page.png")
+    assert desk.reading.items[0].state == "failed"
+    assert "PaddleOCR-VL" in desk.reading.items[0].error
+
+
+def test_removing_can_be_taken_back(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    desk.add(tmp_path / "page.png")
+    item = desk.reading.items[0]
+    desk.reading.remove(item)
+    assert desk.reading.items == []
+    assert desk.reading.current is None
+    desk.said[-1][1]["undo"][1]()
+    assert desk.reading.items == [item]
+    assert (tmp_path / "page.png").exists()
+
+
+def test_a_damaged_file_is_told_and_others_go_on(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    (tmp_path / "bad.pdf").write_bytes(text_pdf("x")[:100])
+    desk.add(tmp_path / "bad.pdf", tmp_path / "page.png")
+    assert [(item.state, bool(item.error)) for item in desk.reading.items] == [("done", False), ("failed", True)]

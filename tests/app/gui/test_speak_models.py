@@ -1,0 +1,200 @@
+"""The Speak pane's behaviour without a widget, with tiny models that really speak and clone."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from app import abilities
+from app.gui.store.worker import Store
+from app.gui.viewmodels.speak.studio import Choice, Studio, languages_of, voices_of
+from app.gui.viewmodels.speak.texts_of import text_of
+from engine.engine import Engine
+from engine.errors import BadRequest
+from engine.loading import LoadOptions, load_any
+from engine.pipelines.speaking.speakers import speaker
+from tests.app.gui.media import AtOnce
+from tests.engine.media.test_pages import text_pdf
+from tests.engine.pipelines.listening.conftest import voice
+from tests.qwen3_tts_cases import checkpoint
+
+
+@pytest.fixture(scope="module")
+def speakers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("voices")
+    options = LoadOptions(backend="torch", device="cpu", dtype="f32")
+    engine = Engine(lambda name: load_any(name, options))
+    yield {kind: speaker(engine, str(checkpoint(kind, folder / kind))) for kind in ("base", "custom_voice")}
+    engine.close()
+
+
+class Spoken:
+    """A voice whose sound a test knows."""
+
+    rate = 24_000
+    presets = ("vivian",)
+    clones = False
+
+    def check(self, manner: Any) -> None:
+        if manner.language not in ("auto", "english"):
+            raise BadRequest("This model does not speak that language.", "language")
+
+    def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:
+        for _ in range(4):
+            yield np.full(2400, 0.5, np.float32)
+
+
+class Desk:
+    def __init__(self, folder: Path) -> None:
+        self.said: list[tuple[str, dict[str, Any]]] = []
+        self.store = Store(folder / "grus.sqlite3")
+        self.streams = AtOnce()
+        self.folder = folder
+        self.studio = self.fresh()
+
+    def fresh(self) -> Studio:
+        say = lambda said, **more: self.said.append((said, more))  # noqa: E731
+        return Studio(self.store, self.streams, self.streams, say, self.folder)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Spoken())
+    made = Desk(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_playing_begins_with_the_first_sound_and_the_file_is_whole(desk: Desk) -> None:
+    desk.streams.hold = True
+    take = desk.studio.speak("The crane dances. Then it sleeps.", Choice())
+    assert take is not None
+    stream, playback = desk.streams.held[0], desk.studio.playback
+    while not playback.seconds:
+        stream.step()
+    assert playback.playing
+    assert not playback.complete
+    assert len(playback.take(100)) == 100
+    stream.finish()
+    assert take.state == "done"
+    assert playback.complete
+    assert soundfile.info(str(take.file)).duration == pytest.approx(take.seconds, abs=0.01)
+
+
+def test_what_was_made_is_there_after_a_restart_and_can_be_heard(desk: Desk) -> None:
+    desk.studio.speak("The crane dances.", Choice(preset="vivian", instructions="slowly"))
+    desk.store.wait()
+    desk.store.wait()
+    again = desk.fresh()
+    again.look()
+    desk.store.wait()
+    take = again.items[0]
+    assert (take.text, take.choice.preset, take.choice.instructions) == ("The crane dances.", "vivian", "slowly")
+    assert again.playback.seconds == pytest.approx(take.seconds, abs=0.01)
+
+
+@pytest.mark.parametrize("ending", ["wav", "mp3", "flac", "opus", "pcm"])
+def test_it_is_saved_in_every_format(desk: Desk, tmp_path: Path, ending: str) -> None:
+    take = desk.studio.speak("The crane dances.", Choice())
+    assert take is not None
+    assert desk.studio.save(take, tmp_path / f"out.{ending}").stat().st_size > 100
+
+
+def test_stopping_keeps_what_was_heard(desk: Desk) -> None:
+    desk.streams.hold = True
+    take = desk.studio.speak("The crane dances.", Choice())
+    assert take is not None
+    assert desk.studio.speak("Another.", Choice()) is None  # one voice at a time
+    while not take.seconds:
+        desk.streams.held[0].step()
+    assert desk.studio.stop()
+    assert (take.state, desk.studio.busy, desk.studio.stop()) == ("stopped", False, False)
+    assert soundfile.info(str(take.file)).duration == pytest.approx(take.seconds, abs=0.01)
+
+
+def test_what_a_model_cannot_do_is_told_at_the_take(desk: Desk) -> None:
+    take = desk.studio.speak("The crane dances.", Choice(language="klingon"))
+    assert take is not None
+    assert take.state == "failed"
+    assert "does not speak that language" in take.status()
+    assert desk.studio.speak("   ", Choice()) is None
+
+
+def test_a_real_voice_speaks(desk: Desk, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: speakers["custom_voice"])
+    desk.streams.hold = True
+    desk.studio.speak("Hello.", Choice(preset=speakers["custom_voice"].presets[0]))
+    while not desk.studio.playback.seconds:
+        desk.streams.held[0].step()
+    assert np.isfinite(desk.studio.playback.samples).all()
+    desk.studio.stop()
+
+
+def test_a_voice_is_cloned_saved_heard_deleted_and_taken_back(
+    desk: Desk, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: speakers["base"])
+    soundfile.write(tmp_path / "me.wav", voice(2.0), 16_000)
+    told: list[str] = []
+    desk.studio.clone("Anna", tmp_path / "me.wav", "Hello there.", "base", told.append, told.append)
+    assert told == ["Anna"]
+    assert [(saved.name, saved.text) for saved in desk.studio.saved] == [("Anna", "Hello there.")]
+    desk.studio.hear_voice("Anna")
+    assert desk.studio.playback.seconds == pytest.approx(2.0, abs=0.01)
+    desk.studio.drop_voice("Anna")
+    assert desk.studio.saved == []
+    desk.said[-1][1]["undo"][1]()
+    assert [saved.name for saved in desk.studio.saved] == ["Anna"]
+    desk.studio.clone("Anna", voice(2.0), "", "base", told.append, told.append)
+    assert "already" in told[-1]
+    desk.studio.clone("Quiet", np.zeros(32_000, np.float32), "", "base", told.append, told.append)
+    assert "silent" in told[-1]
+
+
+def test_voices_and_languages_come_from_the_config(tmp_path: Path) -> None:
+    config = abilities.config_of(str(checkpoint("custom_voice", tmp_path / "tts")))
+    assert voices_of(config)
+    assert "english" in languages_of(config)
+    assert voices_of({}) == languages_of({}) == []
+
+
+def book(file: Path) -> Path:
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr("META-INF/container.xml", '<c xmlns="x"><rootfile full-path="OPS/book.opf"/></c>')
+        made.writestr(
+            "OPS/book.opf",
+            '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="two" href="b%20b.xhtml"/>'
+            '<item id="one" href="a.xhtml"/></manifest><spine><itemref idref="one"/><itemref idref="two"/></spine>'
+            "</package>",
+        )
+        made.writestr(
+            "OPS/a.xhtml", "<html><head><title>No</title></head><body><h1>One</h1><p>The crane\nbows.</p></body>"
+        )
+        made.writestr("OPS/b b.xhtml", "<p>It <b>dances</b>.</p><script>no</script>")
+    return file
+
+
+def test_texts_of_files(tmp_path: Path) -> None:
+    assert text_of(book(tmp_path / "a.epub")) == "One\n\nThe crane bows.\n\nIt dances."
+    (tmp_path / "a.pdf").write_bytes(text_pdf("Words of a page"))
+    assert text_of(tmp_path / "a.pdf") == "Words of a page"
+    (tmp_path / "a.txt").write_bytes("Größe".encode("latin-1"))
+    assert text_of(tmp_path / "a.txt") == "Größe"
+
+
+@pytest.mark.parametrize(("name", "content", "said"), [
+    ("a.doc", b"x", "cannot be read aloud"),
+    ("a.epub", b"no zip", "damaged"),
+    ("a.pdf", b"no pdf", "damaged"),
+    ("a.txt", b"  ", "no text"),
+])  # fmt: skip
+def test_what_holds_no_text_is_told(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadRequest, match=said):
+        text_of(tmp_path / name)

@@ -1,0 +1,130 @@
+"""The Speak pane as a person uses it. The voice, the loudspeaker and the microphone are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+
+from app import abilities
+from app.gui.sound import devices
+from app.gui.speak.pane import SpeakPane
+from engine.pipelines.speaking.voice import Clone
+from tests.app.gui.conftest import Opened
+from tests.app.gui.test_listen_pane import Device
+from tests.app.gui.test_speak_models import Spoken
+from tests.engine.pipelines.listening.conftest import voice
+from tests.qwen3_tts_cases import checkpoint
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+LEFT = Qt.MouseButton.LeftButton
+
+
+class Cloning(Spoken):
+    def clone(self, samples: Any, text: str | None = None) -> Clone:
+        import numpy as np
+
+        return Clone(np.ones(4, np.float32))
+
+
+@pytest.fixture
+def pane(grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SpeakPane:
+    Device.opened = []
+    monkeypatch.setattr(devices, "Loudspeaker", Device)
+    monkeypatch.setattr(devices, "Microphone", Device)
+    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Cloning())
+    service = grus.desk.core._service.result()
+    service.catalogue.named["voices"] = str(checkpoint("custom_voice", tmp_path / "tts"))
+    made = grus.window.open_pane("speak")
+    assert isinstance(made, SpeakPane)
+    grus.until(lambda: made.voice.count() > 1)
+    return made
+
+
+def spoken(grus: Opened, pane: SpeakPane, text: str = "The crane dances.") -> Any:
+    grus.qtbot.keyClicks(pane.text, text)
+    grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
+    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done", 10)
+    return pane.studio.items[0]
+
+
+def test_a_typed_text_is_spoken_and_plays(grus: Opened, pane: SpeakPane) -> None:
+    take = spoken(grus, pane)
+    assert take.title == "The crane dances."
+    assert pane.player.playback.playing
+    assert len(Device.opened) == 1
+    wave = pane.player.wave
+    grus.qtbot.mouseClick(wave, LEFT, pos=QPoint(wave.width() // 2, 20))
+    assert pane.player.playback.position == pytest.approx(take.seconds / 2, abs=0.05)
+    grus.qtbot.keyClick(pane.text, Qt.Key.Key_Space, CTRL)
+    assert not pane.player.playback.playing
+    assert Device.opened[0].stopped
+
+
+def test_voice_language_and_speed_are_chosen_and_remembered(grus: Opened, pane: SpeakPane) -> None:
+    pane.voice.setCurrentIndex(1)
+    pane.voice.activated.emit(1)
+    pane.language.setCurrentIndex(pane.language.findData("english"))
+    pane.language.activated.emit(pane.language.currentIndex())
+    pane.player.speed.setCurrentIndex(pane.player.speed.findData(1.5))
+    pane.player.speed.activated.emit(0)
+    take = spoken(grus, pane)
+    assert take.choice.preset == str(pane.voice.itemData(1)).split(":")[1]
+    assert take.choice.language == "english"
+    assert pane.player.playback.speed == 1.5
+    assert grus.desk.preferences.get("sound.speed") == 1.5
+
+
+def test_a_dropped_text_is_opened_and_saved_as_sound(grus: Opened, pane: SpeakPane, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Cranes\n\nThey dance.")
+    given = QMimeData()
+    given.setUrls([QUrl.fromLocalFile(str(tmp_path / "notes.md"))])
+    pane.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, given, LEFT, Qt.KeyboardModifier.NoModifier))
+    grus.until(lambda: "They dance." in pane.text.toPlainText())
+    grus.qtbot.mouseClick(pane.go, LEFT)
+    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done", 10)
+    assert pane.studio.items[0].choice.markdown
+    pane.write(pane.studio.items[0], tmp_path / "out.flac")
+    grus.until(lambda: (tmp_path / "out.flac").exists())
+
+
+def test_a_voice_is_recorded_named_and_chosen(grus: Opened, pane: SpeakPane) -> None:
+    grus.qtbot.keyClick(pane.text, Qt.Key.Key_N, CTRL)
+    panel = pane.voice_panel
+    grus.qtbot.mouseClick(panel.save, LEFT)
+    assert "needs a name and a recording" in panel.told.text()
+    grus.qtbot.keyClicks(panel.name, "Anna")
+    grus.qtbot.mouseClick(panel.record, LEFT)
+    Device.opened[-1].call(voice(2.0))
+    assert panel.told.text() == "Recording: 2.0 s"
+    grus.qtbot.mouseClick(panel.save, LEFT)
+    grus.until(lambda: pane.choice().saved == "Anna")
+    assert Device.opened[-1].stopped
+    assert not panel.isVisible()
+    pane.hear_voice()
+    grus.until(lambda: pane.player.playback.playing)
+    pane.drop_voice()
+    grus.until(lambda: not pane.choice().saved)
+    grus.qtbot.mouseClick(grus.window.notice.undo, LEFT)
+    grus.until(lambda: pane.choice().saved == "Anna")
+
+
+def test_the_text_and_what_was_spoken_are_there_after_a_restart(
+    open_grus: Callable[..., Opened], grus: Opened, pane: SpeakPane
+) -> None:
+    spoken(grus, pane)
+    grus.settle()
+    again = open_grus()
+    pane = again.window.open_pane("speak")
+    again.until(lambda: pane.studio.items and pane.text.toPlainText())
+    assert pane.text.toPlainText() == "The crane dances."
+    again.until(lambda: pane.player.playback.seconds > 0)
+
+
+def test_without_a_model_it_says_which_to_get(grus: Opened) -> None:
+    pane = grus.window.open_pane("speak")
+    grus.until(lambda: "Qwen3-TTS" in pane.status.text())

@@ -1,0 +1,121 @@
+"""What models can do, told from their configs; and the panes' work over one real service with tiny checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from app import abilities
+from app.core import Core
+from app.gui.preferences import Preferences
+from app.gui.store.worker import Store
+from app.gui.viewmodels.listen.listening import Listening
+from app.gui.viewmodels.read.item import Wish
+from app.gui.viewmodels.read.reading import Reading
+from app.gui.viewmodels.speak.studio import Choice, Studio
+from app.local import local_service
+from engine.errors import BadRequest
+from tests import speech_checkpoints
+from tests.app.gui.media import AtOnce
+from tests.checkpoints import save
+from tests.engine.pipelines.listening.conftest import RATE, talk
+from tests.engine.pipelines.reading.sheets import Sheet
+from tests.qwen3_tts_cases import checkpoint
+from tests.reading_checkpoints import save_paddleocr_vl, save_pp_doclayout
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
+    folder = tmp_path_factory.mktemp("models")
+    models = {
+        "chat": str(save("qwen3", folder / "chat")),
+        "ears": str(speech_checkpoints.save("moonshine", folder / "ears")),
+        "eyes": str(save_paddleocr_vl(folder / "eyes")),
+        "layout": str(save_pp_doclayout(2, folder / "layout")),
+        "voice": str(checkpoint("custom_voice", folder / "voice")),
+    }
+    preferences = Preferences(folder / "preferences.json")
+    preferences.put("backend", "torch")
+    preferences.put("device", "cpu")
+    preferences.put("cache_dir", str(folder / "cache"))
+    streams = AtOnce()
+    made = Core(
+        streams, lambda: local_service(preferences, models), lambda deliver: SimpleNamespace(put=lambda i: None)
+    )
+    made.start()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    made = Store(tmp_path / "grus.sqlite3")
+    yield made
+    made.close()
+
+
+class Streams(AtOnce):
+    """Long work at once, over the real core."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(hold=True)
+        self.service, self.bring = core.service, core.bring
+
+
+def test_each_model_is_offered_for_what_it_can_do(core: Core) -> None:
+    found = {ability: abilities.names(core.service, ability) for ability in ("read", "layout", "listen", "speak")}  # type: ignore[arg-type]
+    assert [name for name in found.pop("read") if name != abilities.READER] == ["eyes"]
+    assert found == {"layout": ["layout"], "listen": ["ears"], "speak": ["voice"]}
+
+
+def test_what_is_missing_is_said(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abilities, "names", lambda service, ability: [])
+    for make, said in ((abilities.recognizer, "PaddleOCR-VL"), (abilities.listener, "moonshine"),
+                       (abilities.speaker, "Qwen3-TTS")):  # fmt: skip
+        with pytest.raises(BadRequest, match=said):
+            make(core, "")
+
+
+def test_a_page_is_read_by_a_real_model(core: Core, store: Store, tmp_path: Path) -> None:
+    sheet = Sheet((300, 200))
+    sheet.line(20, 40, "The crane", 30)
+    sheet.image.save(tmp_path / "page.png")
+    streams = Streams(core)
+    reading = Reading(store, streams, streams, lambda *a, **m: None, tmp_path)
+    reading.wish = Wish(task="text", model="eyes")
+    reading.add([tmp_path / "page.png"])
+    store.wait()
+    streams.held[0].finish()
+    item = reading.items[0]
+    assert (item.state, item.error) == ("done", "")
+    assert item.read[1].reader == "eyes"
+
+
+def test_a_sound_is_heard_by_a_real_model(core: Core, store: Store, tmp_path: Path) -> None:
+    import soundfile
+
+    soundfile.write(tmp_path / "talk.wav", talk(1), RATE)
+    streams = Streams(core)
+    listening = Listening(store, streams, lambda *a, **m: None, tmp_path)
+    listening.add([tmp_path / "talk.wav"])
+    store.wait()
+    streams.held[0].finish()
+    assert listening.items[0].state == "done", listening.items[0].error
+    assert len(listening.items[0].segments) == 1
+
+
+def test_a_text_is_spoken_by_a_real_model(core: Core, store: Store, tmp_path: Path) -> None:
+    streams = Streams(core)
+    studio = Studio(store, streams, streams, lambda *a, **m: None, tmp_path)
+    preset = abilities.speaker(core, "voice").presets[0]
+    take = studio.speak("Hello.", Choice("voice", preset=preset))
+    assert take is not None
+    while not studio.playback.seconds:
+        streams.held[0].step()
+    studio.stop()
+    assert np.isfinite(studio.playback.samples).all()
+    assert abilities.config_of("no/such-model") == {}
