@@ -19,6 +19,7 @@ from safetensors.numpy import load_file, save_file
 
 DATA = Path(__file__).parent / "data" / "qwen3_tts"
 T = TypeVar("T")
+OFTEN = {"base": 13, "custom_voice": 15, "voice_design": 15}
 KINDS = ("base", "custom_voice", "voice_design")
 TEXT = "Hello, this is a longer line: it has numbers (42) and a second sentence. Here it is."
 
@@ -46,11 +47,12 @@ def checkpoint(kind: str, folder: Path) -> Path:
     return folder
 
 
-def ending(folder: Path, like: int = 15) -> Path:
-    """The same checkpoint, which now comes to an end: its end is as likely as the code `like`, which is said often."""
+def ending(folder: Path) -> Path:
+    """The same checkpoint, which now comes to an end: its end is as likely as a code that its kind says often."""
     path = folder / "model.safetensors"
     tensors = load_file(path)
-    end = json.loads((folder / "config.json").read_text())["talker_config"]["codec_eos_token_id"]
+    config = json.loads((folder / "config.json").read_text())
+    end, like = config["talker_config"]["codec_eos_token_id"], OFTEN[config["tts_model_type"]]
     head = tensors["talker.codec_head.weight"]
     head[end] = 1.02 * head[like]
     save_file(tensors, path)

@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.model is None:
         raise BadRequest("Say which model speaks: --model Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice, for example.", "model")
-    text = "" if options.voices or (options.save_voice and not _given(options)) else _text(options)
+    silent = options.voices or (options.save_voice and not _given(options))
+    text = None if silent else _text(options)
     if options.output is not None:
         format_of(options.output)  # an unknown ending is said before anything is loaded
     with grus.Speaker(options.model, load_options(options)) as speaker:
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         voice: Any = options.voice
         if options.clone is not None:
             voice = _cloned(speaker, options)
-        if text:
+        if text is not None:
             _speak(speaker, text, voice, options)
     return 0
 

@@ -65,6 +65,8 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
             raise BadRequest(f"Two models are called {name}. Give one another name: --model NAME=MODEL.", "model")
     for given in filter(None, (options["base_model_dir"], options["voice_design_model_dir"])):
         named.setdefault(default_name(given), given)
+    if options["tokenizer_dir"] and not Path(options["tokenizer_dir"]).expanduser().is_dir():
+        raise BadRequest(f"There is no folder {options['tokenizer_dir']}.", "tokenizer_dir")
     folder = Path(options["models_dir"]).expanduser() if options["models_dir"] else None
     if folder is not None and not folder.is_dir():
         raise BadRequest(f"There is no folder {folder}.", "models_dir")

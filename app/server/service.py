@@ -119,9 +119,8 @@ class Service:
         self._models: dict[str, Any] = {}
         self._beside: set[str] = set()  # what served models need beside them, by a name that no client can say
         self._guard = threading.Lock()
-        self._loading: dict[
-            tuple[asyncio.AbstractEventLoop, str], asyncio.Lock
-        ] = {}  # a server started again has a new loop
+        # by event loop too: a server that is started again has a new one
+        self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
         self._running: set[Running] = set()
         self.engine = make_engine(self._loaded_for_engine)
 

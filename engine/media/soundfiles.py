@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import soundfile
@@ -83,16 +83,7 @@ def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str)
 
     try:
         with fresh.open("wb") as file:
-            if format in _KINDS:
-                with _encoder(file, rate, format) as encoder:
-                    for chunk in counted():
-                        encoder.write(chunk)
-                    encoder.finish()
-            else:
-                for data in encoded(counted(), rate, format):
-                    file.write(data)
-                if format == "wav":
-                    _close_wav(file, rate, 2 * count)
+            _write(file, counted(), rate, format)
         if not count:
             raise BadRequest("There was nothing to speak.", "input")
         fresh.replace(path)
@@ -102,9 +93,26 @@ def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str)
     return count
 
 
-def _close_wav(file: IO[bytes], rate: int, nbytes: int) -> None:
-    file.seek(0)
-    file.write(wav_header(rate, nbytes))
+def written(chunks: Iterable[np.ndarray], rate: int, format: str) -> bytes:
+    """A whole file, whose header knows its length."""
+    file = io.BytesIO()
+    _write(file, chunks, rate, check_format(format))
+    return file.getvalue()
+
+
+def _write(file: IO[bytes], chunks: Iterable[np.ndarray], rate: int, format: str) -> None:
+    if format in _KINDS:
+        with _encoder(file, rate, format) as encoder:
+            for chunk in chunks:
+                encoder.write(chunk)
+            encoder.finish()
+        return
+    count = 0
+    for data in encoded(chunks, rate, format):
+        count += file.write(data)
+    if format == "wav":
+        file.seek(0)
+        file.write(wav_header(rate, count - len(wav_header(rate))))
 
 
 class _Encoder:
@@ -114,7 +122,10 @@ class _Encoder:
         kind, subtype = _KINDS[format]
         own = _OPUS_RATE if format == "opus" else rate
         self._convert = soxr.ResampleStream(rate, own, 1, dtype="float32") if own != rate else None
-        self.file = soundfile.SoundFile(target, "w", own, 1, format=kind, subtype=subtype)
+        # at a constant rate a reader reckons an MP3's length from its size: a stream never brings the header that tells it
+        # (libsndfile keeps to it only where a level is said too; this one is 80 kbit/s)
+        rate_mode: dict[str, Any] = {"bitrate_mode": "CONSTANT", "compression_level": 0.5} if format == "mp3" else {}
+        self.file = soundfile.SoundFile(target, "w", own, 1, format=kind, subtype=subtype, **rate_mode)
 
     def write(self, chunk: np.ndarray) -> None:
         given = chunk.astype(np.float32, copy=False)

@@ -6,6 +6,7 @@ import base64
 import binascii
 import io
 import itertools
+import logging
 from collections.abc import AsyncIterator, Callable, Generator
 from pathlib import Path
 
@@ -18,19 +19,20 @@ from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, 
 from app.server.audio.pump import Pump, leashed
 from app.server.context import Server, told
 from app.server.errors import ApiError, bad_request, error_body, unsupported
-from app.server.streaming import COMMENT, Stream, event
-from engine.errors import SpeechRanAway
+from app.server.streaming import COMMENT, ClientGone, Stream, event
+from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import read_sound
-from engine.media.soundfiles import FORMATS, encoded, wav_header
+from engine.media.soundfiles import FORMATS, encoded, written
 from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.saved import Saved, Voices, read_clone, write_clone
 from engine.pipelines.speaking.speakers import Voice, speaker
 from engine.pipelines.speaking.story import Wishes, tell
 from engine.pipelines.speaking.voice import Clone, Manner
 
+log = logging.getLogger("grus.server")
+
 MOST_PROMPT = 4 << 20  # bytes of a cloned voice
 LONGEST_RECORDING = 600.0  # seconds that are read at all; the voice then says what it takes
-_HEADER = len(wav_header(1))
 
 MakeManner = Callable[[Voice], Manner]
 
@@ -78,16 +80,13 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     pump = Pump(_bytes(leash, name, body, make), leash)
     kind = FORMATS[body.response_format]
     if not body.stream:
-        data = b"".join(await pump.whole(request.receive))
-        if body.response_format == "wav":
-            data = wav_header(_rate(data), len(data) - _HEADER) + data[_HEADER:]
-        return Response(data, media_type=kind)
+        return Response(b"".join(await pump.whole(request.receive)), media_type=kind)
     await pump.begun(request.receive)
     settings = server.settings
     if body.stream_format == "sse":
         chunks, heartbeat, kind = told(_events(pump), lambda error: event(error_body(error, "openai"))), COMMENT, ""
     else:
-        chunks, heartbeat = aiter(pump), None
+        chunks, heartbeat = _cut_off(pump), None
     return Stream(
         chunks,
         pump.cancel,
@@ -106,7 +105,21 @@ def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Ge
     first = next((chunk for chunk in sound if len(chunk)), None)
     if first is None:
         raise SpeechRanAway("The voice stayed silent. Try another seed, or another text.")
-    yield from encoded(itertools.chain([first], sound), model.rate, body.response_format)
+    chunks = itertools.chain([first], sound)
+    if body.stream:
+        yield from encoded(chunks, model.rate, body.response_format)
+    else:
+        yield written(chunks, model.rate, body.response_format)
+
+
+async def _cut_off(pump: Pump[bytes]) -> AsyncIterator[bytes]:
+    """Sound has no place for words: what goes wrong half-way ends the connection before the file's end."""
+    try:
+        async for data in pump:
+            yield data
+    except (GrusError, ApiError) as error:
+        log.warning("A voice ended before its time: %s", error)
+        raise ClientGone from None
 
 
 async def _events(pump: Pump[bytes]) -> AsyncIterator[bytes]:
@@ -114,10 +127,6 @@ async def _events(pump: Pump[bytes]) -> AsyncIterator[bytes]:
         if data:
             yield event({"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()})
     yield event({"type": "speech.audio.done"})
-
-
-def _rate(wav: bytes) -> int:
-    return int.from_bytes(wav[24:28], "little")
 
 
 # -- voices from recordings

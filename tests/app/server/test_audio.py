@@ -17,6 +17,7 @@ import openai
 import pytest
 import soundfile
 
+from app.server.audio.speech import unpacked
 from app.server.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
@@ -68,6 +69,16 @@ def say(live: Live, path: str = "/v1/audio/speech", **body: Any) -> httpx.Respon
     return httpx.post(live.url + path, json=asked, timeout=60)
 
 
+def heard(data: bytes) -> float:
+    """Seconds of a stream. Of FLAC's the header does not know them, and libsndfile
+    then cannot tell the end: some of it is read."""
+    info = soundfile.info(io.BytesIO(data))
+    if info.format == "FLAC":
+        assert info.samplerate == 24000
+        return len(soundfile.SoundFile(io.BytesIO(data)).read(2400)) / 24000
+    return info.duration
+
+
 def samples(data: bytes) -> np.ndarray:
     return np.frombuffer(data, "<i2")
 
@@ -87,11 +98,12 @@ def test_the_openai_client_hears_a_voice_in_every_format(client: openai.OpenAI, 
         data = client.audio.speech.create(
             model="custom_voice", input=TEXT, voice=voice, response_format=format, extra_body=SEED
         ).content
-        lengths[format] = len(data) / 48000 if format == "pcm" else soundfile.info(io.BytesIO(data)).duration
+        lengths[format] = len(data) / 48000 if format == "pcm" else heard(data)
         if format == "wav":
             assert len(data) > 44 + 24000 / 10
     assert lengths["pcm"] > 0.1
-    assert lengths["flac"] == pytest.approx(lengths["pcm"], abs=0.01)
+    assert lengths["wav"] == lengths["pcm"]
+    assert lengths["mp3"] == pytest.approx(lengths["pcm"], abs=0.1)
     assert lengths["opus"] == pytest.approx(lengths["pcm"], abs=0.1)
 
 
@@ -99,10 +111,11 @@ def test_streamed_sound_is_the_whole_sound_and_a_seed_repeats_it(live: Live) -> 
     voice = preset(live)
     streamed = samples(say(live, voice=voice).content)
     assert np.array_equal(samples(say(live, voice=voice).content), streamed)
-    whole = say(live, voice=voice, stream=False, response_format="wav")
-    read, rate = soundfile.read(io.BytesIO(whole.content), dtype="int16")
-    assert rate == 24000
-    assert np.array_equal(read, streamed)
+    for format in ("wav", "flac"):
+        whole = say(live, voice=voice, stream=False, response_format=format)
+        read, rate = soundfile.read(io.BytesIO(whole.content), dtype="int16")
+        assert rate == 24000
+        assert np.abs(read.astype(int) - streamed).max() <= 1
     assert not np.array_equal(samples(say(live, voice=voice, seed=4).content)[:2000], streamed[:2000])
 
 
@@ -208,16 +221,20 @@ def learn(live: Live, path: str = "/v1/audio/voice-clone/prompt", sound: bytes =
     return httpx.post(live.url + path, files={"ref_audio": ("me.wav", sound)}, data=form, timeout=60)
 
 
-@pytest.mark.parametrize("text", [None, "What I said."])
-def test_a_prompt_speaks_like_its_recording(live: Live, text: str | None) -> None:
-    form = {} if text is None else {"ref_text": text}
-    made = learn(live, **form).json()
+def test_a_prompt_speaks_like_its_recording(live: Live) -> None:
+    made = learn(live, ref_text="What I said.").json()
     assert made["model"] == "base"
-    clone = {"prompt": made["prompt"]}
-    first = say(live, "/v1/audio/voice-clone", model="base", **clone)
+    first = say(live, "/v1/audio/voice-clone", model="base", prompt=made["prompt"])
     assert first.status_code == 200, first.text
-    direct = {"ref_audio": base64.b64encode(RECORDING).decode(), **form}
+    direct = {"ref_audio": base64.b64encode(RECORDING).decode(), "ref_text": "What I said."}
     assert say(live, "/v1/audio/voice-clone", model=None, **direct).content == first.content
+
+
+@pytest.mark.parametrize("form", [{}, {"ref_text": "What I said.", "x_vector_only": "true"}])
+def test_a_prompt_of_the_colour_alone_holds_no_recording(live: Live, form: dict[str, str]) -> None:
+    clone = unpacked(learn(live, **form).json()["prompt"])
+    assert (clone.codes, clone.text) == (None, None)
+    assert np.isfinite(clone.vector).all()
 
 
 @pytest.mark.parametrize(("body", "param"), [
