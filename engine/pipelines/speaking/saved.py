@@ -47,7 +47,7 @@ class Saved:
 
 class Voices:
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or Path(PlatformDirs("grus", appauthor=False).user_data_dir) / "voices"
+        self.folder = folder or Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "voices"
 
     def save(self, name: str, model: str, clone: Clone, samples: np.ndarray, rate: int, *,
              replace: bool = False) -> Saved:  # fmt: skip
