@@ -1,0 +1,174 @@
+"""Trains the Guide from nothing: `python packaging/starters/train_guide.py --minutes 85`.
+
+Every question ends with the token of its answer, which is where the Guide decides; one question in SPOKEN is followed
+by the whole answer, which it learns to say from that token alone. It goes on from the last checkpoint, so that the work
+can be done in pieces; the same seeds on the same machine give the same Guide however it is cut, but for rounding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import guide_network
+import torch
+import torch.nn.functional as F
+from guide_network import Network, Shape
+from guide_text import END, PAD, make_tokenizer, prompt, save_tokenizer, topic
+from tokenizers import Tokenizer
+from wordings import ANSWERS, Question, Wordings
+
+BATCH = 64
+SPOKEN = 12  # of so many questions, one is answered in full
+POOL = 16  # batches made together, so that questions of like length share one
+RATE, WARM_UP, DECAY = 2e-3, 150, 0.02
+KEPT = 0.998  # of the slowly moving average that is shipped
+SPLIT_WORDS = 0.08  # how often a merge of the tokenizer is left out, so that unknown words are read from their parts
+
+
+class Course:
+    """Batches of (ids, the positions whose next token is learned), made from the step's number alone."""
+
+    def __init__(self, tokenizer: Tokenizer, wordings: Wordings) -> None:
+        self.tokenizer, self.wordings = tokenizer, wordings
+        self.pad = tokenizer.token_to_id(PAD)
+        self.said = {name: tokenizer.encode(answer["says"] + END).ids for name, answer in ANSWERS.items()}
+        self.topics = {name: tokenizer.token_to_id(topic(name)) for name in ANSWERS}
+
+    def pool(self, number: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        questions = list(itertools.islice(self.wordings.questions(number + 1), BATCH * POOL))
+        self.tokenizer.model.dropout = SPLIT_WORDS
+        read = [encoding.ids for encoding in self.tokenizer.encode_batch([prompt(question) for question in questions])]
+        self.tokenizer.model.dropout = None
+        rows = []
+        for at, (question, ids) in enumerate(zip(questions, read, strict=True)):
+            said = self.said[question.answer] if at % SPOKEN == 0 else []
+            row = [*ids, self.topics[question.answer], *said]
+            rows.append((row, [-100] * (len(ids) - 1) + row[len(ids) :]))
+        rows.sort(key=lambda row: len(row[0]))
+        batches = [self._padded(rows[at : at + BATCH]) for at in range(0, len(rows), BATCH)]
+        Random(number).shuffle(batches)
+        return batches
+
+    def _padded(self, rows: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, torch.Tensor]:
+        longest = max(len(ids) for ids, _ in rows)
+        ids = torch.full((len(rows), longest - 1), self.pad)
+        targets = torch.full((len(rows), longest - 1), -100)
+        for at, (row, wanted) in enumerate(rows):
+            ids[at, : len(row) - 1] = torch.tensor(row[:-1])
+            targets[at, : len(wanted)] = torch.tensor(wanted)
+        return ids, targets
+
+
+def loss_of(network: Network, ids: torch.Tensor, targets: torch.Tensor, topics: torch.Tensor) -> torch.Tensor:
+    """The mean over the decisions plus the mean over the words of answers: few decisions weigh as much as many words."""
+    learned = targets >= 0
+    logits = network.logits(network(ids)[learned]).float()
+    each = F.cross_entropy(logits, targets[learned], reduction="none")
+    decides = torch.isin(targets[learned], topics)
+    loss = each[decides].mean()
+    return loss + each[~decides].mean() if (~decides).any() else loss
+
+
+@torch.no_grad()
+def share_right(network: Network, course: Course, questions: list[Question], device: str) -> float:
+    """How often the likeliest first token is the wanted answer's."""
+    network.eval()
+    right = 0
+    for question in questions:
+        ids = torch.tensor([course.tokenizer.encode(prompt(question)).ids], device=device)
+        right += int(network.logits(network(ids)[:, -1]).argmax()) == course.topics[question.answer]
+    network.train()
+    return right / len(questions)
+
+
+def train(options: argparse.Namespace) -> None:
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(options.threads)
+    work: Path = options.work
+    work.mkdir(parents=True, exist_ok=True)
+    wordings = Wordings("training" if options.hold_back else "all")
+    if not (work / "tokenizer.json").exists():
+        save_tokenizer(make_tokenizer(itertools.islice(Wordings().questions(0), 150_000)), work)
+    tokenizer = Tokenizer.from_file(str(work / "tokenizer.json"))
+    course = Course(tokenizer, wordings)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    network = Network(Shape(tokenizer.get_vocab_size())).to(device)
+    average = {name: weight.detach().clone() for name, weight in network.named_parameters()}
+    optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY, fused=True)
+    step = 0
+    if (work / "checkpoint.pt").exists():
+        state = torch.load(work / "checkpoint.pt", map_location=device, weights_only=True)
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        average, step = state["average"], state["step"]
+    topics = torch.tensor(sorted(course.topics.values()), device=device)
+    unread = list(itertools.islice(Wordings("held back").questions(1), 1000)) if options.hold_back else []
+
+    def keep() -> None:
+        state = {"network": network.state_dict(), "optimizer": optimizer.state_dict(), "average": average, "step": step}
+        torch.save(state, work / "checkpoint.part")
+        (work / "checkpoint.part").replace(work / "checkpoint.pt")
+        guide_network.save(average, network.shape, tokenizer.token_to_id(END), course.pad, work)
+
+    print(f"{sum(weight.numel() for weight in network.parameters()):,} parameters, step {step} of {options.steps}")
+    started = time.monotonic()
+    for ids, targets in _from(course, step):
+        if step >= options.steps or time.monotonic() - started > options.minutes * 60:
+            break
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * _pace(step, options.steps)
+        with torch.autocast(device, torch.bfloat16):
+            loss = loss_of(network, ids.to(device), targets.to(device), topics)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        step += 1
+        kept = min(KEPT, step / (step + 10))
+        for name, weight in network.named_parameters():
+            average[name].lerp_(weight.detach(), 1 - kept)
+        if step % 50 == 0:
+            print(f"step {step} loss {loss.item():.3f} {time.monotonic() - started:.0f} s", flush=True)
+        if step % 500 == 0:
+            keep()
+            if unread:
+                current = {name: weight.detach().clone() for name, weight in network.named_parameters()}
+                network.load_state_dict(average)
+                print(f"step {step} held back {share_right(network, course, unread, device):.3f}", flush=True)
+                network.load_state_dict(current)
+    keep()
+    print(f"stopped at step {step} of {options.steps} after {time.monotonic() - started:.0f} s")
+
+
+def _from(course: Course, step: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    for number in itertools.count(step // POOL):
+        batches = course.pool(number)
+        yield from batches[step % POOL :] if number == step // POOL else batches
+
+
+def _pace(step: int, steps: int) -> float:
+    """A short rise, then half a cosine down to a twentieth."""
+    if step < WARM_UP:
+        return (step + 1) / WARM_UP
+    return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, step / steps)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=Path, default=Path("build/guide"), help="where checkpoints and the result lie")
+    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--minutes", type=float, default=85, help="stop after so long; run again to go on")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--hold-back", action="store_true", help="keep every eighth wording out and report on them")
+    train(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
