@@ -1,7 +1,6 @@
 # `make` alone lists the targets. All set-up is in packaging/setup.sh, which does nothing when nothing is to be done.
 
 BIN := .venv/bin
-MODEL ?= Qwen/Qwen3-0.6B
 RUN := $(BIN)/grus chat $(MODEL)
 
 PYTEST := $(BIN)/python -m pytest -n 2
@@ -18,7 +17,7 @@ setup: ## make .venv ready to run Grus, and nothing else
 setup-test: ## make .venv ready to run the checks, and nothing else
 	@packaging/setup.sh test
 
-run: setup ## set up, then talk in the terminal (MODEL=folder or repository id)
+run: setup ## set up, then talk in the terminal (MODEL=folder or repository id; else the Guide)
 	@$(RUN)
 
 test: lint ## set up, then every check but the slow tests

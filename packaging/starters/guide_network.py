@@ -24,7 +24,7 @@ class Shape:
     intermediate_size: int = 512
     num_hidden_layers: int = 4
     num_attention_heads: int = 4
-    num_key_value_heads: int = 2
+    num_key_value_heads: int = 4
     head_dim: int = 64
     max_position_embeddings: int = 512
     rms_norm_eps: float = 1e-6
@@ -89,9 +89,27 @@ class Network(nn.Module):
         self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.num_hidden_layers))
         self.norm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
         self.dropout = nn.Dropout(dropout)
-        for weight in self.parameters():
+        for name, weight in self.named_parameters():
             if weight.dim() == 2:
-                nn.init.normal_(weight, std=0.02)
+                nn.init.normal_(weight, std=0.005 if name.endswith(("o_proj.weight", "down_proj.weight")) else 0.02)
+        self._begin_as_mean()
+
+    def _begin_as_mean(self) -> None:
+        """The first layer looks at all tokens alike and passes on what it sees; the others hardly say anything yet."""
+        first = self.layers[0].self_attn
+        with torch.no_grad():
+            first.q_norm.weight.fill_(0.05)
+            first.v_proj.weight.add_(torch.eye(self.shape.hidden_size))
+            first.o_proj.weight.add_(torch.eye(self.shape.hidden_size))
+
+    def mean_of_words(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """The states after the last tokens as a network that has only begun leaves them, for a fraction of the work."""
+        words = self.embed_tokens(ids)
+        seen = F.rms_norm(words, words.shape[-1:]) * (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None])[
+            ..., None
+        ]
+        last = words[torch.arange(len(ids), device=ids.device), lengths - 1]
+        return self.norm(last + seen.sum(1) / lengths[:, None])
 
     def forward(self, ids: Tensor) -> Tensor:
         """The state after each token, from which `logits` predicts the next."""

@@ -81,10 +81,14 @@ and|but|well,|um,|hmm,|also|now|one more thing:|good morning,|dear guide,|can yo
 i wonder|i was wondering|i'd like to know|i would like to know|may i ask|just asking,|can i ask|actually|just curious,|i have a question:|
 hello! i'm new here.|i am a beginner,|help!|please help,|please tell me|pls|plz|first question:|another question:|next:|then|alright,|
 i don't know much about computers.|could you explain|i need to know|what i want to know is|my question is|any idea|remind me,|thanks, and|
-thank you. now|great, and|perfect.|good day,|say,|listen,|would you know|is it ok to ask|not sure if you know:|hm""".replace("\n", "").split("|")
+thank you. now|great, and|perfect.|good day,|say,|listen,|would you know|is it ok to ask|not sure if you know:|hm""".replace(
+    "\n", ""
+).split("|")
 AFTER = """please|pls|plz|thanks|thank you|thx|for me|exactly|actually|then|now|again|today|, please|, thank you|
 , thanks in advance|, any idea|asap|if possible|quickly|in short|, can you help|, do you know|by the way|really|in detail|simply|
-for a beginner|, i forgot|, i am new|or not|, right|somehow|myself|at all|, guide|, my friend""".replace("\n", "").split("|")
+for a beginner|, i forgot|, i am new|or not|, right|somehow|myself|at all|, guide|, my friend""".replace(
+    "\n", ""
+).split("|")
 STOP = set(
     """a an the is are am was were be been do does did can could would will shall should may might i you me my your it its we our us to of in on
 at for from with by and or so that this these those there please how what which who where when why any some have has had get if as about into

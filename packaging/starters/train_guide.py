@@ -1,7 +1,11 @@
 """Trains the Guide from nothing: `python packaging/starters/train_guide.py --minutes 85`.
 
-Every question ends with the token of its answer, which is where the Guide decides; one question in SPOKEN is followed
-by the whole answer, which it learns to say from that token alone. It goes on from the last checkpoint, so that the work
+First come the words alone: which of them stand in questions for which answer. The network begins as one that takes
+the mean of all words, so that this is learned for a fraction of the work, and then goes on from there.
+
+Every question ends with the token of its answer, which is where the Guide decides. Some are followed by the whole
+answer, which the Guide learns to say from that token: few at first, while it learns to decide, and more towards the
+end. It goes on from the last checkpoint, so that the work
 can be done in pieces; the same seeds on the same machine give the same Guide however it is cut, but for rounding.
 """
 
@@ -24,9 +28,11 @@ from tokenizers import Tokenizer
 from wordings import ANSWERS, Question, Wordings
 
 BATCH = 64
-SPOKEN = 12  # of so many questions, one is answered in full
+SPOKEN = 64, 8  # of so many questions one is answered in full: at first, and in the last part of the steps
+LAST_PART = 0.35
+WORD_STEPS, WORD_BATCH, WORD_RATE = 2500, 256, 5e-3  # of the first part, on the mean of words
 POOL = 16  # batches made together, so that questions of like length share one
-RATE, WARM_UP, DECAY = 2e-3, 150, 0.02
+RATE, WARM_UP, DECAY = 2e-3, 80, 0.02
 KEPT = 0.998  # of the slowly moving average that is shipped
 SPLIT_WORDS = 0.08  # how often a merge of the tokenizer is left out, so that unknown words are read from their parts
 
@@ -40,20 +46,34 @@ class Course:
         self.said = {name: tokenizer.encode(answer["says"] + END).ids for name, answer in ANSWERS.items()}
         self.topics = {name: tokenizer.token_to_id(topic(name)) for name in ANSWERS}
 
-    def pool(self, number: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    def pool(self, number: int, spoken: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """One question of `spoken` is answered in full."""
         questions = list(itertools.islice(self.wordings.questions(number + 1), BATCH * POOL))
         self.tokenizer.model.dropout = SPLIT_WORDS
         read = [encoding.ids for encoding in self.tokenizer.encode_batch([prompt(question) for question in questions])]
         self.tokenizer.model.dropout = None
         rows = []
         for at, (question, ids) in enumerate(zip(questions, read, strict=True)):
-            said = self.said[question.answer] if at % SPOKEN == 0 else []
+            said = self.said[question.answer] if at % spoken == 0 else []
             row = [*ids, self.topics[question.answer], *said]
             rows.append((row, [-100] * (len(ids) - 1) + row[len(ids) :]))
         rows.sort(key=lambda row: len(row[0]))
         batches = [self._padded(rows[at : at + BATCH]) for at in range(0, len(rows), BATCH)]
         Random(number).shuffle(batches)
         return batches
+
+    def words(self, number: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Questions that stand alone, their lengths, and which of all answers each one wants."""
+        questions = itertools.islice(self.wordings.questions(-number - 1), WORD_BATCH)
+        alone = [question for question in questions if question.before is None]
+        self.tokenizer.model.dropout = SPLIT_WORDS
+        read = self.tokenizer.encode_batch([prompt(question) for question in alone])
+        self.tokenizer.model.dropout = None
+        rows = [torch.tensor(encoding.ids) for encoding in read]
+        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.pad)
+        names = list(ANSWERS)
+        wanted = torch.tensor([names.index(question.answer) for question in alone])
+        return ids, torch.tensor([len(row) for row in rows]), wanted
 
     def _padded(self, rows: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, torch.Tensor]:
         longest = max(len(ids) for ids, _ in rows)
@@ -73,6 +93,24 @@ def loss_of(network: Network, ids: torch.Tensor, targets: torch.Tensor, topics: 
     decides = torch.isin(targets[learned], topics)
     loss = each[decides].mean()
     return loss + each[~decides].mean() if (~decides).any() else loss
+
+
+def learn_words(network: Network, course: Course) -> None:
+    """The first part: the embeddings of words and answers."""
+    optimizer = torch.optim.AdamW([network.embed_tokens.weight], lr=WORD_RATE, weight_decay=DECAY, fused=True)
+    device = network.embed_tokens.weight.device
+    topics = torch.tensor(list(course.topics.values()), device=device)
+    for step in range(WORD_STEPS):
+        for group in optimizer.param_groups:
+            group["lr"] = WORD_RATE * _pace(step, WORD_STEPS)
+        ids, lengths, wanted = (tensor.to(device) for tensor in course.words(step))
+        states = network.mean_of_words(ids, lengths)
+        loss = F.cross_entropy(F.linear(states, network.embed_tokens.weight[topics]), wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 250 == 0:
+            print(f"words: step {step} of {WORD_STEPS} loss {loss.item():.3f}", flush=True)
 
 
 @torch.no_grad()
@@ -99,6 +137,8 @@ def train(options: argparse.Namespace) -> None:
     course = Course(tokenizer, wordings)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     network = Network(Shape(tokenizer.get_vocab_size())).to(device)
+    if not (work / "checkpoint.pt").exists():
+        learn_words(network, course)
     average = {name: weight.detach().clone() for name, weight in network.named_parameters()}
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY, fused=True)
     step = 0
@@ -116,9 +156,13 @@ def train(options: argparse.Namespace) -> None:
         (work / "checkpoint.part").replace(work / "checkpoint.pt")
         guide_network.save(average, network.shape, tokenizer.token_to_id(END), course.pad, work)
 
+    if step == 0:
+        keep()
+        if unread:
+            print(f"held back after the words {share_right(network, course, unread, device):.3f}", flush=True)
     print(f"{sum(weight.numel() for weight in network.parameters()):,} parameters, step {step} of {options.steps}")
     started = time.monotonic()
-    for ids, targets in _from(course, step):
+    for ids, targets in _from(course, step, options.steps):
         if step >= options.steps or time.monotonic() - started > options.minutes * 60:
             break
         for group in optimizer.param_groups:
@@ -146,9 +190,9 @@ def train(options: argparse.Namespace) -> None:
     print(f"stopped at step {step} of {options.steps} after {time.monotonic() - started:.0f} s")
 
 
-def _from(course: Course, step: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def _from(course: Course, step: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     for number in itertools.count(step // POOL):
-        batches = course.pool(number)
+        batches = course.pool(number, SPOKEN[number * POOL > steps * (1 - LAST_PART)])
         yield from batches[step % POOL :] if number == step // POOL else batches
 
 
