@@ -16,7 +16,7 @@ from wordings import ANSWERS, Question
 BEFORE, ASK, SAYS, END, PAD = "<|before|>", "<|ask|>", "<|says|>", "<|end|>", "<|pad|>"
 BEFORE_LENGTH = 40  # characters of the last answer that are read again: enough to know it by
 ASK_LENGTH = 240  # characters of a question that are read
-VOCABULARY = 3072
+VOCABULARY = 4096
 
 TEMPLATE = (
     """\

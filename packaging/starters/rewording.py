@@ -108,7 +108,7 @@ def vary(text: str, random: Random, slips: float = 0.3) -> str:
     text = _other_words(text, random)
     if random.random() < 0.15:
         text = _keywords(text, random)
-    if random.random() < 0.12:
+    if random.random() < 0.18:
         text = _lose_words(text, random)
     if random.random() < 0.2:
         text = f"{random.choice(BEFORE)} {text}"
@@ -145,9 +145,12 @@ def _keywords(text: str, random: Random) -> str:
 
 
 def _lose_words(text: str, random: Random) -> str:
+    """One word that hardly matters, or of a long question any word."""
     words = text.split(" ")
     weak = [at for at, word in enumerate(words) if word in STOP]
-    if len(words) > 2 and weak:
+    if len(words) > 5 and random.random() < 0.5:
+        del words[random.randrange(len(words))]
+    elif len(words) > 2 and weak:
         del words[random.choice(weak)]
     return " ".join(words)
 

@@ -47,7 +47,7 @@ ELSEWHERE = {
 }  # fmt: skip
 # How often each is asked, where that is not as often as most.
 WEIGHTS = {
-    "off_topic": 16.0, "off_topic_code": 5.0, "off_topic_now": 4.0, "off_topic_advice": 5.0,
+    "off_topic": 22.0, "off_topic_code": 5.0, "off_topic_now": 4.0, "off_topic_advice": 5.0,
     "guide_languages": 3.0, "unclear": 1.5, "make_image": 1.5, "translate_docs": 1.5,
 }  # fmt: skip
 HELD_BACK = 8  # every eighth wording is not trained on when asked so
