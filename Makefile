@@ -6,7 +6,7 @@ RUN := $(BIN)/grus chat $(MODEL)
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run test test-all bench lint format clean
+.PHONY: help setup setup-test run test test-all bench starters lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -28,6 +28,11 @@ test-all: lint ## as test, with the slow tests
 
 bench: setup-test ## set up, then measure speed and memory
 	$(BIN)/python -m tests.bench $(ARGS)
+
+starters: setup-test ## train the models that come with Grus from nothing: hours on a CPU, in pieces that go on
+	$(BIN)/python packaging/starters/train_guide.py
+	$(BIN)/python packaging/starters/evaluate_guide.py build/guide
+	$(BIN)/python packaging/starters/install_guide.py
 
 lint: setup-test ## set up, then style, types and import rules
 	$(BIN)/ruff check .

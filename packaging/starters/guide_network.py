@@ -105,9 +105,10 @@ class Network(nn.Module):
     def mean_of_words(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """The states after the last tokens as a network that has only begun leaves them, for a fraction of the work."""
         words = self.embed_tokens(ids)
-        seen = F.rms_norm(words, words.shape[-1:]) * (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None])[
-            ..., None
-        ]
+        seen = (
+            F.rms_norm(words, words.shape[-1:])
+            * (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None])[..., None]
+        )
         last = words[torch.arange(len(ids), device=ids.device), lengths - 1]
         return self.norm(last + seen.sum(1) / lengths[:, None])
 

@@ -29,8 +29,8 @@ TEMPLATE = (
         {%- set turn.says = message.content -%}
     {%- endif -%}
 {%- endfor -%}
-{%- if turn.before -%}{{ '<|before|>' + turn.before[:BEFORE_LENGTH]|replace('<|', '<') }}{%- endif -%}
-{{ '<|ask|> ' + ((turn.ask|lower|replace('’', "'")|replace('<|', '<')).split()|join(' '))[:ASK_LENGTH] }}
+{%- if turn.before -%}{{ '<|before|>' + turn.before[:BEFORE_LENGTH]|replace('<|', '< |') }}{%- endif -%}
+{{ '<|ask|> ' + ((turn.ask|lower|replace('’', "'")|replace('<|', '< |')).split()|join(' '))[:ASK_LENGTH] }}
 {%- if turn.says or add_generation_prompt -%}{{ '<|says|>' }}{%- endif -%}
 {%- if turn.says -%}{{ turn.says + '<|end|>' }}{%- endif -%}
 """.replace("BEFORE_LENGTH", str(BEFORE_LENGTH))

@@ -89,11 +89,10 @@ AFTER = """please|pls|plz|thanks|thank you|thx|for me|exactly|actually|then|now|
 for a beginner|, i forgot|, i am new|or not|, right|somehow|myself|at all|, guide|, my friend""".replace(
     "\n", ""
 ).split("|")
-STOP = set(
-    """a an the is are am was were be been do does did can could would will shall should may might i you me my your it its we our us to of in on
+_STOP = """a an the is are am was were be been do does did can could would will shall should may might i you me my your it its we our us to of in on
 at for from with by and or so that this these those there please how what which who where when why any some have has had get if as about into
-need want use just""".split()
-)
+need want use just"""
+STOP = set(_STOP.split())
 MARKS = ["?"] * 10 + [""] * 9 + ["??", "!", "!!", ".", ".", "...", " ?", "?!"]
 _BESIDE = {
     "q": "wa", "w": "qes", "e": "wrd", "r": "etf", "t": "ryg", "y": "tuh", "u": "yij", "i": "uok", "o": "ipl", "p": "ol",

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,8 +27,8 @@ from tokenizers import Tokenizer
 from wordings import ANSWERS, Question, Wordings
 
 BATCH = 64
-SPOKEN = 64, 8  # of so many questions one is answered in full: at first, and in the last part of the steps
-LAST_PART = 0.35
+SPOKEN = 32, 3  # of so many questions one is answered in full: at first, and in the last part of the steps
+LAST_PART = 0.4  # in which the learning rate falls
 WORD_STEPS, WORD_BATCH, WORD_RATE = 2500, 256, 5e-3  # of the first part, on the mean of words
 POOL = 16  # batches made together, so that questions of like length share one
 RATE, WARM_UP, DECAY = 2e-3, 80, 0.02
@@ -132,8 +131,9 @@ def train(options: argparse.Namespace) -> None:
     work.mkdir(parents=True, exist_ok=True)
     wordings = Wordings("training" if options.hold_back else "all")
     if not (work / "tokenizer.json").exists():
-        save_tokenizer(make_tokenizer(itertools.islice(Wordings().questions(0), 150_000)), work)
+        make_tokenizer(itertools.islice(Wordings().questions(0), 150_000)).save(str(work / "tokenizer.json"))
     tokenizer = Tokenizer.from_file(str(work / "tokenizer.json"))
+    save_tokenizer(tokenizer, work)
     course = Course(tokenizer, wordings)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     network = Network(Shape(tokenizer.get_vocab_size())).to(device)
@@ -187,7 +187,8 @@ def train(options: argparse.Namespace) -> None:
                 print(f"step {step} held back {share_right(network, course, unread, device):.3f}", flush=True)
                 network.load_state_dict(current)
     keep()
-    print(f"stopped at step {step} of {options.steps} after {time.monotonic() - started:.0f} s")
+    if step < options.steps:
+        raise SystemExit(f"Stopped at step {step} of {options.steps}. Run the same command again to go on.")
 
 
 def _from(course: Course, step: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
@@ -197,16 +198,14 @@ def _from(course: Course, step: int, steps: int) -> Iterator[tuple[torch.Tensor,
 
 
 def _pace(step: int, steps: int) -> float:
-    """A short rise, then half a cosine down to a twentieth."""
-    if step < WARM_UP:
-        return (step + 1) / WARM_UP
-    return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, step / steps)))
+    """A short rise, a long plain, and in the last part a fall to a fiftieth."""
+    return min(1.0, (step + 1) / WARM_UP, 0.02 + 0.98 * (steps - step) / (steps * LAST_PART))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path("build/guide"), help="where checkpoints and the result lie")
-    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--steps", type=int, default=1600)
     parser.add_argument("--minutes", type=float, default=85, help="stop after so long; run again to go on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)

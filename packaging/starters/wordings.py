@@ -47,9 +47,15 @@ ELSEWHERE = {
 }  # fmt: skip
 # How often each is asked, where that is not as often as most.
 WEIGHTS = {
-    "off_topic": 22.0, "off_topic_code": 5.0, "off_topic_now": 4.0, "off_topic_advice": 5.0,
+    "off_topic": 32.0, "off_topic_code": 7.0, "off_topic_now": 6.0, "off_topic_advice": 7.0,
     "guide_languages": 3.0, "unclear": 1.5, "make_image": 1.5, "translate_docs": 1.5,
 }  # fmt: skip
+_SYLLABLES = [
+    start + vowel + end
+    for start in ("b", "br", "c", "ch", "d", "f", "g", "gr", "h", "j", "k", "kl", "l", "m", "n", "p", "qu", "r", "s", "st", "t", "v", "w", "z")
+    for vowel in "aeiou"
+    for end in ("", "", "n", "r", "l", "s", "t", "ck", "m")
+]  # fmt: skip
 HELD_BACK = 8  # every eighth wording is not trained on when asked so
 
 
@@ -102,6 +108,8 @@ class Wordings:
             text = self._grammar.say(random.choices(lines, weights)[0], random)
             if text:
                 break
+        if name == "off_topic" and random.random() < 0.2:
+            text = _with_unheard_word(text, random)
         if name == "guide_languages" and not text.isascii():
             return punctuate(text, random)
         if not ANSWERS[name].get("honest") and random.random() < 0.06:
@@ -124,6 +132,15 @@ class Wordings:
         words, weights = self._keywords[name]
         chosen = dict.fromkeys(random.choices(words, weights, k=random.randint(2, 5)))
         return Question(" ".join(chosen), name)
+
+
+def _with_unheard_word(text: str, random: Random) -> str:
+    """Most things, places and people are ones that no list holds: a word made up of syllables stands for them."""
+    words = text.split(" ")
+    long = [at for at, word in enumerate(words) if len(word) > 3 and word not in STOP]
+    if long:
+        words[random.choice(long)] = "".join(random.choice(_SYLLABLES) for _ in range(random.randint(2, 4)))
+    return " ".join(words)
 
 
 def _part_of(lines: list[str], part: str) -> list[str]:
