@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,6 +112,21 @@ def test_the_server_without_a_model_serves_it() -> None:
             child.send_signal(signal.SIGTERM)
         child.communicate(timeout=20)
     assert child.returncode == 0
+
+
+@pytest.mark.slow
+def test_from_a_cold_start_it_speaks_within_four_seconds() -> None:
+    """Interpreter, imports, model and first token; the best of three, for other processes may be in the way."""
+    command = [sys.executable, "-m", "app.cli", "run", "hello", "--backend", "torch"]
+    waits = []
+    for _ in range(3):
+        started = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+            assert child.stdout is not None
+            assert child.stdout.read(1) == b"H"
+            waits.append(time.perf_counter() - started)
+            child.communicate()
+    assert min(waits) < 4
 
 
 def _reply(url: str, body: object) -> str:
