@@ -109,6 +109,8 @@ def vary(text: str, random: Random, slips: float = 0.3) -> str:
         text = _keywords(text, random)
     if random.random() < 0.18:
         text = _lose_words(text, random)
+    if random.random() < 0.05:
+        text = _shuffle_words(text, random)
     if random.random() < 0.2:
         text = f"{random.choice(BEFORE)} {text}"
     if random.random() < 0.12:
@@ -141,6 +143,12 @@ def _keywords(text: str, random: Random) -> str:
     if random.random() < 0.3:
         random.shuffle(kept)
     return " ".join(kept) or text
+
+
+def _shuffle_words(text: str, random: Random) -> str:
+    words = text.split(" ")
+    random.shuffle(words)
+    return " ".join(words)
 
 
 def _lose_words(text: str, random: Random) -> str:

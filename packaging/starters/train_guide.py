@@ -27,11 +27,11 @@ from tokenizers import Tokenizer
 from wordings import ANSWERS, Question, Wordings
 
 BATCH = 64
-SPOKEN = 32, 3  # of so many questions one is answered in full: at first, and in the last part of the steps
-LAST_PART = 0.4  # in which the learning rate falls
+SPOKEN = 8, 3  # of so many questions one is answered in full: at first, and in the last part of the steps
+LAST_PART = 0.5  # in which the learning rate falls
 WORD_STEPS, WORD_BATCH, WORD_RATE = 2500, 256, 5e-3  # of the first part, on the mean of words
 POOL = 16  # batches made together, so that questions of like length share one
-RATE, WARM_UP, DECAY = 2e-3, 80, 0.02
+RATE, WORD_SHARE, WARM_UP, DECAY = 6e-4, 0.25, 50, 0.02  # words, learned already, move less
 KEPT = 0.998  # of the slowly moving average that is shipped
 SPLIT_WORDS = 0.08  # how often a merge of the tokenizer is left out, so that unknown words are read from their parts
 
@@ -140,7 +140,10 @@ def train(options: argparse.Namespace) -> None:
     if not (work / "checkpoint.pt").exists():
         learn_words(network, course)
     average = {name: weight.detach().clone() for name, weight in network.named_parameters()}
-    optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY, fused=True)
+    words = [network.embed_tokens.weight]
+    others = [weight for weight in network.parameters() if weight is not words[0]]
+    groups = [{"params": words, "share": WORD_SHARE}, {"params": others, "share": 1.0}]
+    optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY, fused=True)
     step = 0
     if (work / "checkpoint.pt").exists():
         state = torch.load(work / "checkpoint.pt", map_location=device, weights_only=True)
@@ -166,7 +169,7 @@ def train(options: argparse.Namespace) -> None:
         if step >= options.steps or time.monotonic() - started > options.minutes * 60:
             break
         for group in optimizer.param_groups:
-            group["lr"] = RATE * _pace(step, options.steps)
+            group["lr"] = RATE * group["share"] * _pace(step, options.steps)
         with torch.autocast(device, torch.bfloat16):
             loss = loss_of(network, ids.to(device), targets.to(device), topics)
         optimizer.zero_grad()
@@ -179,7 +182,7 @@ def train(options: argparse.Namespace) -> None:
             average[name].lerp_(weight.detach(), 1 - kept)
         if step % 50 == 0:
             print(f"step {step} loss {loss.item():.3f} {time.monotonic() - started:.0f} s", flush=True)
-        if step % 500 == 0:
+        if step % 200 == 0:
             keep()
             if unread:
                 current = {name: weight.detach().clone() for name, weight in network.named_parameters()}
@@ -205,7 +208,7 @@ def _pace(step: int, steps: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path("build/guide"), help="where checkpoints and the result lie")
-    parser.add_argument("--steps", type=int, default=1600)
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=85, help="stop after so long; run again to go on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
