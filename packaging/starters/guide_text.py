@@ -29,7 +29,7 @@ TEMPLATE = (
         {%- set turn.says = message.content -%}
     {%- endif -%}
 {%- endfor -%}
-{%- if turn.before -%}{{ '<|before|>' + turn.before[:BEFORE_LENGTH]|replace('<|', '< |') }}{%- endif -%}
+{%- if turn.before -%}{{ '<|before|>' + (turn.before[:BEFORE_LENGTH]|upper|replace('<|', '< |')) }}{%- endif -%}
 {{ '<|ask|> ' + ((turn.ask|lower|replace('’', "'")|replace('<|', '< |')).split()|join(' '))[:ASK_LENGTH] }}
 {%- if turn.says or add_generation_prompt -%}{{ '<|says|>' }}{%- endif -%}
 {%- if turn.says -%}{{ turn.says + '<|end|>' }}{%- endif -%}
@@ -46,8 +46,12 @@ def topic(answer: str) -> str:
 
 def prompt(question: Question) -> str:
     """What the template makes of a conversation, without asking it."""
-    before = BEFORE + ANSWERS[question.before]["says"][:BEFORE_LENGTH] if question.before else ""
-    return f"{before}{ASK} {question.text[:ASK_LENGTH]}{SAYS}"
+    return f"{_before(question)}{ASK} {question.text[:ASK_LENGTH]}{SAYS}"
+
+
+def _before(question: Question) -> str:
+    """In capitals, so that no word of an answer is mistaken for one of the question."""
+    return BEFORE + ANSWERS[question.before]["says"][:BEFORE_LENGTH].upper() if question.before else ""
 
 
 def make_tokenizer(questions: Iterable[Question]) -> Tokenizer:
@@ -61,8 +65,8 @@ def make_tokenizer(questions: Iterable[Question]) -> Tokenizer:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    answers = [answer["says"] for answer in ANSWERS.values()] * 20
-    tokenizer.train_from_iterator([*answers, *(f" {question.text}" for question in questions)], trainer)
+    answers = [text for answer in ANSWERS.values() for text in (answer["says"], answer["says"][:BEFORE_LENGTH].upper())]
+    tokenizer.train_from_iterator([*answers * 20, *(f" {question.text}" for question in questions)], trainer)
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in special])
     return tokenizer
 

@@ -31,7 +31,7 @@ SPOKEN = 8, 3  # of so many questions one is answered in full: at first, and in 
 LAST_PART = 0.5  # in which the learning rate falls
 WORD_STEPS, WORD_BATCH, WORD_RATE = 2500, 256, 5e-3  # of the first part, on the mean of words
 POOL = 16  # batches made together, so that questions of like length share one
-RATE, WORD_SHARE, WARM_UP, DECAY = 6e-4, 0.25, 50, 0.02  # words, learned already, move less
+RATE, WORD_SHARE, WARM_UP, DECAY = 1e-3, 0.15, 50, 0.02  # words, learned already, move less
 KEPT = 0.998  # of the slowly moving average that is shipped
 SPLIT_WORDS = 0.08  # how often a merge of the tokenizer is left out, so that unknown words are read from their parts
 
@@ -62,16 +62,15 @@ class Course:
         return batches
 
     def words(self, number: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Questions that stand alone, their lengths, and which of all answers each one wants."""
-        questions = itertools.islice(self.wordings.questions(-number - 1), WORD_BATCH)
-        alone = [question for question in questions if question.before is None]
+        """Questions, their lengths, and which of all answers each one wants."""
+        questions = list(itertools.islice(self.wordings.questions(-number - 1), WORD_BATCH))
         self.tokenizer.model.dropout = SPLIT_WORDS
-        read = self.tokenizer.encode_batch([prompt(question) for question in alone])
+        read = self.tokenizer.encode_batch([prompt(question) for question in questions])
         self.tokenizer.model.dropout = None
         rows = [torch.tensor(encoding.ids) for encoding in read]
         ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.pad)
         names = list(ANSWERS)
-        wanted = torch.tensor([names.index(question.answer) for question in alone])
+        wanted = torch.tensor([names.index(question.answer) for question in questions])
         return ids, torch.tensor([len(row) for row in rows]), wanted
 
     def _padded(self, rows: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -208,7 +207,7 @@ def _pace(step: int, steps: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path("build/guide"), help="where checkpoints and the result lie")
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--minutes", type=float, default=85, help="stop after so long; run again to go on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
