@@ -22,7 +22,7 @@ class Shape:
     vocab_size: int
     hidden_size: int = 256
     intermediate_size: int = 512
-    num_hidden_layers: int = 4
+    num_hidden_layers: int = 2
     num_attention_heads: int = 4
     num_key_value_heads: int = 4
     head_dim: int = 64
@@ -80,7 +80,7 @@ class Layer(nn.Module):
 
 
 class Network(nn.Module):
-    """Embeddings are the output's weights too."""
+    """What it reads and what it writes have weights of their own."""
 
     def __init__(self, shape: Shape, dropout: float = 0.1) -> None:
         super().__init__()
@@ -88,29 +88,26 @@ class Network(nn.Module):
         self.embed_tokens = nn.Embedding(shape.vocab_size, shape.hidden_size)
         self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.num_hidden_layers))
         self.norm = nn.RMSNorm(shape.hidden_size, eps=shape.rms_norm_eps)
+        self.lm_head = nn.Linear(shape.hidden_size, shape.vocab_size, bias=False)
         self.dropout = nn.Dropout(dropout)
         for name, weight in self.named_parameters():
             if weight.dim() == 2:
-                nn.init.normal_(weight, std=0.005 if name.endswith(("o_proj.weight", "down_proj.weight")) else 0.02)
+                nn.init.normal_(weight, std=0.0 if name.endswith(("o_proj.weight", "down_proj.weight")) else 0.02)
         self._begin_as_mean()
 
     def _begin_as_mean(self) -> None:
-        """The first layer looks at all tokens alike and passes on what it sees; the others hardly say anything yet."""
+        """The first layer looks at all tokens alike and passes on what it sees; the others say nothing yet."""
         first = self.layers[0].self_attn
         with torch.no_grad():
-            first.q_norm.weight.fill_(0.05)
-            first.v_proj.weight.add_(torch.eye(self.shape.hidden_size))
-            first.o_proj.weight.add_(torch.eye(self.shape.hidden_size))
+            first.q_norm.weight.fill_(0.01)
+            nn.init.eye_(first.v_proj.weight)
+            nn.init.eye_(first.o_proj.weight)
 
-    def mean_of_words(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """The states after the last tokens as a network that has only begun leaves them, for a fraction of the work."""
+    def mean_of_words(self, ids: Tensor) -> Tensor:
+        """The states after the tokens as a network that has only begun leaves them, for a fraction of the work."""
         words = self.embed_tokens(ids)
-        seen = (
-            F.rms_norm(words, words.shape[-1:])
-            * (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None])[..., None]
-        )
-        last = words[torch.arange(len(ids), device=ids.device), lengths - 1]
-        return self.norm(last + seen.sum(1) / lengths[:, None])
+        counts = torch.arange(1, ids.shape[1] + 1, device=ids.device)[:, None]
+        return self.norm(words + F.rms_norm(words, words.shape[-1:]).cumsum(1) / counts)
 
     def forward(self, ids: Tensor) -> Tensor:
         """The state after each token, from which `logits` predicts the next."""
@@ -121,7 +118,7 @@ class Network(nn.Module):
         return self.norm(x)
 
     def logits(self, states: Tensor) -> Tensor:
-        return F.linear(states, self.embed_tokens.weight)
+        return self.lm_head(states)
 
 
 def _angles(length: int, shape: Shape, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -138,7 +135,10 @@ def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def save(weights: dict[str, Tensor], shape: Shape, end: int, pad: int, folder: Path) -> None:
     """config.json, generation_config.json and model.safetensors in bf16."""
-    stored = {f"model.{name}": weight.to(torch.bfloat16).contiguous() for name, weight in weights.items()}
+    stored = {
+        name if name == "lm_head.weight" else f"model.{name}": weight.to(torch.bfloat16).contiguous()
+        for name, weight in weights.items()
+    }
     save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
     config = {
         "architectures": ["Qwen3ForCausalLM"],
@@ -147,7 +147,7 @@ def save(weights: dict[str, Tensor], shape: Shape, end: int, pad: int, folder: P
         "hidden_act": "silu",
         "attention_bias": False,
         "attention_dropout": 0.0,
-        "tie_word_embeddings": True,
+        "tie_word_embeddings": False,
         "use_cache": True,
         "use_sliding_window": False,
         "initializer_range": 0.02,

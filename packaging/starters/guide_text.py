@@ -7,6 +7,7 @@ lower case. What it writes begins with a token that no person sees, the name of 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from wordings import ANSWERS, Question
 BEFORE, ASK, SAYS, END, PAD = "<|before|>", "<|ask|>", "<|says|>", "<|end|>", "<|pad|>"
 BEFORE_LENGTH = 40  # characters of the last answer that are read again: enough to know it by
 ASK_LENGTH = 240  # characters of a question that are read
-VOCABULARY = 4096
+VOCABULARY = 3584  # without the sentences
 
 TEMPLATE = (
     """\
@@ -54,6 +55,11 @@ def _before(question: Question) -> str:
     return BEFORE + ANSWERS[question.before]["says"][:BEFORE_LENGTH].upper() if question.before else ""
 
 
+def sentences(answer: str) -> list[str]:
+    """What the answer says in the pieces it is written in, one token each."""
+    return re.split(r"(?<=[.!?:])(?= [A-Z`])", ANSWERS[answer]["says"])
+
+
 def make_tokenizer(questions: Iterable[Question]) -> Tokenizer:
     """Byte-level BPE of what people ask and what the Guide says."""
     special = [END, PAD, BEFORE, ASK, SAYS, *map(topic, ANSWERS)]
@@ -68,6 +74,8 @@ def make_tokenizer(questions: Iterable[Question]) -> Tokenizer:
     answers = [text for answer in ANSWERS.values() for text in (answer["says"], answer["says"][:BEFORE_LENGTH].upper())]
     tokenizer.train_from_iterator([*answers * 20, *(f" {question.text}" for question in questions)], trainer)
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in special])
+    told = dict.fromkeys(sentence for name in ANSWERS for sentence in sentences(name))
+    tokenizer.add_tokens([AddedToken(sentence, special=False, normalized=False) for sentence in told])
     return tokenizer
 
 

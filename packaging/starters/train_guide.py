@@ -1,12 +1,9 @@
 """Trains the Guide from nothing: `python packaging/starters/train_guide.py --minutes 85`.
 
-First come the words alone: which of them stand in questions for which answer. The network begins as one that takes
-the mean of all words, so that this is learned for a fraction of the work, and then goes on from there.
-
-Every question ends with the token of its answer, which is where the Guide decides. Some are followed by the whole
-answer, which the Guide learns to say from that token: few at first, while it learns to decide, and more towards the
-end. It goes on from the last checkpoint, so that the work
-can be done in pieces; the same seeds on the same machine give the same Guide however it is cut, but for rounding.
+First come the words: the network begins as one that takes the mean of all words, so that which words ask for which
+answer, and which sentence of an answer follows which, is learned for a fraction of the work. Then the whole network
+learns on, gently, what a mean cannot tell. It goes on from the last checkpoint, so that the work can be done in pieces;
+the same seeds on the same machine give the same Guide however it is cut, but for rounding.
 """
 
 from __future__ import annotations
@@ -22,16 +19,16 @@ import guide_network
 import torch
 import torch.nn.functional as F
 from guide_network import Network, Shape
-from guide_text import END, PAD, make_tokenizer, prompt, save_tokenizer, topic
+from guide_text import END, PAD, make_tokenizer, prompt, save_tokenizer, sentences, topic
 from tokenizers import Tokenizer
 from wordings import ANSWERS, Question, Wordings
 
 BATCH = 64
-SPOKEN = 8, 3  # of so many questions one is answered in full: at first, and in the last part of the steps
+SPOKEN = 8  # one question of so many is answered in full
 LAST_PART = 0.5  # in which the learning rate falls
 WORD_STEPS, WORD_BATCH, WORD_RATE = 2500, 256, 5e-3  # of the first part, on the mean of words
 POOL = 16  # batches made together, so that questions of like length share one
-RATE, WORD_SHARE, WARM_UP, DECAY = 1e-3, 0.15, 50, 0.02  # words, learned already, move less
+RATE, WORD_SHARE, WARM_UP, DECAY = 3e-4, 0.5, 50, 0.02  # words, learned already, move less
 KEPT = 0.998  # of the slowly moving average that is shipped
 SPLIT_WORDS = 0.08  # how often a merge of the tokenizer is left out, so that unknown words are read from their parts
 
@@ -42,12 +39,14 @@ class Course:
     def __init__(self, tokenizer: Tokenizer, wordings: Wordings) -> None:
         self.tokenizer, self.wordings = tokenizer, wordings
         self.pad = tokenizer.token_to_id(PAD)
-        self.said = {name: tokenizer.encode(answer["says"] + END).ids for name, answer in ANSWERS.items()}
+        self.said = {
+            name: [*map(tokenizer.token_to_id, sentences(name)), tokenizer.token_to_id(END)] for name in ANSWERS
+        }
         self.topics = {name: tokenizer.token_to_id(topic(name)) for name in ANSWERS}
 
-    def pool(self, number: int, spoken: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """One question of `spoken` is answered in full."""
-        questions = list(itertools.islice(self.wordings.questions(number + 1), BATCH * POOL))
+    def batches(self, number: int, batch: int, spoken: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """POOL batches of questions; one question of `spoken` is answered in full, the others by the answer's name."""
+        questions = list(itertools.islice(self.wordings.questions(number), batch * POOL))
         self.tokenizer.model.dropout = SPLIT_WORDS
         read = [encoding.ids for encoding in self.tokenizer.encode_batch([prompt(question) for question in questions])]
         self.tokenizer.model.dropout = None
@@ -57,21 +56,9 @@ class Course:
             row = [*ids, self.topics[question.answer], *said]
             rows.append((row, [-100] * (len(ids) - 1) + row[len(ids) :]))
         rows.sort(key=lambda row: len(row[0]))
-        batches = [self._padded(rows[at : at + BATCH]) for at in range(0, len(rows), BATCH)]
+        batches = [self._padded(rows[at : at + batch]) for at in range(0, len(rows), batch)]
         Random(number).shuffle(batches)
         return batches
-
-    def words(self, number: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Questions, their lengths, and which of all answers each one wants."""
-        questions = list(itertools.islice(self.wordings.questions(-number - 1), WORD_BATCH))
-        self.tokenizer.model.dropout = SPLIT_WORDS
-        read = self.tokenizer.encode_batch([prompt(question) for question in questions])
-        self.tokenizer.model.dropout = None
-        rows = [torch.tensor(encoding.ids) for encoding in read]
-        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.pad)
-        names = list(ANSWERS)
-        wanted = torch.tensor([names.index(question.answer) for question in questions])
-        return ids, torch.tensor([len(row) for row in rows]), wanted
 
     def _padded(self, rows: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, torch.Tensor]:
         longest = max(len(ids) for ids, _ in rows)
@@ -83,27 +70,23 @@ class Course:
         return ids, targets
 
 
-def loss_of(network: Network, ids: torch.Tensor, targets: torch.Tensor, topics: torch.Tensor) -> torch.Tensor:
-    """The mean over the decisions plus the mean over the words of answers: few decisions weigh as much as many words."""
+def loss_of(network: Network, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     learned = targets >= 0
-    logits = network.logits(network(ids)[learned]).float()
-    each = F.cross_entropy(logits, targets[learned], reduction="none")
-    decides = torch.isin(targets[learned], topics)
-    loss = each[decides].mean()
-    return loss + each[~decides].mean() if (~decides).any() else loss
+    return F.cross_entropy(network.logits(states[learned]).float(), targets[learned])
 
 
 def learn_words(network: Network, course: Course) -> None:
-    """The first part: the embeddings of words and answers."""
-    optimizer = torch.optim.AdamW([network.embed_tokens.weight], lr=WORD_RATE, weight_decay=DECAY, fused=True)
-    device = network.embed_tokens.weight.device
-    topics = torch.tensor(list(course.topics.values()), device=device)
-    for step in range(WORD_STEPS):
+    """The first part: what words and answers there are, read as the mean of all words."""
+    weights = [network.embed_tokens.weight, network.lm_head.weight]
+    optimizer = torch.optim.AdamW(weights, lr=WORD_RATE, weight_decay=DECAY, fused=True)
+    device = network.lm_head.weight.device
+    numbers = itertools.count(1_000_000)
+    batches = (batch for number in numbers for batch in course.batches(number, WORD_BATCH, SPOKEN))
+    for step, (ids, targets) in zip(range(WORD_STEPS), batches):
         for group in optimizer.param_groups:
             group["lr"] = WORD_RATE * _pace(step, WORD_STEPS)
-        ids, lengths, wanted = (tensor.to(device) for tensor in course.words(step))
-        states = network.mean_of_words(ids, lengths)
-        loss = F.cross_entropy(F.linear(states, network.embed_tokens.weight[topics]), wanted)
+        with torch.autocast(device.type, torch.bfloat16):
+            loss = loss_of(network, network.mean_of_words(ids.to(device)), targets.to(device))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -139,8 +122,8 @@ def train(options: argparse.Namespace) -> None:
     if not (work / "checkpoint.pt").exists():
         learn_words(network, course)
     average = {name: weight.detach().clone() for name, weight in network.named_parameters()}
-    words = [network.embed_tokens.weight]
-    others = [weight for weight in network.parameters() if weight is not words[0]]
+    words = [network.embed_tokens.weight, network.lm_head.weight]
+    others = list(network.layers.parameters())
     groups = [{"params": words, "share": WORD_SHARE}, {"params": others, "share": 1.0}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY, fused=True)
     step = 0
@@ -149,7 +132,6 @@ def train(options: argparse.Namespace) -> None:
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
         average, step = state["average"], state["step"]
-    topics = torch.tensor(sorted(course.topics.values()), device=device)
     unread = list(itertools.islice(Wordings("held back").questions(1), 1000)) if options.hold_back else []
 
     def keep() -> None:
@@ -164,13 +146,13 @@ def train(options: argparse.Namespace) -> None:
             print(f"held back after the words {share_right(network, course, unread, device):.3f}", flush=True)
     print(f"{sum(weight.numel() for weight in network.parameters()):,} parameters, step {step} of {options.steps}")
     started = time.monotonic()
-    for ids, targets in _from(course, step, options.steps):
+    for ids, targets in _from(course, step):
         if step >= options.steps or time.monotonic() - started > options.minutes * 60:
             break
         for group in optimizer.param_groups:
             group["lr"] = RATE * group["share"] * _pace(step, options.steps)
         with torch.autocast(device, torch.bfloat16):
-            loss = loss_of(network, ids.to(device), targets.to(device), topics)
+            loss = loss_of(network, network(ids.to(device)), targets.to(device))
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -193,9 +175,9 @@ def train(options: argparse.Namespace) -> None:
         raise SystemExit(f"Stopped at step {step} of {options.steps}. Run the same command again to go on.")
 
 
-def _from(course: Course, step: int, steps: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def _from(course: Course, step: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     for number in itertools.count(step // POOL):
-        batches = course.pool(number, SPOKEN[number * POOL > steps * (1 - LAST_PART)])
+        batches = course.batches(number + 1, BATCH, SPOKEN)
         yield from batches[step % POOL :] if number == step // POOL else batches
 
 
@@ -207,7 +189,7 @@ def _pace(step: int, steps: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path("build/guide"), help="where checkpoints and the result lie")
-    parser.add_argument("--steps", type=int, default=900)
+    parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--minutes", type=float, default=85, help="stop after so long; run again to go on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
