@@ -26,7 +26,7 @@ from wordings import ANSWERS, Question, Wordings
 BATCH = 64
 SPOKEN = 8  # one question of so many is answered in full
 LAST_PART = 0.5  # in which the learning rate falls
-WORD_STEPS, WORD_BATCH, WORD_RATE = 2500, 256, 5e-3  # of the first part, on the mean of words
+WORD_STEPS, WORD_BATCH, WORD_RATE = 2000, 256, 5e-3  # of the first part, on the mean of words
 POOL = 16  # batches made together, so that questions of like length share one
 RATE, WORD_SHARE, WARM_UP, DECAY = 3e-4, 0.5, 50, 0.02  # words, learned already, move less
 KEPT = 0.998  # of the slowly moving average that is shipped
@@ -189,7 +189,7 @@ def _pace(step: int, steps: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path("build/guide"), help="where checkpoints and the result lie")
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=85, help="stop after so long; run again to go on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)

@@ -110,7 +110,7 @@ def test_another_language_gets_a_plain_answer_in_english(guide: grus.Model) -> N
 def test_it_is_right_about_a_part_of_the_held_out_questions(guide: grus.Model) -> None:
     found = score(guide, HELD["topics"][::6], HELD["off_topic"][::2])
     assert found.topics >= 0.85
-    assert found.off_topic >= 0.9
+    assert found.off_topic >= 0.85
 
 
 @pytest.mark.slow

@@ -61,12 +61,12 @@ def test_a_question_that_was_asked_before_is_not_read_again(backend: str) -> Non
 
 def test_answers_set_aside_for_want_of_memory_come_out_the_same() -> None:
     """Long texts, more of them than fit, each growing while it is continued: some must give way and come back."""
-    options = LoadOptions(backend="torch", device="cpu", quant="none", memory_limit=80 << 20)
-    settings = Settings(max_concurrent=40, gpu_memory_limit="80M", prefix_reuse=False)
+    options = LoadOptions(backend="torch", device="cpu", quant="none", memory_limit=72 << 20)
+    settings = Settings(max_concurrent=64, gpu_memory_limit="72M", prefix_reuse=False)
     with Engine(lambda name: load(name, options), settings) as engine:
         engine.load(GUIDE)
         tokenizer = load(GUIDE, options).tokenizer
-        texts = [f"{n}. " + " ".join(SAYS[name] for name in list(SAYS)[n : n + 8]) for n in range(40)]
+        texts = [f"{n}. " + " ".join(list(SAYS.values())[n : n + 12]).lower() for n in range(64)]
         params = SamplingParams(temperature=0, max_tokens=24, ignore_eos=True)
         requests = [Request(GUIDE, tokenizer.encode(text)[:245], params) for text in texts]
         alone = [engine.submit(request).result().ids for request in requests]
