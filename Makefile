@@ -7,7 +7,7 @@ RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all starters-reader bench screenshots lint format clean
+.PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -21,8 +21,8 @@ setup-test: ## make .venv ready to run the checks, and nothing else
 run: setup ## set up, then open the window (MODEL=folder or repository id); without a screen, serve
 	@$(RUN)
 
-chat: setup ## set up, then talk in the terminal (MODEL=folder or repository id)
-	@$(BIN)/grus chat $(or $(MODEL),Qwen/Qwen3-0.6B)
+chat: setup ## set up, then talk in the terminal (MODEL=folder or repository id; else the Guide)
+	@$(BIN)/grus chat $(MODEL)
 
 test: lint ## set up, then every check but the slow tests
 	$(PYTEST)
@@ -40,6 +40,13 @@ bench: setup-test ## set up, then measure speed and memory
 
 screenshots: setup-test ## make the pictures in docs/images
 	$(BIN)/python packaging/screenshots.py
+
+starters: starters-guide starters-reader ## train both models that come with Grus from nothing: hours on a CPU, in pieces that go on
+
+starters-guide: setup-test ## the Guide alone
+	$(BIN)/python packaging/starters/train_guide.py
+	$(BIN)/python packaging/starters/evaluate_guide.py build/guide
+	$(BIN)/python packaging/starters/install_guide.py
 
 lint: setup-test ## set up, then style, types and import rules
 	$(BIN)/ruff check .

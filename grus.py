@@ -2,6 +2,7 @@
 
     import grus
 
+    print(grus.chat("How do I read a PDF?"))  # the Guide, a tiny model that comes with Grus and knows only Grus
     print(grus.chat("Why is the sky blue?", model="Qwen/Qwen3-0.6B"))
 
     print(grus.chat("What is in this picture?", images=["cat.jpg"], model="Qwen/Qwen3-VL-2B-Instruct"))
@@ -38,6 +39,7 @@ from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
 from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.speaking.voice import Clone
 from engine.settings import Settings
+from engine.starter import GUIDE
 from engine.types import Failed, Handle, Result, SamplingParams, Text
 
 __all__ = [
@@ -206,7 +208,7 @@ _ears: dict[tuple[str, LoadOptions], Ears] = {}
 _speakers: dict[tuple[str, LoadOptions], Speaker] = {}
 
 
-def load(model: str, settings: Settings | None = None, **options: Any) -> Model:
+def load(model: str = GUIDE, settings: Settings | None = None, **options: Any) -> Model:
     """Load a folder or a repository id. `options`: backend, device, dtype, memory_limit, cache_dir, download."""
     return Model(model, LoadOptions(**options), settings)
 
@@ -218,18 +220,18 @@ def _keep(model: str, options: Mapping[str, Any]) -> Model:
     return _kept[key]
 
 
-def chat(prompt: Messages, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any) -> str:
+def chat(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **wishes: Any) -> str:
     """The answer to one message or one conversation."""
     return _keep(model, options or {}).run(prompt, **wishes).text
 
 
-def run(prompt: Messages, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any) -> Answer:
+def run(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **wishes: Any) -> Answer:
     """As `chat`, with everything there is to know of the answer."""
     return _keep(model, options or {}).run(prompt, **wishes)
 
 
 def batch(
-    prompts: Sequence[Messages], *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any
+    prompts: Sequence[Messages], *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **wishes: Any
 ) -> list[Answer]:
     """Answer many prompts together, in their order."""
     return _keep(model, options or {}).batch(prompts, **wishes)

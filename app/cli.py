@@ -11,11 +11,13 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from engine.errors import GrusError
 
 EPILOG = """\
 MODEL is a folder with a checkpoint, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
+Where it is left out, the Guide answers: a tiny model that comes with Grus and knows only Grus.
 Everything runs on this machine. Nothing is sent anywhere."""
 
 
@@ -30,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"grus {_version()}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
     for command in (window, run, chat, read, speak, listen, info, bench, convert, serve):
         command.add_to(commands)
     return top
@@ -58,6 +60,21 @@ def with_files(arguments: Sequence[str]) -> list[str]:
     if first and not first.startswith("-") and Path(first).suffix and Path(first).is_file():
         return ["app", *arguments]
     return list(arguments)
+
+
+class _Command(argparse.ArgumentParser):
+    """Options may stand between the words of a command, even where one of the words may be left out."""
+
+    _mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self._mixing:  # the call that parse_known_intermixed_args makes itself
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
 
 def _version() -> str:

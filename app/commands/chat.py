@@ -1,4 +1,4 @@
-"""`grus chat MODEL`: a conversation in the terminal."""
+"""`grus chat [MODEL]`: a conversation in the terminal, with the Guide when no model is named."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import add_images, add_model, add_sampling, load_options, sampling, say_notes, say_quantized
+from app.commands.options import (
+    add_images,
+    add_model,
+    add_sampling,
+    load_options,
+    sampling,
+    say_guide,
+    say_notes,
+    say_quantized,
+)
 from app.commands.run import figures
 from engine.errors import BadRequest, ContextOverflow, GrusError
 from engine.pipelines.seeing import open_image
+from engine.starter import GUIDE
 from engine.text.reasoning import ReasoningSplitter
 from engine.types import Failed, SamplingParams, Text, Timings
 
@@ -36,7 +46,7 @@ def add_to(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_model(command)
+    add_model(command, GUIDE)
     add_images(command)
     add_sampling(command)
     command.set_defaults(command=chat)
@@ -46,6 +56,7 @@ def chat(options: argparse.Namespace) -> int:
     params = sampling(options)
     with grus.Model(options.model, load_options(options)) as model:
         say_quantized(model.loaded.quant, options.quant)
+        say_guide(options.model)
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
         conversation = Conversation(model, params, options.system)

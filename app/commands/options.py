@@ -10,13 +10,19 @@ from typing import Any
 
 from engine.hub.progress import TerminalBar
 from engine.loading import LoadOptions
+from engine.starter import GUIDE, starter
 from engine.types import SamplingParams
 
 
-def add_model(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "model", metavar="MODEL", help="a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B"
-    )
+def add_model(command: argparse.ArgumentParser, default: str | None = None) -> None:
+    """`default`: the model when none is named; without it, one must be."""
+    about = "a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B"
+    if default is None:
+        command.add_argument("model", metavar="MODEL", help=about)
+    else:
+        command.add_argument(
+            "model", metavar="MODEL", nargs="?", default=default, help=f"{about} (default: {default}, which is in Grus)"
+        )
     add_where(command)
 
 
@@ -90,7 +96,7 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         backend=options.backend,
         device=options.device,
         dtype=options.dtype,
-        quant=options.quant,
+        quant=_quant(options),
         kv_bits=options.kv_bits,
         cache_dir=options.cache_dir,
         download=not options.offline,
@@ -115,3 +121,18 @@ def say_quantized(quant: str | None, asked: str) -> None:
     """A choice that was made for the person is said, with how to unmake it."""
     if quant is not None and asked == "auto":
         print(f"Weights are kept as {quant}, which is faster on a CPU. --quant none keeps them whole.", file=sys.stderr)
+
+
+def say_guide(model: str) -> None:
+    """Who speaks, for somebody who named no model, and where more is."""
+    if model == GUIDE:
+        print(
+            "The Guide speaks: a tiny model that comes with Grus and knows only Grus.\n"
+            "Bigger models are on huggingface.co; name one to talk to it: grus chat Qwen/Qwen3-0.6B",
+            file=sys.stderr,
+        )
+
+
+def _quant(options: argparse.Namespace) -> str:
+    """A starter is so small that quantizing it saves nothing."""
+    return "none" if options.quant == "auto" and starter(options.model) else str(options.quant)

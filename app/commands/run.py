@@ -1,4 +1,4 @@
-"""`grus run MODEL PROMPT`: one prompt, one answer, streamed; figures on stderr."""
+"""`grus run [MODEL] PROMPT`: one prompt, one answer, streamed; figures on stderr. Without MODEL the Guide answers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import add_images, add_model, add_sampling, load_options, sampling, say_notes, say_quantized
+from app.commands.options import (
+    add_images,
+    add_model,
+    add_sampling,
+    load_options,
+    sampling,
+    say_guide,
+    say_notes,
+    say_quantized,
+)
 from engine.errors import BadRequest
+from engine.hub.cache import REPO_ID
+from engine.starter import GUIDE, starter
 from engine.types import Failed, Text, Timings
 
 DESCRIPTION = """\
 Answers one prompt and streams the answer to standard output. Speed goes to standard error.
 
+  grus run "How do I read a PDF?"
   grus run Qwen/Qwen3-0.6B "Why is the sky blue?"
   cat report.txt | grus run ./my-model - --system "Summarize in three sentences."
   grus run ./my-vision-model "What is in this picture?" --image cat.jpg
@@ -29,7 +41,7 @@ def add_to(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_model(command)
+    add_model(command, GUIDE)
     command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
     add_images(command)
     add_sampling(command)
@@ -43,6 +55,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     params = sampling(options)
+    _check_prompt(options)
     text = sys.stdin.read() if options.prompt == "-" else options.prompt
     if options.raw and options.system is not None:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
@@ -50,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --image.", "image")
     with grus.Model(options.model, load_options(options), profile=options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
+        say_guide(options.model)
         prompt = model.prompt(text, raw=options.raw, system=options.system, images=options.image)
         say_notes(prompt.notes)
         handle = model.submit(prompt, params)
@@ -81,6 +95,13 @@ def run(options: argparse.Namespace) -> int:
             print()
             print(figures(timings), file=sys.stderr)
     return 0
+
+
+def _check_prompt(options: argparse.Namespace) -> None:
+    """Of two words, only the prompt must be given; a lone model's name was hardly meant as the prompt."""
+    lone = options.prompt
+    if options.model == GUIDE and (REPO_ID.fullmatch(lone) or starter(lone) or Path(lone).expanduser().is_dir()):
+        raise BadRequest(f'Say what to ask, too: grus run {lone} "Why is the sky blue?"', "prompt")
 
 
 def timing_report(timings: Timings, load_seconds: float) -> dict[str, float | int]:

@@ -9,6 +9,7 @@ from app.server.kinds import kind_of
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from engine.loading import LoadedModel, gigabytes
+from engine.starter import GUIDE
 
 
 def page(service: Service, settings: ServerSettings, port: int) -> str:
@@ -17,6 +18,8 @@ def page(service: Service, settings: ServerSettings, port: int) -> str:
     facts = list(service.loaded.values())
     for model in facts:
         lines += [f"  {label:<9} {value}" for label, value in _model(model)]
+    if GUIDE in service.loaded:
+        lines.append(f"  {'guide':<9} comes with Grus and knows only Grus; --model Qwen/Qwen3-0.6B serves a bigger one")
     others = [name for name in service.catalogue.named if name not in service.loaded]
     if others:
         lines.append(f"  {'on demand':<9} {', '.join(others)}")

@@ -1,4 +1,6 @@
-"""From what a person types to a folder or file: a path, or a repository id that is cached or can be downloaded."""
+"""From what a person types to a folder or file: a path, a model that comes with Grus, or a repository id that is cached
+or can be downloaded.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +10,27 @@ from engine.errors import ModelNotFound, Offline
 from engine.hub.cache import REPO_ID, Snapshot, cache_folder, find
 from engine.hub.download import download as fetch
 from engine.hub.progress import Progress
+from engine.starter import GUIDE, starter
 
 
 def resolve(
     model: str, cache_dir: str | Path | None = None, download: bool = True, progress: Progress | None = None
 ) -> Path:
-    """An existing folder or file as it is; `owner/name[@revision]` from the cache, else downloaded.
+    """A starter by its name; a folder or file as it is; `owner/name[@revision]` from the cache, else downloaded.
 
     A model that is whole in the cache is used without asking the network.
     """
+    own = starter(model)
+    if own is not None:
+        return own
     path = Path(model).expanduser()
     if model and path.exists():
         return path
     repo, at, revision = model.partition("@")
     if not REPO_ID.fullmatch(repo) or (at and not revision):
         raise ModelNotFound(
-            f"{model!r} is neither a folder or file here, nor a repository id like owner/name or owner/name@revision."
+            f"{model!r} is neither a folder or file here, nor a repository id like owner/name or owner/name@revision. "
+            f"The model that comes with Grus is called {GUIDE}."
         )
     snapshot = find(repo, revision or None, cache_dir)
     if snapshot is not None and snapshot.complete:

@@ -1,10 +1,19 @@
-"""The makers of the starter models are scripts beside each other, not a package: their folder goes on the path."""
+"""The scripts of `packaging/starters` can be imported, as when one of them is run; the Guide is loaded once."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-STARTERS = Path(__file__).resolve().parents[2] / "packaging" / "starters"
-if str(STARTERS) not in sys.path:
-    sys.path.insert(0, str(STARTERS))
+import pytest
+
+import grus
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging/starters"))
+
+
+@pytest.fixture(scope="session")
+def guide() -> Iterator[grus.Model]:
+    with grus.load(backend="torch", device="cpu", quant="none") as model:
+        yield model

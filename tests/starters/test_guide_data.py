@@ -1,7 +1,7 @@
 """The Guide's answers, and the wordings it will be judged by.
 
 The wordings were written by someone who saw only the answers, before any training; they are never trained on and never
-edited. The Guide itself is not trained yet.
+edited. How the Guide does on them is in `test_guide.py`.
 """
 
 from __future__ import annotations
