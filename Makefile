@@ -1,12 +1,13 @@
 # `make` alone lists the targets. All set-up is in packaging/setup.sh, which does nothing when nothing is to be done.
 
 BIN := .venv/bin
-RUN := $(BIN)/grus chat $(MODEL)
+MODEL ?=
+RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run test test-all bench starters lint format clean
+.PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -17,8 +18,11 @@ setup: ## make .venv ready to run Grus, and nothing else
 setup-test: ## make .venv ready to run the checks, and nothing else
 	@packaging/setup.sh test
 
-run: setup ## set up, then talk in the terminal (MODEL=folder or repository id; else the Guide)
+run: setup ## set up, then open the window (MODEL=folder or repository id); without a screen, serve
 	@$(RUN)
+
+chat: setup ## set up, then talk in the terminal (MODEL=folder or repository id; else the Guide)
+	@$(BIN)/grus chat $(MODEL)
 
 test: lint ## set up, then every check but the slow tests
 	$(PYTEST)
@@ -26,13 +30,23 @@ test: lint ## set up, then every check but the slow tests
 test-all: lint ## as test, with the slow tests
 	$(PYTEST) -m ""
 
+starters-reader: setup-test ## make the Reader anew: about 15 minutes of drawing and 85 of training (2 CPU cores, or a GPU)
+	$(BIN)/python packaging/starters/line_shards.py .grus-starters/shards
+	$(BIN)/python packaging/starters/train_reader.py .grus-starters --finish
+	$(BIN)/python packaging/starters/export_reader.py .grus-starters resources/starter/reader
+
 bench: setup-test ## set up, then measure speed and memory
 	$(BIN)/python -m tests.bench $(ARGS)
 
-starters: setup-test ## train the models that come with Grus from nothing: hours on a CPU, in pieces that go on
+starters: starters-guide starters-reader ## make the models that come with Grus anew
+
+starters-guide: setup-test ## make the Guide anew: about 10 minutes on one CPU core
 	$(BIN)/python packaging/starters/train_guide.py
 	$(BIN)/python packaging/starters/evaluate_guide.py build/guide
 	$(BIN)/python packaging/starters/install_guide.py
+
+screenshots: setup-test ## make the pictures in docs/images
+	$(BIN)/python packaging/screenshots.py
 
 lint: setup-test ## set up, then style, types and import rules
 	$(BIN)/ruff check .

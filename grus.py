@@ -7,6 +7,8 @@
 
     print(grus.chat("What is in this picture?", images=["cat.jpg"], model="Qwen/Qwen3-VL-2B-Instruct"))
 
+    print(grus.read("letter.jpg").markdown)
+
     with grus.load("Qwen/Qwen3-0.6B") as model:
         for piece in model.stream("Tell me a story."):
             print(piece, end="", flush=True)
@@ -17,7 +19,7 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,21 +27,39 @@ from typing import Any
 
 import numpy as np
 
+from app.sdk.ears import Ears
+from app.sdk.speaker import Speaker, Spoken
 from engine.engine import Engine
-from engine.errors import BadRequest, GrusError
-from engine.loading import LoadedModel, LoadOptions, load_any
+from engine.errors import GrusError
+from engine.loading import LoadedModel, LoadOptions
 from engine.loading import load as load_model
-from engine.media.sound import from_array, read_sound
-from engine.models.moonshine import SAMPLE_RATE
-from engine.parts import LoadedPart
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
-from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.listening.transcript import Transcript
+from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
+from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.voice import Clone
 from engine.settings import Settings
 from engine.starter import GUIDE
 from engine.types import Failed, Handle, Result, SamplingParams, Text
 
-__all__ = ["Answer", "Ears", "GrusError", "Model", "batch", "chat", "listen", "load", "run", "unload"]
+__all__ = [
+    "Answer",
+    "Ears",
+    "GrusError",
+    "Model",
+    "Read",
+    "Speaker",
+    "Spoken",
+    "batch",
+    "chat",
+    "listen",
+    "load",
+    "read",
+    "read_all",
+    "run",
+    "speak",
+    "unload",
+]
 
 Messages = str | Sequence[Mapping[str, Any]]
 
@@ -54,55 +74,6 @@ class Answer:
 
     def __str__(self) -> str:
         return self.text
-
-
-class Ears:
-    """A model that listens, with an engine of its own. Close it, or use it in a `with` block."""
-
-    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None) -> None:
-        chosen = options or LoadOptions()
-        self._loaded: dict[str, LoadedModel | LoadedPart] = {}
-
-        def load(name: str) -> LoadedModel | LoadedPart:
-            self._loaded[name] = load_any(name, chosen)
-            return self._loaded[name]
-
-        self.engine = Engine(load, settings)
-        try:
-            self.engine.load(name)
-            self.listener = Listener(self.engine, ear(name, self._loaded[name]))
-        except BaseException:
-            self.engine.close()
-            raise
-
-    def listen(
-        self,
-        sound: str | Path | bytes | np.ndarray,
-        *,
-        rate: int | None = None,
-        language: str | None = None,
-        words: bool = False,
-        progress: Callable[[float], None] = lambda share: None,
-    ) -> Transcript:
-        """What is said in a file, in a file's bytes, or in samples (then with their `rate`)."""
-        if isinstance(sound, np.ndarray):
-            if rate is None:
-                raise BadRequest("Samples need their rate.", "rate")
-            audio = from_array(sound, rate, SAMPLE_RATE)
-        else:
-            audio = read_sound(sound, SAMPLE_RATE)
-        return self.listener.listen(audio, language=language, words=words, progress=progress)
-
-    def close(self) -> None:
-        self.engine.close()
-
-    def __enter__(self) -> Ears:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class Model:
@@ -234,6 +205,7 @@ def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:
 
 _kept: dict[tuple[str, LoadOptions], Model] = {}
 _ears: dict[tuple[str, LoadOptions], Ears] = {}
+_speakers: dict[tuple[str, LoadOptions], Speaker] = {}
 
 
 def load(model: str = GUIDE, settings: Settings | None = None, **options: Any) -> Model:
@@ -275,9 +247,35 @@ def listen(
     return _ears[key].listen(sound, **wishes)
 
 
+def speak(
+    text: str,
+    out: str | Path | None = None,
+    *,
+    model: str,
+    voice: str | Clone | None = None,
+    language: str = "auto",
+    instructions: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    **wishes: Any,
+) -> Spoken:
+    """A text as sound: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `wishes`: speed, seed,
+    temperature, spell, markdown."""
+    key = (model, LoadOptions(**(options or {})))
+    if key not in _speakers:
+        _speakers[key] = Speaker(*key)
+    speaker = _speakers[key]
+    spoken = speaker.say(text, speaker.manner(voice, language, instructions), Wishes(**wishes))
+    if out is not None:
+        spoken.save(out)
+    return spoken
+
+
 def unload() -> None:
-    """Let go of every model that `chat`, `run`, `batch` and `listen` have kept loaded."""
+    """Let go of every model that `chat`, `run`, `batch`, `read`, `listen` and `speak` have kept loaded."""
+    forget_readers()
     while _kept:
         _kept.popitem()[1].close()
     while _ears:
         _ears.popitem()[1].close()
+    while _speakers:
+        _speakers.popitem()[1].close()

@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from engine.errors import GrusError
@@ -22,7 +23,7 @@ Everything runs on this machine. Nothing is sent anywhere."""
 
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
-    from app.commands import bench, chat, convert, info, listen, run, serve
+    from app.commands import bench, chat, convert, info, listen, read, run, serve, speak, window
 
     top = argparse.ArgumentParser(
         prog="grus",
@@ -32,13 +33,13 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"grus {_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
-    for command in (run, chat, listen, info, bench, convert, serve):
+    for command in (window, run, chat, read, speak, listen, info, bench, convert, serve):
         command.add_to(commands)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parser().parse_args(arguments)
+    options = parser().parse_args(with_files(sys.argv[1:] if arguments is None else arguments))
     try:
         return int(options.command(options) or 0)
     except GrusError as error:
@@ -51,6 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader went away (`grus run ... | head`). Python would complain again when it flushes at exit.
         sys.stdout = None  # type: ignore[assignment]
         return 0
+
+
+def with_files(arguments: Sequence[str]) -> list[str]:
+    """`grus FILE ...` means `grus app FILE ...`."""
+    first = arguments[0] if arguments else ""
+    if first and not first.startswith("-") and Path(first).suffix and Path(first).is_file():
+        return ["app", *arguments]
+    return list(arguments)
 
 
 class _Command(argparse.ArgumentParser):

@@ -99,6 +99,18 @@ class ContextOverflow(BadRequest):
     code = "context_length_exceeded"
 
 
+class UnreadableFile(BadRequest):
+    """A document or one of its pages cannot be read: broken, empty, of an unknown kind, or too large."""
+
+    code = "unreadable_file"
+
+
+class PasswordNeeded(UnreadableFile):
+    """A document is protected, and the password is missing or wrong."""
+
+    code = "password_needed"
+
+
 class NumericalError(GrusError):
     """The model produced NaN: a broken checkpoint, or a dtype that is too narrow for it."""
 

@@ -60,7 +60,13 @@ def open_model(path: Path) -> Opened:
         files = sorted(path.glob("*.gguf"))
         if files:
             return OpenedGguf(open_gguf(_only(files)))
-    return OpenedFolder(Checkpoint.open(path))
+    return OpenedFolder(Checkpoint.open(_with_language_model(path)))
+
+
+def _with_language_model(path: Path) -> Path:
+    """Spark-TTS keeps its language model in a folder of its own, beside its codec."""
+    inner = path / "LLM"
+    return inner if (inner / "config.json").is_file() and not (path / "config.json").exists() else path
 
 
 def _only(files: list[Path]) -> Path:

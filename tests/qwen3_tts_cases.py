@@ -7,6 +7,7 @@ track (`*_track`), the first logits of the talker and the predictor, the codes t
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Generator, Mapping
 from functools import cache
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 DATA = Path(__file__).parent / "data" / "qwen3_tts"
 T = TypeVar("T")
+OFTEN = {"base": 13, "custom_voice": 15, "voice_design": 15}
 KINDS = ("base", "custom_voice", "voice_design")
 TEXT = "Hello, this is a longer line: it has numbers (42) and a second sentence. Here it is."
 
@@ -41,6 +44,18 @@ def checkpoint(kind: str, folder: Path) -> Path:
         ("codec.safetensors", "speech_tokenizer/model.safetensors"),
     ):
         shutil.copy(DATA / source, folder / target)
+    return folder
+
+
+def ending(folder: Path) -> Path:
+    """The same checkpoint, which now comes to an end: its end is as likely as a code that its kind says often."""
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    config = json.loads((folder / "config.json").read_text())
+    end, like = config["talker_config"]["codec_eos_token_id"], OFTEN[config["tts_model_type"]]
+    head = tensors["talker.codec_head.weight"]
+    head[end] = 1.02 * head[like]
+    save_file(tensors, path)
     return folder
 
 

@@ -87,6 +87,11 @@ def say_notes(notes: Sequence[str]) -> None:
 
 
 def load_options(options: argparse.Namespace) -> LoadOptions:
+    return where_options(options, options.model)
+
+
+def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
+    """`label` is said while a model is downloaded."""
     return LoadOptions(
         backend=options.backend,
         device=options.device,
@@ -95,7 +100,7 @@ def load_options(options: argparse.Namespace) -> LoadOptions:
         kv_bits=options.kv_bits,
         cache_dir=options.cache_dir,
         download=not options.offline,
-        progress=TerminalBar(options.model),
+        progress=TerminalBar(label),
     )
 
 

@@ -63,7 +63,13 @@ def serve(arguments: argparse.Namespace) -> int:
     return _serve(options)
 
 
-def _serve(options: dict[str, Any]) -> int:
+def serve_models(models: list[str]) -> int:
+    """Serve with every option as the environment has it; without a model, what is in the cache is served."""
+    options = gather({"model": models or None}, os.environ, None)
+    return _serve(options, anything=True)
+
+
+def _serve(options: dict[str, Any], anything: bool = False) -> int:
     # imported here, so that other commands do not wait for a web server's imports
     import logging
 
@@ -85,9 +91,9 @@ def _serve(options: dict[str, Any]) -> int:
         first = service.catalogue.default
         if first is not None:
             service.load_now(first)
-        elif not service.catalogue.all():
+        elif not service.catalogue.all() and not anything:
             raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
-        print(page(service, settings, listener.port, options), flush=True)
+        print(page(service, settings, listener.port), flush=True)
         listener.run()
         return 0
     finally:

@@ -15,7 +15,9 @@ from engine.engine import Engine
 from engine.errors import BadRequest, ConfigError
 from engine.hub.progress import TerminalBar
 from engine.hub.resolve import resolve
-from engine.loading import LoadedModel, LoadOptions, load, pick_backend
+from engine.loading import LoadedModel, LoadOptions, load_any, pick_backend, split_piece
+from engine.parts import LoadedPart
+from engine.pipelines.speaking.orpheus import CODEC
 from engine.settings import Settings, memory_limit
 from engine.starter import GUIDE
 
@@ -35,6 +37,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_body=options["max_body_mib"] * MIB,
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or ":memory:",
+        voices_dir=options["voices_dir"],
         log_requests=options["log_requests"] or options["log_prompts"],
         log_prompts=options["log_prompts"],
     )
@@ -61,6 +64,10 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
         name, source = (match[1], match[2]) if match else (default_name(given), given)
         if named.setdefault(name, source) != source:
             raise BadRequest(f"Two models are called {name}. Give one another name: --model NAME=MODEL.", "model")
+    for given in filter(None, (options["base_model_dir"], options["voice_design_model_dir"])):
+        named.setdefault(default_name(given), given)
+    if options["tokenizer_dir"] and not Path(options["tokenizer_dir"]).expanduser().is_dir():
+        raise BadRequest(f"There is no folder {options['tokenizer_dir']}.", "tokenizer_dir")
     folder = Path(options["models_dir"]).expanduser() if options["models_dir"] else None
     if folder is not None and not folder.is_dir():
         raise BadRequest(f"There is no folder {folder}.", "models_dir")
@@ -75,25 +82,26 @@ def default_name(source: str) -> str:
     return path.resolve().name if path.exists() else source
 
 
-def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel]:
-    """What loads a model's source. Only a model that was named at the start may be downloaded."""
-    named = {options["model_path"], *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
+def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel | LoadedPart]:
+    """What loads a model's source. Only a model that was named at the start may be downloaded, and the codec that
+    Orpheus models need."""
+    named = {options["model_path"], CODEC, *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
     device = "cpu" if options["cpu"] else options["device"]
 
-    def load_source(source: str) -> LoadedModel:
+    def load_source(source: str) -> LoadedModel | LoadedPart:
         where = LoadOptions(
             backend=options["backend"],
             device=device,
             dtype=options["dtype"],
             cache_dir=options["cache_dir"],
-            download=source in named and not options["offline"],
+            download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),
         )
         total = pick_backend(where).memory().total
         limit = memory_limit(options["gpu_memory_limit"], total)
         if source == options["model_path"]:
             _check_format(resolve(source, where.cache_dir, where.download, where.progress), options["format"])
-        loaded = load(source, LoadOptions(**{**vars(where), "memory_limit": limit}))
+        loaded = load_any(source, LoadOptions(**{**vars(where), "memory_limit": limit}))
         if source == options["model_path"]:
             _check_type(loaded, options["model_type"])
         return loaded
@@ -109,7 +117,7 @@ def _check_format(path: Path, wanted: str) -> None:
         raise ConfigError(f"{path} holds no {wanted} weights. Say --format auto, or choose another model.")
 
 
-def _check_type(loaded: LoadedModel, wanted: str) -> None:
+def _check_type(loaded: LoadedModel | LoadedPart, wanted: str) -> None:
     found = str(loaded.config.get("model_type", ""))
     if wanted not in ("auto", found):
         loaded.close()

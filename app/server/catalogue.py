@@ -1,12 +1,12 @@
 """Which models may be asked for by name, and where they lie. A request can name a model, never a path.
 
-Known are: models given by name when the server started, folders in a models folder, and what is whole in the Hugging
+Known are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
 Face cache. Knows nothing of loading.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +33,11 @@ class Catalogue:
     folder: Path | None = None
     cache_dir: str | None = None
     use_cache: bool = True
+    more_folders: Sequence[Path] = ()  # models folders besides `folder`
+
+    @property
+    def folders(self) -> list[Path]:
+        return [folder for folder in (self.folder, *self.more_folders) if folder is not None and folder.is_dir()]
 
     @property
     def default(self) -> str | None:
@@ -52,8 +57,8 @@ class Catalogue:
     def all(self) -> list[Known]:
         """Reads the disk; call it from a thread."""
         known = {name: self._known(name, source) for name, source in self.named.items()}
-        if self.folder is not None and self.folder.is_dir():
-            for path in sorted(self.folder.iterdir()):
+        for folder in self.folders:
+            for path in sorted(folder.iterdir()):
                 if _holds_model(path):
                     known.setdefault(path.name, self._known(path.name, str(path)))
         if self.use_cache:
@@ -64,10 +69,11 @@ class Catalogue:
 
     def _in_folder(self, name: str) -> Known | None:
         """Compared with the names that are there, so that no spelling can lead out of the folder."""
-        if self.folder is None or not self.folder.is_dir() or name not in {path.name for path in self.folder.iterdir()}:
-            return None
-        path = self.folder / name
-        return self._known(name, str(path)) if _holds_model(path) else None
+        for folder in self.folders:
+            path = folder / name
+            if name in {entry.name for entry in folder.iterdir()} and _holds_model(path):
+                return self._known(name, str(path))
+        return None
 
     def _in_cache(self, name: str) -> Known | None:
         if not self.use_cache or len(name) > LONGEST_NAME or not REPO_ID.fullmatch(name):

@@ -85,11 +85,13 @@ def _options() -> Sequence[Option]:
         Option("grace", "seconds", "how long running replies may go on after Ctrl-C", network, 10.0),
         Option("log_requests", "switch", "one line for each request, without what it says", log, False),
         Option("log_prompts", "switch", "what is asked, in clear text", log, False),
-        Option("base_model_dir", "text", "a speech model's folder, once speech is served", "voices",
+        Option("voices_dir", "text", "where saved voices are kept (default: with this person's own)", "voices",
+               metavar="DIR"),
+        Option("base_model_dir", "text", "a speech model's folder; the same as --model", "voices",
                metavar="DIR", aliases=("BASE_MODEL_DIR",)),
-        Option("voice_design_model_dir", "text", "a voice design model's folder, once speech is served", "voices",
+        Option("voice_design_model_dir", "text", "a voice design model's folder; the same as --model", "voices",
                metavar="DIR", aliases=("VOICE_DESIGN_MODEL_DIR",)),
-        Option("tokenizer_dir", "text", "a speech tokenizer's folder, once speech is served", "voices",
+        Option("tokenizer_dir", "text", "taken for servers that need it; here each model's folder holds its own", "voices",
                metavar="DIR", aliases=("TOKENIZER_DIR",)),
     )  # fmt: skip
 

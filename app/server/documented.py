@@ -17,7 +17,6 @@ _MEANINGS = {
     415: "The body is compressed, or is of a type that is not taken.",
     429: "Too many requests wait. `Retry-After` says when to ask again.",
     500: "A fault of the server.",
-    501: "The capability is not here yet.",
     503: "The model does not fit into memory, or the server is stopping.",
 }
 _ALWAYS = (401, 403, 408, 413, 415, 500, 503)

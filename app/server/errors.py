@@ -43,7 +43,6 @@ _TYPES = {
     413: "request_too_large",
     415: "invalid_request_error",
     429: "rate_limit_error",
-    501: "not_implemented_error",
     503: "overloaded_error",
 }
 
@@ -68,13 +67,6 @@ class ApiError(HTTPException):
     @property
     def type(self) -> str:
         return _TYPES.get(self.status_code, "server_error")
-
-
-class NotImplementedYet(ApiError):
-    """A capability that this server has a route for, but no engine."""
-
-    def __init__(self, message: str, param: str | None = None) -> None:
-        super().__init__(501, message, code="not_implemented", param=param)
 
 
 def bad_request(message: str, param: str | None = None) -> ApiError:
@@ -136,7 +128,7 @@ def error_body(error: ApiError, family: str) -> dict[str, Any]:
     if family == "ollama":
         return {"error": error.message}
     if family == "anthropic":
-        kind = {400: "invalid_request_error", 500: "api_error", 501: "api_error"}.get(error.status_code, error.type)
+        kind = {400: "invalid_request_error", 500: "api_error"}.get(error.status_code, error.type)
         return {"type": "error", "error": {"type": kind, "message": error.message}}
     return {
         "error": {"message": error.message, "type": error.type, "param": error.param, "code": error.code},

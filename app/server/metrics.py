@@ -30,6 +30,7 @@ _GAUGES = {  # name -> (key of the engine's figures, what it is)
 class Meters:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._observed = False
         self._http = Counter("grus_http_requests", "HTTP requests", ["route", "status"], registry=self.registry)
         self._seconds = Histogram(
             "grus_http_request_seconds",
@@ -49,7 +50,10 @@ class Meters:
         )
 
     def observe(self, stats: Callable[[], Mapping[str, Any]]) -> None:
-        """Show the engine's figures, read when they are asked for."""
+        """Show the engine's figures, read when they are asked for. A second server of one service shows the same."""
+        if self._observed:
+            return
+        self._observed = True
         for name, (key, what) in _GAUGES.items():
             gauge = Gauge(name, what, registry=self.registry)
             gauge.set_function(partial(_read, stats, key))

@@ -10,18 +10,22 @@ import asyncio
 import dataclasses
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from app.server.catalogue import Catalogue, Known
 from app.server.errors import unsupported
+from app.server.kinds import Kind, need
 from app.server.metrics import Meters
 from app.server.replies import Part, ReplyReader
-from engine.errors import GrusError
-from engine.loading import LoadedModel
+from engine.errors import GrusError, ModelNotFound
+from engine.loading import LoadedModel, split_piece
+from engine.parts import LoadedPart
 from engine.stats import EngineStats
+from engine.tasks import Task, Work
 from engine.types import Done, Event, Failed, Handle, Request, Timings
 
 log = logging.getLogger("grus.server")
@@ -31,8 +35,9 @@ class EngineLike(Protocol):
     """The part of the engine that a server needs."""
 
     def submit(self, request: Request) -> Handle: ...
+    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
     def load(self, name: str) -> Any: ...
-    def unload(self, name: str) -> Any: ...
+    def unload(self, name: str, *, cancel: bool = False) -> Any: ...
     def keep(self, name: str, seconds: float | None) -> Any: ...
     def forget_prefixes(self) -> int: ...
     def models(self) -> Sequence[Any]: ...
@@ -40,7 +45,8 @@ class EngineLike(Protocol):
     def close(self, grace: float = 0.0) -> Any: ...
 
 
-LoadModel = Callable[[str], LoadedModel]
+Loaded = LoadedModel | LoadedPart
+LoadModel = Callable[[str], Loaded]
 MakeEngine = Callable[[LoadModel], EngineLike]
 
 
@@ -51,6 +57,8 @@ class Running:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
+        self.model = ""
+        self.began = time.monotonic()
         self._handle = handle
         self._events = handle.__aiter__()
         self._first: asyncio.Task[Event] | None = None
@@ -108,32 +116,64 @@ class Service:
         self.log_prompts = False
         self.meters = meters
         self._load = load
-        self._models: dict[str, LoadedModel] = {}
+        self._models: dict[str, Any] = {}
+        self._beside: set[str] = set()  # what served models need beside them, by a name that no client can say
         self._guard = threading.Lock()
-        self._loading: dict[str, asyncio.Lock] = {}
+        # by event loop too: a server that is started again has a new one
+        self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
         self._running: set[Running] = set()
         self.engine = make_engine(self._loaded_for_engine)
 
-    def _loaded_for_engine(self, name: str) -> LoadedModel:
+    def _loaded_for_engine(self, name: str) -> Loaded:
         """Called by the engine, on a thread of its own, also when it brings a model back that it had unloaded."""
-        loaded = self._load(self.catalogue.look_up(name).source)
+        try:
+            source = self.catalogue.look_up(name).source
+        except ModelNotFound:
+            if name not in self._beside:
+                raise
+            loaded = self._load(self._source_beside(name))
+            loaded.name = name
+            return loaded
+        loaded = self._load(source)
         loaded.name = name
         with self._guard:
             self._models[name] = loaded
         return loaded
 
-    async def find(self, name: str | None) -> tuple[str, LoadedModel]:
-        """The served name and the facts of a model, loaded if it was not. Raises ModelNotFound."""
+    def _source_beside(self, name: str) -> str:
+        """A piece of a served model lies where the model does; all else is told by its own name."""
+        whole, piece = split_piece(name)
+        try:
+            return f"{self.catalogue.look_up(whole).source}#{piece}" if piece else name
+        except ModelNotFound:
+            return name
+
+    def task(self, model: str, work: Work[Any]) -> Task[Any]:
+        """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
+        word of a client."""
+        if model not in self._models:
+            self._beside.add(model)
+        return self.engine.task(model, work)
+
+    async def find(self, name: str | None, kind: Kind = "text") -> tuple[str, LoadedModel]:
+        """The served name and the facts of a model of this kind, loaded if it was not. Raises ModelNotFound."""
+        found, loaded = await self.find_any(name)
+        need(kind, found, loaded.config)
+        return found, cast(LoadedModel, loaded)
+
+    async def find_any(self, name: str | None) -> tuple[str, Loaded]:
+        """The same, whatever the model is for."""
         known = self.known(name)
         loaded = self._models.get(known.name)
         if loaded is None:
-            async with self._loading.setdefault(known.name, asyncio.Lock()):
+            turn = (asyncio.get_running_loop(), known.name)
+            async with self._loading.setdefault(turn, asyncio.Lock()):
                 if known.name not in self._models:
                     await asyncio.to_thread(self.engine.load, known.name)
                 loaded = self._models[known.name]
         return known.name, loaded
 
-    def load_now(self, name: str) -> LoadedModel:
+    def load_now(self, name: str) -> Any:
         """The same for those who may wait, before the server listens."""
         self.engine.load(name)
         return self._models[name]
@@ -147,7 +187,7 @@ class Service:
         return self.catalogue.look_up(name)
 
     @property
-    def loaded(self) -> dict[str, LoadedModel]:
+    def loaded(self) -> dict[str, Any]:
         """Facts of every model that was loaded so far."""
         with self._guard:
             return dict(self._models)
@@ -169,18 +209,27 @@ class Service:
     def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
         if self.log_prompts:
             log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
-        try:
-            handle = self.engine.submit(request)
-        except GrusError as error:
-            self.meters.refused(error)
-            raise
-        running = Running(handle, reader or ReplyReader(), self.meters, self._running.discard)
+        running = Running(self.start(request), reader or ReplyReader(), self.meters, self._running.discard)
+        running.model = request.model
         self._running.add(running)
         return running
 
+    def start(self, request: Request) -> Handle:
+        """For pipelines that read a request's events themselves, in a thread of their own."""
+        try:
+            return self.engine.submit(request)
+        except GrusError as error:
+            self.meters.refused(error)
+            raise
+
+    @property
+    def running(self) -> list[Running]:
+        """Requests of clients, the oldest first."""
+        return sorted(self._running.copy(), key=lambda running: running.began)
+
     def abort(self, id: str | None) -> int:
         """Cancel the request of this id, or all. Returns how many were found."""
-        found = [running for running in self._running if id is None or running.id == id]
+        found = [running for running in self._running.copy() if id is None or running.id == id]
         for running in found:
             running.cancel()
         return len(found)

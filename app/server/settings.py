@@ -32,6 +32,8 @@ class ServerSettings:
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
     grace_seconds: float = 10.0  # running replies may go on for so long when the server is told to stop
     responses_file: str = ":memory:"  # where responses that may be continued are kept
+    voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
+    max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
     log_requests: bool = False
     log_prompts: bool = False
 

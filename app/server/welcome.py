@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
+from app.server.kinds import kind_of
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from engine.loading import LoadedModel, gigabytes
 from engine.starter import GUIDE
 
-_VOICE = ("base_model_dir", "voice_design_model_dir", "tokenizer_dir")
 
-
-def page(service: Service, settings: ServerSettings, port: int, options: Mapping[str, Any]) -> str:
+def page(service: Service, settings: ServerSettings, port: int) -> str:
     address = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{port}"
     lines = [f"Grus serves on {address}", ""]
     facts = list(service.loaded.values())
@@ -26,9 +24,7 @@ def page(service: Service, settings: ServerSettings, port: int, options: Mapping
     if others:
         lines.append(f"  {'on demand':<9} {', '.join(others)}")
     lines += [f"  {'key':<9} {_key(settings)}", f"  {'docs':<9} {address}/docs"]
-    if any(options.get(name) for name in _VOICE):
-        lines.append(f"  {'voices':<9} not served yet: their routes answer 501")
-    lines += ["", *_curl(address, service.catalogue.default, bool(settings.api_keys)), "", "Ctrl-C stops it."]
+    lines += ["", *_curl(address, service, bool(settings.api_keys)), "", "Ctrl-C stops it."]
     return "\n".join(lines)
 
 
@@ -49,11 +45,17 @@ def _key(settings: ServerSettings) -> str:
     return "none needed; only this machine can connect" if settings.local else "NONE: any machine may use this server"
 
 
-def _curl(address: str, model: str | None, key: bool) -> list[str]:
-    body = {"messages": [{"role": "user", "content": "Hello"}]}
-    told = json.dumps({"model": model or "NAME", **body})
+def _curl(address: str, service: Service, key: bool) -> list[str]:
+    name = service.catalogue.default
+    loaded = service.loaded.get(name or "")
+    body: dict[str, Any]
+    if loaded is not None and kind_of(loaded.config) == "speech":
+        path, body = "/v1/audio/speech -o hello.mp3", {"input": "Hello"}
+    else:
+        path, body = "/v1/chat/completions", {"messages": [{"role": "user", "content": "Hello"}]}
+    told = json.dumps({"model": name or "NAME", **body})
     auth = " -H 'Authorization: Bearer YOUR_KEY'" if key else ""
     return [
-        f"  curl {address}/v1/chat/completions -H 'Content-Type: application/json'{auth} \\",
+        f"  curl {address}{path} -H 'Content-Type: application/json'{auth} \\",
         f"    -d '{told}'",
     ]

@@ -16,12 +16,13 @@ from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
 from backends.torch.linear import make_experts, make_linear
 from backends.torch.load import tensor
-from backends.torch.ops import DTYPES, TextOps
+from backends.torch.ops import DTYPES
+from backends.torch.recorded import RecordedOps
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
 
 
-class Ops(TextOps, SignalOps):
+class Ops(RecordedOps, SignalOps):
     """All operations of `backends.base.Ops`."""
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from backends.base import CrossSpec, KVSpec, MemorySpec, Slot, Snapshot, StateSpec
 from backends.rows import SMALLEST, Move, RowTable, capacity_class
+from backends.torch.kernels import arena
 from backends.torch.slab import Codec, Plain, Quantized, Slab
 
 
@@ -43,6 +44,7 @@ class TorchKV:
             raise ValueError(f"keys and values can be stored with 16, 8 or 4 bits, not {bits}")
         self.specs, self.budget, self.used = list(specs), budget, 0
         self.dtype, self.device = dtype, device
+        self.plain = bits == 16  # keys and values lie in the slabs as they were given
         self.table = RowTable()
         self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
         self.states: dict[int, States] = {}  # layer -> states
@@ -136,11 +138,13 @@ class TorchKV:
 
     @torch.inference_mode(False)  # what a step allocates must stay writable between steps
     def _reserve_rows(self, capacity: int, rows: int, state_rows: int) -> None:
-        for pair in self.slabs[capacity].values():
-            for slab in pair:
-                if slab.rows < rows:
-                    slab.reserve(_roomy(rows))
-                    self.version += 1
+        short = [slab for pair in self.slabs[capacity].values() for slab in pair if slab.rows < rows]
+        if short:
+            sizes = [slab.bytes_for(_roomy(rows)) for slab in short]
+            parts = arena.zeros(sum(sizes)).split(sizes) if self.device.type == "cpu" else [None] * len(short)
+            for slab, part in zip(short, parts):
+                slab.reserve(_roomy(rows), part)
+            self.version += 1
         for states in self.states.values():
             if len(states.conv) < state_rows:
                 states.conv = _with_rows(states.conv, _roomy(state_rows))

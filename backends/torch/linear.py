@@ -17,7 +17,9 @@ from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Linear, Raw, Weight
 from backends.torch.affine import AffineMatrix, Packed
+from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
+from backends.torch.kernels.rowwise import TYPES as ROW_TYPES
 from backends.torch.load import mapped, tensor
 
 
@@ -152,6 +154,8 @@ def make_linear(
     bias = [None if b is None else tensor(b, dtype, device) for b in biases]
     if _for_kernels(parts):
         return kernels.linear(parts, bias, dtype, _quant(parts))
+    if device.type == "cpu" and dtype == torch.float32 and all(map(_lies_as_floats, parts)) and library.available():
+        return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias)
     matrices = [_matrix(part, dtype, device) for part in parts]
     return Stack(matrices, bias) if device.type == "cpu" else _merged(matrices, bias)
 
@@ -175,6 +179,10 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: 
 def _for_kernels(parts: Sequence[Weight]) -> bool:
     """GGUF blocks, and what is to become such. The engine gives them only to a backend that says it takes them."""
     return any(isinstance(part, Blocks) or (isinstance(part, Dense) and part.quant) for part in parts)
+
+
+def _lies_as_floats(part: Weight) -> bool:
+    return isinstance(part, Dense) and len(part.shape) == 2 and part.data.dtype in ROW_TYPES
 
 
 def _quant(parts: Sequence[Weight]) -> str | None:

@@ -19,8 +19,10 @@ from backends.plan import Plan, make_plan, sampled_tokens
 from backends.rows import SMALLEST
 from backends.torch.cache import TorchCache
 from backends.torch.decode import DecodeGraphs
+from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
 from backends.torch.ops import TextOps
+from backends.torch.recorded import RecordedModel, record
 from backends.torch.sample import Drawn, draw
 
 
@@ -32,6 +34,8 @@ class TorchRunner:
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
+        self._recorded: RecordedModel | None = None
+        self._may_record = ops.device.type == "cpu" and library.available()
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._last: dict[int, tuple[Tensor, int]] = {}
 
@@ -43,13 +47,20 @@ class TorchRunner:
                 hidden, logits = self.graphs.run(plan, self._ids(plan, self._held(plan)))
                 self._sample(plan, hidden, pending, logits)
             else:
-                cache = TorchCache(self.kv, plan)
-                pos = torch.from_numpy(plan.pos).to(self.ops.device)
-                self._sample(plan, self.model(Step(self._inputs(plan), pos, cache)), pending)
+                x, pos = self._inputs(plan), torch.from_numpy(plan.pos).to(self.ops.device)
+                if self._may_record:
+                    self._may_record = False
+                    self._recorded = record(self.model, self.kv, self.ops, x.shape[1])
+                if self._recorded is not None:
+                    self._sample(plan, self._recorded.run(plan, x, pos), pending)
+                else:
+                    cache = TorchCache(self.kv, plan)
+                    self._sample(plan, self.model(Step(x, pos, cache)), pending)
                 for seg in segs:
                     if seg.draft:
                         self.kv.mark(seg.slot)
-                cache.commit()
+                if self._recorded is None:
+                    cache.commit()
             for span in plan.spans:
                 span.slot.length += len(span)
             self._forget_closed()

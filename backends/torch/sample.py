@@ -17,6 +17,7 @@ from torch import Tensor
 
 from backends.base import Sampling
 from backends.penalties import additive_entries, repetition_entries
+from backends.torch.kernels import choose
 
 PREFIX = 256  # how much of the order is looked at before all of it is
 UNREACHABLE = 2.0  # a bound on probability mass that rounding cannot reach: the filter is off
@@ -37,7 +38,7 @@ class Drawn:
 def draw(logits: Tensor, params: Sequence[Sampling]) -> Drawn:
     """`logits [N, V]` are not written to."""
     logits = _processed(logits, params)
-    best, first = logits.max(-1)
+    best, first = _best(logits)
     ids = first.to(torch.int32)
     random = [i for i, p in enumerate(params) if p.temperature > 0]
     if random:
@@ -48,6 +49,13 @@ def draw(logits: Tensor, params: Sequence[Sampling]) -> Drawn:
     if drawn.logprob_rows:
         _add_logprobs(drawn, logits, max(params[i].logprobs or 0 for i in drawn.logprob_rows))
     return drawn
+
+
+def _best(logits: Tensor) -> tuple[Tensor, Tensor]:
+    if choose.takes(logits):
+        return choose.best(logits)
+    found = logits.max(-1)
+    return found.values, found.indices
 
 
 # -- penalties, bias, mask
@@ -90,6 +98,9 @@ def _prefix(logits: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
     `topk` chooses among equals as it likes: equals are put in order afterwards, but those that equal the last one may
     have been chosen over one with a lower index.
     """
+    if choose.takes(logits) and not choose.best(logits)[0].isnan().any():
+        values, ids = choose.top(logits, n)
+        return values, ids, ids.new_full((len(ids), 1), n)
     ids = logits.topk(n, sorted=False).indices.sort(-1).values
     values, places = _in_order(logits.gather(-1, ids))
     return values, ids.gather(-1, places), (values > values[:, -1:]).sum(-1, keepdim=True)
@@ -128,22 +139,29 @@ def _drawn_ids(logits: Tensor, best: Tensor, params: Sequence[Sampling]) -> Tens
     """int64 `[N]`"""
     logits, best = logits.float(), best.float()[:, None]
     settings = _Settings(params, logits.device)
-    # measured from the best logit, so that a tiny temperature underflows to zero instead of overflowing
-    weight = torch.exp((logits - best) / settings.temperature)
-    share = weight / weight.sum(-1, keepdim=True)
     if not _prefix_pays(logits):
-        _, order = _in_order(logits)
-        at, _ = _choose(share.gather(-1, order), settings)
+        values, order = _in_order(logits)
+        at, _ = _choose(_share(values, logits, best, settings), settings)
         return order.gather(-1, at)[:, 0]
-    _, order, sure = _prefix(logits, PREFIX)
-    at, decided = _choose(share.gather(-1, order), settings, part=True)
+    values, order, sure = _prefix(logits, PREFIX)
+    at, decided = _choose(_share(values, logits, best, settings), settings, part=True)
     ids = order.gather(-1, at)[:, 0]
     open_rows = (~(decided & (at < sure)))[:, 0].nonzero()[:, 0].tolist()
     if open_rows:
-        _, order = _in_order(logits[open_rows])
-        at, _ = _choose(share[open_rows].gather(-1, order), _Settings([params[i] for i in open_rows], logits.device))
+        rows, settings = logits[open_rows], _Settings([params[i] for i in open_rows], logits.device)
+        values, order = _in_order(rows)
+        at, _ = _choose(_share(values, rows, best[open_rows], settings), settings)
         ids[open_rows] = order.gather(-1, at)[:, 0]
     return ids
+
+
+def _share(values: Tensor, logits: Tensor, best: Tensor, settings: _Settings) -> Tensor:
+    """The probabilities of logits `values [N, n]`, which are some of `logits [N, V]`."""
+    # measured from the best logit, so that a tiny temperature underflows to zero instead of overflowing
+    weight = torch.exp((values - best) / settings.temperature)
+    if choose.takes(logits):
+        return weight / choose.mass(logits, best[:, 0], settings.temperature[:, 0])[:, None]
+    return weight / torch.exp((logits - best) / settings.temperature).sum(-1, keepdim=True)
 
 
 def _choose(p: Tensor, settings: _Settings, part: bool = False) -> tuple[Tensor, Tensor]:

@@ -76,11 +76,21 @@ class Slab:
     def rows(self) -> int:
         return self.planes[0].shape[0]
 
-    def reserve(self, rows: int) -> None:
+    def bytes_for(self, rows: int) -> int:
+        return sum(rounded(rows * plane.stride(0) * plane.itemsize) for plane in self.planes)
+
+    def reserve(self, rows: int, memory: Tensor | None = None) -> None:
+        """`memory`: at least `bytes_for(rows)` zeros to use; None: some of its own."""
+        start = 0
         for i, old in enumerate(self.planes):
-            new = old.new_zeros(rows, *old.shape[1:])
+            nbytes = rows * old.stride(0) * old.itemsize
+            if memory is None:
+                new = old.new_zeros(rows, *old.shape[1:])
+            else:
+                new = memory[start : start + nbytes].view(old.dtype).view(rows, *old.shape[1:])
             new[: old.shape[0]] = old
             self.planes[i] = new
+            start += rounded(nbytes)
 
     def write_run(self, row: int, start: int, x: Tensor) -> None:
         """`x [n, heads, dim]`: consecutive tokens of one sequence."""
@@ -107,6 +117,10 @@ class Slab:
     def clear_row(self, row: int) -> None:
         for plane in self.planes:
             plane[row] = 0
+
+
+def rounded(nbytes: int) -> int:
+    return -(-nbytes // 64) * 64
 
 
 def places_of(rows: Tensor, positions: Tensor, heads: int, capacity: int) -> Tensor:

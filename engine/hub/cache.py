@@ -124,6 +124,7 @@ def _missing(path: Path) -> list[str]:
     elif not weights:
         missing.add(SINGLE)
     missing.update(missing_shards(weights))
-    if "config.json" not in names and not any(name.endswith(".gguf") for name in names):
+    configs = {"config.json", "LLM/config.json"}  # Spark-TTS keeps its language model in a folder of its own
+    if not configs & names and not any(name.endswith(".gguf") for name in names):
         missing.add("config.json")
     return sorted(missing)

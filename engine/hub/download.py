@@ -1,6 +1,6 @@
 """Downloads a model's files into Hugging Face's cache, with progress, and turns what goes wrong into plain sentences.
 
-huggingface_hub does the work (files, blobs, tokens); it is imported on first use, because that takes long.
+huggingface_hub knows the hub's protocol and the cache's links, `blobs` brings the bytes.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
 from engine.errors import GrusError, ModelNotFound, Offline
+from engine.hub import library
+from engine.hub.blobs import fetch_blob
 from engine.hub.cache import DEFAULT_REVISION, cache_folder, repo_folder
 from engine.hub.progress import Progress, size
 from engine.hub.selection import wanted
@@ -39,14 +41,13 @@ def download(
     """
     if offline_wanted():
         raise Offline(f"{repo} is not on this machine and HF_HUB_OFFLINE is set, so it cannot be downloaded.")
-    import huggingface_hub as hub
-
+    hub = library.hub()
     revision = revision or DEFAULT_REVISION
     folder = cache_folder(cache_dir)
     try:
         info = hub.HfApi().model_info(repo, revision=revision, files_metadata=True)
     except Exception as error:
-        raise _explained(error, repo, revision) from error
+        raise explained(error, repo, revision) from error
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
     sizes = {name: sizes[name] for name in wanted(sizes)}
     if not sizes or info.sha is None:
@@ -55,13 +56,14 @@ def download(
     snapshot = storage / "snapshots" / info.sha
     _check_space(repo, folder, sum(n for name, n in sizes.items() if not (snapshot / name).exists()))
 
-    def fetch(name: str, tracker: type) -> None:
+    def fetch(name: str, count: Callable[[int], None]) -> None:
         try:
-            hub.hf_hub_download(repo, name, revision=info.sha, cache_dir=folder, tqdm_class=tracker)
-        except _Stopped:
+            fetch_blob(repo, name, str(info.sha), storage, count)
+            hub.hf_hub_download(repo, name, revision=info.sha, cache_dir=folder)  # finds the blob, and links it
+        except (_Stopped, GrusError):
             raise
         except Exception as error:
-            raise _explained(error, repo, revision) from error
+            raise explained(error, repo, revision) from error
 
     _Transfer(sizes, fetch).run(progress)
     if revision != info.sha:
@@ -98,37 +100,13 @@ class _Transfer:
                 raise
 
     def _one(self, name: str) -> None:
-        self._fetch(name, self._tracker(name))
+        def count(nbytes: int) -> None:
+            if self._stop.is_set():
+                raise _Stopped
+            self._done[name] = min(nbytes, self._sizes[name])
+
+        self._fetch(name, count)
         self._done[name] = self._sizes[name]
-
-    def _tracker(self, name: str) -> type:
-        """What huggingface_hub takes for a tqdm: it draws nothing and counts this file's bytes."""
-        transfer = self
-
-        class Tracker:
-            def __init__(self, *args: Any, initial: int = 0, total: int | None = None, **kwargs: Any) -> None:
-                self.n = initial
-                self.total = total
-
-            def update(self, n: float | None = 1) -> None:
-                if transfer._stop.is_set():
-                    raise _Stopped
-                self.n += int(n or 0)
-                # One file may have two bars (bytes received, bytes written): the one ahead counts.
-                transfer._done[name] = min(max(transfer._done[name], self.n), transfer._sizes[name])
-
-            def set_postfix_str(self, *args: Any, **kwargs: Any) -> None:
-                """Nothing is drawn; neither by the next two."""
-
-            refresh = close = set_postfix_str
-
-            def __enter__(self) -> Tracker:
-                return self
-
-            def __exit__(self, *error: object) -> None:
-                self.close()
-
-        return Tracker
 
 
 def _raise_first(ended: set[Future[None]]) -> None:
@@ -150,7 +128,7 @@ def _check_space(repo: str, folder: Path, needed: int) -> None:
         raise GrusError(f"{repo} needs {size(needed)}, but {there} has only {size(free)} left.")
 
 
-def _explained(error: Exception, repo: str, revision: str) -> GrusError:
+def explained(error: Exception, repo: str, revision: str) -> GrusError:
     """The most special error that fits; what is no known kind keeps its own words."""
     from huggingface_hub import errors
 

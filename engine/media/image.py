@@ -38,7 +38,8 @@ def _opened(data: bytes) -> Iterator[Any]:
 
     if not data:
         raise BadRequest("The image is empty.")
-    _check_webp(data)
+    if (canvas := webp_size(data)) is not None:
+        _check_size(*canvas)
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as image:
             _check_size(*image.size)
@@ -63,22 +64,24 @@ def _check_size(width: int, height: int) -> None:
         raise BadRequest(f"The image has {width} x {height} pixels; the most is {MAX_PIXELS} in all.")
 
 
-def _check_webp(data: bytes) -> None:
-    """Opening a WebP already takes memory for its whole canvas, so that its size must be known before."""
+def webp_size(data: bytes) -> tuple[int, int] | None:
+    """Opening a WebP already takes memory for its whole canvas, so that its size must be known before. None: no WebP."""
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or len(data) < _WEBP_HEAD:
-        return
+        return None
     kind = data[12:16]
     if kind == b"VP8X":
-        _check_size(1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little"))
-    elif kind == b"VP8L":
+        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
+    if kind == b"VP8L":
         bits = int.from_bytes(data[21:25], "little")
-        _check_size(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
-    elif kind == b"VP8 ":
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if kind == b"VP8 ":
         width, height = int.from_bytes(data[26:28], "little"), int.from_bytes(data[28:30], "little")
-        _check_size(width & 0x3FFF, height & 0x3FFF)
+        return width & 0x3FFF, height & 0x3FFF
+    return None
 
 
 def as_rgb(image: Image) -> Image:
+    """Three channels of 8 bits; what was transparent lies on white."""
     from PIL import Image as pillow
 
     if image.mode.startswith("I"):  # 16 bits a pixel, which Pillow would cut off at 255 instead of scaling

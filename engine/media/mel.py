@@ -61,3 +61,12 @@ def speaker_mel(samples: np.ndarray) -> np.ndarray:
     magnitude = np.sqrt(spectrum.real**2 + spectrum.imag**2 + 1e-9).astype(np.float32)
     mel = magnitude @ filterbank(24000, size, 128, 0.0, 12000.0).T
     return np.log(np.maximum(mel, 1e-5))
+
+
+def bicodec_mel(samples: np.ndarray) -> np.ndarray:
+    """For BiCodec's speaker encoder, of at least 513 mono samples at 16 kHz: `[frames, 128]` magnitudes, no logarithm."""
+    size, hop, window = 1024, 320, hann(640)
+    padded = np.pad(samples.astype(np.float32), size // 2, mode="reflect")
+    spectrum = np.fft.rfft(frames(padded, size, hop) * np.pad(window, (size - len(window)) // 2), axis=-1)
+    mel: np.ndarray = np.abs(spectrum).astype(np.float32) @ filterbank(16000, size, 128, 10.0, 8000.0).T
+    return mel

@@ -35,21 +35,21 @@ class Audio:
         return len(self.samples) / self.rate
 
 
-def read_sound(source: Path | str | bytes, rate: int) -> Audio:
+def read_sound(source: Path | str | bytes, rate: int, *, most: float = MOST_SECONDS) -> Audio:
     """A file, or a file's bytes. Raises BadRequest for what is no sound, and for a sound of no length."""
     name = "The sound" if isinstance(source, bytes) else str(source)
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise BadRequest(f"{name} is not a file.", "file")
     try:
         with soundfile.SoundFile(io.BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
-            return _read(file, name, rate)
+            return _read(file, name, rate, most)
     except soundfile.LibsndfileError as error:
         raise BadRequest(
             f"{name} could not be read as sound ({str(error.error_string).strip(' .')}). {SPELLED} are read.", "file"
         ) from None
 
 
-def _read(file: Any, name: str, rate: int) -> Audio:
+def _read(file: Any, name: str, rate: int, most: float) -> Audio:
     own = int(file.samplerate)
     if not LEAST_RATE <= own <= MOST_RATE:
         raise BadRequest(f"{name} has {own} samples a second; {LEAST_RATE} to {MOST_RATE} are read.", "file")
@@ -58,8 +58,9 @@ def _read(file: Any, name: str, rate: int) -> Audio:
     frames = 0
     while len(block := file.read(_BLOCK, dtype="float32", always_2d=True)):
         frames += len(block)
-        if frames > MOST_SECONDS * own:
-            raise BadRequest(f"{name} is longer than {MOST_SECONDS // 3600} hours. Split it first.", "file")
+        if frames > most * own:
+            longest = f"{most / 3600:g} hours" if most >= 3600 else f"{most:g} seconds"
+            raise BadRequest(f"{name} is longer than {longest}. Split it first.", "file")
         mixed = _mixed(block, name)
         parts.append(mixed if convert is None else convert.resample_chunk(mixed))
     if convert is not None:

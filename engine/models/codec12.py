@@ -20,9 +20,10 @@ from engine.models.causal import CausalConv, CausalTransposed, Past, SnakeBeta, 
 from engine.models.config import Fields
 from engine.models.decoder import Mlp
 from engine.models.rope import frequencies
+from engine.models.turns import Turns
 from engine.weights.view import View
 
-PIECE = 4  # frames computed at once: a larger share of a second between two yields would be felt by running replies
+PIECE = 8  # frames computed at once: more would gain little, and hold much memory
 BEGUN = 4  # recordings whose end is remembered, some MB each
 LEAST_USAGE = 1e-5  # of a codebook's entry
 
@@ -166,11 +167,10 @@ class Upsampling:
         self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate)
         self.units = [Residual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
 
-    def steps(self, x: Array, past: Past) -> Generator[Array, None, Array]:
-        """Hands out what it has between its parts; what it returns is the end."""
+    def __call__(self, x: Array, past: Past, turns: Turns) -> Generator[None, None, Array]:
         x = self.up(self.act(x), past)
         for unit in self.units:
-            yield x
+            yield from turns.pause(x)
             x = unit(x, past)
         return x
 
@@ -210,9 +210,9 @@ class CodecDecoder:
 
     def decode(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
         """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
-        pieces = [np.zeros(0, np.float32)]
+        pieces, turns = [np.zeros(0, np.float32)], Turns(self.ops)
         for start in range(0, len(codes), PIECE):
-            piece = yield from self._piece(codes[start : start + PIECE], past)
+            piece = yield from self._piece(codes[start : start + PIECE], past, turns)
             pieces += [piece]
         return np.concatenate(pieces)
 
@@ -229,7 +229,7 @@ class CodecDecoder:
         self._begun[key] = self._begun.pop(key)  # the one used last comes last
         past.update(self._begun[key])
 
-    def _piece(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
+    def _piece(self, codes: np.ndarray, past: Past, turns: Turns) -> Generator[None, None, np.ndarray]:
         c, ops = self.config, self.ops
         clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # an array library may read anything beyond the end
         x = self.enter(self.before(self.lookup(ops.array(clean)), past))
@@ -239,26 +239,13 @@ class CodecDecoder:
         x = self.leave(ops.rms_norm(x, self.norm, c.eps))
         for up, mix in self.spread:
             x = mix(up(x, past), past)
-        computed(ops, x)
-        yield
+        yield from turns.pause(x)
         x = self.first(x, past)
         for block in self.blocks:
-            steps = block.steps(x, past)
-            while True:
-                try:
-                    computed(ops, next(steps))
-                    yield
-                except StopIteration as end:
-                    x = end.value
-                    break
+            x = yield from block(x, past, turns)
+            yield from turns.pause(x)
         sound = ops.numpy(self.last(self.act(x), past))[0, :, 0]
-        yield
         return np.clip(sound, -1.0, 1.0)
-
-
-def computed(ops: Ops, x: Array) -> None:
-    """Have a lazy backend do now what it was asked for."""
-    ops.numpy(x[:, :1, :1])
 
 
 def codec_decoder(w: View, config: Mapping[str, Any]) -> CodecDecoder:

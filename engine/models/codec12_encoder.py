@@ -15,9 +15,10 @@ import numpy as np
 from backends.base import Array, Ops, Rope
 from engine.errors import ConfigError
 from engine.models.causal import Past, Where, WindowedAttention
-from engine.models.codec12 import codebook, computed
+from engine.models.codec12 import codebook
 from engine.models.config import Fields
 from engine.models.rope import frequencies
+from engine.models.turns import Turns
 from engine.weights.view import View
 
 
@@ -154,17 +155,16 @@ class CodecEncoder:
 
     def encode(self, samples: np.ndarray) -> Generator[None, None, np.ndarray]:
         """Codes `[frames, groups]` of mono samples at `rate`."""
+        turns = Turns(self.ops)
         x = self.ops.array(np.asarray(samples, np.float32).reshape(1, -1, 1))
         for step in self.steps:
             x = step(x)
-            computed(self.ops, x)
-            yield
+            yield from turns.pause(x)
         past: Past = {}
         where = Where(self.ops, self.rope, x.shape[1], self.window, past)
         for layer in self.layers:
             x = layer(x, where, past)
-            computed(self.ops, x)
-            yield
+            yield from turns.pause(x)
         x = self.downsample(x)
         codes = [ids for quantizer in self.quantizers for ids in quantizer(x)]
         frames = -(-len(samples) // self.samples)

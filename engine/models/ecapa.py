@@ -14,6 +14,7 @@ import numpy as np
 from backends.base import Array, Ops
 from engine.errors import ConfigError
 from engine.models.config import Fields
+from engine.models.turns import Turns
 from engine.weights.view import View
 
 LEAST = 1e-12  # of a variance
@@ -97,20 +98,19 @@ class SpeakerEncoder:
 
     def embed(self, mel: np.ndarray) -> Generator[None, None, np.ndarray]:
         """The voice's vector, f32."""
-        ops = self.ops
+        ops, turns = self.ops, Turns(self.ops)
         x = self.first(ops.array(mel[None]))
         each = []
         for block in self.blocks:
             x = block(x)
             each.append(x)
-            ops.numpy(x[:, :1, :1])  # has a lazy backend do it now
-            yield
+            yield from turns.pause(x)
         x = self.gather(ops.cat(each, 2))
         even = ops.array(np.full(x.shape, 1.0 / x.shape[1], np.float32))
         mean, deviation = self._statistics(x, even)
         ones = even * x.shape[1]
         seen = self.look(ops.cat([x, ones * mean, ones * deviation], 2))
-        yield
+        yield from turns.pause(seen)
         scores = self.weigh(ops.tanh(seen))
         weights = ops.permute(ops.softmax(ops.permute(scores, (0, 2, 1))), (0, 2, 1))
         return ops.numpy(self.last(ops.cat(list(self._statistics(x, weights)), 2)))[0, 0]

@@ -6,6 +6,7 @@ pause depends on the time since the last one: a fast device is not interrupted f
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from typing import Protocol, TypeAlias
@@ -14,9 +15,9 @@ import numpy as np
 
 from backends.base import Array, Ops
 
-PIECE = 8e9  # multiplications between two cuts
+PIECE = 8e9  # multiplications between two cuts: smaller ones pay for bringing the weights into form once more
 PAUSE_AFTER = 0.03  # seconds of work without a pause
-_ROUND = 64  # rows of a piece are a multiple of this, as kernels like it
+_ROUND = 16  # rows of a piece are a multiple of this, as kernels like it
 
 Work: TypeAlias = Generator[None, None, Array]
 
@@ -46,9 +47,11 @@ class Pieces:
             self._since = time.monotonic()
 
     def rows(self, f: Callable[[Array], Array], x: Array, cost: float) -> Work:
-        """`f(x)`, where `f` treats every row alike at `cost` multiplications."""
+        """`f(x)`, where `f` treats every row alike at `cost` multiplications. Pieces are alike too: a small rest at the end
+        would cost far more a row."""
         n = x.shape[0]
-        step = max(_ROUND, int(self.piece / cost) // _ROUND * _ROUND)
+        pieces = max(1, math.ceil(n * cost / self.piece))
+        step = max(_ROUND, -(-math.ceil(n / pieces) // _ROUND) * _ROUND)
         parts = []
         for start in range(0, n, step):
             parts.append(f(x if step >= n else x[start : start + step]))

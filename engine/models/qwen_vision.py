@@ -92,8 +92,11 @@ class VisionTower:
         self.side = round(positions**0.5)
         taps = f.find("deepstack_visual_indexes", default=[])
         _check(f, width, hidden, heads, positions, taps)
-        self.kernel = _patch_kernel(w, hidden, channels, temporal, patch)
-        self.kernel_bias = w.tensor("patch_embed.proj.bias", (hidden,))
+        self.patch_shape = (channels, temporal, patch, patch)
+        last = (temporal, patch, patch, channels)
+        name = "patch_embed.proj"
+        self.channels_last = w.shape(f"{name}.weight") == (hidden, *last) != (hidden, *self.patch_shape)
+        self.embed = w.flattened(name, (hidden, *(last if self.channels_last else self.patch_shape)), bias=True)
         self.cost = float(hidden * channels * temporal * patch**2)
         self.positions = w.embedding("pos_embed", positions, hidden)
         ffn, depth = f.int("intermediate_size"), f.int("depth")
@@ -113,8 +116,10 @@ class VisionTower:
         """Rows of each picture, `[tokens, (1 + taps) * width]` in f32."""
         pieces = pieces or Pieces(self.ops)
         ops, grids = self.ops, [picture.grid for picture in pictures]
-        patches = ops.array(np.concatenate([picture.patches for picture in pictures]), self.dtype)
-        x = yield from pieces.rows(self._embed, patches, self.cost)
+        patches = np.concatenate([picture.patches for picture in pictures])
+        if self.channels_last:  # as MLX's converter saves the kernel
+            patches = patches.reshape(-1, *self.patch_shape).transpose(0, 2, 3, 4, 1).reshape(patches.shape)
+        x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), self.cost)
         x = x + self._interpolated(grids)
         places = np.concatenate([np.tile(block_places(h, w, self.merge), (1, t)) for t, h, w in grids], axis=1)
         angles = ops.angles(ops.array(np.concatenate([places[:1], places]).astype(np.int32)), self.rope)
@@ -128,9 +133,6 @@ class VisionTower:
         host = ops.numpy(ops.cat([merged, *tapped], 1) if tapped else merged)
         ends = np.cumsum([t * h * w // self.merge**2 for t, h, w in grids])[:-1]
         return [np.ascontiguousarray(rows, np.float32) for rows in np.split(host, ends)]
-
-    def _embed(self, patches: Array) -> Array:
-        return self.ops.conv1d(patches[None], self.kernel, self.kernel_bias)[0]
 
     def _interpolated(self, grids: Sequence[tuple[int, int, int]]) -> Array:
         """The learned positions, stretched over each picture's grid."""
@@ -161,17 +163,6 @@ def corners(rows: int, columns: int, side: int, merge: int) -> tuple[np.ndarray,
     y, x = down - top, across - left
     ids = np.stack([top * side + left, top * side + right, low * side + left, low * side + right])
     return ids, np.stack([(1 - y) * (1 - x), (1 - y) * x, y * (1 - x), y * x])
-
-
-def _patch_kernel(w: View, hidden: int, channels: int, temporal: int, patch: int) -> Array:
-    """A convolution whose steps are as long as its kernel is a matrix; MLX's converter saves it channels last."""
-    name, ops = "patch_embed.proj.weight", w.backend.ops
-    shape, last = (hidden, channels, temporal, patch, patch), (hidden, temporal, patch, patch, channels)
-    if w.shape(name) == last != shape:
-        kernel = ops.permute(w.tensor(name, last), (0, 4, 1, 2, 3))
-    else:
-        kernel = w.tensor(name, shape)
-    return ops.conv_weight(kernel.reshape(hidden, channels * temporal * patch**2, 1))
 
 
 def _check(f: Fields, width: int, hidden: int, heads: int, positions: int, taps: object) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from backends.base import Model
 from engine.errors import UnsupportedArchitecture
+from engine.models.bicodec import bicodec_decoder
+from engine.models.bicodec_encoder import bicodec_encoder
 from engine.models.codec12 import codec_decoder
 from engine.models.codec12_encoder import codec_encoder
 from engine.models.ecapa import speaker_encoder
@@ -14,6 +16,8 @@ from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
 from engine.models.moonshine import moonshine
 from engine.models.moonshine_streaming import moonshine_streaming
+from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5
@@ -22,6 +26,7 @@ from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
+from engine.models.wav2vec2 import wav2vec2
 from engine.parts import MakePart
 from engine.weights.view import View
 
@@ -33,6 +38,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "mistral": llama,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "paddleocr_vl": paddleocr_vl,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
@@ -45,13 +51,18 @@ ARCHITECTURES: dict[str, Maker] = {
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
 PARTS: dict[str, MakePart] = {
+    "bicodec": bicodec_decoder,
+    "bicodec#encoder": bicodec_encoder,
+    "pp_doclayout_v2": pp_doclayout,
+    "pp_doclayout_v3": pp_doclayout,
     "qwen3_tts#speaker": speaker_encoder,
     "qwen3_tts_tokenizer_12hz": codec_decoder,
     "qwen3_tts_tokenizer_12hz#encoder": codec_encoder,
     "silero_vad": silero_vad,
     "snac": snac,
+    "wav2vec2": wav2vec2,
 }
-# Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
+# Parts that hear or measure differences which a half-precision float has not: computed in f32 whatever else is chosen.
 EXACT_PARTS = frozenset(PARTS)
 
 

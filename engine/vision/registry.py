@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from engine.models.config import Fields
+from engine.vision.paddle import PaddleSight
 from engine.vision.qwen import QwenSight
 from engine.vision.settings import image_settings, video_settings
 from engine.vision.sight import Sight
@@ -19,7 +20,12 @@ def _qwen(config: Fields, folder: Path, encode: Encode) -> Sight:
     return QwenSight(config, image_settings(folder), video_settings(folder), encode)
 
 
+def _paddle(config: Fields, folder: Path, encode: Encode) -> Sight:
+    return PaddleSight(config, image_settings(folder))
+
+
 SIGHTS: dict[str, Maker] = {
+    "paddleocr_vl": _paddle,
     "qwen3_5": _qwen,
     "qwen3_vl": _qwen,
 }

@@ -10,13 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.weights import quantization, safetensors
 from engine.weights.pickled import read_pickled
 
 PICKLED = "pytorch_model.bin"
-_FIELDS = {"snac": {"vq_strides", "encoder_rates", "decoder_rates"}}
+_FIELDS = {"bicodec": {"audio_tokenizer"}, "snac": {"vq_strides", "encoder_rates", "decoder_rates"}}
 
 
 class Checkpoint:
@@ -31,6 +33,8 @@ class Checkpoint:
             reason = "is a file, not a checkpoint folder" if folder.exists() else "does not exist"
             raise ModelNotFound(f"{folder} {reason}.")
         config = _read_object(folder / "config.json")
+        if config is None:
+            config = _read_yaml(folder / "config.yaml")
         if config is None:
             raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
         model_type = config.setdefault("model_type", _known_by(config))
@@ -76,4 +80,19 @@ def _read_object(path: Path) -> dict[str, Any] | None:
         raise ConfigError(f"{path} is not valid JSON: {error}.") from None
     if not isinstance(value, dict):
         raise ConfigError(f"{path} must hold a JSON object, not {type(value).__name__}.")
+    return value
+
+
+def _read_yaml(path: Path) -> dict[str, Any] | None:
+    """The same in the form that some older projects write. No object but plain data is ever made of it."""
+    try:
+        value = yaml.safe_load(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is not valid YAML: {str(error).splitlines()[0]}.") from None
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path} must hold an object, not {type(value).__name__}.")
     return value

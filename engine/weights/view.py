@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from backends.base import Array, Backend, Dense, DType, Linear, Raw, Weight
@@ -129,6 +129,17 @@ class View:
 
     def embedding(self, name: str, rows: int, dim: int) -> Linear:
         return self.linear((name, rows), inp=dim)
+
+    def flattened(self, name: str, shape: tuple[int, ...], bias: bool = False) -> Linear:
+        """A plain tensor of more axes as a linear over all but the first: a convolution whose kernels do not overlap."""
+        raw = self._raw(f"{name}.weight", shape)
+        added = self._raw(f"{name}.bias", shape[:1]) if bias else None
+        flat = (shape[0], math.prod(shape[1:]))
+        if self.dry or raw is None:
+            return _stand_in(*flat)
+        linear = self.backend.linear([Dense(replace(raw, shape=flat))], [added])
+        forget_pages([raw])
+        return linear
 
     def experts(self, parts: Sequence[tuple[str, int]], count: int, inp: int) -> Linear:
         """`parts` are `(name, outputs)` with `{}` for the expert's number, as in `experts.{}.gate_proj`.

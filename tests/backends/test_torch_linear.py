@@ -11,7 +11,7 @@ import torch
 
 from backends.base import BackendMissing, Blocks, Dense, Raw
 from backends.torch.affine import FEW, AffineMatrix
-from backends.torch.linear import MergedExperts, _merged, make_experts, make_linear
+from backends.torch.linear import DenseMatrix, MergedExperts, Stack, _merged, make_experts, make_linear
 from backends.torch.load import mapped
 from tests.backends.mlx_tools import affine, dense, raw
 
@@ -43,20 +43,20 @@ def in_file(path: Path, offset: int, a: np.ndarray, spelled: str) -> Raw:
 def test_a_matrix_of_the_compute_dtype_is_the_mapping_itself(tmp_path, rng):
     a = rng.normal(size=(6, 8)).astype(np.float32)
     source = in_file(tmp_path / "w", 64, a, "F32")
-    w = make_linear([Dense(source)], [None], F32, CPU).parts[0].w
+    w = make_linear([Dense(source)], [None], F32, CPU).matrices[0].w
     address = np.frombuffer(source.buffer, np.uint8).__array_interface__["data"][0]
     assert w.data_ptr() == address
     del source  # the tensor alone keeps the mapping
     near(w, a)
 
 
-def test_another_dtype_or_an_odd_offset_is_copied(tmp_path, rng):
+def test_sixteen_bits_stay_sixteen_and_an_odd_offset_is_copied(tmp_path, rng):
     a = rng.normal(size=(4, 8)).astype(np.float32)
     odd = mapped(in_file(tmp_path / "odd", 6, a, "F32"))
     assert odd.data_ptr() % 4 == 0
     near(odd, a)
     w = make_linear([Dense(raw(a, bf16=True))], [None], F32, CPU)
-    assert w.parts[0].w.dtype == F32
+    assert w.matrices[0].w.dtype == BF16
     near(w.rows(torch.arange(4)), a, 1e-2)
     with pytest.raises(BackendMissing, match="w: torch reads no tensors of type F4"):
         mapped(Raw("w", "f", 0, 1, "F4", (2,), memoryview(b"\0")))
@@ -71,7 +71,9 @@ def test_parts_are_one_product_side_by_side(rng):
     near(w(stored(x)), want)
     near(w(stored(x).view(2, 2, 64)), want.reshape(2, 2, 8))
     near(w.rows(torch.tensor([[6, 0]])), np.vstack([a, b])[[[6, 0]]])
-    merged = _merged(w.parts, w.biases)
+    apart = Stack([DenseMatrix(stored(a)), DenseMatrix(stored(b))], [None, stored(bias)])
+    near(apart(stored(x)), want)
+    merged = _merged(apart.parts, apart.biases)
     assert len(merged.parts) == 1
     near(merged(stored(x)), want)
 

@@ -47,7 +47,7 @@ def test_a_peaked_row_never_sorts_its_vocabulary(monkeypatch):
     monkeypatch.setattr(sample, "_in_order", lambda x: sizes.append(x.shape[-1]) or plain(x))
     logits = torch.from_numpy(np.random.default_rng(1).normal(size=(3, LARGE)).astype(np.float32) * 6)
     draw(logits, [Sampling(temperature=1.0, top_k=50), Sampling(temperature=1.0, top_p=0.9), Sampling(temperature=0.5)])
-    assert sizes == [PREFIX]
+    assert sizes in ([PREFIX], [])  # the kernels put a prefix in order without sorting
 
 
 def test_a_row_does_not_depend_on_its_company():

@@ -12,17 +12,27 @@ from tests.bench.table import render
 # name -> (title, module, function that returns rows)
 BENCHES = {
     "torch": ("torch on this CPU, Qwen3-0.6B's shape, random weights", "foundation", "torch_rows"),
+    "gguf": ("GGUF files on this CPU against llama.cpp, Qwen3-0.6B's shape", "gguf", "rows"),
+    "gguf-3b": ("GGUF files on this CPU against llama.cpp, a 3B Llama's shape", "gguf", "large_rows"),
     "engine": ("The engine on this CPU, Qwen3-0.6B's shape, f32", "engine", "rows"),
     "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
+    "window": ("The window, drawn without a screen", "window", "rows"),
     "speech": ("Speaking on this CPU, Qwen3-TTS 0.6B's shape, random weights", "speech", "rows"),
+    "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
 }
+ON_DEMAND = ("gguf-3b",)  # 13 GB of files, and minutes
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(BENCHES)} (default: all)")
-    names = parser.parse_args().names or list(BENCHES)
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"one or more of: {', '.join(BENCHES)} (default: all but {', '.join(ON_DEMAND)})",
+    )
+    names = parser.parse_args().names or [name for name in BENCHES if name not in ON_DEMAND]
     if unknown := set(names) - set(BENCHES):
         parser.error(f"there is no bench {', '.join(sorted(unknown))}; choose from {', '.join(BENCHES)}")
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {platform.platform()}\n")

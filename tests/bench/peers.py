@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.bench.llamacpp import LlamaCpp
+
 THREADS = str(os.cpu_count() or 1)
 
 
@@ -68,16 +70,18 @@ class Grus:
         began = time.perf_counter()
         from backends.pick import pick
         from engine.models.registry import find_architecture
-        from engine.weights.checkpoint import Checkpoint
+        from engine.opening import open_model
+        from engine.weights.fit import fitted
         from engine.weights.view import build
 
         self.backend = pick(backend, "cpu", dtype)
         self.backend.ops.numpy(self.backend.ops.arange(1))
         self.imported = time.perf_counter() - began
         self.began = time.perf_counter()
-        checkpoint = Checkpoint.open(folder)
-        make = find_architecture(checkpoint.config, folder)
-        self.model = build(lambda view: make(view, checkpoint.config), checkpoint, self.backend)
+        opened = open_model(Path(folder))
+        make = find_architecture(opened.config, folder)
+        source = fitted(opened.source, self.backend, None)
+        self.model = build(lambda view: make(view, opened.config), source, self.backend)
         self.kv = self.backend.kv(self.model.memory, 4 << 30)
         self.runner = self.backend.runner(self.model, self.kv)
 
@@ -234,11 +238,20 @@ class GrusTorch(Grus):
         return rest / whole
 
 
+def reading(kind: str, folder: str, dtype: str) -> Any:
+    from tests.bench import readers
+
+    return getattr(readers, kind)(folder, dtype)
+
+
 KINDS: dict[str, Any] = {
     "grus-torch": lambda folder, dtype: GrusTorch(folder, dtype, "torch"),
     "grus-mlx": lambda folder, dtype: GrusMlx(folder, dtype, "mlx"),
     "transformers": Transformers,
     "mlx-lm": MlxLm,
+    "grus-reading": lambda folder, dtype: reading("GrusReader", folder, dtype),
+    "transformers-reading": lambda folder, dtype: reading("TransformersReader", folder, dtype),
+    "llama.cpp": LlamaCpp,
 }
 
 

@@ -1,1 +1,1 @@
-"""Speech, transcription and voices: the routes, until their engine is here."""
+"""Speech, transcription and saved voices, in the words of OpenAI and of the voice servers before."""

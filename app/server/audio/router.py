@@ -1,29 +1,63 @@
-"""`/v1/audio/*`: each says honestly that its capability is not here yet."""
+"""`/v1/audio/*`: speech, transcription, and voices that are described, cloned or kept."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Form, Request
+from starlette.responses import Response
 
+from app.server.audio import speech as speaking
+from app.server.audio.choosing import chosen
+from app.server.audio.protocol import (
+    ClonePrompt,
+    CloneRequest,
+    DesignRequest,
+    ReferenceForm,
+    SaveForm,
+    SpeechRequest,
+    Transcription,
+    TranscriptionForm,
+    VerboseTranscription,
+    VoiceCard,
+    VoiceDeleted,
+    VoiceList,
+)
+from app.server.audio.pump import leashed
+from app.server.audio.transcription import transcribe
+from app.server.context import Here
 from app.server.documented import errors
-from app.server.errors import ApiError, NotImplementedYet
+from app.server.errors import ApiError
 from app.server.strict import StrictRoute
+from engine.media.soundfiles import FORMATS
+from engine.pipelines.speaking.saved import Saved
+from engine.pipelines.speaking.speakers import speaker
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
-_MISSING: dict[int | str, dict[str, Any]] = errors(501)
+
+_TYPES: tuple[str, ...] = (*FORMATS.values(), "text/event-stream")
+_SOUND: dict[int | str, dict[str, Any]] = {
+    200: {"content": {kind: {} for kind in _TYPES}, "description": "The sound, or its pieces as events."},
+    **errors(400, 404, 429),
+}
+_SAID: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/plain": {}, "text/event-stream": {}}, "description": "What was said."},
+    **errors(400, 404, 429),
+}
 
 
-@router.post("/v1/audio/speech", responses=_MISSING)
-async def speech() -> None:
-    """Text to speech."""
-    raise NotImplementedYet("Speech is not served yet: no speech engine is here.")
+@router.post("/v1/audio/speech", response_class=Response, responses=_SOUND)
+async def speech(body: SpeechRequest, request: Request, server: Here) -> Response:
+    """Text to speech, sent while it is spoken."""
+    make = speaking.named(server, body, body.voice, body.instructions)
+    return await speaking.speak(server, request, body, make, "custom_voice")
 
 
-@router.post("/v1/audio/transcriptions", responses=_MISSING)
-async def transcriptions() -> None:
+@router.post("/v1/audio/transcriptions", response_model=VerboseTranscription | Transcription, responses=_SAID)
+async def transcriptions(form: Annotated[TranscriptionForm, Form()], request: Request, server: Here) -> Any:
     """Speech to text."""
-    raise NotImplementedYet("Transcription is not served yet: no transcription engine is here.")
+    return await transcribe(server, request, form)
 
 
 @router.post("/v1/audio/translations", responses=errors(400))
@@ -32,37 +66,59 @@ async def translations() -> None:
     raise ApiError(400, "No loaded model translates speech.", code="missing_capability", param="model")
 
 
-@router.post("/v1/audio/voice-design", responses=_MISSING)
-async def voice_design() -> None:
+@router.post("/v1/audio/voice-design", response_class=Response, responses=_SOUND)
+async def voice_design(body: DesignRequest, request: Request, server: Here) -> Response:
     """Speech in a voice that is described in words."""
-    raise NotImplementedYet("Voice design is not served yet: no speech engine is here.")
+    make = speaking.named(server, body, None, body.instructions)
+    return await speaking.speak(server, request, body, make, "voice_design")
 
 
-@router.post("/v1/audio/voice-clone/prompt", responses=_MISSING)
-async def voice_clone_prompt() -> None:
+@router.post("/v1/audio/voice-clone/prompt", responses=errors(400, 404, 429))
+async def voice_clone_prompt(form: Annotated[ReferenceForm, Form()], request: Request, server: Here) -> ClonePrompt:
     """What a cloned voice needs to know of a recording."""
-    raise NotImplementedYet("Voice cloning is not served yet: no speech engine is here.")
+    return await speaking.learn(server, request, form)
 
 
-@router.post("/v1/audio/voice-clone", responses=_MISSING)
-async def voice_clone() -> None:
+@router.post("/v1/audio/voice-clone", response_class=Response, responses=_SOUND)
+async def voice_clone(body: CloneRequest, request: Request, server: Here) -> Response:
     """Speech in a recorded voice."""
-    raise NotImplementedYet("Voice cloning is not served yet: no speech engine is here.")
+    return await speaking.speak(server, request, body, speaking.cloned(body), "base")
 
 
-@router.get("/v1/audio/voices", responses=_MISSING)
-async def voices() -> None:
-    """Saved voices."""
-    raise NotImplementedYet("Voices are not served yet: no speech engine is here.")
+@router.get("/v1/audio/voices", responses=errors(400, 404))
+async def voices(server: Here, model: str | None = None) -> VoiceList:
+    """Saved voices; with `model`, that model's own too."""
+    cards = [_card(saved) for saved in await asyncio.to_thread(speaking.voices(server).list)]
+    if model is not None:
+        name, _ = await chosen(server, model, "speech")
+        presets = (await asyncio.to_thread(speaker, leashed(server), name)).presets
+        cards = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets] + cards
+    return VoiceList(data=cards)
 
 
-@router.post("/v1/audio/voices", responses=_MISSING)
-async def save_voice() -> None:
-    """Save a voice."""
-    raise NotImplementedYet("Voices are not served yet: no speech engine is here.")
+@router.post("/v1/audio/voices", responses=errors(400, 404, 429))
+async def save_voice(form: Annotated[SaveForm, Form()], request: Request, server: Here) -> VoiceCard:
+    """Save a voice under a name, made from a recording."""
+    return _card(await speaking.save(server, request, form, form.name))
 
 
-@router.delete("/v1/audio/voices/{name}", responses=_MISSING)
-async def delete_voice(name: str) -> None:
-    """Forget a voice."""
-    raise NotImplementedYet("Voices are not served yet: no speech engine is here.")
+@router.delete("/v1/audio/voices/{name}", responses=errors(400, 404))
+async def delete_voice(name: str, server: Here) -> VoiceDeleted:
+    """Forget a saved voice."""
+    shelf = speaking.voices(server)
+    if not shelf.has(name):
+        raise speaking.not_found(name)
+    await asyncio.to_thread(shelf.delete, name)
+    return VoiceDeleted(id=name)
+
+
+def _card(saved: Saved) -> VoiceCard:
+    return VoiceCard(
+        id=saved.name,
+        name=saved.name,
+        kind="saved",
+        model=saved.model,
+        text=saved.text,
+        seconds=saved.seconds,
+        created=saved.made,
+    )

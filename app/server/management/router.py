@@ -34,8 +34,8 @@ async def metrics(server: Here) -> Response:
 @router.post("/v1/load", responses=errors(400, 404))
 async def load(body: LoadRequest, server: Here) -> Loaded:
     """Load a model now instead of at its first request. Downloads nothing: `/api/pull` does."""
-    name, model = await server.service.find(body.model)
-    return Loaded(model=name, loaded=True, context_length=model.context)
+    name, model = await server.service.find_any(body.model)
+    return Loaded(model=name, loaded=True, context_length=getattr(model, "context", None))
 
 
 @router.post("/v1/unload", responses=errors(400, 404))

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from app.server.kinds import Kind
+
 
 class ModelCard(BaseModel):
     id: str
@@ -13,6 +15,7 @@ class ModelCard(BaseModel):
     created: int
     owned_by: str = "grus"
     loaded: bool
+    kind: Kind  # what it is for
     context_length: int | None = None  # known once it was loaded
 
 

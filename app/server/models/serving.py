@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from app.server.catalogue import Known
+from app.server.kinds import config_at, kind_of
 from app.server.models.protocol import ModelCard
 from app.server.service import Service
 
 
 def card(known: Known, service: Service) -> ModelCard:
+    """Reads the disk; call it from a thread."""
     loaded = service.loaded.get(known.name)
     return ModelCard(
         id=known.name,
         created=known.created,
         loaded=known.name in service.resident(),
-        context_length=loaded.context if loaded is not None else None,
+        kind=kind_of(loaded.config if loaded is not None else config_at(known, service.catalogue.cache_dir)),
+        context_length=getattr(loaded, "context", None),
     )

@@ -6,6 +6,8 @@ import ctypes
 from enum import IntEnum
 from typing import NamedTuple
 
+PANEL = 16  # rows that are packed together
+
 
 class Code(IntEnum):
     S8, U6, U5, U4, U3, U2, U1, L4, F32, F16, BF16 = range(11)

@@ -28,6 +28,7 @@ class Matrix(ctypes.Structure):
         ("columns", c_int64),
         ("data", c_void_p),
         ("bias", c_void_p),
+        ("row_bytes", c_int64),
     ]
 
 
@@ -61,6 +62,37 @@ class Attend(ctypes.Structure):
     ]
 
 
+class Instruction(ctypes.Structure):
+    """`grus::Instruction` of src/step.hpp."""
+
+    _fields_ = [
+        *(
+            (name, c_int32)
+            for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")
+        ),
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "at")),
+        *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
+        ("eps", c_float),
+        ("scale", c_float),
+    ]
+
+
+class Step(ctypes.Structure):
+    """`grus::Step` of src/step.hpp."""
+
+    _fields_ = [
+        ("code", c_void_p),
+        ("length", c_int64),
+        ("tokens", c_int64),
+        ("registers", c_void_p),
+        ("widths", c_void_p),
+        ("spans", c_void_p),
+        ("span_count", c_int64),
+        ("memory", c_void_p),
+        ("angles", c_void_p),
+    ]
+
+
 _M = POINTER(Matrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_digest": (c_char_p, []),
@@ -81,7 +113,11 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [c_void_p, c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32],
     ),
     "grus_swiglu": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
+    "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
+    "grus_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
+    "grus_run": (None, [POINTER(Step), c_int32]),
 }
 
 

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from backends.base import BackendMissing, Weight
+from backends.base import BackendMissing, Raw, Weight
 from backends.torch.kernels.formats import Packing
 from backends.torch.kernels.packed import PackedMatrix, pack, packing_of
+from backends.torch.kernels.rowwise import RowMatrix
+
+AnyMatrix = PackedMatrix | RowMatrix
+
+
+class Noted:
+    """An input that is none: products with it are noted, not computed."""
+
+    def product(self, linear: KernelLinear) -> Any:
+        raise NotImplementedError
 
 
 def takes(parts: Sequence[Weight], quant: str | None = None) -> bool:
@@ -44,7 +55,7 @@ def _flat(x: Tensor) -> Tensor:
 class KernelLinear:
     """A `Linear` `[out, in]`, or `[experts, out, in]`. Made by `linear` and `experts` below."""
 
-    def __init__(self, matrices: Sequence[PackedMatrix], dtype: torch.dtype, experts: int = 0) -> None:
+    def __init__(self, matrices: Sequence[AnyMatrix], dtype: torch.dtype, experts: int = 0) -> None:
         self.matrices, self.dtype = list(matrices), dtype
         self.out = sum(m.rows_each for m in matrices)
         self.columns = matrices[0].columns
@@ -52,6 +63,8 @@ class KernelLinear:
         self.nbytes = sum(m.nbytes for m in matrices)
 
     def __call__(self, x: Tensor) -> Tensor:
+        if isinstance(x, Noted):
+            return cast(Tensor, x.product(self))
         self._check(x)
         flat = _flat(x)
         out = torch.empty(flat.shape[0], self.out)
@@ -85,6 +98,8 @@ class KernelLinear:
         out = torch.empty(tokens * k, self.out)
         start = 0
         for matrix in self.matrices:
+            if isinstance(matrix, RowMatrix):
+                raise TypeError("gather needs a linear made by `Backend.experts`")
             matrix.gather(flat, given, chosen, order, out[:, start:])
             start += matrix.rows_each
         return out.to(self.dtype).view(tokens, k, self.out)
@@ -109,6 +124,15 @@ def linear(
             )
         matrices.append(matrix)
     return KernelLinear(matrices, dtype)
+
+
+def rows_linear(parts: Sequence[Raw], bias: Sequence[Tensor | None]) -> KernelLinear:
+    """Dense matrices as they are stored, with f32 activations."""
+    matrices = [RowMatrix(part) for part in parts]
+    for matrix, b in zip(matrices, bias):
+        if b is not None:
+            matrix.set_bias(b)
+    return KernelLinear(matrices, torch.float32)
 
 
 def experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None) -> KernelLinear:

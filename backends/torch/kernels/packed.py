@@ -14,11 +14,9 @@ import torch
 from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
-from backends.torch.kernels import formats
-from backends.torch.kernels.formats import Packing, Source
+from backends.torch.kernels import arena, formats
+from backends.torch.kernels.formats import PANEL, Packing, Source
 from backends.torch.kernels.library import AffineParts, Matrix, library
-
-PANEL = 16  # rows
 
 
 def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
@@ -41,11 +39,10 @@ class PackedMatrix:
     def __init__(self, packing: Packing, experts: int, rows: int, columns: int) -> None:
         self.experts, self.rows_each, self.columns = experts, rows, columns
         self.library = library()
-        self.matrix = Matrix(packing.format, experts, rows, columns, None, None)
+        self.matrix = Matrix(packing.format, experts, rows, columns, None, None, 0)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes: int = self.library.grus_packed_bytes(self.handle)
-        self.data = torch.empty(self.nbytes + 63, dtype=torch.uint8)  # kept: the kernels hold its address
-        self.matrix.data = (self.data.data_ptr() + 63) // 64 * 64
+        self._piece, self.matrix.data = arena.take(self.nbytes)
         self.library.grus_prepare(self.handle)
 
     # -- filling

@@ -36,20 +36,21 @@ def _kind(sign: str) -> str:
 
 
 class Loops:
-    """Watches frames for a short loop."""
+    """Watches frames for a loop of `period` frames at most that goes on for `lasts` frames."""
 
-    def __init__(self) -> None:
+    def __init__(self, period: int = LOOP, lasts: int = LOOP_LASTS) -> None:
+        self._period, self._lasts = period, lasts
         self._seen: list[bytes] = []
-        self._run = [0] * (LOOP + 1)  # by period: how many frames in a row equal the one so far back
+        self._run = [0] * (period + 1)  # by period: how many frames in a row equal the one so far back
 
     def add(self, frame: np.ndarray) -> bool:
         """Is the voice stuck?"""
         code = frame.tobytes()
-        for period in range(1, LOOP + 1):
+        for period in range(1, self._period + 1):
             same = len(self._seen) >= period and self._seen[-period] == code
             self._run[period] = self._run[period] + 1 if same else 0
-        self._seen = [*self._seen[-LOOP:], code]
-        return max(self._run) >= LOOP_LASTS
+        self._seen = [*self._seen[-self._period :], code]
+        return max(self._run) >= self._lasts
 
 
 class Hush:

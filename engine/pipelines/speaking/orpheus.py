@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,13 +76,14 @@ class Orpheus:
 
     rate = RATE
     presets = VOICES
+    clones = False
 
     def __init__(self, engine: Engine, model: str, codec: str = CODEC) -> None:
         self.engine, self.model, self.codec = engine, model, codec
         self._tokenizer, self._defaults = engine.task(model, _facts).result()
 
-    def prompt(self, text: str, manner: Manner) -> list[int]:
-        """Raises BadRequest for what Orpheus cannot do."""
+    def check(self, manner: Manner) -> None:
+        """Raise BadRequest for what Orpheus cannot do."""
         if manner.clone is not None:
             raise BadRequest(
                 "Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.", "voice"
@@ -93,14 +95,16 @@ class Orpheus:
             )
         if manner.language not in ("auto", "en", "english"):
             raise BadRequest(f"Orpheus speaks English, not {manner.language}.", "language")
-        voice = manner.preset or VOICES[0]
-        if voice not in VOICES:
-            raise BadRequest(f"Orpheus has no voice {voice!r}. It has: {', '.join(VOICES)}.", "voice")
+        if manner.preset is not None and manner.preset not in VOICES:
+            raise BadRequest(f"Orpheus has no voice {manner.preset!r}. It has: {', '.join(VOICES)}.", "voice")
+
+    def prompt(self, text: str, manner: Manner) -> list[int]:
+        self.check(manner)
         if not text.strip():
             raise BadRequest("There is no text to speak.", "input")
         if len(text) > LONGEST_TEXT:
             raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} are spoken at once.", "input")
-        ids = self._tokenizer.encode(f"{voice}: {text.strip()}", parse_special=False)
+        ids = self._tokenizer.encode(f"{manner.preset or VOICES[0]}: {text.strip()}", parse_special=False)
         return [BEGIN, *ids, END_OF_TEXT, END_OF_TURN]
 
     def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
@@ -137,6 +141,8 @@ class Orpheus:
                 if isinstance(event, Failed):
                     raise event.error
                 if isinstance(event, Done):
+                    if event.reason == "cancelled":
+                        raise CancelledError
                     end = "long" if event.reason == "length" else "whole"
                 elif isinstance(event, Text):
                     for frame in frames.push(event.ids):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Generator, Iterator, Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
@@ -60,12 +61,14 @@ def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray
             if isinstance(event, Failed):
                 raise event.error
             if isinstance(event, Done):
+                if event.reason == "cancelled":
+                    raise CancelledError
                 end = "long" if event.reason == "length" else "whole"
             elif isinstance(event, Frames):
                 waiting += list(event.codes)
                 if any(loops.add(frame) for frame in event.codes):
                     end = "repeats"
-            if waiting and (end == "whole" or len(waiting) >= size):
+            if waiting and (end in ("whole", "long") or len(waiting) >= size):
                 if running is not None:
                     running.result()
                 codes, waiting, size = np.stack(waiting), [], next(sizes)
@@ -108,6 +111,18 @@ class Speaker:
         self.codec = str(facts.folder / "speech_tokenizer")
         self.listens = f"{self.codec}#encoder"
         self.knows = f"{model}#speaker"
+
+    @property
+    def presets(self) -> list[str]:
+        return self.prompts.voices
+
+    @property
+    def clones(self) -> bool:
+        return self.prompts.kind == "base"
+
+    def check(self, manner: Manner) -> None:
+        """Raise BadRequest for what the model cannot do."""
+        self.prompts.check(manner)
 
     def speak(
         self,

@@ -18,7 +18,7 @@ class Clone:
     knows the voice's colour.
     """
 
-    vector: np.ndarray  # [D] f32: what the speaker encoder says
+    vector: np.ndarray  # [D] f32: what the speaker encoder says (of Spark-TTS: a voice's tokens, whole numbers)
     codes: np.ndarray | None = None  # [frames, groups]
     text: str | None = None  # what is said in them
 

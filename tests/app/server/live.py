@@ -51,5 +51,6 @@ def scripted(folder: Path, model_type: str = "qwen3", name: str = "tiny", **sett
     """One model behind a scripted engine."""
     model = scripted_model(folder / name, model_type)
     catalogue = Catalogue({name: str(folder / name)}, use_cache=False)
+    settings.setdefault("voices_dir", str(folder / "voices"))
     with serving(ScriptedEngine, lambda source: model, catalogue, **settings) as live:
         yield live

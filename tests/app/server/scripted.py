@@ -98,7 +98,7 @@ class ScriptedEngine:
         if name not in self.models_loaded:
             self.models_loaded[name] = self.load_model(name)
 
-    def unload(self, name: str) -> None:
+    def unload(self, name: str, *, cancel: bool = False) -> None:
         self.models_loaded.pop(name, None)
         self.kept.pop(name, None)
 
@@ -109,7 +109,12 @@ class ScriptedEngine:
         return 0
 
     def models(self) -> list[Any]:
-        return [SimpleNamespace(name=name, expires_in=self.kept.get(name)) for name in self.models_loaded]
+        return [
+            SimpleNamespace(
+                name=name, expires_in=self.kept.get(name), weight_bytes=1000, kv_bytes=200, active=self.running
+            )
+            for name in self.models_loaded
+        ]
 
     def stats(self) -> EngineStats:
         return EngineStats(active=self.running)

@@ -61,25 +61,6 @@ def test_tokens_there_and_back(live: Live) -> None:
     assert post(live, "/v1/tokenize").status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("POST", "/v1/audio/speech"),
-        ("POST", "/v1/audio/transcriptions"),
-        ("POST", "/v1/audio/voice-design"),
-        ("POST", "/v1/audio/voice-clone"),
-        ("POST", "/v1/audio/voice-clone/prompt"),
-        ("GET", "/v1/audio/voices"),
-        ("POST", "/v1/audio/voices"),
-        ("DELETE", "/v1/audio/voices/x"),
-    ],
-)
-def test_what_is_not_here_yet_says_so(live: Live, method: str, path: str) -> None:
-    reply = httpx.request(method, live.url + path)
-    assert reply.status_code == 501
-    assert reply.json()["error"]["code"] == "not_implemented"
-
-
 def test_translation_names_the_missing_capability(live: Live) -> None:
     reply = httpx.post(f"{live.url}/v1/audio/translations")
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "missing_capability")

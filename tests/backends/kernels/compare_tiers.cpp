@@ -10,6 +10,7 @@
 #include "../../../backends/torch/kernels/src/cpu.hpp"
 #include "../../../backends/torch/kernels/src/matrix.hpp"
 #include "../../../backends/torch/kernels/src/sources.hpp"
+#include "../../../backends/torch/kernels/src/step.hpp"
 
 using namespace grus;
 
@@ -30,6 +31,10 @@ extern "C" {
 void grus_rms_norm(const float*, const float*, float*, const float*, float, int64_t, int64_t, float*, int32_t);
 void grus_swiglu(const float*, int64_t, int64_t, float*, int32_t);
 void grus_attend(const Attend*, int32_t);
+void grus_run(const Step*, int32_t);
+void grus_best(const float*, int64_t, int64_t, float*, int64_t*, int32_t);
+void grus_top(const float*, int64_t, int64_t, int64_t, float*, int64_t*, int32_t);
+void grus_mass(const float*, int64_t, int64_t, const float*, const float*, float*, int32_t);
 }
 
 struct Case {
@@ -62,7 +67,7 @@ uint16_t scale16() { return static_cast<uint16_t>(0x3000 | (bits() & 0x87ff)); }
 int failures = 0;
 
 void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
-    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr};
+    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0};
     const Panel panel(m.format, m.columns);
     const int64_t nbytes = grus_packed_bytes(&m);
     void* memory = ::operator new(static_cast<size_t>(nbytes), std::align_val_t(64));
@@ -137,6 +142,15 @@ std::vector<float> small_operations(const float* x, const float* keys, ScaleType
     const Attend attend{x, slab, slab, type, 2 * tokens * dim, tokens * dim, dim, 2 * tokens * dim, tokens * dim, dim,
                         first, end, 2, heads, 2, dim, dim, 0.1f, seen.data()};
     grus_attend(&attend, 2);
+    float best[3], top[3 * 9], mass[3];
+    const float rates[] = {1.0f, 0.5f, 2.0f};
+    int64_t places[3], top_places[3 * 9];
+    grus_best(x, rows, n, best, places, 2);
+    grus_top(x, rows, n, 9, top, top_places, 2);
+    grus_mass(x, rows, n, best, rates, mass, 2);
+    for (float v : best) sum.push_back(v);
+    for (float v : top) sum.push_back(v);
+    for (float v : mass) sum.push_back(v);
     for (const auto* part : {&normed, &gated, &seen}) sum.insert(sum.end(), part->begin(), part->end());
     return sum;
 }
@@ -162,8 +176,63 @@ void compare_small_operations() {
     }
 }
 
+// Dense rows, heads and attention of prompts and of single tokens, with and without a window, in one pass.
+std::vector<float> pass(const float* numbers, ScaleType type) {
+    constexpr int64_t hidden = 40, dim = 16, heads = 4, kv = 2, tokens = 23, capacity = 32, width = (heads + 2 * kv) * dim;
+    const Code code = type == ScaleType::F32 ? Code::F32 : type == ScaleType::F16 ? Code::F16 : Code::BF16;
+    const int64_t size = scale_bytes(type) * hidden;
+    auto weights = fill(width * hidden, scale16);
+    auto floats = fill(width * hidden, uniform);
+    auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
+    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size};
+    std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
+    std::vector<float> memory(2 * 2 * kv * capacity * dim), angles(2 * tokens * dim, 0.6f);
+    float* registers[] = {x.data(), mixed.data(), out.data(), gated.data()};
+    const int64_t widths[] = {hidden, width, heads * dim, width};
+    const StepSpan spans[] = {{0, 1, 20, capacity}, {1, 22, 3, capacity}};
+    float* slabs[4];
+    for (int i = 0; i < 4; ++i) slabs[i] = memory.data() + i * kv * capacity * dim;
+    const float* turns[] = {angles.data(), angles.data() + tokens * dim};
+    Instruction product{}, gate{}, head{}, attend{};
+    product.what = Do::Multiply, product.in = 0, product.out = 1, product.matrix = &m;
+    gate.what = Do::Gate, gate.in = 0, gate.out = 3, gate.matrix = gate.up = &m;
+    head.what = Do::Heads, head.in = head.out = 1;
+    head.heads = attend.heads = heads, head.kv_heads = attend.kv_heads = kv, head.dim = head.turned = attend.dim = dim;
+    head.w = numbers, head.eps = 1e-6f;
+    attend.what = Do::Attend, attend.in = 1, attend.out = 2, attend.window = 7, attend.scale = 0.2f;
+    const Instruction code_of[] = {product, gate, head, attend};
+    const Step step{code_of, 4, tokens, registers, widths, spans, 2, slabs, turns};
+    grus_run(&step, 2);
+    out.insert(out.end(), gated.begin(), gated.end());
+    return out;
+}
+
+void compare_passes() {
+    auto x = fill(23 * 40, uniform);
+    for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) {
+        const uint64_t seed = state;
+        grus_use_tier(0);
+        const std::vector<float> want = pass(x.get(), type);
+        for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+            if (!grus_use_tier(tier)) continue;
+            const float allowed = type == ScaleType::BF16 && current_tier().bf16 ? 2e-2f : 1e-4f;
+            const uint64_t after = state;
+            state = seed;  // the same weights
+            const std::vector<float> got = pass(x.get(), type);
+            state = after;
+            for (size_t i = 0; i < want.size(); ++i) {
+                if (std::fabs(want[i] - got[i]) <= allowed * std::fmax(1.0f, std::fabs(want[i]))) continue;
+                std::printf("%s: pass %zu: %g for %g\n", grus_tier(), i, got[i], want[i]);
+                ++failures;
+                break;
+            }
+        }
+    }
+}
+
 int main() {
     compare_small_operations();
+    compare_passes();
     for (const Case& c : kCases) {
         compare(c, 1, 1, 1);
         compare(c, 21, 3, 2);

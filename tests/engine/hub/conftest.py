@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import json
-import threading
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
+from tests.hub_server import COMMIT, hub_here
+
 VARIABLES = (
     "HF_HUB_CACHE",
     "HUGGINGFACE_HUB_CACHE",
@@ -46,74 +43,7 @@ def put(tmp_path):
     return make
 
 
-@dataclass
-class FakeHub:
-    """A little of the hub's protocol, on the loopback interface."""
-
-    repos: dict[str, dict[str, bytes]] = field(default_factory=dict)
-    errors: dict[str, tuple[int, str]] = field(default_factory=dict)  # repo -> status, X-Error-Code
-    served: list[str] = field(default_factory=list)
-    fail_after: int | None = None  # files
-
-    def answer(self, method: str, path: str) -> tuple[int, dict[str, str], bytes]:
-        path = path.partition("?")[0]
-        parts = path.strip("/").split("/")
-        if parts[:2] == ["api", "models"]:
-            repo, revision = "/".join(parts[2:4]), parts[5]
-            if repo in self.errors:
-                status, code = self.errors[repo]
-                return status, {"X-Error-Code": code}, b"{}"
-            if repo not in self.repos:
-                return 404, {"X-Error-Code": "RepoNotFound"}, b"{}"
-            if revision not in ("main", COMMIT):
-                return 404, {"X-Error-Code": "RevisionNotFound"}, b"{}"
-            siblings = [
-                {"rfilename": name, "size": len(data), "blobId": "b"} for name, data in self.repos[repo].items()
-            ]
-            return 200, {}, json.dumps({"id": repo, "sha": COMMIT, "siblings": siblings}).encode()
-        repo, name = "/".join(parts[:2]), "/".join(parts[4:])
-        if method == "GET":
-            if self.fail_after is not None and len(self.served) >= self.fail_after:
-                return 500, {}, b""
-            self.served.append(name)
-        tag = f'"{repo.replace("/", "-")}-{name.replace("/", "-")}"'
-        return 200, {"X-Repo-Commit": COMMIT, "ETag": tag}, self.repos[repo][name]
-
-
 @pytest.fixture
 def hub(monkeypatch):
-    import huggingface_hub
-    from huggingface_hub import constants
-
-    fake = FakeHub()
-
-    class Handler(BaseHTTPRequestHandler):
-        def reply(self):
-            status, headers, body = fake.answer(self.command, self.path)
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(body)
-
-        do_GET = do_HEAD = reply
-
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(constants, "ENDPOINT", address)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    huggingface_hub.close_session()
-    yield fake
-    huggingface_hub.close_session()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with hub_here(monkeypatch) as fake:
+        yield fake

@@ -78,6 +78,7 @@ INDEX = {"weight_map": {"x": "model-1.safetensors", "y": "model-2.safetensors"}}
         ),
         ({"x-Q8_0-00001-of-00002.gguf": b""}, {"x-Q8_0-00002-of-00002.gguf"}),
         ({"x.gguf": b""}, set()),
+        ({"LLM/config.json": b"{}", "LLM/model.safetensors": b""}, set()),
         ({"config.json": b"{}", "pytorch_model.bin": b""}, set()),
         (WHOLE, set()),
     ],

@@ -39,6 +39,9 @@ NEEDED = set(FILES) - {"README.md", "pytorch_model.bin"}
          {"m-Q8_0-00001-of-00002.gguf", "m-Q8_0-00002-of-00002.gguf"}),
         (["model.Q5_K_M.gguf", "model.f16.gguf"], {"model.Q5_K_M.gguf"}),
         (["odd.gguf", "other.gguf"], {"odd.gguf"}),
+        (["config.yaml", "LLM/config.json", "LLM/model.safetensors", "BiCodec/config.yaml", "BiCodec/model.safetensors",
+          "wav2vec2-large-xlsr-53/config.json", "wav2vec2-large-xlsr-53/pytorch_model.bin"],) * 2,
+        (["config.json", "model.safetensors", "old/pytorch_model.bin"], {"config.json", "model.safetensors"}),
         ([".gitattributes", "LICENSE"], set()),
     ],
 )  # fmt: skip

@@ -68,19 +68,20 @@ class TestSound:
     def test_several_together_are_what_each_is_alone(self, speakers: Speakers) -> None:
         speaker = speakers("base")
 
-        def voices() -> list[Iterator[np.ndarray]]:
-            return [
-                speaker.speak(TEXT, cloned(), seed=seed, temperature=t) for seed, t in ((1, 0.9), (2, 0.9), (1, 0.9))
-            ]
+        def voices() -> list[Any]:
+            return [speaker.speak(TEXT, cloned(), seed=seed) for seed in (1, 2)]
 
-        alone = [[next(voice) for _ in range(4)] for voice in voices()]
+        alone = []
+        for voice in voices():
+            with closing(voice):
+                alone.append([next(voice) for _ in range(2)])
         both = voices()
-        together = [[next(voice)] for voice in both]
-        for _ in range(3):
+        together: list[list[np.ndarray]] = [[], []]
+        for _ in range(2):
             for heard, voice in zip(together, both):
                 heard.append(next(voice))
         for voice in both:
-            voice.close()  # type: ignore[attr-defined]
+            voice.close()
         for a, b in zip(alone, together):
             assert np.allclose(np.concatenate(a), np.concatenate(b), atol=1e-4)
         assert not np.allclose(np.concatenate(alone[0])[:4000], np.concatenate(alone[1])[:4000], atol=1e-4)

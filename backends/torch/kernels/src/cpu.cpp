@@ -81,12 +81,28 @@ bool runs(Choice choice) {
 bool runs(Choice) { return false; }
 #endif
 
+#if defined(__x86_64__) || defined(_M_X64)
+bool has_bf16() { return has(leaf_of(7, 1).a, 5); }
+#else
+bool has_bf16() { return false; }
+#endif
+
+// The tier, with what some CPUs of it have.
+const Tier* avx512_tier_with(const Bf16Kernels* bf16) {
+    static const Tier tier = [&] {
+        Tier more = *avx512_tier();
+        more.bf16 = bf16;
+        return more;
+    }();
+    return &tier;
+}
+
 const Tier* built(Choice choice) {
     switch (choice) {
         case Choice::Scalar: return scalar_tier();
         case Choice::Avx2: return avx2_tier();
         case Choice::AvxVnni: return avxvnni_tier();
-        case Choice::Avx512: return avx512_tier();
+        case Choice::Avx512: return has_bf16() ? avx512_tier_with(bf16_avx512()) : avx512_tier();
         case Choice::Neon: return neon_tier();
         default: return nullptr;
     }

@@ -41,13 +41,6 @@ void swiglu_row(const float* x, int64_t n, float* out) {
 }
 
 template <ScaleType T>
-INLINE Floats load_as(const uint8_t* from, int64_t at) {
-    if constexpr (T == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from) + at);
-    else if constexpr (T == ScaleType::F16) return load_f16(from + 2 * at);
-    else return load_bf16(from + 2 * at);
-}
-
-template <ScaleType T>
 void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores) {
     const int64_t group = a.heads / a.kv_heads, first = a.first[sequence], tokens = a.end[sequence] - first;
     const float* q = a.q + (sequence * a.heads + kv_head * group) * a.dim;
@@ -97,4 +90,123 @@ void attend_head(const Attend& a, int64_t sequence, int64_t kv_head, float* scor
     if (a.type == ScaleType::F32) attend_as<ScaleType::F32>(a, sequence, kv_head, scores);
     else if (a.type == ScaleType::F16) attend_as<ScaleType::F16>(a, sequence, kv_head, scores);
     else attend_as<ScaleType::BF16>(a, sequence, kv_head, scores);
+}
+
+void turn(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {
+    if (pairs) {
+        for (int64_t i = 0; i < n; i += 2) {
+            const float a = x[i], b = x[i + 1];
+            x[i] = a * cos[i] + b * sin[i];
+            x[i + 1] = b * cos[i + 1] + a * sin[i + 1];
+        }
+        return;
+    }
+    float* y = x + n / 2;
+    const float *cos_y = cos + n / 2, *sin_y = sin + n / 2;
+    for (int64_t i = 0; i < n / 2; ++i) {
+        const float a = x[i], b = y[i];
+        x[i] = a * cos[i] + b * sin[i];
+        y[i] = b * cos_y[i] + a * sin_y[i];
+    }
+}
+
+void turn_heads(const Heads& h, float* row, const float* cos, const float* sin) {
+    for (int64_t i = 0; i < h.heads + h.kv_heads; ++i) {
+        float* x = row + i * h.dim;
+        const float* w = i < h.heads ? h.q_norm : h.k_norm;
+        if (h.turned && h.norm_after_rope) turn(x, h.turned, h.pairs, cos, sin);
+        if (w) rms_norm_row(x, nullptr, nullptr, w, h.eps, h.dim, x);
+        if (h.turned && !h.norm_after_rope) turn(x, h.turned, h.pairs, cos, sin);
+    }
+}
+
+// A lane is a query, so keys and values are read as they lie, one number for sixteen queries, and the sums of a softmax are
+// sums of registers.
+void attend_block(const AttendBlock& a, float* scratch) {
+    constexpr float hidden = -1e30f;  // finite: what is hidden must not look like what is broken
+    float *q = scratch, *scores = scratch + a.dim * kRows;
+    for (int64_t d = 0; d < a.dim; ++d)
+        for (int64_t i = 0; i < kRows; ++i) q[d * kRows + i] = i < a.queries ? a.q[i * a.q_token + d] * a.scale : 0.0f;
+    const int64_t low = a.window && a.past + 1 > a.window ? a.past + 1 - a.window : 0, high = a.past + a.queries;
+    for (int64_t t = low; t < high;) {
+        float* s = scores + (t - low) * kRows;
+        const float* k = a.k + t * a.k_token;
+        if (high - t >= kTile) {
+            Floats acc[kTile];
+            for (int i = 0; i < kTile; ++i) acc[i] = zeros();
+            for (int64_t d = 0; d < a.dim; ++d) {
+                Floats of_queries = load_floats(q + d * kRows);
+                for (int i = 0; i < kTile; ++i) acc[i] = fma(of_queries, broadcast(k + i * a.k_token + d), acc[i]);
+            }
+            for (int i = 0; i < kTile; ++i) store(s + i * kRows, acc[i]);
+            t += kTile;
+        } else {
+            Floats acc = zeros();
+            for (int64_t d = 0; d < a.dim; ++d) acc = fma(load_floats(q + d * kRows), broadcast(k + d), acc);
+            store(s, acc);
+            ++t;
+        }
+    }
+    for (int64_t i = 0; i < a.queries; ++i) {
+        for (int64_t t = a.past + i + 1; t < high; ++t) scores[(t - low) * kRows + i] = hidden;
+        const int64_t first = a.window ? a.past + i + 1 - a.window : 0;
+        for (int64_t t = low; t < first; ++t) scores[(t - low) * kRows + i] = hidden;
+    }
+    float top[kRows], total[kRows] = {}, nan[kRows] = {};
+    for (int64_t i = 0; i < kRows; ++i) top[i] = hidden;
+    for (int64_t t = 0; t < high - low; ++t) {
+        const float* s = scores + t * kRows;
+        for (int64_t i = 0; i < kRows; ++i) top[i] = s[i] > top[i] ? s[i] : top[i];
+    }
+    for (int64_t t = 0; t < high - low; ++t) {
+        float* s = scores + t * kRows;
+        for (int64_t i = 0; i < kRows; ++i) {
+            nan[i] += s[i] * 0.0f;
+            s[i] = exp_of(s[i] - top[i]);
+            total[i] += s[i];
+        }
+    }
+    float share[kRows];
+    for (int64_t i = 0; i < kRows; ++i) share[i] = 1.0f / total[i] + nan[i];
+    const Floats shares = load_floats(share);
+    for (int64_t d = 0; d < a.v_dim; d += kTile) {
+        Floats acc[kTile];
+        for (int i = 0; i < kTile; ++i) acc[i] = zeros();
+        const float* v = a.v + low * a.v_token + d;
+        for (int64_t t = 0; t < high - low; ++t, v += a.v_token) {
+            Floats p = load_floats(scores + t * kRows);
+            for (int i = 0; i < kTile; ++i) acc[i] = fma(p, broadcast(v + i), acc[i]);
+        }
+        float made[kTile][kRows];
+        for (int i = 0; i < kTile; ++i) store(made[i], mul(acc[i], shares));
+        for (int64_t j = 0; j < a.queries; ++j)
+            for (int i = 0; i < kTile; ++i) a.out[j * a.out_token + d + i] = made[i][j];
+    }
+}
+
+// The largest of x; NaN if there is one. In integers, of which compilers make vectors: floats of one sign are in the order of
+// their bits.
+float peak_of(const float* x, int64_t n) {
+    int32_t top = INT32_MIN, size = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        const int32_t bits = static_cast<int32_t>(as_bits(x[i])), magnitude = bits & 0x7fffffff;
+        const int32_t key = bits < 0 ? -magnitude : magnitude;
+        top = top > key ? top : key;
+        size = size > magnitude ? size : magnitude;
+    }
+    if (size > 0x7f800000) return as_float(0x7fc00000u);
+    return top < 0 ? -as_float(static_cast<uint32_t>(-top)) : as_float(static_cast<uint32_t>(top));
+}
+
+// The sum of exp((x - best) * rate), for x that are at most `best`.
+float mass_of(const float* x, int64_t n, float best, float rate) {
+    float made[64], total = 0.0f;
+    Floats sums = zeros();
+    int64_t at = 0;
+    for (; at + 64 <= n; at += 64) {
+        for (int64_t i = 0; i < 64; ++i) made[i] = exp_of((x[at + i] - best) * rate);
+        for (int64_t i = 0; i < 64; i += kRows) sums = add(sums, load_floats(made + i));
+    }
+    for (; at < n; ++at) total += exp_of((x[at] - best) * rate);
+    return total + sum_lanes(sums);
 }

@@ -4,9 +4,10 @@
 #include <cstring>
 
 #include "cpu.hpp"
-#include "matrix.hpp"
+#include "matmul.hpp"
 #include "pool.hpp"
 #include "scratch.hpp"
+#include "target.hpp"
 
 namespace grus {
 namespace {
@@ -16,6 +17,8 @@ struct Group { int64_t expert, first, count; };
 
 struct Job {
     const GrusMatrix& m;
+    const GrusMatrix* up;  // of a gated job: what the gate `m` is for
+    bool gated;
     const Tier& tier;
     Panel panel;
     const float* x;
@@ -29,11 +32,19 @@ struct Job {
     Activations act;
     float* dense;
 
+    bool as_given() const { return m.row_bytes != 0; }  // rows of a file meet activations that are not packed either
+    bool rounded() const { return as_given() && m.format.code == Code::BF16 && tier.bf16; }
+    // From one token to the next. Not a power of two, or the same columns of all tokens would compete for one place in a cache.
+    int64_t spread() const { return padded() + (rounded() ? 32 : 16); }
+    uint16_t* bf16_at(int64_t token) const { return reinterpret_cast<uint16_t*>(act.codes) + token * spread(); }
+    float* floats_at(int64_t token) const { return dense + token * spread(); }
+    int64_t units() const { return gated && !up ? panels_of(m) / 2 : panels_of(m); }
     int64_t padded() const { return panel.blocks * kBlock; }
     int halves() const { return m.format.halves; }
 
     // Activation memory for `tokens` tokens.
     int64_t bytes(int64_t tokens) const {
+        if (as_given()) return tokens * spread() * (rounded() ? 2 : 4);
         if (m.format.dense()) return tokens * padded() * 4;
         return tokens * (padded() + panel.blocks * 4 * notes_per_block(halves()));
     }
@@ -59,6 +70,14 @@ int log2_of(int width) { return width == 8 ? 3 : width / 2; }
 
 void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
     const GrusMatrix& m = job.m;
+    if (job.as_given()) {
+        for (int t = 0; t < n; ++t) {
+            const float* from = job.x + (x_first + t) * job.x_stride;
+            if (job.rounded()) job.tier.bf16->round(from, m.columns, job.bf16_at(at + t));
+            else std::memcpy(job.floats_at(at + t), from, static_cast<size_t>(m.columns) * 4);
+        }
+        return;
+    }
     const float* x = job.x_rows ? job.x : job.x + x_first * job.x_stride;
     const int64_t* rows = job.x_rows ? job.x_rows + x_first : nullptr;
     if (!m.format.dense()) {
@@ -75,31 +94,72 @@ void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
     }
 }
 
-// Panels [begin, end) of an expert times tokens [first, first + count); `x_first` is their place in the whole job.
-void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t first, int64_t count, int64_t x_first) {
+// A panel of a matrix, made ready to be multiplied.
+struct Ready {
+    const GrusMatrix* m;
+    const float* bias;
+    Rows rows;  // of a matrix that lies as in a file
+    Tile tile;  // of a packed one
+};
+
+Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t panel, int64_t tokens, float* scales) {
+    const float* bias = m.bias ? m.bias + (expert * panels_of(m) + panel) * kRows : nullptr;
+    if (m.row_bytes) {
+        const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
+        const uint8_t* data = m.data + first * m.row_bytes;
+        const bool streamed = tokens <= job.tier.tile;
+        for (int64_t at = 0; !streamed && at < rows * m.row_bytes; at += 64) PREFETCH(data + at);  // in order, once
+        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}};
+    }
+    const uint8_t* data = panel_at(m, job.panel, expert, panel);
+    if (!m.format.dense()) job.tier.expand(m.format, job.panel, data, scales);
+    return {&m, bias, {}, {data + job.panel.codes, scales, {}, nullptr, job.panel.blocks, values_of(m.format.table), nullptr}};
+}
+
+// A panel times `n` tokens, of which `token` is the first.
+void run_tile(const Job& job, Ready& ready, int n, int64_t token, float* out) {
+    const Format& f = ready.m->format;
+    if (ready.m->row_bytes) {
+        if (job.rounded()) ready.rows.x16 = job.bf16_at(token);
+        else ready.rows.x = job.floats_at(token);
+        ready.rows.out = out;
+        if (job.rounded()) job.tier.bf16->rows[log2_of(n)](ready.rows);
+        else job.tier.rows_kernels[static_cast<int>(f.code) - static_cast<int>(Code::F32)][log2_of(n)](ready.rows);
+    } else {
+        if (f.dense()) ready.tile.dense = job.dense + token * job.padded();
+        else ready.tile.act = job.act_at(token);
+        ready.tile.out = out;
+        job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
+    }
+    if (!ready.bias) return;
+    for (int i = 0; i < n; ++i)
+        for (int r = 0; r < kRows; ++r) out[i * kRows + r] += ready.bias[r];
+}
+
+// Panels [begin, end) of an expert times its first `count` tokens; `x_first` is their place in the whole job.
+void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
     static thread_local Scratch scratch;
     const GrusMatrix& m = job.m;
-    const Format& f = m.format;
-    const int64_t count_scales = f.dense() ? 0 : job.panel.blocks * f.halves * (1 + f.minima) * kRows;
-    float* scales = reinterpret_cast<float*>(scratch.at_least((count_scales + 8 * kRows) * 4));
-    float* out = scales + count_scales;
-    const auto& kernels = job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+    const int parts = job.gated ? 2 : 1;
+    const int64_t count_scales = m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
+    float* out = reinterpret_cast<float*>(scratch.at_least((parts * count_scales + 3 * 8 * kRows) * 4));
+    float *gated = out + 2 * 8 * kRows, *scales = gated + 8 * kRows;
     for (int64_t panel = begin; panel < end; ++panel) {
-        const uint8_t* data = panel_at(m, job.panel, expert, panel);
-        if (!f.dense()) job.tier.expand(f, job.panel, data, scales);
-        Tile tile{data + job.panel.codes, scales, {}, nullptr, job.panel.blocks, values_of(f.table), out};
+        Ready ready[2];
+        for (int part = 0; part < parts; ++part) {
+            const GrusMatrix& mine = part && job.up ? *job.up : m;
+            ready[part] = make_ready(job, mine, expert, panel + (part && !job.up ? job.units() : 0), count, scales + part * count_scales);
+        }
         const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - row);
-        const float* bias = m.bias ? m.bias + expert * panels_of(m) * kRows + row : nullptr;
         for (int64_t t = 0; t < count;) {
             const int n = width_of(count - t, job.tier.tile);
-            if (f.dense()) tile.dense = job.dense + (first + t) * job.padded();
-            else tile.act = job.act_at(first + t);
-            kernels[log2_of(n)](tile);
+            for (int part = 0; part < parts; ++part)
+                run_tile(job, ready[part], n, t, out + part * n * kRows);
+            if (job.gated) job.tier.swiglu(out, n * kRows, gated);
+            const float* made = job.gated ? gated : out;
             for (int i = 0; i < n; ++i, ++t) {
                 int64_t y_row = job.y_rows ? job.y_rows[x_first + t] : x_first + t;
-                float* y = job.y + y_row * job.y_stride + row;
-                if (bias) for (int r = 0; r < rows; ++r) y[r] = out[i * kRows + r] + bias[r];
-                else std::memcpy(y, out + i * kRows, static_cast<size_t>(rows) * 4);
+                std::memcpy(job.y + y_row * job.y_stride + row, made + i * kRows, static_cast<size_t>(rows) * 4);
             }
         }
     }
@@ -112,7 +172,6 @@ void run_group(Job& job, const Group& group) {
     static thread_local Scratch scratch;
     const int64_t most = std::max<int64_t>(job.tier.tile, kCacheBytes / job.bytes(1) / job.tier.tile * job.tier.tile);
     job.place(scratch.at_least(job.bytes(std::min(most, group.count))), std::min(most, group.count));
-    const int64_t panels = panels_of(job.m);
     for (int64_t done = 0; done < group.count; done += most) {
         const int64_t count = std::min(most, group.count - done), x_first = group.first + done;
         const int64_t tiles = (count + job.tier.tile - 1) / job.tier.tile;
@@ -123,15 +182,32 @@ void run_group(Job& job, const Group& group) {
                 at += n;
             }
         });
-        const int64_t work = job.panel.bytes * count;
-        const int64_t grain = std::max<int64_t>(1, std::min<int64_t>(panels / (4 * job.threads), (1 << 17) / work + 1));
-        parallel(panels, grain, job.threads, [&](int64_t from, int64_t to) {
-            run_panels(job, group.expert, from, to, 0, count, x_first);
+        const int64_t grain = (1 << 14) / (job.panel.bytes * count) + 1;  // of panels: less is done before another has woken
+        parallel(job.units(), grain, job.threads, [&](int64_t from, int64_t to) {
+            run_panels(job, group.expert, from, to, count, x_first);
         });
     }
 }
 
+Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t x_stride, float* y, int64_t y_stride,
+           int threads) {
+    return {m, up, gated, current_tier(), Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {},
+            nullptr};
+}
+
 }  // namespace
+
+void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
+    Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads);
+    run_group(job, {0, 0, tokens});
+}
+
+void multiply_gated(const GrusMatrix& gate, const GrusMatrix* up, const float* x, int64_t tokens, int64_t x_stride, float* y,
+                    int64_t y_stride, int threads) {
+    Job job = job_of(gate, up, true, x, x_stride, y, y_stride, threads);
+    run_group(job, {0, 0, tokens});
+}
+
 }  // namespace grus
 
 using namespace grus;
@@ -141,15 +217,16 @@ extern "C" {
 // y[t] = matrix * x[t] + bias, of the first expert.
 GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride,
                           int32_t threads) {
-    Job job{*m, current_tier(), Panel(m->format, m->columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {}, nullptr};
-    run_group(job, {0, 0, tokens});
+    multiply(*m, x, tokens, x_stride, y, y_stride, threads);
 }
 
 // `pairs` products of single experts, sorted by expert: product i multiplies row x_rows[i] of x by expert experts[i] and
 // goes to row y_rows[i] of y.
 GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
                           const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
-    Job job{*m, current_tier(), Panel(m->format, m->columns), x, x_stride, x_rows, y, y_stride, y_rows, threads, {}, nullptr};
+    Job job = job_of(*m, nullptr, false, x, x_stride, y, y_stride, threads);
+    job.x_rows = x_rows;
+    job.y_rows = y_rows;
     for (int64_t i = 0; i < pairs;) {
         int64_t end = i + 1;
         while (end < pairs && experts[end] == experts[i]) ++end;

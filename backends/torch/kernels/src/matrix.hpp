@@ -16,6 +16,7 @@ struct GrusMatrix {
     int64_t experts, rows, columns;  // rows of one expert
     uint8_t* data;
     const float* bias;  // experts * rows rounded up to 16, or null
+    int64_t row_bytes;  // 0: packed in panels; else a dense matrix whose rows lie as in a file, this far apart
 };
 }
 

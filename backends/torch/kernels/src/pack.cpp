@@ -7,9 +7,6 @@
 #include "pool.hpp"
 #include "sources.hpp"
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace grus {
 namespace {
@@ -202,15 +199,9 @@ GRUS_API int64_t grus_source_row_bytes(int32_t source, int64_t columns) {
     return source_row_bytes(static_cast<Source>(source), columns);
 }
 
-// Readies fresh memory: asks for large pages, and zeroes what pads each expert's last panel. Before the first `grus_pack`.
+// Readies fresh memory: zeroes what pads each expert's last panel. Before the first `grus_pack`.
 GRUS_API void grus_prepare(const GrusMatrix* m) {
     const Panel p(m->format, m->columns);
-#if defined(__linux__)
-    constexpr uintptr_t kLarge = 1 << 21;
-    uintptr_t begin = (reinterpret_cast<uintptr_t>(m->data) + kLarge - 1) / kLarge * kLarge;
-    uintptr_t end = (reinterpret_cast<uintptr_t>(m->data) + grus_packed_bytes(m)) / kLarge * kLarge;
-    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#endif
     for (int64_t expert = 0; expert < m->experts && m->rows % kRows != 0; ++expert) {
         std::memset(panel_at(*m, p, expert, panels_of(*m) - 1), 0, static_cast<size_t>(p.bytes));
     }

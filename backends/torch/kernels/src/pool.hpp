@@ -6,7 +6,7 @@ namespace grus {
 
 using Work = void (*)(const void* context, int64_t begin, int64_t end);
 
-// Runs work over [0, units) in pieces of `grain`, on the calling thread and on up to threads - 1 workers. Returns when
+// Runs work over [0, units) in pieces of `grain` or more, on the calling thread and on up to threads - 1 workers. Returns when
 // all is done. Called while another thread is inside, it runs alone on the caller's.
 void run_parallel(int64_t units, int64_t grain, int threads, Work work, const void* context);
 

@@ -28,6 +28,23 @@ struct Tile {  // one panel times one tile of tokens
 using TileKernel = void (*)(const Tile&);
 constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
 
+struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
+    const uint8_t* data;
+    int64_t row_bytes, rows, columns;
+    bool streamed;  // rows come from memory, else from a cache
+    const float* x;
+    const uint16_t* x16;  // the same rounded to bf16, padded with zeros to whole blocks
+    int64_t x_token;      // from one token to the next, in either
+    float* out;           // [n][16]
+};
+using RowsKernel = void (*)(const Rows&);
+
+// bf16 weights by an instruction that multiplies bf16: activations are rounded to bf16, sums are f32.
+struct Bf16Kernels {
+    void (*round)(const float* x, int64_t columns, uint16_t* to);
+    RowsKernel rows[kWidths];
+};
+
 // Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
 struct Attend {
     const float* q;  // [sequences, heads, dim], without gaps
@@ -40,22 +57,55 @@ struct Attend {
     float* out;  // [sequences, heads, v_dim]
 };
 
+// The query and key heads of one token's projections, normalized and turned where they lie.
+struct Heads {
+    int64_t heads, kv_heads, dim;
+    const float *q_norm, *k_norm;  // null: not normalized
+    float eps;
+    int64_t turned;            // dimensions of a head that are turned; 0: none
+    bool pairs;                // neighbours turn together, else the two halves
+    bool norm_after_rope;
+};
+
+// Attention of up to sixteen successive tokens of one sequence with one head, f32. Strides count elements.
+struct AttendBlock {
+    const float* q;
+    int64_t q_token;
+    const float *k, *v;
+    int64_t k_token, v_token, dim, v_dim;  // both multiples of 16
+    int64_t queries, past;                 // query i sees tokens .. past + i
+    int64_t window;                        // and of these the last `window`; 0: all
+    float scale;
+    float* out;
+    int64_t out_token;
+};
+constexpr int64_t block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
+
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
+    RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
+    const Bf16Kernels* bf16;  // null: this CPU has no such instruction
     void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);
     // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
     void (*quantize)(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
                      const Activations& tile);
+    float (*peak)(const float* x, int64_t n);
+    float (*mass)(const float* x, int64_t n, float best, float rate);
     // sum = x + residual (unless null), out = sum / rms(sum) * w, for one row.
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
     // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
     void (*swiglu)(const float* x, int64_t n, float* out);
+    // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
+    void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
+    void (*attend_block)(const AttendBlock&, float* scratch);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
     void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
 };
+
+const Bf16Kernels* bf16_avx512();  // null where this build has none
 
 const Tier* scalar_tier();
 const Tier* avx2_tier();     // null where this build has no such tier

@@ -45,8 +45,9 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     return {dot256<Signed>(total.a, first, a), dot256<Signed>(total.b, second, a)};
 }
 
-#include "fused.inl"
 #include "tile.inl"
+#include "fused.inl"
+#include "all.inl"
 
 }  // namespace
 }  // namespace grus

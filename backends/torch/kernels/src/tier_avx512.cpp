@@ -69,8 +69,9 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     odd = {_mm512_castsi512_ps(_mm512_and_si512(v, _mm512_set1_epi32(static_cast<int32_t>(0xffff0000u))))};
 }
 
-#include "fused.inl"
 #include "tile.inl"
+#include "fused.inl"
+#include "all.inl"
 
 }  // namespace
 }  // namespace grus

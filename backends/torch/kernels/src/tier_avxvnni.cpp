@@ -39,8 +39,9 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     return total;
 }
 
-#include "fused.inl"
 #include "tile.inl"
+#include "fused.inl"
+#include "all.inl"
 
 }  // namespace
 }  // namespace grus

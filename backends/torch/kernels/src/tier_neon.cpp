@@ -107,8 +107,9 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     }
 }
 
-#include "fused.inl"
 #include "tile.inl"
+#include "fused.inl"
+#include "all.inl"
 
 }  // namespace
 }  // namespace grus

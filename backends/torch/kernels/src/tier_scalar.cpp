@@ -92,8 +92,9 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     odd = each([&](int i) { return from_bf16(half_at(from, 2 * i + 1)); });
 }
 
-#include "fused.inl"
 #include "tile.inl"
+#include "fused.inl"
+#include "all.inl"
 
 }  // namespace
 

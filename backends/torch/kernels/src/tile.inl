@@ -120,6 +120,63 @@ void dense_tile(const Tile& in) {
     }
 }
 
+template <ScaleType T>
+INLINE Floats load_as(const uint8_t* from, int64_t at) {
+    if constexpr (T == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from) + at);
+    else if constexpr (T == ScaleType::F16) return load_f16(from + 2 * at);
+    else return load_bf16(from + 2 * at);
+}
+
+// Rows one after the other, so that memory is read in order; two at a time where several tokens share what is loaded.
+template <ScaleType T, int N, int R>
+INLINE void some_rows(const Rows& in, int64_t r, const float (&last)[N][kRows]) {
+    constexpr int chains = N * R >= 4 ? 1 : 4 / (N * R);
+    constexpr int64_t size = T == ScaleType::F32 ? 4 : 2;
+    const int64_t whole = in.columns / kRows * kRows;
+    const uint8_t* w[R];
+    const float* x[N];
+    for (int t = 0; t < N; ++t) x[t] = in.x + t * in.x_token;
+    Floats acc[R][N][chains];
+    for (int j = 0; j < R; ++j) {
+        w[j] = in.data + (r + j) * in.row_bytes;
+        for (int t = 0; t < N; ++t)
+            for (int i = 0; i < chains; ++i) acc[j][t][i] = zeros();
+    }
+    int64_t c = 0;
+    for (; c + chains * kRows <= whole; c += chains * kRows) {
+        for (int i = 0; i < chains; ++i) {
+            Floats ws[R];
+            for (int j = 0; j < R; ++j) ws[j] = load_as<T>(w[j], c + i * kRows);
+            for (int t = 0; t < N; ++t) {
+                Floats xs = load_floats(x[t] + c + i * kRows);
+                for (int j = 0; j < R; ++j) acc[j][t][i] = fma(ws[j], xs, acc[j][t][i]);
+            }
+        }
+    }
+    for (int j = 0; j < R; ++j) {
+        alignas(64) uint8_t tail[kRows * 4] = {};
+        std::memcpy(tail, w[j] + whole * size, static_cast<size_t>((in.columns - whole) * size));
+        const Floats rest = load_as<T>(tail, 0);
+        for (int t = 0; t < N; ++t) {
+            for (int64_t d = c; d < whole; d += kRows) acc[j][t][0] = fma(load_as<T>(w[j], d), load_floats(x[t] + d), acc[j][t][0]);
+            if (whole < in.columns) acc[j][t][0] = fma(rest, load_floats(last[t]), acc[j][t][0]);
+            for (int i = 1; i < chains; ++i) acc[j][t][0] = add(acc[j][t][0], acc[j][t][i]);
+            in.out[t * kRows + r + j] = sum_lanes(acc[j][t][0]);
+        }
+    }
+}
+
+template <ScaleType T, int N>
+void rows_tile(const Rows& in) {
+    float last[N][kRows] = {};
+    for (int t = 0; t < N; ++t)
+        for (int64_t c = in.columns / kRows * kRows; c < in.columns; ++c) last[t][c % kRows] = in.x[t * in.x_token + c];
+    int64_t r = 0;
+    if constexpr (N >= 4)
+        for (; !in.streamed && r + 2 <= in.rows; r += 2) some_rows<T, N, 2>(in, r, last);
+    for (; r < in.rows; ++r) some_rows<T, N, 1>(in, r, last);
+}
+
 inline Floats load_scale(ScaleType type, const uint8_t* from) {
     if (type == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from));
     return type == ScaleType::F16 ? load_f16(from) : load_bf16(from);
@@ -203,53 +260,4 @@ void quantize_rows(const float* x, int64_t stride, const int64_t* rows, int n, i
             }
         }
     }
-}
-
-template <Code C, int Halves, bool Minima>
-void fill(Tier& tier) {
-    auto& row = tier.kernels[static_cast<int>(C)][Halves - 1][Minima];
-    row[0] = quantized_tile<C, Halves, Minima, 1>;
-    row[1] = quantized_tile<C, Halves, Minima, 2>;
-    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4>;
-    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8>;
-}
-
-template <Code C>
-void fill_dense(Tier& tier) {
-    auto& row = tier.kernels[static_cast<int>(C)][0][0];
-    row[0] = dense_tile<C, 1>;
-    row[1] = dense_tile<C, 2>;
-    if constexpr (kTile >= 4) row[2] = dense_tile<C, 4>;
-    if constexpr (kTile >= 8) row[3] = dense_tile<C, 8>;
-}
-
-Tier make_tier(const char* name) {
-    Tier tier{};
-    tier.name = name;
-    tier.tile = kTile;
-    tier.signed_bias = kSignedBias;
-    tier.expand = expand_scales;
-    tier.quantize = quantize_rows;
-    tier.rms_norm = rms_norm_row;
-    tier.swiglu = swiglu_row;
-    tier.attend = attend_head;
-    fill<Code::S8, 1, false>(tier);
-    fill<Code::S8, 1, true>(tier);
-    fill<Code::U4, 1, false>(tier);
-    fill<Code::U4, 1, true>(tier);
-    fill<Code::U5, 1, false>(tier);
-    fill<Code::U5, 1, true>(tier);
-    fill<Code::U6, 1, true>(tier);
-    fill<Code::U6, 2, false>(tier);
-    fill<Code::U3, 1, true>(tier);
-    fill<Code::U3, 2, false>(tier);
-    fill<Code::U2, 1, false>(tier);
-    fill<Code::U2, 1, true>(tier);
-    fill<Code::U2, 2, true>(tier);
-    fill<Code::U1, 1, false>(tier);
-    fill<Code::L4, 1, false>(tier);
-    fill_dense<Code::F32>(tier);
-    fill_dense<Code::F16>(tier);
-    fill_dense<Code::BF16>(tier);
-    return tier;
 }

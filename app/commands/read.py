@@ -1,0 +1,230 @@
+"""`grus read FILE...`: pages into text, tables and searchable PDFs; progress on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.commands.options import add_where, where_options
+
+if TYPE_CHECKING:
+    from engine.pipelines.ocr import Session
+    from engine.pipelines.reading.events import Event
+    from engine.pipelines.reading.writers.formats import Format
+
+DESCRIPTION = """\
+Reads documents: PDFs, photographs, scans, folders of them. Pages are split into regions, the regions of many pages are
+recognized together, and the result is put together in reading order.
+
+  grus read letter.jpg
+  grus read report.pdf --pages 1-3,5 -o report.md
+  grus read scans/ --format pdf -o searchable/
+  grus read invoice.png --task table --format csv
+
+Without -o the text goes to standard output, page by page. With -o it is saved as it comes; a run that was stopped
+goes on where it was when it is started again. What could not be read is said on standard error, and the rest goes on."""
+
+TASKS = ("auto", "text", "table", "formula", "chart", "seal", "spotting")
+FORMATS = ("md", "txt", "json", "csv", "xlsx", "html", "pdf")
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "read",
+        help="read documents: text, tables, searchable PDFs",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("files", nargs="+", metavar="FILE", help="a PDF, an image, or a folder of them")
+    what = command.add_argument_group("what is read")
+    what.add_argument(
+        "--task",
+        choices=TASKS,
+        default="auto",
+        help="auto: each region as what it is; text: everything as text; the others take the whole page for one table, "
+        "formula, chart or seal, or look for text with places (default: auto)",
+    )
+    what.add_argument("--pages", metavar="RANGE", help="such as 1-3,5 or 7- (default: all)")
+    what.add_argument("--text-layer", action="store_true", help="take the text that a PDF carries, where it does")
+    what.add_argument(
+        "--password", metavar="TEXT", help="of protected PDFs; asked for on a terminal when it is missing"
+    )
+    what.add_argument("--dpi", type=int, default=200, metavar="N", help="what PDF pages are drawn at (default: 200)")
+    how = command.add_argument_group("what comes out")
+    how.add_argument("-o", "--out", type=Path, metavar="OUT", help="a file, or a folder for several documents")
+    how.add_argument("--format", choices=FORMATS, help="default: by the ending of OUT, else md")
+    how.add_argument(
+        "--margins", action="store_true", help="headers, footers and page numbers too (JSON always has them)"
+    )
+    how.add_argument(
+        "--rejoin", action="store_true", help="paragraphs as one line; words cut at a line's end joined again"
+    )
+    how.add_argument("--quiet", action="store_true", help="no progress")
+    models = command.add_argument_group("what reads")
+    models.add_argument("--model", metavar="M", help="a vision model (default: the small reader that Grus brings)")
+    models.add_argument("--layout", metavar="M", help="a layout model (default: a built-in splitter without a model)")
+    add_where(command)
+    command.set_defaults(command=read)
+
+
+def read(options: argparse.Namespace) -> int:
+    from engine.errors import BadRequest
+    from engine.pipelines.ocr import Session, files_of, targets
+    from engine.pipelines.reading.opening import ReadingModels
+    from engine.pipelines.reading.reader import Wishes
+    from engine.pipelines.reading.writers.formats import BINARY, Style
+
+    if not 36 <= options.dpi <= 1200:
+        raise BadRequest(f"--dpi must be between 36 and 1200, not {options.dpi}.", "dpi")
+    wishes = Wishes(options.task, options.pages, options.text_layer, options.dpi)
+    wishes.check()
+    kind = _format(options)
+    if kind in BINARY and options.out is None:
+        raise BadRequest(f"{kind.upper()} is not for a terminal. Say where it goes with -o.", "out")
+    files = files_of(options.files)
+    where = targets(files, options.out, kind) if options.out is not None else None
+    label = options.model or "the reader"
+    # text layers alone need no model; pages without one then say what is missing
+    needed = not options.text_layer
+    with ReadingModels(options.model, options.layout, where_options(options, label), required=needed) as models:
+        style = Style(options.margins, options.rejoin)
+        session = Session(models.recognizer, models.layout, wishes, style, _Password(options.password))
+        teller = _Teller(len(files), options.quiet)
+        events = session.events(files) if where is None else session.save(files, where)
+        printer = _Printer(session, kind, len(files)) if where is None else None
+        for event in events:
+            teller.tell(event)
+            if printer is not None:
+                printer.show(event)
+            elif (said := _written(event, where)) is not None:
+                teller.say(said)
+    return teller.end()
+
+
+def _format(options: argparse.Namespace) -> Format:
+    from engine.pipelines.reading.writers.formats import format_of
+
+    if options.format is not None:
+        return format_of(options.format)
+    if options.out is not None and options.out.suffix and not options.out.is_dir() and len(options.files) == 1:
+        return format_of(options.out.suffix)
+    return "md"
+
+
+def _written(event: Event, where: Any) -> str | None:
+    from engine.pipelines.reading.events import DocumentRead
+
+    if not isinstance(event, DocumentRead) or event.result.error is not None:
+        return None
+    target = where[event.document]
+    if target.format == "csv" and not event.result.tables:
+        return f"{event.result.name}: no table was found, so there is no {target.path}."
+    return f"{event.result.name} -> {target.path}"
+
+
+class _Password:
+    """What was given, else what is typed. Asked again after a wrong one."""
+
+    def __init__(self, given: str | None) -> None:
+        self._given = given
+
+    def __call__(self, name: str, wrong: bool) -> str | None:
+        if self._given is not None:
+            return self._given  # a wrong one is not tried twice
+        if not sys.stdin.isatty():
+            return None
+        asked = "The password is wrong. Password" if wrong else "Password"
+        return getpass.getpass(f"{asked} of {name} (empty: skip it): ") or None
+
+
+class _Printer:
+    """To standard output: pages as they come where the format allows, else whole documents."""
+
+    def __init__(self, session: Session, kind: Format, documents: int) -> None:
+        self._session, self._kind, self._several = session, kind, documents > 1
+        self._began = False  # this document has a page on the screen
+
+    def show(self, event: Event) -> None:
+        from engine.pipelines.reading.events import DocumentRead, Opened, PageRead
+        from engine.pipelines.reading.writers.formats import BY_PAGE, page_text, written
+        from engine.pipelines.reading.writers.json import json_of
+
+        if isinstance(event, Opened):
+            self._began = False
+        if isinstance(event, PageRead) and self._kind in BY_PAGE:
+            text = page_text((event.page,), self._kind, self._session.style)
+            if text:
+                print(("\n" if self._began else "") + text, end="", flush=True)
+                self._began = True
+        elif isinstance(event, DocumentRead) and event.result.error is None and self._kind not in BY_PAGE:
+            if self._kind == "json":
+                # several documents are one object a line, so that a program can tell them apart
+                print(json_of(event.result, None if self._several else 1), end="", flush=True)
+                return
+            contents = written(event.result, self._kind, self._session.style, lambda page: None)  # type: ignore[arg-type, return-value]
+            print("\n".join(data.decode().replace("\r\n", "\n") for data in contents), end="", flush=True)
+
+
+class _Teller:
+    """Progress, and what went wrong, on standard error."""
+
+    def __init__(self, documents: int, quiet: bool) -> None:
+        self._documents = documents
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._names: dict[int, str] = {}
+        self._failed = self._doubtful = self._pages = 0
+
+    def tell(self, event: Event) -> None:
+        from engine.pipelines.reading.events import DocumentRead, Opened, PageRead
+
+        if isinstance(event, Opened):
+            self._names[event.document] = event.name
+        elif isinstance(event, PageRead):
+            self._page(event)
+        elif isinstance(event, DocumentRead) and event.result.error is not None:
+            self._failed += 1
+            self.say(f"{event.result.name}: {event.result.error}", always=True)
+
+    def _page(self, event: Any) -> None:
+        from engine.hub.progress import clock
+
+        page, progress, name = event.page, event.progress, self._names[event.document]
+        self._pages += 1
+        if page.error is not None:
+            self._failed += 1
+            self.say(f"{name}, page {page.number}: {page.error}", always=True)
+        for note in page.notes:
+            self.say(f"{name}, page {page.number}: {note}")
+        doubtful = [element for element in page.elements if element.doubt is not None]
+        self._doubtful += len(doubtful)
+        for element in doubtful:
+            self.say(f"{name}, page {page.number}, region {element.order + 1}: doubtful. {element.doubt}", always=True)
+        left = f", {clock(progress.seconds_left)} left" if progress.seconds_left and not progress.documents_left else ""
+        more = f", {progress.documents_left} documents to open" if progress.documents_left else ""
+        self._progress(f"{progress.pages_done} of {progress.pages_known} pages{left}{more}")
+
+    def _progress(self, text: str) -> None:
+        if self._quiet:
+            return
+        if self._live:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+        else:
+            print(text, file=sys.stderr)
+
+    def say(self, text: str, *, always: bool = False) -> None:
+        if always or not self._quiet:
+            print(f"\r\x1b[K{text}" if self._live else text, file=sys.stderr)
+
+    def end(self) -> int:
+        """The exit code: 2 where something that was given could not be read."""
+        if self._live and self._pages and not self._quiet:
+            print(file=sys.stderr)
+        if self._failed:
+            what = "1 item" if self._failed == 1 else f"{self._failed} items"
+            print(f"grus: {what} could not be read; the rest is done.", file=sys.stderr)
+        return 2 if self._failed else 0

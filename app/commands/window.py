@@ -1,0 +1,60 @@
+"""`grus app`: the window. `grus FILE` opens the file in it. Without a screen, the server instead."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from app.main import Start, has_screen, missing_library, start
+
+DESCRIPTION = """\
+Opens the window: chat, read documents, speak and listen.
+
+  grus app
+  grus app --model Qwen/Qwen3-0.6B
+  grus report.pdf                     opens the file in Read
+
+A second start raises the window that is open and hands its files over. On a machine without a screen, models are
+served to programs instead."""
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "app",
+        help="open the window",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("files", nargs="*", type=Path, metavar="FILE", help="files to open in Read")
+    command.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a checkpoint's folder, a GGUF file or a repository id to offer in the window",
+    )
+    command.add_argument("--folder", type=Path, metavar="DIR", help="keep conversations and settings in this folder")
+    command.set_defaults(command=window)
+
+
+def window(options: argparse.Namespace) -> int:
+    from app.server.assembly import default_name
+
+    if not has_screen():
+        return _serve_instead(options.model, "There is no screen here, so the window cannot open.")
+    problem = missing_library()
+    if problem:
+        return _serve_instead(options.model, problem)
+    models = {default_name(source): source for source in options.model}
+    return start(Start([file.expanduser().resolve() for file in options.files], models, options.folder))
+
+
+def _serve_instead(models: list[str], why: str) -> int:
+    """The local server, with a line to try."""
+    from app.commands.serve import serve_models
+    from app.guide import guide
+
+    print(f"grus: {why} Serving models to programs on this machine instead.", file=sys.stderr)
+    return serve_models(models or [f"{name}={folder}" for name, folder in guide().items()])

@@ -1,0 +1,342 @@
+"""The engine as the window uses it: started in the background, models found and loaded, replies asked for.
+
+Nothing here waits on the UI thread: jobs run on `Work`'s threads and answer through callbacks. One `Service` holds the
+engine and its models, the same that the server's routes use, so that chat and server share what is loaded. Knows no Qt.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from app.explain import explained
+from app.gui.texts import size, tr
+from app.gui.viewmodels.hook import Hook
+from engine.errors import BadRequest, GrusError
+
+if TYPE_CHECKING:
+    from app.server.replies import Part
+    from app.server.service import Service
+    from engine.loading import LoadedModel
+    from engine.types import FinishReason, SamplingParams, Timings
+
+_T = TypeVar("_T")
+
+
+class Runs(Protocol):
+    """What runs jobs beside the UI thread (`app.bridge.Work`)."""
+
+    @property
+    def post(self) -> Callable[[Callable[[], None]], None]: ...
+    def run(
+        self,
+        job: Callable[[], _T],
+        then: Callable[[_T], Any] | None = None,
+        failed: Callable[[str], Any] | None = None,
+    ) -> Future[_T]: ...
+
+
+class Gathers(Protocol):
+    """What hands events over a frame at a time (`app.bridge.Frames`)."""
+
+    def put(self, item: Any) -> None: ...
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a chat asks for. Messages and tools have OpenAI's shape."""
+
+    model: str
+    messages: Sequence[Mapping[str, Any]]
+    sampling: Mapping[str, Any] = field(default_factory=dict)  # fields of SamplingParams that were set
+    thinking: bool | None = None
+    tools: Sequence[Mapping[str, Any]] = ()
+    continue_last: bool = False
+
+
+class Listener(Protocol):
+    """Whoever shows a reply. Called on the UI thread; exactly one of `ended` and `failed` comes last."""
+
+    def working(self, what: str) -> None:
+        """What happens before the first word: loading, reading. One sentence."""
+
+    def parts(self, parts: Sequence[Part]) -> None: ...
+    def ended(self, reason: FinishReason, timings: Timings) -> None: ...
+    def failed(self, sentence: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class CoreState:
+    """What the status strip tells."""
+
+    phase: Literal["starting", "ready", "failed"] = "starting"
+    model: str = ""  # the one used last
+    device: str = ""
+    loading: str = ""  # a sentence, while a model is loaded
+    problem: str = ""
+    memory: int = 0  # bytes of this process
+    rate: float = 0.0  # tokens a second, now
+    active: int = 0  # requests
+    beyond: str = ""  # what leaves this machine, or may be reached from outside: a sentence, else nothing
+
+
+class Core:
+    """`changed` tells that `state` is another. `make_service` is called once, beside the UI thread."""
+
+    def __init__(
+        self,
+        work: Runs,
+        make_service: Callable[[], Service],
+        frames: Callable[[Callable[[list[Any]], None]], Gathers],
+    ) -> None:
+        self._work = work
+        self._make_service = make_service
+        self._frames = frames
+        self._service: Future[Service] = Future()
+        self._speaking: set[Speaking] = set()
+        self._reaches: dict[str, str] = {}
+        # what a person set for a model: fields of SamplingParams, and `thinking`
+        self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
+        self.state = CoreState()
+        self.changed = Hook()
+
+    def start(self) -> None:
+        def make() -> None:
+            try:
+                service = self._make_service()
+            except BaseException as error:
+                self._service.set_exception(error)
+                raise
+            self._service.set_result(service)
+
+        def failed(sentence: str) -> None:
+            self.tell(phase="failed", problem=sentence)
+
+        self._work.run(make, lambda _: self.tell(phase="ready"), failed)
+
+    def tell(self, **changes: Any) -> None:
+        """Change the state, on the UI thread."""
+        state = replace(self.state, **changes)
+        if state != self.state:
+            self.state = state
+            self.changed()
+
+    def reach(self, what: str, sentence: str) -> None:
+        """Say that something reaches beyond this machine: a server, a download. An empty sentence ends it."""
+        self._reaches = {key: told for key, told in {**self._reaches, what: sentence}.items() if told}
+        self.tell(beyond=" ".join(self._reaches.values()))
+
+    def use(
+        self,
+        job: Callable[[Service], _T],
+        then: Callable[[_T], Any] | None = None,
+        failed: Callable[[str], Any] | None = None,
+    ) -> Future[_T]:
+        """Run `job(service)` beside the UI thread, once the engine is there."""
+        return self._work.run(lambda: job(self._service.result()), then, failed)
+
+    def models(
+        self, then: Callable[[list[str]], Any], failed: Callable[[str], Any] | None = None, kind: str = "chat"
+    ) -> None:
+        """Names of all models of a kind (`app.kinds`) that can be used now: in memory first."""
+
+        def find(service: Service) -> list[str]:
+            from app.kinds import names_of
+
+            resident = service.resident()
+            return sorted(names_of(service.catalogue, kind), key=lambda name: name not in resident)
+
+        self.use(find, then, failed)
+
+    def load(
+        self, name: str, then: Callable[[LoadedModel], Any] | None = None, failed: Callable[[str], Any] | None = None
+    ) -> None:
+        """Load a model now; the strip tells that it is being loaded."""
+        self.use(lambda service: self._load(service, name), then, failed)
+
+    def unload(
+        self, name: str, then: Callable[[None], Any] | None = None, failed: Callable[[str], Any] | None = None
+    ) -> None:
+        self.use(lambda service: service.engine.unload(name, cancel=True), then, failed)
+
+    def hear(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
+        """What is said in a sound file, written down by a model that listens."""
+
+        def listen(service: Service) -> str:
+            from app.hearing import hear
+
+            return hear(service, file)
+
+        self.use(listen, then, failed)
+
+    def poll(self) -> None:
+        """Bring memory and speed in the state up to date."""
+        if not self._service.done() or self._service.exception():
+            return
+
+        def look(service: Service) -> tuple[int, float, int]:
+            import psutil
+
+            stats = service.engine.stats()
+            memory = stats.process_memory or psutil.Process().memory_info().rss
+            return memory, stats.tokens_per_second if stats.active else 0.0, stats.active
+
+        self.use(look, lambda seen: self.tell(memory=seen[0], rate=seen[1], active=seen[2]))
+
+    def reply(self, ask: Ask, listener: Listener) -> Speaking:
+        """Ask for a reply. Its words come to the listener, a frame at a time."""
+        speaking = Speaking(listener, self._speaking.discard)
+        speaking.gather = self._frames(speaking.hand_over)
+        self._speaking.add(speaking)
+
+        def speak() -> None:
+            try:
+                self._speak(ask, speaking)
+            except BaseException as error:
+                speaking.gather.put(("failed", explained(error)))
+                if not isinstance(error, GrusError):
+                    raise
+
+        threading.Thread(target=speak, name="grus-reply", daemon=True).start()
+        return speaking
+
+    def close(self) -> None:
+        for speaking in tuple(self._speaking):
+            speaking.cancel()
+        if self._service.done() and not self._service.exception():
+            self._service.result().close()
+
+    # -- beside the UI thread
+
+    def _speak(self, ask: Ask, speaking: Speaking) -> None:
+        from app.server.conversation import Conversation, prepare
+        from engine.types import Done, Failed, Progress, SamplingParams
+
+        service = self._service.result()
+        if ask.model not in service.resident():
+            speaking.gather.put(("working", tr("Loading {model}.", model=ask.model)))
+        loaded = self._load(service, ask.model)
+        if _has_pictures(ask.messages) and getattr(loaded, "sight", None) is None:
+            raise BadRequest(
+                tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
+            )
+        params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
+        thinking = self.defaults_of(ask.model).get("thinking") if ask.thinking is None else ask.thinking
+        conversation = Conversation(
+            ask.messages, params, tools=ask.tools, thinking=thinking, continue_last=ask.continue_last
+        )
+        prepared = prepare(conversation, loaded, ask.model)
+        speaking.gather.put(("working", tr("Reading {n} tokens.", n=len(prepared.request.prompt_ids))))
+        handle = service.engine.submit(prepared.request)
+        speaking.attach(handle.cancel)
+        for event in handle:
+            if isinstance(event, Failed):
+                raise event.error
+            if isinstance(event, Progress):
+                share = f"{100 * event.done // max(1, event.total)} %"
+                speaking.gather.put(("working", tr("Reading the conversation: {share}.", share=share)))
+            parts = prepared.reader.read(event)
+            if parts:
+                speaking.gather.put(("parts", parts))
+            if isinstance(event, Done):
+                ends = [part.reason for part in parts if part.kind == "end"]
+                reason = event.reason if event.reason == "cancelled" or not ends else ends[-1]
+                speaking.gather.put(("ended", reason, event.timings))
+
+    def _load(self, service: Service, name: str) -> LoadedModel:
+        resident = name in service.resident()
+        if not resident:
+            self._work.post(lambda: self.tell(loading=tr("Loading {model}.", model=name)))
+        try:
+            loaded = service.load_now(name)
+        finally:
+            if not resident:
+                self._work.post(lambda: self.tell(loading=""))
+        device = loaded.backend.describe()
+        self._work.post(lambda: self.tell(model=name, device=device))
+        return loaded
+
+
+def _sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in chosen.items() if key != "thinking"}
+
+
+def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:
+    parts = (part for message in messages if isinstance(message["content"], list) for part in message["content"])
+    return any(part["type"] == "image" for part in parts)
+
+
+class Speaking:
+    """A reply that is being made. `cancel` may come at any time, also before the model is loaded."""
+
+    gather: Gathers
+
+    def __init__(self, listener: Listener, over: Callable[[Speaking], None]) -> None:
+        self._listener = listener
+        self._over = over
+        self._guard = threading.Lock()
+        self._cancel: Callable[[], None] | None = None
+        self._cancelled = False
+        self._ended = False
+
+    def cancel(self) -> None:
+        with self._guard:
+            self._cancelled = True
+            cancel = self._cancel
+        if cancel is not None:
+            cancel()
+
+    def attach(self, cancel: Callable[[], None]) -> None:
+        with self._guard:
+            self._cancel = cancel
+            late = self._cancelled
+        if late:
+            cancel()
+
+    def hand_over(self, items: list[Any]) -> None:
+        """On the UI thread: everything that came since the last frame, parts joined."""
+        parts: list[Any] = []
+        for kind, *what in items:
+            if kind == "parts":
+                parts += what[0]
+                continue
+            if parts:
+                self._listener.parts(parts)
+                parts = []
+            if kind == "working":
+                self._listener.working(*what)
+            elif not self._ended:
+                self._ended = True
+                (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
+                self._over(self)
+        if parts:
+            self._listener.parts(parts)
+
+
+class Told:
+    """A download's progress as sentences, a few times a second."""
+
+    def __init__(self, tell: Callable[[str], None], name: str) -> None:
+        self._tell, self._name = tell, name
+        self._began = self._last = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._last < 0.25 and done < total:
+            return
+        self._last = now
+        left = (total - done) * (now - self._began) / max(1, done)
+        self._tell(
+            tr(
+                "Downloading {model}: {done} of {total}, about {left} s left.",
+                model=self._name,
+                done=size(done),
+                total=size(total),
+                left=round(left),
+            )
+        )

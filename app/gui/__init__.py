@@ -1,0 +1,1 @@
+"""The window. Views (this package and its folders) are widgets; `viewmodels` hold behaviour and know no Qt at all."""

@@ -1,0 +1,103 @@
+"""Every action that has a name: its words, its shortcut, and what it does. Menus, tooltips, the overview (Ctrl+/) and
+the palette (Ctrl+K) all read this one list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
+
+from app.gui.look import Look
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One line of the overview."""
+
+    group: str
+    title: str
+    keys: str
+    action: QAction | None  # None: something that keys alone do ("Enter sends")
+
+
+class Actions:
+    """Actions belong to a widget: the window's work everywhere, a pane's while the pane is shown."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._listed: list[Listed] = []
+        self._named: dict[str, QAction] = {}
+
+    def add(
+        self,
+        owner: QWidget,
+        name: str,
+        title: str,
+        run: Callable[[], Any],
+        keys: str = "",
+        group: str = "",
+        icon: str = "",
+    ) -> QAction:
+        """`keys` as Qt spells them ("Ctrl+N"; several with spaces between); `group` heads the overview's section."""
+        action = QAction(title, owner)
+        action.setObjectName(name)
+        action.triggered.connect(lambda checked=False: run())
+        sequences = [QKeySequence(one) for one in keys.split()]
+        action.setShortcuts(sequences)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)  # of a pane that is hidden, Qt hears none
+        shown = sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
+        action.setToolTip(f"{title} ({shown})" if shown else title)
+        if icon:
+            self._look.on_change(action, lambda: action.setIcon(self._look.icon(icon)))
+        owner.addAction(action)
+        self._named[name] = action
+        self._listed.append(Listed(group, title, shown, action))
+        return action
+
+    def note(self, group: str, title: str, keys: str) -> None:
+        """Something that a person should find in the overview though it is no action: Enter sends."""
+        self._listed.append(Listed(group, title, keys, None))
+
+    def __getitem__(self, name: str) -> QAction:
+        return self._named[name]
+
+    @property
+    def listed(self) -> list[Listed]:
+        return list(self._listed)
+
+    def clashes(self) -> list[str]:
+        """Shortcuts that two actions of one owner, or one of the window and one of a pane, both claim."""
+        seen: dict[tuple[Any, str], str] = {}
+        found = []
+        for line in self._listed:
+            if line.action is None:
+                continue
+            for sequence in line.action.shortcuts():
+                keys = sequence.toString()
+                owner = line.action.parent()
+                everywhere = isinstance(owner, QMainWindow)
+                for (other, taken), title in seen.items():
+                    if taken == keys and (other in (owner, "window") or everywhere):
+                        found.append(f"{keys}: {title}, {line.title}")
+                seen["window" if everywhere else owner, keys] = line.title
+        return found
+
+
+def wear(button: QAbstractButton, action: QAction, icon_only: bool = True) -> None:
+    """A button that does an action: same words, same shortcut in its tooltip, enabled when it is."""
+
+    def dress() -> None:
+        button.setToolTip(action.toolTip())
+        button.setAccessibleName(action.text())
+        button.setIcon(action.icon())
+        button.setEnabled(action.isEnabled())
+        if not icon_only:
+            button.setText(action.text())
+
+    dress()
+    action.changed.connect(dress)
+    button.clicked.connect(lambda checked=False: action.trigger())

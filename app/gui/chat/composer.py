@@ -1,0 +1,242 @@
+"""Where a person types: grows with the text, takes files by drop and paste, sends with Enter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
+
+from app.gui.buttons import icon_button, label
+from app.gui.look import Look
+from app.gui.style import restate
+from app.gui.texts import size, tr
+from app.gui.theme import GRID
+from app.gui.viewmodels.chat.draft import DraftModel
+
+_MOST_LINES = 12
+
+
+class Field(QTextEdit):
+    """Plain text. Files and pictures that are dropped or pasted go to the draft."""
+
+    send_wanted = Signal()
+    files_came = Signal(list)
+    picture_came = Signal(bytes)
+    focus_changed = Signal(bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("kind", "bare")
+        self.setAcceptRichText(False)
+        self.setTabChangesFocus(True)
+        self.setPlaceholderText(tr("Write a message"))
+        self.setAccessibleName(tr("Message"))
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.document().setDocumentMargin(2)
+        self.textChanged.connect(self.fit)
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as its text, up to a dozen lines."""
+        line = self.fontMetrics().lineSpacing()
+        wanted = self.document().size().height() + 4
+        self.setFixedHeight(round(min(max(wanted, line + 8), line * _MOST_LINES + 8)))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        breaks = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if not breaks and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+                self.send_wanted.emit()
+                return
+            if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+                event.ignore()
+                return
+            self.insertPlainText("\n")
+            return
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            event.ignore()  # the conversation scrolls
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasUrls() or source.hasImage() or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        files = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+        if files:
+            self.files_came.emit(files)
+        elif source.hasImage():
+            self.picture_came.emit(_png(source.imageData()))
+        elif source.hasText():
+            self.insertPlainText(source.text())
+
+
+def _png(image: Any) -> bytes:
+    held = QByteArray()
+    buffer = QBuffer(held)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    QImage(image).save(buffer, "PNG")
+    return bytes(held.data())
+
+
+class Composer(QWidget):
+    """The field, the files that wait, and the button that sends or stops."""
+
+    send_wanted = Signal(str)
+    stop_wanted = Signal()
+    edit_ended = Signal()
+
+    def __init__(self, look: Look, draft: DraftModel) -> None:
+        super().__init__()
+        self._look, self._draft = look, draft
+        self._writing = False
+        self.box = QWidget()
+        self.box.setProperty("kind", "composer")
+        self.box.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.field = Field()
+        self.files = QWidget()
+        self._files_row = QHBoxLayout(self.files)
+        self._files_row.setContentsMargins(0, 0, 0, 0)
+        self.mode = label(kind="second")  # what is edited, what is read
+        self.mode_end = icon_button(look, "close", tr("Do not edit"), self.edit_ended.emit, size=14)
+        self.problem = label(wrap=True)
+        self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
+        self.go = icon_button(look, "send", tr("Send (Enter)"), self._go, kind="send", size=18, colour="on_accent")
+        self.go.setFixedSize(QSize(34, 34))
+        self._build()
+        self.field.textChanged.connect(self._typed)
+        self.field.send_wanted.connect(self._send)
+        self.field.files_came.connect(draft.add)
+        self.field.picture_came.connect(lambda data: draft.add_bytes(tr("Pasted picture") + ".png", data))
+        self.field.focus_changed.connect(lambda has: restate(self.box, chosen=has))
+        draft.loaded.connect(self._load)
+        draft.files_changed.connect(self._show_files)
+        draft.failed.connect(self.complain)
+        look.on_change(self, self._dress)
+        self._show_files()
+        self.edit_mode("")
+        self.complain("")
+
+    def _build(self) -> None:
+        inner = QVBoxLayout(self.box)
+        inner.setContentsMargins(GRID * 2, GRID, GRID, GRID)
+        inner.setSpacing(GRID // 2)
+        mode = QHBoxLayout()
+        mode.addWidget(self.mode, 1)
+        mode.addWidget(self.mode_end)
+        inner.addLayout(mode)
+        inner.addWidget(self.files)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.attach, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.go, 0, Qt.AlignmentFlag.AlignBottom)
+        inner.addLayout(row)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(GRID // 2)
+        outer.addWidget(self.problem)
+        outer.addWidget(self.box)
+
+    # -- what is shown
+
+    def show_writing(self, writing: bool) -> None:
+        """While a reply is written the button stops it."""
+        self._writing = writing
+        title = tr("Stop (Esc)") if writing else tr("Send (Enter)")
+        self.go.setToolTip(title)
+        self.go.setAccessibleName(title)
+        self._dress()
+        self._enable()
+
+    def edit_mode(self, sentence: str) -> None:
+        self.mode.setText(sentence)
+        self.mode.setVisible(bool(sentence))
+        self.mode_end.setVisible(bool(sentence))
+
+    def complain(self, sentence: str) -> None:
+        """An error, where the work is."""
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
+        restate(self.problem, level="error")
+
+    def put(self, text: str) -> None:
+        self.field.setPlainText(text)
+        cursor = self.field.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        self.field.setTextCursor(cursor)
+
+    def _load(self) -> None:
+        if self.field.toPlainText() != self._draft.text:
+            self.put(self._draft.text)
+
+    def _show_files(self) -> None:
+        while self._files_row.count():
+            item = self._files_row.takeAt(0)
+            if item.widget() is not None:
+                item.widget().deleteLater()
+        for file in self._draft.files:
+            self._files_row.addWidget(Chip(self._look, file, lambda file=file: self._draft.remove(file)))
+        if self._draft.reading:
+            self._files_row.addWidget(label(tr("Reading the file."), "second"))
+        self._files_row.addStretch(1)
+        self.files.setVisible(bool(self._draft.files or self._draft.reading))
+        self._enable()
+
+    def _dress(self) -> None:
+        self.go.setIcon(self._look.icon("stop" if self._writing else "send", "on_accent"))
+        self.field.fit()
+
+    def _enable(self) -> None:
+        ready = bool(self.field.toPlainText().strip() or self._draft.files) and not self._draft.reading
+        self.go.setEnabled(self._writing or ready)
+
+    # -- what a person does
+
+    def _typed(self) -> None:
+        self._draft.type(self.field.toPlainText())
+        self._enable()
+
+    def _go(self) -> None:
+        (self.stop_wanted.emit if self._writing else self._send)()
+
+    def _send(self) -> None:
+        if not self._writing and not self._draft.reading:
+            self.complain("")
+            self.send_wanted.emit(self.field.toPlainText())
+
+
+class Chip(QWidget):
+    """A file that waits to be sent."""
+
+    def __init__(self, look: Look, file: Any, remove: Callable[[], Any]) -> None:
+        super().__init__()
+        self.setProperty("kind", "bubble")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        icon = QLabel()
+        name = {"image": "image", "sound": "sound"}.get(file.kind, "file")
+        icon.setPixmap(look.icon(name).pixmap(QSize(16, 16)))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID, 2, 2, 2)
+        row.setSpacing(GRID // 2)
+        row.addWidget(icon)
+        text = label(self.fontMetrics().elidedText(file.name, Qt.TextElideMode.ElideMiddle, 220))
+        row.addWidget(text)
+        row.addWidget(icon_button(look, "close", tr("Remove {name}", name=file.name), remove, size=12))
+        self.setToolTip(" · ".join(filter(None, (file.name, size(file.nbytes), file.note))))

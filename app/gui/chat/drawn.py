@@ -1,0 +1,93 @@
+"""Formulas as pictures for rich text: drawn beside the UI thread, kept, and announced when they are ready."""
+
+from __future__ import annotations
+
+from html import escape
+from math import ceil
+
+from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QUrl, Signal
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QTextDocument
+from PySide6.QtSvg import QSvgRenderer
+
+from app.bridge import Work
+from app.gui.look import Look
+from app.gui.viewmodels.chat.formulas import Drawing, draw
+from app.gui.viewmodels.chat.markdown import Formula, Piece, as_source, filled
+
+_EDGE = 1.0  # pixels that the drawing leaves free on every side
+_POINT = 4 / 3  # pixels a point
+
+
+class Drawn(QObject):
+    """One a pane. `ready` comes after formulas that were asked for have been drawn, or could not be."""
+
+    ready = Signal()
+
+    def __init__(self, look: Look, work: Work) -> None:
+        super().__init__()
+        self._look, self._work = look, work
+        self._drawings: dict[tuple[Formula, float, str], Drawing | None] = {}
+        self._asked: set[tuple[Formula, float, str]] = set()
+        self._images: dict[tuple[Formula, float, str, float], QImage] = {}
+
+    def html(self, piece: Piece, document: QTextDocument, ratio: float) -> tuple[str, bool]:
+        """A piece's HTML with pictures in `document`; and whether some of them are still to come."""
+        if not piece.formulas:
+            return piece.html[0], False
+        waiting = False
+        parts = []
+        for number, formula in enumerate(piece.formulas):
+            key = (formula, self._size, self._look.theme.text)
+            if key not in self._drawings:
+                waiting = True
+                self._ask(key)
+            drawing = self._drawings.get(key)
+            if drawing is None:
+                parts.append(as_source(formula))
+                continue
+            name = f"formula:{number}"
+            image = self._image(key, drawing, ratio)
+            document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), image)
+            size = image.deviceIndependentSize()
+            align = "baseline" if formula.display else "middle"
+            parts.append(
+                f'<img src="{name}" width="{size.width():.0f}" height="{size.height():.0f}"'
+                f' alt="{escape(formula.tex)}" style="vertical-align:{align}">'
+            )
+        return filled(piece, parts), waiting
+
+    @property
+    def _size(self) -> float:
+        return round(self._look.font().pointSizeF() * _POINT * 1.08, 1)
+
+    def _ask(self, key: tuple[Formula, float, str]) -> None:
+        if key in self._asked:
+            return
+        self._asked.add(key)
+        formula, size, colour = key
+
+        def done(drawing: Drawing | None) -> None:
+            self._drawings[key] = drawing
+            self.ready.emit()
+
+        self._work.run(lambda: draw(formula.tex, formula.display, size, colour), done)
+
+    def _image(self, key: tuple[Formula, float, str], drawing: Drawing, ratio: float) -> QImage:
+        found = self._images.get((*key, ratio))
+        if found is not None:
+            return found
+        width, height = drawing.width + 2 * _EDGE, drawing.height + 2 * _EDGE
+        up, down = drawing.height - drawing.depth + _EDGE, drawing.depth + _EDGE
+        # Qt puts the middle of a picture a quarter of an x above the line: room is added until that is right
+        rise = QFontMetricsF(self._look.font()).xHeight() / 2
+        room = height if key[0].display else float(ceil(max(2 * up - rise, 2 * down + rise)))
+        top = 0.0 if key[0].display else (room + rise) / 2 - up
+        image = QImage(round(width * ratio), round(room * ratio), QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        renderer = QSvgRenderer(QByteArray(drawing.svg.encode()))
+        renderer.render(painter, QRectF(0, top * ratio, width * ratio, height * ratio))
+        painter.end()
+        image.setDevicePixelRatio(ratio)
+        self._images[(*key, ratio)] = image
+        return image

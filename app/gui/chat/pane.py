@@ -1,0 +1,362 @@
+"""The chat pane: the list of conversations, the open one, the field to type in, and the panel with its settings.
+
+Puts the views and view-models together; what the actions do is in `deeds.py`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.gui.actions import wear
+from app.gui.buttons import icon_button, label
+from app.gui.chat.composer import Composer
+from app.gui.chat.deeds import Deeds
+from app.gui.chat.drawn import Drawn
+from app.gui.chat.files import Files
+from app.gui.chat.modelbox import ModelBox
+from app.gui.chat.panel import Panel
+from app.gui.chat.shelfview import ShelfView
+from app.gui.chat.transcript import Transcript
+from app.gui.desk import Desk
+from app.gui.empty import Empty
+from app.gui.pane import Pane
+from app.gui.store import conversations, messages
+from app.gui.store.messages import Message
+from app.gui.texts import tr
+from app.gui.theme import GRID
+from app.gui.viewmodels.chat.draft import DraftModel
+from app.gui.viewmodels.chat.markdown import Growing
+from app.gui.viewmodels.chat.rows import Row, Rows
+from app.gui.viewmodels.chat.shelf import Shelf
+from app.gui.viewmodels.chat.talk import Talk
+
+
+def make(desk: Desk) -> Pane:
+    return ChatPane(desk)
+
+
+def _later(seconds: float, run: Callable[[], None]) -> None:
+    QTimer.singleShot(round(seconds * 1000), run)
+
+
+class ChatPane(Pane):
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.talk = Talk(desk.store, desk.core, _later, desk.say)
+        self.shelf = Shelf(desk.store, desk.say, datetime.date.today)
+        self.draft = DraftModel(desk.store, desk.work, desk.places.attachments, desk.core.hear)
+        self.files = Files(desk, self)
+        self.rows = Rows()
+        self._editing: int | None = None
+        self._answering: int | None = None
+        self.shelf_view = ShelfView(desk.look, self.shelf, self.begin)
+        self.transcript = Transcript(
+            desk.look, Drawn(desk.look, desk.work), lambda *what: self.deeds.perform(*what), self._read
+        )
+        self._shown: int | None = None  # which conversation the rows are of
+        self.composer = Composer(desk.look, self.draft)
+        self.model_box = ModelBox(desk)
+        self.panel = Panel(desk.look, self.talk, desk.store)
+        self.empty = Empty(desk.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
+        self.deeds = Deeds(self)
+        self._build()
+        self._connect()
+        desk.store.ask(messages.settle)
+        desk.store.ask(conversations.purge)
+        self.shelf.look()
+        last = desk.preferences.get("conversation")
+        self.draft.open(last)
+        if last is not None:
+            self.talk.open(int(last))
+        self._show_empty()
+
+    def _build(self) -> None:
+        self.title = label(kind="heading")
+        wear(toggle := icon_button(self.desk.look, "sliders", ""), self.desk.actions["chat.panel"])
+        wear(self.composer.attach, self.desk.actions["chat.attach"])
+        head = QHBoxLayout()
+        head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
+        head.addWidget(self.model_box)
+        head.addStretch(1)
+        head.addWidget(self.title)
+        head.addStretch(1)
+        head.addWidget(toggle)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.empty)
+        self.stack.addWidget(self.transcript)
+        middle = QWidget()
+        middle.setMinimumWidth(360)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.stack, 1)
+        self._composer_row = QHBoxLayout()
+        self._composer_row.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID * 2)
+        self._composer_row.addStretch(1)
+        self._composer_row.addWidget(self.composer, 100)
+        self._composer_row.addStretch(1)
+        column.addLayout(self._composer_row)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
+        for part in (self.shelf_view, middle, self.panel):
+            self.splitter.addWidget(part)
+        self.shelf_view.setMinimumWidth(200)
+        self.shelf_view.setMaximumWidth(400)
+        self.panel.setMinimumWidth(260)
+        self.panel.setMaximumWidth(400)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([*self.desk.preferences.get("chat.widths", [264, 700, 300])])
+        self.panel.setVisible(bool(self.desk.preferences.get("chat.panel", False)))
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.splitter)
+
+    def _connect(self) -> None:
+        talk = self.talk
+        talk.changed.connect(self._show)
+        talk.grew.connect(self._grew)
+        talk.busy.connect(self._show_busy)
+        talk.begun.connect(self.draft.follow)
+        talk.listed.connect(self.shelf.look)
+        talk.configured.connect(self._show_settings)
+        self.shelf.changed.connect(self._show_title)
+        self.shelf.deleted.connect(lambda id: self.begin() if id == talk.id else None)
+        self.shelf_view.chosen.connect(self.open)
+        self.shelf_view.menu_wanted.connect(self.deeds.list_menu)
+        self.transcript.menu_wanted.connect(self.deeds.message_menu)
+        self.composer.send_wanted.connect(self.send)
+        self.composer.stop_wanted.connect(self.stop)
+        self.composer.edit_ended.connect(self._end_edit)
+        self.model_box.picked.connect(lambda name: talk.configure(model=name))
+        self.model_box.listed.connect(self._choose_usual)
+        self.splitter.splitterMoved.connect(lambda *_: self.desk.preferences.put("chat.widths", self.splitter.sizes()))
+        self.desk.found.append(self._found)
+        self.desk.wiped.connect(self._begin_anew)
+
+    # -- the pane
+
+    def entered(self) -> None:
+        self.composer.field.setFocus()
+
+    def _begin_anew(self) -> None:
+        self.talk.stop()
+        self.begin()
+        self.shelf.look()
+
+    def take(self, files: Sequence[Path]) -> None:
+        self.draft.add(files)
+        self.composer.field.setFocus()
+
+    def stop(self) -> bool:
+        if self._editing is not None or self._answering is not None:
+            self._end_edit()
+            return True
+        if self.talk.stop():
+            return True
+        if self.transcript.chosen is not None:
+            self.transcript.choose(None)
+            return True
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            bar = self.transcript.verticalScrollBar()
+            bar.setValue(bar.value() + (bar.pageStep() if event.key() == Qt.Key.Key_PageDown else -bar.pageStep()))
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self._fit_composer()
+
+    def _fit_composer(self) -> None:
+        self.composer.setMaximumWidth(self.transcript.column[1] + GRID * 4)
+
+    # -- conversations
+
+    def begin(self) -> None:
+        """A new conversation."""
+        self._end_edit()
+        self.talk.new(self.model_box.usual())
+        self.composer.field.setFocus()
+
+    def open(self, id: int) -> None:
+        if id != self.talk.id:
+            self._end_edit()
+            self.talk.open(id)
+
+    def step(self, by: int) -> None:
+        id = self.shelf.neighbour(self.talk.id, by)
+        if id is not None:
+            self.open(id)
+
+    def search(self) -> None:
+        self.shelf_view.field.setFocus()
+        self.shelf_view.field.selectAll()
+
+    def rename(self, id: int) -> None:
+        self.shelf_view.edit_name(id)
+
+    def imported(self, id: int) -> None:
+        self.shelf.look()
+        self.talk.open(id)
+
+    def toggle_panel(self) -> None:
+        shown = self.panel.isHidden()
+        self.panel.setVisible(shown)
+        self.desk.preferences.put("chat.panel", shown)
+        (self.panel.system if shown else self.composer.field).setFocus()
+
+    # -- messages
+
+    def send(self, text: str) -> None:
+        if self._editing is not None:
+            editing, self._editing = self._editing, None
+            self._end_edit()
+            self.talk.edit(editing, text)
+        elif self._answering is not None:
+            answering, self._answering = self._answering, None
+            self._end_edit()
+            self.talk.answer_call(answering, text)
+        elif self.talk.send(text, self.draft.files):
+            self.draft.clear()
+        self.transcript.to_end()
+
+    def edit(self, id: int) -> None:
+        """Into the field with it; Enter makes the new version."""
+        self._editing = id
+        own = self.talk.tree[id].role == "user"
+        self.composer.edit_mode(
+            tr("You edit a message. The old one stays as another version.") if own else tr("You edit this answer.")
+        )
+        self.composer.put(self.talk.tree[id].text)
+        self.composer.field.setFocus()
+
+    def answer_call(self, id: int) -> None:
+        self._answering = id
+        self.composer.edit_mode(tr("Type what the tool answers."))
+        self.composer.field.setFocus()
+
+    def _end_edit(self) -> None:
+        if self.composer.mode.isVisibleTo(self.composer):
+            self._editing = self._answering = None
+            self.composer.edit_mode("")
+            self.composer.put("")
+
+    def choose(self, by: int) -> None:
+        """Walk through the messages with the keyboard."""
+        ids = [message.id for message in self.talk.path]
+        if not ids:
+            return
+        chosen = self.transcript.chosen
+        at = ids.index(chosen) + by if chosen in ids else len(ids) - 1 if by < 0 else 0
+        self.transcript.choose(ids[max(0, min(len(ids) - 1, at))])
+
+    def fold(self, id: int) -> None:
+        self.rows.unfolded ^= {id}
+        self.transcript.show_rows(self._all_rows())
+
+    # -- what is shown
+
+    def _show(self) -> None:
+        if self._shown != self.talk.id or self.talk.id is None:
+            self._shown = self.talk.id
+            self.rows.forget()
+            self.transcript.forget()
+            self._read_ahead()
+        self.transcript.chosen = None
+        self.transcript.show_rows(self._all_rows(), to_end=True)
+        self.stack.setCurrentWidget(self.transcript if self.talk.path else self.empty)
+        self.shelf_view.show_current(self.talk.id)
+        self.desk.preferences.put("conversation", self.talk.id)
+        self._keep_draft_place()
+        self._show_title()
+        self._show_busy()
+        self._fit_composer()
+
+    def _keep_draft_place(self) -> None:
+        place = "new" if self.talk.id is None else str(self.talk.id)
+        if place != self.draft.place:
+            self.draft.text, self.draft.files = "", []
+            self.draft.open(self.talk.id)
+
+    def _all_rows(self) -> list[Row]:
+        path = self.talk.path
+        rows: list[Row] = []
+        for i, message in enumerate(path):
+            if self.rows.has_read(message):
+                rows += self._rows_of(message, i == len(path) - 1)
+            else:
+                rows += self.rows.unread(message)
+        return rows
+
+    def _read(self, id: int) -> list[Row]:
+        """A reply comes into sight."""
+        return self._rows_of(self.talk.tree[id], id == self.talk.head.leaf)
+
+    def _read_ahead(self) -> None:
+        """Replies are read beside the UI thread, the last first, so that scrolling back finds them read."""
+        shown = self._shown
+        for message in reversed(self.talk.path):
+            if not self.rows.has_read(message):
+                self.desk.work.run(
+                    lambda text=message.text: Growing(text),
+                    lambda read, id=message.id: self.rows.take(id, read) if self._shown == shown else None,
+                )
+
+    def _rows_of(self, message: Message, last: bool) -> list[Row]:
+        reply = self.talk.reply
+        doing = reply.doing if reply is not None and reply.message.id == message.id else ""
+        return self.rows.of(message, *self.talk.versions(message.id), doing, last)
+
+    def _grew(self, message: Message) -> None:
+        path = self.talk.path
+        if any(message.id == shown.id for shown in path):
+            self.transcript.replace(message.id, self._rows_of(message, message.id == path[-1].id))
+
+    def _show_busy(self) -> None:
+        self.composer.show_writing(self.talk.writing)
+
+    def _show_settings(self) -> None:
+        self.model_box.show_model(self.talk.head.model)
+        self._show_empty()
+
+    def _show_title(self) -> None:
+        summary = next((line for line in self.shelf.all if line.id == self.talk.id), None)
+        title = summary.title if summary is not None else self.talk.head.title
+        shown = self.title.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, 360)
+        self.title.setText(shown if self.talk.id is not None else "")
+
+    def _choose_usual(self) -> None:
+        if not self.talk.head.model and (usual := self.model_box.usual()):
+            self.talk.configure(model=usual)
+        self._show_empty()
+
+    def _show_empty(self) -> None:
+        """One action: a first question, or a first model."""
+        if self.talk.head.model:
+            question = tr("What can you help me with?")
+            self.empty.offer(question, lambda: self.send(question))
+        else:
+            self.empty.offer(tr("Choose a folder with a model"), self.model_box.choose_folder, main=True)
+
+    def _found(self, typed: str) -> list[tuple[str, Callable[[], Any]]]:
+        """For the palette: conversations and models."""
+        lines = [(line.title, self._opens(line.id)) for line in self.shelf.all[:200]] if typed.strip() else []
+        models = [(tr("Answer with {model}", model=name), self._picks(name)) for name in self.model_box.known]
+        return [*lines, *models]
+
+    def _opens(self, id: int) -> Callable[[], Any]:
+        return lambda: (self.desk.open_pane("chat"), self.open(id))
+
+    def _picks(self, name: str) -> Callable[[], Any]:
+        return lambda: (self.desk.open_pane("chat"), self.model_box.pick(name))

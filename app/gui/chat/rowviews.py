@@ -1,0 +1,298 @@
+"""How each kind of row looks. A view shows one row after another: it is bound anew when it comes into sight again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.gui.buttons import icon_button, label, text_button
+from app.gui.chat.richtext import RichText
+from app.gui.style import restate
+from app.gui.texts import mark, size, tr
+from app.gui.theme import GRID
+from app.gui.viewmodels.chat.rows import Row
+
+if TYPE_CHECKING:
+    from app.gui.chat.drawn import Drawn
+    from app.gui.look import Look
+
+Do = Callable[..., Any]  # do("copy", message), do("turn", message, -1), ...
+THUMB = 96
+_PAD = 6  # what a flat button leaves free around its icon: it is moved left so that the icon stands in line
+
+
+class RowView(QWidget):
+    """The base: remembers what it shows, so that the same row is not drawn twice."""
+
+    above = GRID  # free space before it
+
+    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+        super().__init__()
+        self.look, self.drawn, self.do = look, drawn, do
+        self.row: Row | None = None
+        self.waiting = False  # for formulas
+
+    def bind(self, row: Row) -> None:
+        if row != self.row or self.waiting:
+            before, self.row = self.row, row
+            self.fill(row, before)
+
+    def fill(self, row: Row, before: Row | None) -> None:
+        raise NotImplementedError
+
+    def measure(self, width: int) -> int:
+        raise NotImplementedError
+
+
+class ProseView(RowView):
+    above = 2
+
+    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.text = RichText(look, self)
+        self.text.setAccessibleName(tr("Reply"))
+
+    def fill(self, row: Row, before: Row | None) -> None:
+        assert row.piece is not None
+        html, self.waiting = self.drawn.html(row.piece, self.text.document(), self.devicePixelRatioF())
+        self.text.show_html(html)
+
+    def measure(self, width: int) -> int:
+        height = self.text.height_for(width)
+        self.text.setGeometry(0, 0, width, height)
+        return height
+
+
+class SaidView(RowView):
+    """What a person said: as it was typed, in a bubble on the right, with files above and a few buttons below."""
+
+    above = GRID * 3
+
+    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.bubble = QWidget(self)
+        self.bubble.setProperty("kind", "bubble")
+        self.bubble.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.text = RichText(look, self.bubble)
+        self.text.setAccessibleName(tr("You"))
+        self.files = QLabel(self)
+        self.files.setProperty("kind", "second")
+        self.files.setWordWrap(True)
+        self.pictures: list[QLabel] = []
+        self.bar = Buttons(look, lambda *what: self._act(*what), ("copy", "edit", "delete"), self)
+
+    def _act(self, *what: Any) -> None:
+        if self.row is not None:
+            self.do(what[0], self.row.message, *what[1:])
+
+    def fill(self, row: Row, before: Row | None) -> None:
+        self.text.document().setDefaultFont(self.look.font())
+        self.text.setPlainText(row.text)
+        others = [f for f in row.files if f.kind != "image"]
+        told = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
+        self.files.setText("\n".join(told))
+        for picture in self.pictures:
+            picture.deleteLater()
+        self.pictures = [self._picture(f.path, f.name) for f in row.files if f.kind == "image"]
+        self.bar.bind(row)
+
+    def _picture(self, path: str, name: str) -> QLabel:
+        shown = QLabel(self)
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(path)
+        if picture.isNull():
+            shown.setText(name)
+        else:
+            side = round(THUMB * ratio)
+            picture = picture.scaled(
+                QSize(side * 2, side), Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            )
+            picture.setDevicePixelRatio(ratio)
+            shown.setPixmap(picture)
+        shown.setAccessibleName(name)
+        shown.setToolTip(name)
+        shown.adjustSize()
+        shown.show()
+        return shown
+
+    def measure(self, width: int) -> int:
+        y, right = 0, width
+        for picture in reversed(self.pictures):
+            right -= picture.width() + GRID
+            picture.move(right + GRID, 0)
+            y = max(y, picture.height() + GRID)
+        if self.files.text():
+            self.files.setAlignment(Qt.AlignmentFlag.AlignRight)
+            height = self.files.heightForWidth(width)
+            self.files.setGeometry(0, y, width, height)
+            y += height + GRID // 2
+        self.files.setVisible(bool(self.files.text()))
+        shown = bool(self.row and self.row.text)
+        self.bubble.setVisible(shown)
+        if shown:
+            pad, widest = GRID * 2, round(width * 0.85)
+            document = self.text.document()
+            document.setTextWidth(-1)
+            inner = min(widest - 2 * pad, round(document.idealWidth()) + 2)
+            height = self.text.height_for(inner)
+            self.bubble.setGeometry(width - inner - 2 * pad, y, inner + 2 * pad, height + 2 * GRID + 4)
+            self.text.setGeometry(pad, GRID + 2, inner, height)
+            y += self.bubble.height()
+        self.bar.adjustSize()
+        self.bar.setGeometry(width - self.bar.sizeHint().width() + _PAD, y + 2, self.bar.sizeHint().width(), 28)
+        return y + 30
+
+
+class ThoughtView(RowView):
+    """Reasoning, folded until a person wants to read it."""
+
+    above = GRID * 2
+
+    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.head = QPushButton(self)
+        self.head.setProperty("kind", "fold")
+        self.head.setIconSize(QSize(14, 14))
+        self.head.clicked.connect(lambda checked=False: self.row and self.do("fold", self.row.message))
+        self.text = RichText(look, self)
+        self.text.setAccessibleName(tr("Thoughts"))
+
+    def fill(self, row: Row, before: Row | None) -> None:
+        self.head.setText(row.title)
+        self.head.setIcon(self.look.icon("down" if row.open else "right"))
+        self.head.setToolTip(tr("Hide the thoughts") if row.open else tr("Show the thoughts"))
+        self.head.setAccessibleName(f"{row.title}. {self.head.toolTip()}")
+        self.text.setVisible(row.open)
+        if row.open:
+            self.text.document().setDefaultFont(self.look.font())
+            self.text.setTextColor(self.palette().placeholderText().color())
+            self.text.setPlainText(row.text)
+
+    def measure(self, width: int) -> int:
+        hint = self.head.sizeHint()
+        self.head.setGeometry(-_PAD, 0, min(width, hint.width()), hint.height())
+        y = hint.height() + _PAD
+        if self.row is not None and self.row.open:
+            height = self.text.height_for(width - GRID * 3)
+            self.text.setGeometry(GRID * 3, y + 4, width - GRID * 3, height)
+            y += height + GRID
+        return y
+
+
+class CallView(RowView):
+    """A tool that the model wants to use, and where a person can say what came of it."""
+
+    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.box = QWidget(self)
+        self.box.setProperty("kind", "codebox")
+        self.box.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.name = label(kind="title")
+        self.arguments = label(wrap=True)
+        self.arguments.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.answer = text_button(tr("Answer for the tool"), self._answer)
+        column = QVBoxLayout(self.box)
+        column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
+        column.addWidget(self.name)
+        column.addWidget(self.arguments)
+        column.addWidget(self.answer, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _answer(self) -> None:
+        if self.row is not None:
+            self.do("answer", self.row.message)
+
+    def fill(self, row: Row, before: Row | None) -> None:
+        assert row.call is not None
+        self.name.setText(tr("Wants to use {tool}", tool=row.call.name))
+        self.arguments.setFont(self.look.mono)
+        self.arguments.setText(row.call.arguments)
+        self.answer.setVisible(row.open)
+
+    def measure(self, width: int) -> int:
+        self.box.setFixedWidth(width)
+        height = self.box.layout().heightForWidth(width)
+        self.box.setGeometry(0, 0, width, height)
+        return height
+
+
+class FootView(RowView):
+    """Under a reply: what it took, and what can be done with it."""
+
+    above = 2
+
+    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.told = QLabel(self)
+        self.told.setWordWrap(True)
+        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.bar = Buttons(look, self._act, ("copy", "regenerate", "continue", "edit", "delete"), self)
+
+    def _act(self, *what: Any) -> None:
+        if self.row is not None:
+            self.do(what[0], self.row.message, *what[1:])
+
+    def fill(self, row: Row, before: Row | None) -> None:
+        self.told.setText(row.text)
+        restate(self.told, kind="figures", level=row.level)
+        self.bar.bind(row)
+
+    def measure(self, width: int) -> int:
+        row = self.row
+        bar = self.bar.sizeHint().width() if row is not None and row.can else 0
+        self.bar.setVisible(bar > 0)
+        self.bar.setGeometry(-_PAD, 0, bar, 28)
+        one_line = QFontMetricsF(self.told.font()).horizontalAdvance(self.told.text()) + 8
+        if one_line <= width - bar - GRID * 2:
+            self.told.setGeometry(bar + (GRID if bar else 0), 0, width - bar - GRID, 28)
+            return 28
+        height = self.told.heightForWidth(width)
+        self.told.setGeometry(0, 28 if bar else 0, width, height)
+        return (28 if bar else 0) + height + 4
+
+
+_DOES = {
+    "copy": ("copy", mark("Copy")),
+    "edit": ("edit", mark("Edit")),
+    "regenerate": ("retry", mark("Answer again")),
+    "continue": ("continue", mark("Continue")),
+    "delete": ("trash", mark("Delete")),
+}
+
+
+class Buttons(QWidget):
+    """Versions, and the things that can be done with a message."""
+
+    def __init__(self, look: Look, act: Callable[..., Any], names: tuple[str, ...], parent: QWidget) -> None:
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self.before = icon_button(look, "left", tr("Version before"), lambda: act("turn", -1), size=14)
+        self.which = label(kind="second")
+        self.after = icon_button(look, "right", tr("Next version"), lambda: act("turn", 1), size=14)
+        for part in (self.before, self.which, self.after):
+            row.addWidget(part)
+        self.buttons = {}
+        for name in names:
+            icon, title = _DOES[name]
+            self.buttons[name] = icon_button(look, icon, tr(title), _act(act, name), size=16)
+            row.addWidget(self.buttons[name])
+
+    def bind(self, row: Row) -> None:
+        several = row.versions > 1
+        for part in (self.before, self.which, self.after):
+            part.setVisible(several)
+        self.which.setText(f"{row.version}/{row.versions}")
+        self.before.setEnabled(row.version > 1)
+        self.after.setEnabled(row.version < row.versions)
+        for name, button in self.buttons.items():
+            button.setVisible(name in row.can)
+        self.layout().activate()
+
+
+def _act(act: Callable[..., Any], name: str) -> Callable[[], Any]:
+    return lambda: act(name)

@@ -1,0 +1,338 @@
+"""The conversation, drawn only where it is in sight: however long it is, a screenful of widgets is all there is.
+
+Rows outside have a guessed height until they were seen once; when a guess was wrong, what a person looks at stays where
+it is. While the end is in sight, it stays in sight as the reply grows.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate, takewhile
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+
+from app.gui.chat.codeview import CodeView
+from app.gui.chat.drawn import Drawn
+from app.gui.chat.rowviews import CallView, FootView, ProseView, RowView, SaidView, ThoughtView
+from app.gui.look import Look
+from app.gui.texts import tr
+from app.gui.theme import GRID
+from app.gui.viewmodels.chat.rows import Row
+
+READING = 72  # characters in a line
+_KINDS: dict[str, type[RowView]] = {
+    "said": SaidView,
+    "thought": ThoughtView,
+    "prose": ProseView,
+    "code": CodeView,
+    "call": CallView,
+    "foot": FootView,
+}
+_NEAR = 8  # pixels from the end that count as the end
+
+
+class Transcript(QAbstractScrollArea):
+    """`menu_wanted(message, global position)`: a right click on a row."""
+
+    menu_wanted = Signal(int, object)
+
+    def __init__(
+        self,
+        look: Look,
+        drawn: Drawn,
+        do: Callable[..., Any],
+        read: Callable[[int], Sequence[Row]] = lambda message: (),
+    ) -> None:
+        """`read(message)`: the rows that an unread row stands for."""
+        super().__init__()
+        self._read = read
+        self.setProperty("kind", "plain")
+        self.setAccessibleName(tr("Conversation"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.verticalScrollBar().setSingleStep(48)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self._look, self._drawn, self._do = look, drawn, do
+        self.rows: list[Row] = []
+        self._heights: list[float] = []
+        self._tops: list[float] = [0.0]
+        self._seen: dict[tuple[int, str, int], tuple[Row, int, float]] = {}  # measured: row, width, height
+        self.views: dict[int, RowView] = {}  # by index
+        self._spare: dict[str, list[RowView]] = {}
+        self.stick = True  # the end stays in sight
+        self._placing = False
+        self.chosen: int | None = None  # the message that the keyboard is at
+        drawn.ready.connect(self._again)
+        look.changed.connect(self.redraw)
+
+    # -- what is shown
+
+    def show_rows(self, rows: Sequence[Row], to_end: bool = False) -> None:
+        """Another list of rows. Views of rows that are still there stay where they are."""
+        kept = {view.row.key: view for view in self.views.values() if view.row is not None}
+        self.rows = list(rows)
+        self.views = {}
+        for i, row in enumerate(self.rows):
+            if row.key in kept and _KINDS[row.kind] is type(kept[row.key]):
+                self.views[i] = kept.pop(row.key)
+        for view in kept.values():
+            self._put_away(view)
+        self._guess_all()
+        if to_end:
+            self.stick = True
+        self._place()
+
+    def replace(self, message: int, rows: Sequence[Row]) -> None:
+        """The rows of one message are others: it grew. All that lies before it is left alone."""
+        end = next((i + 1 for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].message == message), None)
+        if end is None:
+            return
+        first = end
+        while first > 0 and self.rows[first - 1].message == message:
+            first -= 1
+        if end != len(self.rows):
+            self.show_rows([*self.rows[:first], *rows, *self.rows[end:]])
+            return
+        kept = {view.row.key: self.views.pop(i) for i, view in list(self.views.items()) if i >= first and view.row}
+        width, line = self.column[1], self._line
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self.rows[first:], rows, strict=False)))
+        for i, row in enumerate(rows, first):
+            if row.key in kept and _KINDS[row.kind] is type(kept[row.key]):
+                self.views[i] = kept.pop(row.key)
+        for view in kept.values():
+            self._put_away(view)
+        start = first + same
+        self.rows[start:] = rows[same:]
+        self._heights[start:] = [self._guess(row, width, line) for row in rows[same:]]
+        self._tops[start:] = accumulate(self._heights[start:], initial=self._tops[start])
+        self._place()
+
+    def forget(self) -> None:
+        """Another conversation: what was measured is of no use any more."""
+        self._seen.clear()
+
+    def redraw(self) -> None:
+        """Colours or sizes changed: everything is measured and drawn anew."""
+        for view in [*self.views.values(), *(v for spare in self._spare.values() for v in spare)]:
+            view.deleteLater()
+        self.views, self._spare, self._seen = {}, {}, {}
+        self._guess_all()
+        self._place()
+
+    def choose(self, message: int | None) -> None:
+        """Mark a message, and bring it into sight."""
+        self.chosen = message
+        if message is not None:
+            first = next((i for i, row in enumerate(self.rows) if row.message == message), None)
+            if first is not None:
+                top, height = self._tops[first], self.viewport().height()
+                if not self.verticalScrollBar().value() <= top <= self.verticalScrollBar().value() + height * 0.6:
+                    self.verticalScrollBar().setValue(round(top - GRID * 2))
+        self.viewport().update()
+
+    def to_end(self) -> None:
+        self.stick = True
+        self._place()
+
+    @property
+    def column(self) -> tuple[int, int]:
+        """Where the reading column begins, and how wide it is."""
+        room = self.viewport().width() - 4 * GRID
+        width = min(room, round(QFontMetricsF(self._look.font()).averageCharWidth() * READING * 1.12))
+        return (self.viewport().width() - width) // 2, max(120, width)
+
+    # -- where everything lies
+
+    def _guess_all(self) -> None:
+        width, line = self.column[1], self._line
+        self._heights = [self._guess(row, width, line) for row in self.rows]
+        self._tops = [0.0, *accumulate(self._heights)]
+
+    @property
+    def _line(self) -> float:
+        return QFontMetricsF(self._look.font()).lineSpacing()
+
+    def _guess(self, row: Row, width: int, line: float) -> float:
+        seen = self._seen.get(row.key)
+        if seen is not None and seen[1] == width and (seen[0] is row or seen[0] == row):
+            return seen[2]
+        if row.kind == "unread":
+            return 60 + (len(row.text) / READING + row.text.count("\n") * 0.8) * line * 1.3
+        if row.kind == "foot":
+            return 30.0
+        if row.kind == "code":
+            return 64 + (row.text.count("\n") + 1) * line
+        if row.kind == "thought":
+            return 2 * GRID + 28.0 + (len(row.text) / READING + row.text.count("\n")) * line
+        lines = len(row.text) / READING + row.text.count("\n") * 0.7 + 1
+        return _KINDS[row.kind].above + lines * line * 1.45
+
+    def _place(self) -> None:
+        if self._placing:
+            return
+        self._placing = True
+        try:
+            self._settle()
+        finally:
+            self._placing = False
+
+    def _settle(self) -> None:
+        bar, view_height = self.verticalScrollBar(), self.viewport().height()
+        left, width = self.column
+        for _ in range(8):
+            self._set_range()
+            if self.stick:
+                bar.setValue(bar.maximum())
+            top = bar.value()
+            moved = self._read_in_sight(top, view_height)
+            wrong = bool(moved)
+            for i in self._in_sight(top, view_height):
+                height = self._measured(i, width)
+                if abs(height - self._heights[i]) > 0.5:
+                    if self._tops[i] < top:
+                        moved += height - self._heights[i]
+                    self._heights[i] = height
+                    wrong = True
+            if not wrong:
+                break
+            self._tops = [0.0, *accumulate(self._heights)]
+            self._set_range()
+            if not self.stick and moved:
+                bar.setValue(round(top + moved))
+        self._put_in_place(bar.value(), view_height, left, width)
+
+    def _read_in_sight(self, top: int, height: int) -> float:
+        """Put the rows of replies that come into sight in place of their stand-ins. Returns how far that moves what is
+        looked at."""
+        moved = 0.0
+        width, line = self.column[1], self._line
+        while (i := next((i for i in self._in_sight(top, height) if self.rows[i].kind == "unread"), None)) is not None:
+            rows = list(self._read(self.rows[i].message))
+            heights = [self._guess(row, width, line) for row in rows]
+            if self._tops[i] < top:
+                moved += sum(heights) - self._heights[i]
+            by = len(rows) - 1
+            self.views = {at if at < i else at + by: view for at, view in self.views.items()}
+            self.rows[i : i + 1], self._heights[i : i + 1] = rows, heights
+            self._tops = [0.0, *accumulate(self._heights)]
+        return moved
+
+    def _set_range(self) -> None:
+        height = self.viewport().height()
+        total = self._tops[-1] + GRID * 4
+        self.verticalScrollBar().setPageStep(round(height * 0.9))
+        self.verticalScrollBar().setRange(0, max(0, round(total - height)))
+
+    def _in_sight(self, top: float, height: int) -> range:
+        """Rows in sight, and half a screen around it."""
+        first = max(0, bisect_right(self._tops, top - height / 2) - 1)
+        last = bisect_right(self._tops, top + height * 1.5)
+        return range(first, min(len(self.rows), last))
+
+    def _measured(self, i: int, width: int) -> float:
+        row = self.rows[i]
+        view = self._view(i)
+        seen = self._seen.get(row.key)
+        if view.row == row and seen is not None and seen[1] == width and seen[0] == row and not view.waiting:
+            return seen[2]
+        view.bind(row)
+        view.resize(width, view.height())
+        height = float(view.measure(width) + view.above)
+        self._seen[row.key] = (row, width, height)
+        return height
+
+    def _view(self, i: int) -> RowView:
+        view = self.views.get(i)
+        if view is None:
+            row = self.rows[i]
+            spare = self._spare.get(row.kind)
+            view = spare.pop() if spare else self._make(row.kind)
+            self.views[i] = view
+            view.bind(row)
+            view.measure(self.column[1])
+        return view
+
+    def _make(self, kind: str) -> RowView:
+        view = _KINDS[kind](self._look, self._drawn, self._do)
+        view.setParent(self.viewport())
+        for part in (view, *view.findChildren(QWidget)):
+            part.installEventFilter(self)
+        return view
+
+    def _put_in_place(self, top: int, height: int, left: int, width: int) -> None:
+        sight = self._in_sight(top, height)
+        for i in [i for i in self.views if i not in sight]:
+            self._put_away(self.views.pop(i))
+        for i in sight:
+            view = self.views.get(i)
+            if view is not None:
+                y = round(self._tops[i] + view.above) - top
+                view.setGeometry(left, y, width, round(self._heights[i] - view.above))
+                view.show()
+        self.viewport().update()
+
+    def _put_away(self, view: RowView) -> None:
+        if view.isAncestorOf(self.focusWidget() or view.parentWidget()):
+            self.setFocus()
+        view.hide()
+        kind = next(kind for kind, type_of in _KINDS.items() if type_of is type(view))
+        self._spare.setdefault(kind, []).append(view)
+
+    # -- events
+
+    def _scrolled(self) -> None:
+        if not self._placing:
+            bar = self.verticalScrollBar()
+            self.stick = bar.value() >= bar.maximum() - _NEAR
+            self._place()
+
+    def _again(self) -> None:
+        """Formulas were drawn: rows that waited for them are bound anew."""
+        if any(view.waiting for view in self.views.values()):
+            for view in self.views.values():
+                if view.waiting and view.row is not None:
+                    self._seen.pop(view.row.key, None)
+            self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._guess_all()
+        self._place()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Everything is placed by `_place`."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ContextMenu:
+            row = self._row_of(watched)
+            if row is not None:
+                self.menu_wanted.emit(row.message, event.globalPos())  # type: ignore[attr-defined]
+                return True
+        if isinstance(event, QWheelEvent) and event.type() == QEvent.Type.Wheel:
+            event.ignore()
+        return super().eventFilter(watched, event)
+
+    def _row_of(self, watched: QObject) -> Row | None:
+        widget: Any = watched
+        while widget is not None and not isinstance(widget, RowView):
+            widget = widget.parent()
+        return widget.row if widget is not None else None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.chosen is None:
+            return
+        painter = QPainter(self.viewport())
+        left, _ = self.column
+        top = self.verticalScrollBar().value()
+        for i, view in self.views.items():
+            if self.rows[i].message == self.chosen:
+                y = round(self._tops[i] + view.above) - top
+                painter.fillRect(left - GRID * 2, y, 3, round(self._heights[i] - view.above), self._accent())
+        painter.end()
+
+    def _accent(self) -> Any:
+        return self.palette().accent()

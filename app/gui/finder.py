@@ -1,0 +1,156 @@
+"""The palette (Ctrl+K): type a few letters of any action, conversation or model, and press Enter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.gui.desk import Desk
+from app.gui.texts import tr
+from app.gui.theme import GRID
+
+_MOST = 60
+_WIDTH = 560
+
+
+@dataclass(frozen=True)
+class Entry:
+    title: str
+    hint: str  # its group, and its shortcut
+    run: Callable[[], Any]
+
+
+def score(title: str, typed: str) -> int | None:
+    """How well the letters typed fit a title: lower is better, None when they are not all there in order."""
+    where, letters = title.casefold(), typed.casefold().strip()
+    if not letters:
+        return 0
+    if (at := where.find(letters)) >= 0:
+        return at if at == 0 or not where[at - 1].isalnum() else 50 + at
+    at, gaps = -1, 0
+    for letter in letters:
+        found = where.find(letter, at + 1)
+        if found < 0:
+            return None
+        gaps += found - at - 1
+        at = found
+    return 100 + gaps
+
+
+class _Lines(QStyledItemDelegate):
+    """A title, and its hint on the right."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().paint(painter, option, index)
+        entry: Entry = index.data(Qt.ItemDataRole.UserRole)
+        painter.save()
+        painter.setPen(QColor(self._desk.look.theme.second))
+        room = option.rect.adjusted(GRID, 0, -GRID, 0)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, entry.hint)
+        painter.restore()
+
+
+class Finder(QWidget):
+    """A card over the window; Esc or a click elsewhere closes it."""
+
+    def __init__(self, window: QWidget, desk: Desk) -> None:
+        super().__init__(window)
+        self.setProperty("kind", "floating")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(tr("Find an action, a conversation or a model"))
+        self._desk = desk
+        self._entries: list[Entry] = []
+        self._back: QWidget | None = None
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(tr("Find an action, a conversation or a model"))
+        self.field.setAccessibleName(tr("Find an action, a conversation or a model"))
+        self.field.textChanged.connect(self._filter)
+        self.field.installEventFilter(self)
+        self.results = QListWidget()
+        self.results.setAccessibleName(tr("Found"))
+        self.results.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.results.setItemDelegate(_Lines(desk))
+        self.results.itemClicked.connect(self._choose)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID, GRID, GRID, GRID)
+        column.addWidget(self.field)
+        column.addWidget(self.results)
+        self.hide()
+
+    def open(self) -> None:
+        self._back = self.window().focusWidget()
+        self._entries = [
+            Entry(line.action.text(), "  ".join(filter(None, (line.group, line.keys))), line.action.trigger)
+            for line in self._desk.actions.listed
+            if line.action is not None and line.action.isEnabled()
+        ]
+        self.field.clear()
+        self._filter("")
+        window = self.parentWidget()
+        width = min(_WIDTH, window.width() - 4 * GRID)
+        self.setGeometry((window.width() - width) // 2, 8 * GRID, width, min(420, window.height() - 16 * GRID))
+        self.show()
+        self.raise_()
+        self.field.setFocus()
+
+    def shut(self) -> None:
+        self.hide()
+        if self._back is not None:
+            self._back.setFocus()
+
+    def _filter(self, typed: str) -> None:
+        entries = list(self._entries)
+        for source in self._desk.found:
+            entries += [Entry(title, "", run) for title, run in source(typed)]
+        fitting = [(score(entry.title, typed), entry) for entry in entries]
+        ranked = sorted(((s, e) for s, e in fitting if s is not None), key=lambda pair: pair[0])
+        self.results.clear()
+        for _, entry in ranked[:_MOST]:
+            item = QListWidgetItem(entry.title)
+            item.setData(Qt.ItemDataRole.UserRole, entry)
+            self.results.addItem(item)
+        self.results.setCurrentRow(0)
+
+    def _choose(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        entry: Entry = item.data(Qt.ItemDataRole.UserRole)
+        self.shut()
+        entry.run()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut and self.isVisible():
+            self.hide()
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            key = event.key()
+            if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+                step = 1 if key == Qt.Key.Key_Down else -1
+                count = max(1, self.results.count())
+                self.results.setCurrentRow((self.results.currentRow() + step) % count)
+                return True
+            if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._choose(self.results.currentItem())
+                return True
+            if key == Qt.Key.Key_Escape:
+                self.shut()
+                return True
+        return super().eventFilter(watched, event)

@@ -1,0 +1,1 @@
+"""The models pane: views only."""

@@ -1,0 +1,292 @@
+"""The models pane: pages of models on the left (on this machine, good choices, Hugging Face), one model's card beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.gui.actions import wear
+from app.gui.buttons import icon_button, label
+from app.gui.desk import Desk
+from app.gui.empty import Empty
+from app.gui.models.cardview import CardView
+from app.gui.models.defaults import DefaultsView
+from app.gui.models.linelist import LineList
+from app.gui.pane import Pane
+from app.gui.texts import size, tr
+from app.gui.theme import GRID
+from app.gui.viewmodels.models import lines
+from app.gui.viewmodels.models.card import Cards, Deed, title_of
+from app.gui.viewmodels.models.choices import Machinery, read_catalogue
+from app.gui.viewmodels.models.downloads import Downloads
+from app.gui.viewmodels.models.finding import Finding
+from app.gui.viewmodels.models.library import Library
+
+_POLL = 1500  # milliseconds between two looks at memory, while the pane is shown
+_HERE, _GOOD, _HUB = range(3)
+
+
+def make(desk: Desk) -> Pane:
+    return ModelsPane(desk)
+
+
+def _later(seconds: float, run: Callable[[], None]) -> None:
+    QTimer.singleShot(round(seconds * 1000), run)
+
+
+class ModelsPane(Pane):
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.library = Library(desk.core, desk.preferences, desk.say, _later, desk.models_changed)
+        self.machinery = Machinery(desk.core, desk.preferences)
+        self.finding = Finding(desk.work)
+        self.downloads = Downloads(desk.core, desk.preferences, desk.work.post, desk.say)
+        self.choices = read_catalogue()
+        self.cards = Cards(
+            desk.core, desk.preferences, self.library, self.machinery, self.finding, self.downloads, self.choices
+        )
+        self._add_actions()
+        self.pages = QTabBar()
+        self.field = QLineEdit()
+        self.list = LineList(desk.look, tr("Models"))
+        self.state = label(kind="second", wrap=True)
+        self.held = label(kind="second")
+        self.view = CardView(desk.look, self.do, DefaultsView(self.library))
+        self.empty = Empty(desk.look, "models", tr("Models on this machine"),
+                           tr("See what is here, or begin with a good choice that fits."))  # fmt: skip
+        self._build()
+        self._connect()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_POLL)
+        self._timer.timeout.connect(self.library.poll)
+        self.library.look()
+        self.machinery.look()
+        self._show()
+
+    def _add_actions(self) -> None:
+        group, add = tr("Models"), self.desk.actions.add
+        add(self, "models.search", tr("Search Hugging Face"), lambda: self.turn_to(_HUB), "Ctrl+F", group, "search")
+        add(self, "models.here", tr("Models on this machine"), lambda: self.turn_to(_HERE), "Ctrl+H", group)
+        add(self, "models.good", tr("Good choices"), lambda: self.turn_to(_GOOD), "Ctrl+G", group)
+        add(self, "models.folder", tr("Add a folder"), self.choose_folder, "Ctrl+O", group, "folder")
+        add(self, "models.again", tr("Look again"), self.look_again, "Ctrl+R F5", group, "retry")
+        add(self, "models.load", tr("Load or unload"), self.load_or_unload, "Ctrl+L", group)
+        add(self, "models.chat", tr("Chat with it"), lambda: self.do("chat"), "Ctrl+Return", group, "chat")
+        add(self, "models.download", tr("Download, pause or resume"), self.switch_download, "Ctrl+D", group, "download")
+        add(self, "models.delete", tr("Delete the model"), self.remove, "Ctrl+Shift+Backspace", group, "trash")
+
+    def _build(self) -> None:
+        for title in (tr("On this machine"), tr("Good choices"), tr("Hugging Face")):
+            self.pages.addTab(title)
+        self.pages.setAccessibleName(tr("Which models"))
+        self.pages.setDrawBase(False)
+        self.pages.setExpanding(False)
+        self.field.setClearButtonEnabled(True)
+        if (clear := self.field.findChild(QToolButton)) is not None:
+            clear.setAccessibleName(tr("Clear the search"))
+        wear(folder := icon_button(self.desk.look, "folder", ""), self.desk.actions["models.folder"])
+        top = QHBoxLayout()
+        top.setContentsMargins(GRID * 2, GRID, GRID, 0)
+        top.addWidget(self.field, 1)
+        top.addWidget(folder)
+        side = QWidget()
+        side.setProperty("kind", "side")
+        side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        side.setMinimumWidth(300)
+        side.setMaximumWidth(520)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, GRID // 2, 0, GRID)
+        column.addWidget(self.pages)
+        column.addLayout(top)
+        self.state.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
+        self.held.setContentsMargins(GRID * 2, 0, GRID * 2, 0)
+        column.addWidget(self.state)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.held)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.empty)
+        self.stack.addWidget(self.view)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setHandleWidth(1)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(side)
+        self.splitter.addWidget(self.stack)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([*self.desk.preferences.get("models.widths", [360, 700])])
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.splitter)
+        self.empty.offer(tr("Good choices"), lambda: self.turn_to(_GOOD), main=True)
+
+    def _connect(self) -> None:
+        for hook in (self.library.changed, self.machinery.changed, self.finding.changed, self.downloads.changed):
+            hook.connect(self._show)
+        self.cards.changed.connect(self._show_card)
+        self.downloads.finished.connect(lambda repo: (self.library.look(), self.desk.models_changed()))
+        self.pages.currentChanged.connect(lambda _: self._turned())
+        self.field.textChanged.connect(self._typed)
+        self.field.returnPressed.connect(self._search)
+        self.list.chosen.connect(self.choose)
+        self.list.customContextMenuRequested.connect(self._menu)
+        self.desk.models_changed.connect(self.library.look)
+        self.desk.wiped.connect(self.downloads.forget)
+        self.splitter.splitterMoved.connect(
+            lambda *_: self.desk.preferences.put("models.widths", self.splitter.sizes())
+        )
+
+    # -- the pane
+
+    def entered(self) -> None:
+        self.list.setFocus()
+
+    def take(self, files: Sequence[Path]) -> None:
+        """Folders that are dropped are added; of a file, the folder it lies in."""
+        for file in files:
+            self.library.add_folder(file if file.is_dir() else file.parent)
+
+    def stop(self) -> bool:
+        return self.downloads.pause_all()
+
+    def leaving(self) -> None:
+        self.downloads.pause_all()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+
+    # -- what a person does
+
+    def turn_to(self, page: int) -> None:
+        self.pages.setCurrentIndex(page)
+        (self.field if page == _HUB else self.list).setFocus()
+
+    def choose(self, key: str) -> None:
+        if key:
+            self.cards.choose(key)
+            self.list.mark(key)
+
+    def choose_folder(self) -> None:
+        dialog = QFileDialog(self.window(), tr("Choose a folder with models"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda chosen: self.library.add_folder(Path(chosen)))
+        dialog.open()
+
+    def look_again(self) -> None:
+        self.library.look()
+        self.machinery.look()
+
+    def load_or_unload(self) -> None:
+        model = self.library.find(self.cards.name)
+        if model is not None and model.whole:
+            self.do("unload" if model.resident else "load")
+
+    def switch_download(self) -> None:
+        for deed in self.cards.card().deeds:
+            if deed in ("download", "pause", "resume"):
+                self.do(deed)
+
+    def remove(self) -> None:
+        for deed in self.cards.card().deeds:
+            if deed in ("delete", "forget", "drop"):
+                self.do(deed)
+
+    def do(self, deed: Deed) -> None:
+        """What the card offers; nothing when it does not."""
+        name = self.cards.name
+        if deed not in self.cards.card().deeds:
+            return
+        model = self.library.find(name)
+        if deed in ("download", "resume"):
+            self.downloads.start(name)
+        elif deed == "pause":
+            self.downloads.pause(name)
+        elif deed == "drop":
+            self.downloads.drop(name)
+        elif deed == "load":
+            self.library.load(name)
+        elif deed == "unload":
+            self.library.unload(name)
+        elif deed == "chat":
+            chat = self.desk.open_pane("chat")
+            chat.model_box.pick(name)
+        elif deed == "page":
+            QDesktopServices.openUrl(QUrl(f"https://huggingface.co/{name}"))
+        elif deed == "check" and model is not None:
+            self.library.check(model)
+        elif model is not None:
+            self.library.remove(model)
+
+    # -- drawing
+
+    def _typed(self) -> None:
+        if self.pages.currentIndex() == _HUB and not self.field.text():
+            self.finding.search("")
+        else:
+            self._show()
+
+    def _search(self) -> None:
+        if self.pages.currentIndex() == _HUB:
+            self.finding.search(self.field.text())
+        elif self.list.count():
+            self.list.setFocus()
+
+    def _turned(self) -> None:
+        self.field.clear()
+        self._show()
+
+    def _show(self) -> None:
+        page, words = self.pages.currentIndex(), self.field.text()
+        shown = (
+            lines.here(self.library, self.downloads, words) if page == _HERE
+            else lines.good(self.choices, self.library, self.machinery.machine, words) if page == _GOOD
+            else lines.found(self.finding, self.library)
+        )  # fmt: skip
+        hint = tr("Search Hugging Face, and press Enter") if page == _HUB else tr("Find in this list")
+        self.field.setPlaceholderText(hint)
+        self.field.setAccessibleName(hint)
+        self.list.show_lines(shown, self.cards.name)
+        state = self.finding.state if page == _HUB else self._state(page, bool(shown))
+        self.state.setText(state)
+        self.state.setVisible(bool(state))
+        held = self.library.held
+        self.held.setText(tr("{size} in memory", size=size(held)) if held else tr("Nothing is in memory."))
+        self._show_card()
+
+    def _state(self, page: int, shown: bool) -> str:
+        if page == _GOOD:
+            return self.machinery.problem
+        if not self.library.known:
+            return tr("Looking for models on this machine.")
+        return "" if shown else tr("No model yet. Good choices has some that fit.")
+
+    def _show_card(self) -> None:
+        card = self.cards.card()
+        self.view.show_card(card, self.cards.name)
+        self.stack.setCurrentWidget(self.view if card.title else self.empty)
+
+    def _menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        for deed in self.cards.card().deeds:
+            menu.addAction(title_of(deed), lambda deed=deed: self.do(deed))
+        menu.aboutToHide.connect(menu.deleteLater)
+        if not menu.isEmpty():
+            menu.popup(self.list.viewport().mapToGlobal(place))

@@ -1,0 +1,1 @@
+"""The settings pane: views only."""

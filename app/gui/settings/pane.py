@@ -1,0 +1,254 @@
+"""The settings pane: appearance, where models are computed, folders, and what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.gui.buttons import icon_button, label, text_button
+from app.gui.desk import Desk
+from app.gui.look import LANGUAGES
+from app.gui.pane import Pane
+from app.gui.settings.privacyview import PrivacyView
+from app.gui.settings.sections import Section
+from app.gui.style import restate
+from app.gui.texts import mark, tr
+from app.gui.theme import APPEARANCES, GRID
+from app.gui.viewmodels.settings.computing import BACKENDS, DEVICES, Computing
+from app.gui.viewmodels.settings.privacy import Privacy
+
+_WIDTH = 680
+_CONTROL = 220
+_APPEARANCES = {
+    "system": mark("As the system"),
+    "light": mark("Light"),
+    "dark": mark("Dark"),
+    "contrast": mark("High contrast"),
+}
+_SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+
+
+def make(desk: Desk) -> Pane:
+    return SettingsPane(desk)
+
+
+class SettingsPane(Pane):
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.computing = Computing(desk.core, desk.preferences)
+        self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped)
+        self._add_actions()
+        self.appearance = self._choice("appearance", tr("Appearance"), [(n, tr(_APPEARANCES[n])) for n in APPEARANCES])
+        self.scale = self._choice("text_scale", tr("Size of text"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
+        self.motion = QCheckBox(tr("Reduce motion"))
+        self.motion.toggled.connect(lambda on: desk.preferences.put("reduce_motion", on))
+        languages = [("system", tr("As the system")), *LANGUAGES.items()]
+        self.language = self._choice("language", tr("Language"), languages)
+        self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
+        self.device = self._choice("device", tr("Device"), [(n, tr(t)) for n, t in DEVICES], self.computing)
+        self.limit = QLineEdit()
+        self.limit.setAccessibleName(tr("Memory limit"))
+        self.limit.setPlaceholderText("70 %")
+        self.limit.setFixedWidth(_CONTROL)
+        self.limit.editingFinished.connect(lambda: self.computing.set_limit(self.limit.text()))
+        self.outcome, self.applies = label(kind="second", wrap=True), label(kind="second", wrap=True)
+        self.cache = text_button(tr("Choose"), self.choose_cache)
+        self.usual_cache = text_button(tr("Use the usual one"), lambda: self._put_cache(None))
+        self.folders = QVBoxLayout()
+        self.private = PrivacyView(desk.look, self.privacy)
+        self._build()
+        self.computing.changed.connect(self._show)
+        desk.preferences.changed.connect(lambda key: self._show())
+        self._show()
+
+    def _add_actions(self) -> None:
+        group, add = tr("Settings"), self.desk.actions.add
+        add(self, "settings.motion", tr("Reduce motion"), lambda: self.motion.toggle(), "Ctrl+M", group)
+        add(self, "settings.data", tr("Show the folder with your data"), self.show_data, "Ctrl+O", group, "folder")
+        add(self, "settings.again", tr("Look again"), self.look_again, "Ctrl+R F5", group, "retry")
+        add(self, "settings.delete", tr("Delete all"), self.privacy.ask, "Ctrl+Shift+Backspace", group, "trash")
+
+    def _build(self) -> None:
+        look = self.desk.look
+        seen = Section(look, tr("Appearance"))
+        seen.add(tr("Colours"), self.appearance)
+        seen.add(tr("Size of text"), self.scale, tr("On top of the system's own size."))
+        seen.add(tr("Language"), self.language, tr("Holds when Grus starts again."))
+        seen.put(self.motion)
+        computed = Section(look, tr("Computing"))
+        computed.add(tr("Backend"), self.backend, tr("The library that computes models."))
+        computed.add(tr("Device"), self.device)
+        computed.add(tr("Memory limit"), self.limit, tr("For all models together, as a share or a size."))
+        computed.put(self.outcome)
+        computed.put(self.applies)
+        kept = Section(look, tr("Folders"))
+        buttons = QWidget()
+        row = QHBoxLayout(buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.usual_cache)
+        row.addWidget(self.cache)
+        self.cache_told = kept.add(tr("Downloaded models"), buttons, " ")
+        self.own = QWidget()
+        self.own.setLayout(self.folders)
+        self.folders.setContentsMargins(0, 0, 0, 0)
+        add = text_button(tr("Add a folder"), self.choose_folder)
+        kept.add(tr("Folders with models of your own"), add, tr("Nothing in them is changed."))
+        kept.put(self.own)
+        private = Section(look, tr("Privacy"))
+        private.put(self.private)
+        inner = QWidget()
+        inner.setMaximumWidth(_WIDTH)
+        inner.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID * 2)
+        for section in (seen, computed, kept, private):
+            column.addWidget(section)
+        column.addStretch(1)
+        body = QWidget()
+        body.setProperty("kind", "window")
+        centred = QHBoxLayout(body)
+        centred.setContentsMargins(GRID * 4, GRID * 3, GRID * 4, GRID * 3)
+        centred.addStretch(1)
+        centred.addWidget(inner, 100)
+        centred.addStretch(1)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(body)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.area)
+
+    def _choice(
+        self, key: str, name: str, options: list[tuple[Any, str]], computing: Computing | None = None
+    ) -> QComboBox:
+        box = QComboBox()
+        box.setAccessibleName(name)
+        box.setObjectName(key)
+        box.setFixedWidth(_CONTROL)
+        for value, title in options:
+            box.addItem(title, value)
+        put = self.desk.preferences.put if computing is None else computing.choose
+        box.activated.connect(lambda index: put(key, box.itemData(index)))
+        return box
+
+    # -- the pane
+
+    def entered(self) -> None:
+        self.appearance.setFocus()
+        self.look_again()
+
+    def stop(self) -> bool:
+        """Esc: nothing is deleted."""
+        asking = self.privacy.asking
+        self.privacy.ask(False)
+        return asking
+
+    # -- what a person does
+
+    def look_again(self) -> None:
+        self.computing.look()
+        self.privacy.look()
+
+    def show_data(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.desk.places.data)))
+
+    def choose_cache(self) -> None:
+        self._choose_folder(tr("Choose a folder for downloaded models"), lambda folder: self._put_cache(str(folder)))
+
+    def choose_folder(self) -> None:
+        """Through the models pane, which says what it found there."""
+        self._choose_folder(tr("Choose a folder with models"), lambda folder: self.desk.hand_over("models", [folder]))
+
+    def _choose_folder(self, title: str, then: Callable[[Path], object]) -> None:
+        dialog = QFileDialog(self.window(), title)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda chosen: then(Path(chosen)))
+        dialog.open()
+
+    def _put_cache(self, folder: str | None) -> None:
+        self.desk.preferences.put("cache_dir", folder)
+        self.privacy.look()
+
+    def _drop_folder(self, key: str) -> None:
+        kept = [folder for folder in self.desk.preferences.get("model_folders", []) if folder != key]
+        self.desk.preferences.put("model_folders", kept)
+
+        def apply(service: Any) -> None:
+            service.catalogue.more_folders = [Path(folder) for folder in kept]
+
+        self.desk.core.use(apply, lambda _: self.desk.models_changed())
+
+    # -- drawing
+
+    def _show(self) -> None:
+        preferences = self.desk.preferences
+        for box, usual in (
+            (self.appearance, "system"),
+            (self.scale, 1.0),
+            (self.language, "system"),
+            (self.backend, "auto"),
+            (self.device, "auto"),
+        ):
+            box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
+        self.motion.blockSignals(True)
+        self.motion.setChecked(bool(preferences.get("reduce_motion", False)))
+        self.motion.blockSignals(False)
+        if not self.limit.hasFocus() and not self.computing.problem:
+            self.limit.setText(self.computing.limit)
+        self.outcome.setText(self.computing.problem or self.computing.outcome)
+        restate(self.outcome, level="error" if self.computing.problem or self.computing.failed else "")
+        told = tr("Backend and device hold for models loaded from now on, the limit when Grus starts again.")
+        self.applies.setText(told if self.computing.altered else "")
+        self.applies.setVisible(self.computing.altered)
+        cache = preferences.get("cache_dir")
+        self.cache_told.setText(cache or tr("The Hugging Face cache, shared with other programs"))
+        self.cache_told.setVisible(True)
+        self.usual_cache.setVisible(cache is not None)
+        self._show_folders(preferences.get("model_folders", []))
+
+    def _show_folders(self, folders: list[str]) -> None:
+        while self.folders.count():
+            item = self.folders.takeAt(0)
+            if (widget := item.widget()) is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for folder in folders:
+            line = QWidget()
+            row = QHBoxLayout(line)
+            row.setContentsMargins(0, 0, 0, 0)
+            row.addWidget(label(folder, "second"), 1)
+            drop: Callable[[], None] = _with(self._drop_folder, folder)
+            row.addWidget(
+                icon_button(self.desk.look, "close", tr("Take {folder} off the list", folder=folder), drop, size=14)
+            )
+            self.folders.addWidget(line)
+        self.own.setVisible(bool(folders))
+
+
+def _nearest(box: QComboBox, value: Any) -> int:
+    """The entry for a value; of numbers the nearest, because text can be sized in other steps by keys."""
+    if isinstance(value, float):
+        return min(range(box.count()), key=lambda i: abs(box.itemData(i) - value))
+    return max(0, box.findData(value))
+
+
+def _with(run: Callable[[str], None], folder: str) -> Callable[[], None]:
+    return lambda: run(folder)

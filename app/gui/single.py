@@ -1,0 +1,74 @@
+"""One Grus a person: a second start hands its files to the first, raises it, and ends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+_PATIENCE = 1000  # milliseconds
+
+
+def name_for(data: Path) -> str:
+    """One name a data folder, so that a second folder may have a Grus of its own."""
+    return "grus-" + hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:16]
+
+
+def hand_over(name: str, files: Sequence[Path]) -> bool:
+    """Give the files to the Grus that runs already. False when none does."""
+    socket = QLocalSocket()
+    socket.connectToServer(name)
+    if not socket.waitForConnected(_PATIENCE):
+        return False
+    message = json.dumps({"files": [str(file.resolve()) for file in files]}).encode() + b"\n"
+    socket.write(message)
+    socket.waitForBytesWritten(_PATIENCE)
+    # the first answers when it has read all: only then may this process end
+    heard = socket.waitForReadyRead(_PATIENCE * 3)
+    socket.disconnectFromServer()
+    return heard
+
+
+class Reception(QObject):
+    """The first Grus's side: takes files from later starts. Only the same user can reach it."""
+
+    def __init__(self, name: str, take: Callable[[list[Path]], object], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._take = take
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._greet)
+        if not self._server.listen(name):
+            # what a killed process left behind; nobody answered there, or this process would have ended
+            QLocalServer.removeServer(name)
+            self._server.listen(name)
+
+    @property
+    def listening(self) -> bool:
+        return self._server.isListening()
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _greet(self) -> None:
+        while (socket := self._server.nextPendingConnection()) is not None:
+            socket.readyRead.connect(lambda socket=socket: self._read(socket))
+            socket.disconnected.connect(socket.deleteLater)
+            if socket.canReadLine():
+                self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        if not socket.canReadLine():
+            return
+        line = bytes(socket.readLine().data())
+        socket.write(b"ok\n")
+        socket.flush()
+        try:
+            files = [Path(name) for name in json.loads(line)["files"]]
+        except (ValueError, KeyError, TypeError):
+            return
+        self._take(files)

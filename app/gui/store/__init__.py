@@ -1,0 +1,1 @@
+"""What Grus remembers: conversations, results and voices in SQLite. Knows no Qt and no engine."""

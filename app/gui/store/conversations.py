@@ -1,0 +1,219 @@
+"""Conversations and their folders: list, search, rename, pin, move, duplicate, delete and take back.
+
+Every function is a question for the store: it takes the connection first.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+DELETED_KEPT = 7 * 24 * 3600.0  # seconds; a deleted conversation can be brought back for so long
+
+
+@dataclass(frozen=True)
+class Folder:
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line of the list."""
+
+    id: int
+    title: str
+    folder: int | None
+    pinned: bool
+    changed: float
+    found: str = ""  # a piece of the text that matched a search
+
+
+@dataclass(frozen=True)
+class Head:
+    """All of a conversation but its messages."""
+
+    id: int
+    title: str
+    named: bool  # by the person; else the title follows the first message
+    leaf: int | None  # the last message of the branch that is shown
+    model: str
+    system: str
+    sampling: Mapping[str, Any]
+
+
+def create(
+    db: sqlite3.Connection,
+    model: str = "",
+    system: str = "",
+    sampling: Mapping[str, Any] | None = None,
+    folder: int | None = None,
+    title: str = "",
+) -> int:
+    now = time.time()
+    row = db.execute(
+        "INSERT INTO conversations(title, named, folder, model, system, sampling, created, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (title, bool(title), folder, model, system, json.dumps(dict(sampling or {})), now, now),
+    )
+    assert row.lastrowid is not None
+    return row.lastrowid
+
+
+def head(db: sqlite3.Connection, id: int) -> Head | None:
+    row = db.execute("SELECT * FROM conversations WHERE id = ? AND deleted IS NULL", (id,)).fetchone()
+    if row is None:
+        return None
+    return Head(
+        row["id"],
+        row["title"],
+        bool(row["named"]),
+        row["leaf"],
+        row["model"],
+        row["system"],
+        json.loads(row["sampling"]),
+    )
+
+
+def listed(db: sqlite3.Connection) -> list[Summary]:
+    """All that are not deleted: pinned first, then the newest."""
+    rows = db.execute("SELECT * FROM conversations WHERE deleted IS NULL ORDER BY pinned DESC, changed DESC, id DESC")
+    return [_summary(row) for row in rows]
+
+
+def search(db: sqlite3.Connection, words: str) -> list[Summary]:
+    """Those whose title or messages hold every word, with a piece of text around the first one found."""
+    wanted = words.split()
+    if not wanted:
+        return listed(db)
+    matching = [row for row in listed(db) if all(_holds(db, row, word) for word in wanted)]
+    return [_with_excerpt(db, row, wanted[0]) for row in matching]
+
+
+def _holds(db: sqlite3.Connection, summary: Summary, word: str) -> bool:
+    return word.casefold() in summary.title.casefold() or _message_with(db, summary.id, word) is not None
+
+
+def _message_with(db: sqlite3.Connection, conversation: int, word: str) -> str | None:
+    # LIKE folds the case of ASCII only; what it cannot see is found by the second look
+    pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    row = db.execute(
+        "SELECT text FROM messages WHERE conversation = ? AND text LIKE ? ESCAPE '\\' ORDER BY id LIMIT 1",
+        (conversation, pattern),
+    ).fetchone()
+    if row is not None:
+        return str(row["text"])
+    if word.isascii():
+        return None
+    texts = db.execute("SELECT text FROM messages WHERE conversation = ? ORDER BY id", (conversation,))
+    return next((str(r["text"]) for r in texts if word.casefold() in r["text"].casefold()), None)
+
+
+def _with_excerpt(db: sqlite3.Connection, summary: Summary, word: str) -> Summary:
+    text = _message_with(db, summary.id, word)
+    if text is None:
+        return summary
+    at = max(0, text.casefold().find(word.casefold()))
+    start = max(0, at - 24)
+    excerpt = " ".join(text[start : at + 80].split())
+    return Summary(
+        summary.id,
+        summary.title,
+        summary.folder,
+        summary.pinned,
+        summary.changed,
+        ("…" if start else "") + excerpt,
+    )
+
+
+def _summary(row: sqlite3.Row) -> Summary:
+    return Summary(row["id"], row["title"], row["folder"], bool(row["pinned"]), row["changed"])
+
+
+def touch(db: sqlite3.Connection, id: int) -> None:
+    db.execute("UPDATE conversations SET changed = ? WHERE id = ?", (time.time(), id))
+
+
+def rename(db: sqlite3.Connection, id: int, title: str, by_person: bool = True) -> None:
+    db.execute("UPDATE conversations SET title = ?, named = ? WHERE id = ?", (title, by_person, id))
+
+
+def pin(db: sqlite3.Connection, id: int, pinned: bool) -> None:
+    db.execute("UPDATE conversations SET pinned = ? WHERE id = ?", (pinned, id))
+
+
+def move(db: sqlite3.Connection, id: int, folder: int | None) -> None:
+    db.execute("UPDATE conversations SET folder = ? WHERE id = ?", (folder, id))
+
+
+def configure(db: sqlite3.Connection, id: int, **values: Any) -> None:
+    """Set `model`, `system` or `sampling` of one conversation."""
+    for key, value in values.items():
+        if key not in ("model", "system", "sampling"):
+            raise ValueError(f"a conversation has no {key}")
+        stored = json.dumps(value) if key == "sampling" else value
+        db.execute(f"UPDATE conversations SET {key} = ? WHERE id = ?", (stored, id))
+
+
+def delete(db: sqlite3.Connection, id: int) -> None:
+    """Out of sight; `restore` brings it back until `purge` comes by."""
+    db.execute("UPDATE conversations SET deleted = ? WHERE id = ?", (time.time(), id))
+
+
+def restore(db: sqlite3.Connection, id: int) -> None:
+    db.execute("UPDATE conversations SET deleted = NULL WHERE id = ?", (id,))
+
+
+def purge(db: sqlite3.Connection, kept: float = DELETED_KEPT) -> None:
+    db.execute("DELETE FROM conversations WHERE deleted < ?", (time.time() - kept,))
+
+
+def duplicate(db: sqlite3.Connection, id: int, title: str) -> int:
+    """A copy with every branch."""
+    now = time.time()
+    row = db.execute(
+        "INSERT INTO conversations(title, named, folder, model, system, sampling, created, changed)"
+        " SELECT ?, 1, folder, model, system, sampling, ?, ? FROM conversations WHERE id = ?",
+        (title, now, now, id),
+    )
+    copy = row.lastrowid
+    new_ids: dict[int, int] = {}
+    for message in db.execute("SELECT * FROM messages WHERE conversation = ? ORDER BY id", (id,)).fetchall():
+        values = {key: message[key] for key in message.keys() if key != "id"}  # noqa: SIM118 (a Row iterates values)
+        values["conversation"] = copy
+        values["parent"] = new_ids.get(message["parent"])
+        names = ", ".join(values)
+        marks = ", ".join("?" * len(values))
+        inserted = db.execute(f"INSERT INTO messages({names}) VALUES ({marks})", tuple(values.values()))
+        assert inserted.lastrowid is not None
+        new_ids[message["id"]] = inserted.lastrowid
+    leaf = db.execute("SELECT leaf FROM conversations WHERE id = ?", (id,)).fetchone()["leaf"]
+    db.execute("UPDATE conversations SET leaf = ? WHERE id = ?", (new_ids.get(leaf), copy))
+    assert copy is not None
+    return copy
+
+
+def folders(db: sqlite3.Connection) -> list[Folder]:
+    return [
+        Folder(row["id"], row["name"])
+        for row in db.execute("SELECT * FROM folders ORDER BY place, name COLLATE NOCASE, id")
+    ]
+
+
+def create_folder(db: sqlite3.Connection, name: str) -> int:
+    row = db.execute("INSERT INTO folders(name) VALUES (?)", (name,))
+    assert row.lastrowid is not None
+    return row.lastrowid
+
+
+def rename_folder(db: sqlite3.Connection, id: int, name: str) -> None:
+    db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, id))
+
+
+def delete_folder(db: sqlite3.Connection, id: int) -> None:
+    """Its conversations stay, without a folder."""
+    db.execute("DELETE FROM folders WHERE id = ?", (id,))

@@ -1,0 +1,151 @@
+"""Drafts, presets, results (pages read, speech made, transcripts) and voices.
+
+Every function is a question for the store: it takes the connection first. What a result's or voice's `body` holds is
+its pane's own business; it is kept as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.gui.store.messages import Attachment
+
+
+@dataclass(frozen=True)
+class Draft:
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+
+def draft(db: sqlite3.Connection, place: str) -> Draft:
+    row = db.execute("SELECT * FROM drafts WHERE place = ?", (place,)).fetchone()
+    if row is None:
+        return Draft()
+    return Draft(row["text"], tuple(Attachment(**a) for a in json.loads(row["attachments"])))
+
+
+def keep_draft(db: sqlite3.Connection, place: str, text: str, attachments: Sequence[Attachment] = ()) -> None:
+    if not text and not attachments:
+        db.execute("DELETE FROM drafts WHERE place = ?", (place,))
+        return
+    stored = json.dumps([vars(a) for a in attachments], ensure_ascii=False)
+    db.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)", (place, text, stored, time.time()))
+
+
+@dataclass(frozen=True)
+class Preset:
+    name: str
+    sampling: Mapping[str, Any]
+    system: str | None = None  # None: leaves the system prompt alone
+
+
+def presets(db: sqlite3.Connection) -> list[Preset]:
+    rows = db.execute("SELECT * FROM presets ORDER BY name COLLATE NOCASE")
+    return [Preset(row["name"], json.loads(row["sampling"]), row["system"]) for row in rows]
+
+
+def keep_preset(db: sqlite3.Connection, preset: Preset) -> None:
+    db.execute(
+        "INSERT OR REPLACE INTO presets VALUES (?, ?, ?)",
+        (preset.name, json.dumps(dict(preset.sampling)), preset.system),
+    )
+
+
+def drop_preset(db: sqlite3.Connection, name: str) -> None:
+    db.execute("DELETE FROM presets WHERE name = ?", (name,))
+
+
+@dataclass(frozen=True)
+class Result:
+    """Something that was made: `kind` names the pane ("read", "speak", "listen")."""
+
+    id: int
+    kind: str
+    title: str
+    source: str = ""  # the file it was made from
+    body: Mapping[str, Any] = field(default_factory=dict)
+    file: str = ""  # the file that was made
+    state: str = "done"
+    created: float = 0.0
+
+
+def add_result(db: sqlite3.Connection, result: Result) -> int:
+    now = time.time()
+    row = db.execute(
+        "INSERT INTO results(kind, title, source, body, file, state, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (result.kind, result.title, result.source, _json(result.body), result.file, result.state, now, now),
+    )
+    assert row.lastrowid is not None
+    return row.lastrowid
+
+
+def update_result(db: sqlite3.Connection, result: Result) -> None:
+    db.execute(
+        "UPDATE results SET title = ?, source = ?, body = ?, file = ?, state = ?, changed = ? WHERE id = ?",
+        (result.title, result.source, _json(result.body), result.file, result.state, time.time(), result.id),
+    )
+
+
+def results(db: sqlite3.Connection, kind: str, limit: int = 500) -> list[Result]:
+    """Newest first."""
+    rows = db.execute(
+        "SELECT * FROM results WHERE kind = ? AND deleted IS NULL ORDER BY created DESC, id DESC LIMIT ?", (kind, limit)
+    )
+    return [
+        Result(r["id"], r["kind"], r["title"], r["source"], json.loads(r["body"]), r["file"], r["state"], r["created"])
+        for r in rows
+    ]
+
+
+def delete_result(db: sqlite3.Connection, id: int, deleted: bool = True) -> None:
+    """Out of sight, or (`deleted=False`) back again."""
+    db.execute("UPDATE results SET deleted = ? WHERE id = ?", (time.time() if deleted else None, id))
+
+
+@dataclass(frozen=True)
+class Voice:
+    id: int
+    name: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+    sample: str = ""  # a sound file
+    created: float = 0.0
+
+
+def add_voice(db: sqlite3.Connection, voice: Voice) -> int:
+    row = db.execute(
+        "INSERT INTO voices(name, body, sample, created) VALUES (?, ?, ?, ?)",
+        (voice.name, _json(voice.body), voice.sample, time.time()),
+    )
+    assert row.lastrowid is not None
+    return row.lastrowid
+
+
+def update_voice(db: sqlite3.Connection, voice: Voice) -> None:
+    db.execute(
+        "UPDATE voices SET name = ?, body = ?, sample = ? WHERE id = ?",
+        (voice.name, _json(voice.body), voice.sample, voice.id),
+    )
+
+
+def voices(db: sqlite3.Connection) -> list[Voice]:
+    rows = db.execute("SELECT * FROM voices WHERE deleted IS NULL ORDER BY name COLLATE NOCASE, id")
+    return [Voice(r["id"], r["name"], json.loads(r["body"]), r["sample"], r["created"]) for r in rows]
+
+
+def delete_voice(db: sqlite3.Connection, id: int, deleted: bool = True) -> None:
+    db.execute("UPDATE voices SET deleted = ? WHERE id = ?", (time.time() if deleted else None, id))
+
+
+def delete_everything(db: sqlite3.Connection) -> None:
+    """All that was ever kept: the person asked for it, and was asked back."""
+    for table in ("messages", "conversations", "folders", "drafts", "presets", "results", "voices"):
+        db.execute(f"DELETE FROM {table}")
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(dict(value), ensure_ascii=False)

@@ -1,0 +1,150 @@
+"""Messages: a tree for every conversation. An edited or regenerated message is a sibling; the old one stays.
+
+Every function is a question for the store: it takes the connection first.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Role = Literal["user", "assistant", "tool"]
+State = Literal["writing", "done", "stopped", "length", "failed"]
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A file that belongs to a message: a copy in the attachments folder, and what was read from it."""
+
+    name: str
+    kind: Literal["image", "text", "pdf", "sound"]
+    path: str
+    nbytes: int = 0
+    text: str = ""  # what a model without eyes or ears gets instead
+    pages: int = 0
+    note: str = ""  # what a person should know: cut short, not readable
+
+
+@dataclass(frozen=True)
+class ToolUse:
+    """A tool call that the model made."""
+
+    name: str
+    arguments: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is told under a reply."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    first_token: float = 0.0
+    total: float = 0.0
+    rate: float = 0.0  # tokens a second
+
+
+@dataclass(frozen=True)
+class Message:
+    id: int
+    parent: int | None
+    role: Role
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[ToolUse, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    figures: Figures = field(default_factory=Figures)
+    model: str = ""
+    state: State = "done"
+    error: str = ""
+    created: float = 0.0
+
+
+def add(db: sqlite3.Connection, conversation: int, message: Message) -> Message:
+    """Insert below its parent and make it the shown leaf. Returns it with its id."""
+    now = message.created or time.time()
+    row = db.execute(
+        "INSERT INTO messages(conversation, parent, role, text, reasoning, calls, attachments, figures, model, state,"
+        " error, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (conversation, message.parent, message.role, *_columns(message), now),
+    )
+    assert row.lastrowid is not None
+    db.execute(
+        "UPDATE conversations SET leaf = ?, changed = ? WHERE id = ?", (row.lastrowid, time.time(), conversation)
+    )
+    return replace(message, id=row.lastrowid, created=now)
+
+
+def update(db: sqlite3.Connection, message: Message) -> None:
+    """Everything but place and role."""
+    db.execute(
+        "UPDATE messages SET text = ?, reasoning = ?, calls = ?, attachments = ?, figures = ?, model = ?, state = ?,"
+        " error = ? WHERE id = ?",
+        (*_columns(message), message.id),
+    )
+
+
+def _columns(message: Message) -> tuple[Any, ...]:
+    return (
+        message.text,
+        message.reasoning,
+        json.dumps([vars(call) for call in message.calls], ensure_ascii=False),
+        json.dumps([vars(a) for a in message.attachments], ensure_ascii=False),
+        json.dumps(vars(message.figures)),
+        message.model,
+        message.state,
+        message.error,
+    )
+
+
+def all_of(db: sqlite3.Connection, conversation: int) -> list[Message]:
+    """Every message of every branch, oldest first."""
+    rows = db.execute("SELECT * FROM messages WHERE conversation = ? ORDER BY id", (conversation,))
+    return [_message(row) for row in rows]
+
+
+def _message(row: sqlite3.Row) -> Message:
+    return Message(
+        row["id"],
+        row["parent"],
+        row["role"],
+        row["text"],
+        row["reasoning"],
+        tuple(ToolUse(**call) for call in json.loads(row["calls"])),
+        tuple(Attachment(**a) for a in json.loads(row["attachments"])),
+        Figures(**json.loads(row["figures"])),
+        row["model"],
+        row["state"],
+        row["error"],
+        row["created"],
+    )
+
+
+def show(db: sqlite3.Connection, conversation: int, leaf: int | None) -> None:
+    """Which branch is shown: the one that ends in this message."""
+    db.execute("UPDATE conversations SET leaf = ? WHERE id = ?", (leaf, conversation))
+
+
+def remove(db: sqlite3.Connection, conversation: int, id: int, leaf: int | None) -> None:
+    """A message and everything below it."""
+    db.execute("DELETE FROM messages WHERE id = ?", (id,))
+    show(db, conversation, leaf)
+
+
+def settle(db: sqlite3.Connection) -> int:
+    """Messages that were being written when the process ended are marked as stopped. Returns how many there were."""
+    return db.execute("UPDATE messages SET state = 'stopped' WHERE state = 'writing'").rowcount
+
+
+def add_all(db: sqlite3.Connection, conversation: int, messages: Sequence[Message]) -> None:
+    """Insert an imported tree; ids and parents are those of the import, and become new ones."""
+    new_ids: dict[int, int] = {}
+    for message in messages:
+        parent = new_ids.get(message.parent) if message.parent is not None else None
+        new_ids[message.id] = add(db, conversation, replace(message, parent=parent)).id

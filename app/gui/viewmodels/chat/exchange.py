@@ -1,0 +1,144 @@
+"""Conversations out and in: markdown for people, JSON with every branch, HTML for PDF. Knows no file and no widget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from html import escape
+from typing import Any
+
+from app.gui.store.conversations import Head
+from app.gui.store.messages import Attachment, Figures, Message, ToolUse
+from app.gui.texts import tr
+from app.gui.viewmodels.chat.markdown import as_source, filled, pieces
+from engine.errors import BadRequest
+
+FORMAT = "grus-conversation"
+VERSION = 1
+_ROLES = ("user", "assistant", "tool")
+
+
+def speaker(message: Message) -> str:
+    if message.role == "user":
+        return tr("You")
+    if message.role == "tool":
+        return tr("Tool")
+    return message.model or tr("Reply")
+
+
+def as_markdown(head: Head, path: Sequence[Message]) -> str:
+    """The branch that is shown."""
+    parts = [f"# {head.title}"]
+    if head.system:
+        parts.append("\n".join(f"> {line}" for line in head.system.splitlines()))
+    for message in path:
+        parts.append(f"## {speaker(message)}")
+        parts += [f"*{file.name}*" for file in message.attachments]
+        if message.reasoning:
+            parts.append(f"<details><summary>{tr('Thoughts')}</summary>\n\n{message.reasoning}\n\n</details>")
+        parts += [f"```json\n{call.name} {call.arguments}\n```" for call in message.calls]
+        if message.text:
+            parts.append(message.text)
+    return "\n\n".join(parts) + "\n"
+
+
+def as_html(head: Head, path: Sequence[Message]) -> str:
+    """The branch that is shown, for paper: always dark on white."""
+    parts = [
+        "<html><head><style>body{font-family:sans-serif} pre,code{font-family:monospace}"
+        " pre{background:#F4F4F5} .by{font-weight:600;color:#52525B} p,li{line-height:140%}</style></head><body>",
+        f"<h2>{escape(head.title)}</h2>",
+    ]
+    for message in path:
+        parts.append(f'<p class="by">{escape(speaker(message))}</p>')
+        parts += [f"<p><i>{escape(file.name)}</i></p>" for file in message.attachments]
+        if message.role != "assistant":
+            parts.append(f"<p>{escape(message.text).replace(chr(10), '<br>')}</p>")
+            continue
+        for piece in pieces(message.text):
+            if piece.kind == "code":
+                parts.append(f"<pre>{escape(piece.text)}</pre>")
+            else:
+                parts.append(filled(piece, [as_source(formula) for formula in piece.formulas]))
+    return "".join([*parts, "</body></html>"])
+
+
+def as_json(head: Head, messages: Sequence[Message]) -> str:
+    """Everything, every branch: what `read_json` takes back."""
+    made = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": head.title,
+        "model": head.model,
+        "system": head.system,
+        "sampling": dict(head.sampling),
+        "leaf": head.leaf,
+        "messages": [_as_dict(message) for message in messages],
+    }
+    return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
+
+
+def _as_dict(message: Message) -> dict[str, Any]:
+    made = {field.name: getattr(message, field.name) for field in fields(message)}
+    made["calls"] = [vars(call) for call in message.calls]
+    made["attachments"] = [vars(file) for file in message.attachments]
+    made["figures"] = vars(message.figures)
+    return made
+
+
+def read_json(text: str) -> tuple[Head, list[Message]]:
+    """A conversation that Grus exported, or a list of messages as chat programs exchange them."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise BadRequest(tr("This file is not JSON. Import a conversation that was exported as JSON.")) from None
+    if isinstance(found, list):
+        found = {"messages": found}
+    if not isinstance(found, dict) or not isinstance(found.get("messages"), list):
+        raise BadRequest(tr("This JSON holds no conversation: it has no list of messages."))
+    if found.get("format") == FORMAT and found.get("version", 0) > VERSION:
+        raise BadRequest(tr("This conversation was exported by a newer Grus. Update Grus to import it."))
+    try:
+        return _ours(found) if found.get("format") == FORMAT else _plain(found)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise BadRequest(tr("This conversation cannot be read: a message in it is not whole.")) from None
+
+
+def _ours(found: Mapping[str, Any]) -> tuple[Head, list[Message]]:
+    messages = []
+    known: set[int] = set()
+    for item in found["messages"]:
+        values = {**item}
+        values["calls"] = tuple(ToolUse(**call) for call in item["calls"])
+        values["attachments"] = tuple(Attachment(**file) for file in item["attachments"])
+        values["figures"] = Figures(**item["figures"])
+        message = Message(**values)
+        if message.role not in _ROLES or not isinstance(message.text, str):
+            raise ValueError("not a message")
+        if message.parent is not None and message.parent not in known:
+            raise ValueError("a message without the one before it")
+        known.add(message.id)
+        messages.append(message)
+    sampling = dict(found.get("sampling", {}))
+    head = Head(0, str(found["title"]), True, found.get("leaf"), str(found["model"]), str(found["system"]), sampling)
+    return head, messages
+
+
+def _plain(found: Mapping[str, Any]) -> tuple[Head, list[Message]]:
+    system, messages = "", []
+    for item in found["messages"]:
+        text = item["content"] if isinstance(item["content"], str) else _joined(item["content"])
+        if item["role"] == "system":
+            system = text
+        elif item["role"] in _ROLES:
+            id = len(messages) + 1
+            messages.append(Message(id, id - 1 or None, item["role"], text))
+    title = str(found.get("title") or "") or next((m.text[:60] for m in messages if m.role == "user"), "")
+    return Head(
+        0, title or tr("Imported"), True, len(messages) or None, str(found.get("model") or ""), system, {}
+    ), messages
+
+
+def _joined(parts: Sequence[Mapping[str, Any]]) -> str:
+    return "\n\n".join(part["text"] for part in parts if part.get("type") == "text")

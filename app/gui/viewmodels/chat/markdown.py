@@ -1,0 +1,239 @@
+"""Markdown as pieces: prose as HTML, code as text, in order. A reply that grows is read only where it grows.
+
+Top-level blocks end for good when the next one begins, so what lies before the last block is never read again. Knows
+the HTML that Qt's rich text understands, and no widget. Raw HTML in a reply is text like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from app.gui.viewmodels.chat.mathmark import with_formulas
+
+LONGEST = 1600  # characters of prose in a piece: pieces are drawn and measured one by one
+
+_SAFE = ("http://", "https://", "mailto:")
+
+
+@dataclass(frozen=True)
+class Formula:
+    tex: str
+    display: bool
+
+
+@dataclass(frozen=True)
+class Piece:
+    """`text` is the markdown of prose, or the code itself. `html` is what lies before, between and after the formulas."""
+
+    kind: Literal["prose", "code"]
+    text: str
+    html: tuple[str, ...] = ("",)
+    language: str = ""
+    formulas: tuple[Formula, ...] = ()
+    open: bool = False  # code whose end has not come yet
+
+
+@cache
+def _parser() -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+    return with_formulas(md)
+
+
+def pieces(text: str) -> list[Piece]:
+    """All of a finished text."""
+    return list(Growing(text).pieces)
+
+
+class Growing:
+    """A text that only gets longer; `pieces` is what it is made of now."""
+
+    def __init__(self, text: str = "") -> None:
+        self._text = ""
+        self._settled: list[Piece] = []
+        self._from = 0  # where the unsettled rest begins
+        self._tail: list[Piece] = []
+        if text:
+            self.grow(text)
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        return [*self._settled, *self._tail]
+
+    def grow(self, text: str) -> None:
+        """The whole text so far."""
+        if not text.startswith(self._text):
+            self._settled, self._from = [], 0
+        self._text = text
+        rest = text[self._from :]
+        blocks = _blocks(rest)
+        if len(blocks) > 1:
+            ends_at = blocks[-1].start
+            self._settle(blocks[:-1], rest)
+            self._from += ends_at
+            blocks, rest = blocks[-1:], rest[ends_at:]
+            blocks = [_Block(block.tokens, 0, len(rest)) for block in blocks]
+        self._tail = _group(blocks, rest, [])
+
+    def _settle(self, blocks: list[_Block], source: str) -> None:
+        last = self._settled.pop() if self._settled and self._settled[-1].kind == "prose" else None
+        grouped = _group(blocks, source, [last] if last is not None else [])
+        self._settled += grouped
+
+
+@dataclass
+class _Block:
+    tokens: list[Token]
+    start: int
+    end: int
+
+    @property
+    def is_code(self) -> bool:
+        return self.tokens[0].type in ("fence", "code_block")
+
+
+def _blocks(source: str) -> list[_Block]:
+    """Top-level blocks with where they lie."""
+    tokens = _parser().parse(source)
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    found: list[_Block] = []
+    depth = 0
+    for token in tokens:
+        if depth == 0 and token.nesting >= 0:
+            first, last = token.map or (0, len(starts) - 1)
+            found.append(_Block([], starts[first], starts[min(last, len(starts) - 1)]))
+        found[-1].tokens.append(token)
+        depth += token.nesting
+    return found
+
+
+def _group(blocks: Sequence[_Block], source: str, made: list[Piece]) -> list[Piece]:
+    """Neighbouring prose becomes one piece, up to `LONGEST`."""
+    for block in blocks:
+        text = source[block.start : block.end]
+        if block.is_code:
+            made.append(_code(block.tokens[0], text))
+            continue
+        html, formulas = _Html().of(block.tokens)
+        before = made[-1] if made else None
+        if before is not None and before.kind == "prose" and len(before.text) + len(text) <= LONGEST:
+            joined = (*before.html[:-1], before.html[-1] + html[0], *html[1:])
+            made[-1] = Piece("prose", before.text + text, joined, formulas=before.formulas + formulas)
+        else:
+            made.append(Piece("prose", text, html, formulas=formulas))
+    return made
+
+
+def _code(token: Token, source: str) -> Piece:
+    language = token.info.split()[0] if token.info.strip() else ""
+    lines = source.rstrip().splitlines()
+    closed = token.type != "fence" or (len(lines) > 1 and lines[-1].strip() == token.markup)
+    return Piece("code", token.content.rstrip("\n"), language=language.lower(), open=not closed)
+
+
+@dataclass
+class _Html:
+    """Tokens as HTML, cut where formulas belong."""
+
+    out: list[str] = field(default_factory=lambda: [""])
+    formulas: list[Formula] = field(default_factory=list)
+
+    def of(self, tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[Formula, ...]]:
+        for token in tokens:
+            self._block(token)
+        return tuple(self.out), tuple(self.formulas)
+
+    def _say(self, html: str) -> None:
+        self.out[-1] += html
+
+    def _text(self, text: str) -> None:
+        self.out[-1] += escape(text, quote=True)
+
+    def _block(self, token: Token) -> None:
+        kind = token.type
+        if kind == "inline":
+            for child in token.children or ():
+                self._inline(child)
+        elif kind in ("paragraph_open", "paragraph_close"):
+            if token.hidden:
+                return
+            self._say("<p>" if token.nesting > 0 else "</p>")
+        elif kind in ("heading_open", "heading_close"):
+            level = min(3, int(token.tag[1]))
+            self._say(f"<h{level}>" if token.nesting > 0 else f"</h{level}>")
+        elif kind in ("fence", "code_block"):
+            self._say("<pre>")
+            self._text(token.content.rstrip("\n"))
+            self._say("</pre>")
+        elif kind == "formula_block":
+            self._formula(token.content, True)
+        elif kind == "hr":
+            self._say("<hr>")
+        elif kind == "table_open":
+            self._say('<table cellspacing="0" cellpadding="6" border="1">')
+        elif kind in ("th_open", "td_open"):
+            style = str(token.attrs.get("style", ""))
+            align = next((side for side in ("right", "center") if side in style), "left")
+            self._say(f'<{token.tag} align="{align}">')
+        elif kind == "ordered_list_open":
+            self._say(f'<ol start="{token.attrs.get("start", 1)}">')
+        elif token.tag:
+            self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
+
+    def _inline(self, token: Token) -> None:
+        kind = token.type
+        if kind == "text":
+            self._text(token.content)
+        elif kind == "softbreak":
+            self._say(" ")
+        elif kind == "hardbreak":
+            self._say("<br>")
+        elif kind == "code_inline":
+            self._say("<code>")
+            self._text(token.content)
+            self._say("</code>")
+        elif kind == "formula":
+            self._formula(token.content, bool(token.meta["display"]))
+        elif kind == "link_open":
+            self._link(str(token.attrs.get("href", "")))
+        elif kind == "image":
+            # nothing is fetched for a reply: an image is told by its words
+            self._text(token.content or str(token.attrs.get("src", "")))
+        elif token.tag:
+            self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
+        else:
+            self._text(token.content)
+
+    def _link(self, target: str) -> None:
+        if target.startswith(_SAFE):
+            self._say('<a href="')
+            self._text(target)
+            self._say('">')
+        else:
+            self._say("<a>")
+
+    def _formula(self, tex: str, display: bool) -> None:
+        self.formulas.append(Formula(tex, display))
+        self._say('<p align="center">' if display else "")
+        self.out.append("</p>" if display else "")
+
+
+def filled(piece: Piece, drawn: Sequence[str]) -> str:
+    """The whole HTML, with `drawn` in place of the formulas."""
+    parts = [piece.html[0]]
+    for formula, after in zip(drawn, piece.html[1:], strict=True):
+        parts += [formula, after]
+    return "".join(parts)
+
+
+def as_source(formula: Formula) -> str:
+    """A formula that cannot be drawn (yet): its TeX."""
+    return f"<i>{escape(formula.tex)}</i>"

@@ -1,0 +1,249 @@
+"""Everything about one model on one card: what it is, whether it fits, and what can be done with it now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.gui.texts import size, tr, trn
+from app.gui.viewmodels.hook import Hook
+from app.gui.viewmodels.models.choices import TASKS, Choice, Machinery, fit_words
+from app.gui.viewmodels.models.downloads import Download, Downloads
+from app.gui.viewmodels.models.finding import Finding
+from app.gui.viewmodels.models.library import Library, OnDisk
+
+if TYPE_CHECKING:
+    from app.core import Core
+    from app.gui.preferences import Preferences
+    from engine.describe import Description
+    from engine.hub.searching import Facts
+
+Deed = Literal["download", "pause", "resume", "drop", "load", "unload", "chat", "check", "delete", "forget", "page"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fact."""
+
+    title: str
+    value: str
+    level: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    title: str = ""
+    about: str = ""
+    rows: Sequence[Row] = ()
+    deeds: Sequence[Deed] = ()  # the first is the main one
+    download: Download | None = None
+    busy: str = ""
+    problem: str = ""
+    defaults: bool = False  # whether its answers can be tuned
+
+
+class Cards:
+    """Makes the card of what is chosen; `changed` when it is another. Only a search's finds are asked of the network."""
+
+    def __init__(
+        self,
+        core: Core,
+        preferences: Preferences,
+        library: Library,
+        machinery: Machinery,
+        finding: Finding,
+        downloads: Downloads,
+        choices: Sequence[Choice],
+    ) -> None:
+        self._core, self._preferences = core, preferences
+        self._library, self._machinery, self._finding, self._downloads = library, machinery, finding, downloads
+        self._choices = {choice.repo: choice for choice in choices}
+        self._described: dict[str, Description | str] = {}  # a string: why it cannot be
+        self.changed = Hook()
+        self.name = ""  # a model on this machine, or a repository
+        for hook in (library.changed, machinery.changed, downloads.changed):
+            hook.connect(self.changed)
+        finding.told.connect(lambda repo: self.changed())
+
+    def choose(self, name: str) -> None:
+        """Show this one, and ask what is not known of it."""
+        self.name = name
+        self._ask()
+        self.changed()
+
+    def card(self) -> Card:
+        if not self.name:
+            return Card()
+        model = self._library.find(self.name)
+        if model is not None and model.whole:
+            return self._here(model)
+        return self._elsewhere(self.name, model)
+
+    # -- a model on this machine
+
+    def _here(self, model: OnDisk) -> Card:
+        rows = [Row(tr("On disk"), size(model.nbytes)), Row(tr("Where"), _where(model))]
+        if model.resident is not None:
+            held = tr("{weights} of weights, {talk} of conversations", weights=size(model.resident.weights),
+                      talk=size(model.resident.talk))  # fmt: skip
+            rows.append(Row(tr("In memory"), held, "ok"))
+        told = self._described.get(model.name)
+        problem = told if isinstance(told, str) else ""
+        if told is not None and not isinstance(told, str):
+            rows += _described(told)
+            problem = " ".join(told.why_not)
+        deeds: list[Deed] = ["unload"] if model.resident is not None else ["load"]
+        deeds.insert(0, "chat")
+        if model.place == "cache":
+            deeds += ["check", "page", "delete"]
+        elif model.place == "folder":
+            deeds.append("forget")
+        choice = self._choices.get(model.name)
+        return Card(
+            title=choice.name if choice else model.name,
+            about=tr(choice.does) if choice else "",
+            rows=rows,
+            deeds=deeds,
+            busy=self._library.busy.get(model.name, ""),
+            problem=problem,
+            defaults=True,
+        )
+
+    # -- one that is not, or not whole
+
+    def _elsewhere(self, repo: str, left: OnDisk | None) -> Card:
+        choice, facts, download = self._choices.get(repo), self._finding.facts.get(repo), self._downloads.find(repo)
+        nbytes = facts.nbytes if facts else choice.size if choice else 0
+        rows: list[Row] = []
+        if nbytes:
+            words, level = fit_words(self._machinery.machine, nbytes)
+            rows.append(Row(tr("Download"), size(nbytes) if facts else tr("about {size}", size=size(nbytes))))
+            rows.append(Row(tr("Memory"), words or tr("Looking at this machine."), level))
+            rows += self._disk(nbytes)
+        if facts is not None:
+            rows += _facts(facts)
+        elif choice is not None:
+            rows += [Row(tr("Format"), choice.format), Row(tr("Licence"), choice.licence)]
+        rows.append(Row(tr("Repository"), repo))
+        problem = self._finding.problems.get(repo, "")
+        if (facts is not None and facts.gated) or (choice is not None and choice.gated):
+            problem = tr(
+                "Its makers ask you to accept their terms on the page first, and to set HF_TOKEN to your token."
+            )
+        if left is not None and download is None:
+            problem = tr("A download was cut off here. What arrived is kept.")
+        return Card(
+            title=choice.name if choice else repo,
+            about=tr(choice.does) if choice else "",
+            rows=rows,
+            deeds=_download_deeds(download, left is not None),
+            download=download,
+            busy="" if facts or choice or problem else tr("Asking Hugging Face for sizes."),
+            problem=problem,
+        )
+
+    def _disk(self, nbytes: int) -> list[Row]:
+        machine = self._machinery.machine
+        if machine is None:
+            return []
+        free = size(machine.disk_free)
+        if nbytes > machine.disk_free:
+            return [Row(tr("Disk"), tr("Only {free} are free.", free=free), "error")]
+        return [Row(tr("Disk"), tr("{free} are free.", free=free))]
+
+    def _ask(self) -> None:
+        name, preferences = self.name, self._preferences
+        model = self._library.find(name)
+        if model is None or not model.whole:
+            searched = any(found.repo == name for found in self._finding.found)
+            if searched or ("/" in name and name not in self._choices):  # of those enough is known without asking
+                self._finding.ask_facts(name)
+            return
+        if name in self._described:
+            return
+
+        def ask(service: Any) -> Description:
+            from engine.describe import describe
+            from engine.loading import LoadOptions
+
+            options = LoadOptions(
+                backend=preferences.get("backend", "auto"),
+                device=preferences.get("device", "auto"),
+                cache_dir=preferences.get("cache_dir"),
+                download=False,
+            )
+            return describe(model.source, options)
+
+        self._core.use(ask, lambda told: self._tell(name, told), lambda sentence: self._tell(name, sentence))
+
+    def _tell(self, name: str, told: Description | str) -> None:
+        self._described[name] = told
+        self.changed()
+
+
+def title_of(deed: Deed) -> str:
+    titles: dict[Deed, Callable[[], str]] = {
+        "download": lambda: tr("Download"),
+        "pause": lambda: tr("Pause"),
+        "resume": lambda: tr("Resume"),
+        "drop": lambda: tr("Throw away"),
+        "load": lambda: tr("Load"),
+        "unload": lambda: tr("Unload"),
+        "chat": lambda: tr("Chat with it"),
+        "check": lambda: tr("Check the files"),
+        "delete": lambda: tr("Delete"),
+        "forget": lambda: tr("Take off the list"),
+        "page": lambda: tr("Show its page"),
+    }
+    return titles[deed]()
+
+
+def _download_deeds(download: Download | None, left: bool) -> tuple[Deed, ...]:
+    if download is None:
+        return ("resume", "page", "drop") if left else ("download", "page")
+    return ("pause", "page", "drop") if download.state == "running" else ("resume", "page", "drop")
+
+
+def _where(model: OnDisk) -> str:
+    if model.place == "cache":
+        return tr("The Hugging Face cache")
+    return tr("Comes with Grus") if model.place == "grus" else model.source
+
+
+def _facts(facts: Facts) -> list[Row]:
+    kind = ", ".join(filter(None, (facts.format, facts.quantization)))
+    rows = [Row(tr("Format"), kind)]
+    if facts.parameters:
+        rows.append(Row(tr("Weights"), _billions(facts.parameters)))
+    if facts.architecture:
+        rows.append(Row(tr("Architecture"), facts.architecture))
+    rows.append(Row(tr("Licence"), facts.licence or tr("None is named. Ask its makers before you rely on it."),
+                    "" if facts.licence else "warning"))  # fmt: skip
+    return rows
+
+
+def _described(told: Description) -> list[Row]:
+    rows = []
+    if told.parameters:
+        rows.append(Row(tr("Weights"), _billions(told.parameters)))
+    rows += [Row(tr("Format"), told.stored_as), Row(tr("Architecture"), told.architecture)]
+    if told.context:
+        rows.append(Row(tr("Context"), trn("{n} token", "{n} tokens", told.context)))
+    if told.memory_needed:
+        rows.append(Row(tr("Needs"), tr("{size} of memory", size=size(told.memory_needed))))
+    if told.sees:
+        rows.append(Row(tr("Sees"), told.sees))
+    if told.backend:
+        rows.append(Row(tr("Runs on"), f"{told.backend}, {told.device}, {told.dtype}"))
+    return [row for row in rows if row.value]
+
+
+def _billions(parameters: int) -> str:
+    if parameters >= 1e9:
+        return tr("{n} billion", n=f"{parameters / 1e9:.1f}")
+    return tr("{n} million", n=f"{parameters / 1e6:.0f}")
+
+
+def task_title(choice: Choice) -> str:
+    return tr(TASKS[choice.task])

@@ -1,0 +1,202 @@
+"""Downloads: started, paused, taken up again, also after a restart. Each runs on a thread of its own.
+
+What was not finished is remembered in the preferences; its bytes lie in the cache and are not fetched twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.explain import explained
+from app.gui.texts import seconds, size, tr
+from app.gui.viewmodels.hook import Hook
+from engine.errors import GrusError
+
+if TYPE_CHECKING:
+    from app.core import Core
+    from app.gui.preferences import Preferences
+
+log = logging.getLogger("grus.window")
+State = Literal["running", "paused", "broken"]
+Fetch = Callable[[str, "str | None", Callable[[int, int], None]], Path]
+_TELL_EVERY = 0.2  # seconds
+
+
+class _Paused(BaseException):
+    """Ends a transfer; no failure."""
+
+
+@dataclass
+class Download:
+    """One that is not finished."""
+
+    repo: str
+    state: State = "paused"
+    done: int = 0
+    total: int = 0
+    rate: float = 0.0  # bytes a second
+    problem: str = ""
+
+    @property
+    def sentence(self) -> str:
+        how_far = tr("{done} of {total}", done=size(self.done), total=size(self.total)) if self.total else ""
+        if self.state == "broken":
+            return self.problem
+        if self.state == "paused":
+            return tr("Paused at {how_far}", how_far=how_far) if how_far else tr("Paused")
+        if not how_far:
+            return tr("Asking Hugging Face which files it takes")
+        if self.done >= self.total:
+            return tr("Checking what arrived")
+        if self.rate < 1:
+            return how_far
+        left = seconds((self.total - self.done) / self.rate)
+        return tr("{how_far}, {rate} a second, {left} left", how_far=how_far, rate=size(self.rate), left=left)
+
+
+def fetch(repo: str, cache_dir: str | None, progress: Callable[[int, int], None]) -> Path:
+    from engine.hub.download import download
+
+    return download(repo, None, cache_dir, progress)
+
+
+class Downloads:
+    """`changed`: one began, moved or ended. `finished(repo)`: it is on this machine."""
+
+    def __init__(self, core: Core, preferences: Preferences, post: Callable[[Callable[[], None]], None],
+                 say: Callable[..., Any], fetch: Fetch = fetch) -> None:  # fmt: skip
+        self._core, self._preferences, self._post, self._say, self._fetch = core, preferences, post, say, fetch
+        self.changed, self.finished = Hook(), Hook()
+        self.items: list[Download] = [
+            Download(kept["repo"], "paused", kept.get("done", 0), kept.get("total", 0))
+            for kept in preferences.get("downloads", [])
+        ]
+        self._stops: dict[str, threading.Event] = {}
+
+    def find(self, repo: str) -> Download | None:
+        return next((item for item in self.items if item.repo == repo), None)
+
+    def start(self, repo: str) -> None:
+        """Begin, or go on with one that was paused or broke off."""
+        item = self.find(repo)
+        if item is None:
+            item = Download(repo)
+            self.items.append(item)
+        if item.state == "running":
+            return
+        item.state, item.problem, item.rate = "running", "", 0.0
+        stop = self._stops[repo] = threading.Event()
+        cache_dir = self._preferences.get("cache_dir")
+        threading.Thread(target=self._run, args=(item, stop, cache_dir), name="grus-download", daemon=True).start()
+        self._keep()
+
+    def pause(self, repo: str) -> None:
+        item = self.find(repo)
+        if item is not None and item.state == "running":
+            self._stops.pop(repo).set()
+            item.state, item.rate = "paused", 0.0
+            self._keep()
+
+    def pause_all(self) -> bool:
+        """False when none was running."""
+        running = [item.repo for item in self.items if item.state == "running"]
+        for repo in running:
+            self.pause(repo)
+        return bool(running)
+
+    def forget(self) -> None:
+        """Everything that is remembered goes; what arrived stays in the cache."""
+        self.pause_all()
+        self.items = []
+        self._keep()
+
+    def drop(self, repo: str) -> None:
+        """Not wanted any more: what arrived is thrown away."""
+        self.pause(repo)
+        self.items = [item for item in self.items if item.repo != repo]
+        self._keep()
+        cache_dir = self._preferences.get("cache_dir")
+
+        def discard(service: Any) -> None:
+            from engine.hub.removal import discard_unfinished
+
+            discard_unfinished(repo, cache_dir)
+
+        self._core.use(discard, lambda _: self.finished(repo), lambda sentence: self._say(sentence, level="error"))
+
+    # -- beside the UI thread
+
+    def _run(self, item: Download, stop: threading.Event, cache_dir: str | None) -> None:
+        meter = _Meter()
+
+        def progress(done: int, total: int) -> None:
+            if stop.is_set():
+                raise _Paused
+            if meter.due(done) or done >= total:
+                self._post(lambda: self._moved(item, stop, done, total, meter.rate))
+
+        try:
+            self._fetch(item.repo, cache_dir, progress)
+        except _Paused:
+            return
+        except BaseException as error:
+            if not isinstance(error, GrusError | OSError):
+                log.exception("a download failed")
+            sentence = explained(error)
+            self._post(lambda: self._broke(item, stop, sentence))
+        else:
+            self._post(lambda: self._ended(item, stop))
+
+    # -- on the UI thread; what a transfer says after it was paused does not count
+
+    def _moved(self, item: Download, stop: threading.Event, done: int, total: int, rate: float) -> None:
+        if not stop.is_set():
+            item.done, item.total, item.rate = done, total, rate
+            self.changed()
+
+    def _broke(self, item: Download, stop: threading.Event, sentence: str) -> None:
+        if not stop.is_set():
+            item.state, item.problem, item.rate = "broken", sentence, 0.0
+            self._keep()
+
+    def _ended(self, item: Download, stop: threading.Event) -> None:
+        if stop.is_set():
+            return
+        self.items = [other for other in self.items if other is not item]
+        self._keep()
+        self._say(tr("{model} is here, and its checksums are right.", model=item.repo), level="ok")
+        self.finished(item.repo)
+
+    def _keep(self) -> None:
+        kept = [{"repo": item.repo, "done": item.done, "total": item.total} for item in self.items]
+        self._preferences.put("downloads", kept)
+        running = [item.repo for item in self.items if item.state == "running"]
+        told = tr("Downloading {model} from Hugging Face.", model=", ".join(running)) if running else ""
+        self._core.reach("download", told)
+        self.changed()
+
+
+class _Meter:
+    """Bytes a second over the last few seconds, and when it is time to tell."""
+
+    def __init__(self) -> None:
+        self.rate = 0.0
+        self._last = 0.0
+        self._seen: list[tuple[float, int]] = []
+
+    def due(self, done: int) -> bool:
+        now = time.monotonic()
+        if now - self._last < _TELL_EVERY:
+            return False
+        self._last = now
+        self._seen = [*(seen for seen in self._seen if now - seen[0] < 5), (now, done)]
+        first, there = self._seen[0]
+        if now > first:
+            self.rate = (done - there) / (now - first)
+        return True

@@ -1,0 +1,292 @@
+"""The models on this machine: what is on disk, what is in memory, and what can be done with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.gui.texts import size, tr
+from app.gui.viewmodels.hook import Hook
+
+if TYPE_CHECKING:
+    from app.core import Core
+    from app.gui.preferences import Preferences
+    from app.server.service import Service
+
+Place = Literal["cache", "folder", "grus"]
+UNDO_SECONDS = 30.0  # a deleted model can be put back for so long
+_WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
+
+
+@dataclass(frozen=True)
+class Resident:
+    """What a loaded model holds in memory."""
+
+    weights: int
+    talk: int  # keys, values and states of conversations
+    active: int  # requests
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """One model on this machine."""
+
+    name: str
+    source: str  # a path, or a repository of the cache
+    nbytes: int
+    place: Place
+    missing: tuple[str, ...] = ()
+    resident: Resident | None = None
+
+    @property
+    def whole(self) -> bool:
+        return not self.missing
+
+
+class Library:
+    """`changed`: `models` are others. `later(seconds, run)` is a clock; `gone()` tells others that models changed."""
+
+    def __init__(
+        self,
+        core: Core,
+        preferences: Preferences,
+        say: Callable[..., Any],
+        later: Callable[[float, Callable[[], None]], None],
+        tell_others: Callable[[], Any],
+    ) -> None:
+        self._core, self._preferences, self._say, self._later = core, preferences, say, later
+        self._tell_others = tell_others
+        self.changed = Hook()
+        self.models: list[OnDisk] = []
+        self.known = False  # whether the disk was read
+        self.busy: dict[str, str] = {}  # name -> what happens to it, in words
+        core.use(lambda service: _throw_away_old(service.catalogue.cache_dir))
+
+    @property
+    def held(self) -> int:
+        """Bytes in memory, of all models."""
+        return sum(model.resident.weights + model.resident.talk for model in self.models if model.resident)
+
+    def look(self) -> None:
+        """Read the disk anew."""
+
+        def got(models: list[OnDisk]) -> None:
+            self.models, self.known = models, True
+            self.changed()
+
+        self._core.use(on_disk, got, self._complain)
+
+    def poll(self) -> None:
+        """What is in memory, without reading the disk."""
+
+        def got(now: Mapping[str, Resident]) -> None:
+            models = [replace(model, resident=now.get(model.name)) for model in self.models]
+            if models != self.models:
+                self.models = models
+                self.changed()
+
+        self._core.use(residents, got)
+
+    def find(self, name: str) -> OnDisk | None:
+        return next((model for model in self.models if model.name == name), None)
+
+    # -- memory
+
+    def load(self, name: str) -> None:
+        self._begin(name, tr("Loading {model}.", model=name))
+        self._core.load(name, lambda _: self._end(name), lambda sentence: self._end(name, sentence))
+
+    def unload(self, name: str) -> None:
+        self._begin(name, tr("Taking {model} out of memory.", model=name))
+        self._core.unload(name, lambda _: self._end(name), lambda sentence: self._end(name, sentence))
+
+    # -- disk
+
+    def remove(self, model: OnDisk) -> None:
+        """A model of the cache is deleted, a folder is only forgotten. Both can be taken back."""
+        if model.place == "cache":
+            self._delete(model)
+        elif model.place == "folder":
+            self._forget(model)
+
+    def add_folder(self, folder: Path) -> None:
+        """A model's own folder, or one that holds several."""
+
+        def added(names: list[str]) -> None:
+            self._say(tr("Added from {folder}: {models}.", folder=folder.name, models=", ".join(names)), level="ok")
+            self._changed()
+
+        def remember(kind: str) -> None:
+            if kind == "one":
+                named = dict(self._preferences.get("models", {}))
+                self._preferences.put("models", {**named, folder.name: str(folder)})
+            else:
+                self._preferences.put("model_folders", [*self._preferences.get("model_folders", []), str(folder)])
+
+        def add(service: Service) -> tuple[str, list[str]]:
+            return take_in(service, folder)
+
+        def taken(answer: tuple[str, list[str]]) -> None:
+            remember(answer[0])
+            added(answer[1])
+
+        self._core.use(add, taken, self._complain)
+
+    def check(self, model: OnDisk) -> None:
+        """Read every file of a cached model and compare its checksum."""
+        self._begin(model.name, tr("Checking the files of {model}.", model=model.name))
+
+        def look(service: Service) -> list[str]:
+            from engine.hub.blobs import damaged_files
+            from engine.hub.cache import find
+
+            snapshot = find(model.source, None, service.catalogue.cache_dir)
+            return damaged_files(snapshot.path) if snapshot is not None else []
+
+        def got(damaged: list[str]) -> None:
+            self._end(model.name)
+            if damaged:
+                told = tr("Damaged: {files}. Delete {model} and download it again.", files=", ".join(damaged),
+                          model=model.name)  # fmt: skip
+                self._say(told, level="error")
+            else:
+                self._say(tr("Every file of {model} is as Hugging Face has it.", model=model.name), level="ok")
+
+        self._core.use(look, got, lambda sentence: self._end(model.name, sentence))
+
+    # -- a person's defaults for one model
+
+    def defaults(self, name: str) -> dict[str, Any]:
+        return dict(self._preferences.get("model_defaults", {}).get(name, {}))
+
+    def set_default(self, name: str, key: str, value: Any) -> None:
+        """None: as the model's makers chose."""
+        chosen = {**self.defaults(name), key: value}
+        kept = {k: v for k, v in chosen.items() if v is not None}
+        every = {k: v for k, v in self._preferences.get("model_defaults", {}).items() if k != name}
+        self._preferences.put("model_defaults", {**every, name: kept} if kept else every)
+
+    # -- inside
+
+    def _delete(self, model: OnDisk) -> None:
+        def take_out(service: Service) -> Any:
+            from engine.hub.removal import remove
+
+            if model.name in service.resident():
+                service.engine.unload(model.name, cancel=True)
+            return remove(model.source, service.catalogue.cache_dir)
+
+        def taken(removed: Any) -> None:
+            def restore() -> None:
+                self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._complain)
+
+            told = tr("{model} is deleted. {size} become free in half a minute.", model=model.name,
+                      size=size(model.nbytes))  # fmt: skip
+            self._say(told, undo=(tr("Undo"), restore))
+            self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()) and None)
+            self._changed()
+
+        self._core.use(take_out, taken, self._complain)
+
+    def _forget(self, model: OnDisk) -> None:
+        before = {key: self._preferences.get(key) for key in ("models", "model_folders")}
+        named = {name: path for name, path in (before["models"] or {}).items() if name != model.name}
+        parent = str(Path(model.source).parent)
+        folders = [folder for folder in before["model_folders"] or [] if folder != parent]
+        self._put_folders({"models": named, "model_folders": folders})
+
+        def restore() -> None:
+            self._put_folders({"models": before["models"] or {}, "model_folders": before["model_folders"] or []})
+
+        told = tr("{model} is off the list. Its files stay where they are.", model=model.name)
+        self._say(told, undo=(tr("Undo"), restore))
+
+    def _put_folders(self, kept: Mapping[str, Any]) -> None:
+        gone = set(self._preferences.get("models", {})) - set(kept["models"])
+        for key, value in kept.items():
+            self._preferences.put(key, value)
+
+        def apply(service: Service) -> None:
+            named = {name: path for name, path in service.catalogue.named.items() if name not in gone}
+            service.catalogue.named = {**named, **kept["models"]}
+            service.catalogue.more_folders = [Path(folder) for folder in kept["model_folders"]]
+
+        self._core.use(apply, lambda _: self._changed(), self._complain)
+
+    def _begin(self, name: str, what: str) -> None:
+        self.busy[name] = what
+        self.changed()
+
+    def _end(self, name: str, problem: str = "") -> None:
+        self.busy.pop(name, None)
+        if problem:
+            self._complain(problem)
+        self._changed()
+
+    def _changed(self) -> None:
+        self.look()
+        self._tell_others()
+
+    def _complain(self, sentence: str) -> None:
+        self._say(sentence, level="error")
+
+
+# -- beside the UI thread
+
+
+def on_disk(service: Service) -> list[OnDisk]:
+    """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
+    from app.guide import guide
+    from engine.hub.cache import cached_models
+
+    now, own = residents(service), set(guide().values())
+    found: dict[str, OnDisk] = {}
+    for known in service.catalogue.all():
+        path = Path(known.source).expanduser()
+        if path.exists():
+            place: Place = "grus" if known.source in own else "folder"
+            found[known.name] = OnDisk(known.name, known.source, _size(path), place, (), now.get(known.name))
+    for cached in cached_models(service.catalogue.cache_dir) if service.catalogue.use_cache else []:
+        snapshot = cached.snapshot
+        found.setdefault(
+            cached.repo,
+            OnDisk(cached.repo, cached.repo, cached.nbytes, "cache", snapshot.missing, now.get(cached.repo)),
+        )
+    return sorted(found.values(), key=lambda model: (model.resident is None, not model.whole, model.name.casefold()))
+
+
+def residents(service: Service) -> dict[str, Resident]:
+    return {stats.name: Resident(stats.weight_bytes, stats.kv_bytes, stats.active) for stats in service.engine.models()}
+
+
+def take_in(service: Service, folder: Path) -> tuple[str, list[str]]:
+    """Whether the folder is `one` model or holds `many`, and their names. Raises what is wrong with it."""
+    from engine.errors import ModelNotFound
+    from engine.opening import open_model
+
+    if (folder / "config.json").is_file() or any(folder.glob("*.gguf")):
+        open_model(folder)
+        service.catalogue.named = {**service.catalogue.named, folder.name: str(folder)}
+        return "one", [folder.name]
+    before = {known.name for known in service.catalogue.all()}
+    service.catalogue.more_folders = [*service.catalogue.more_folders, folder]
+    names = [known.name for known in service.catalogue.all() if known.name not in before]
+    if not names:
+        service.catalogue.more_folders = [more for more in service.catalogue.more_folders if more != folder]
+        raise ModelNotFound(
+            tr("{folder} holds no model: no config.json with weights, and no GGUF file.", folder=folder.name)
+        )
+    return "many", names
+
+
+def _throw_away_old(cache_dir: str | None) -> None:
+    from engine.hub.removal import purge_all
+
+    purge_all(cache_dir)
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.suffix in _WEIGHTS]
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -1,0 +1,1 @@
+"""How the settings pane behaves: what can be chosen, and what is stored where."""

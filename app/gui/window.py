@@ -1,0 +1,236 @@
+"""The window: the rail, the panes (each made when it is first opened), the notice and the status strip.
+
+Knows which pane is shown and passes things on. What a pane does is the pane's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from app.gui.desk import Desk
+from app.gui.finder import Finder
+from app.gui.notice import Notice
+from app.gui.overview import Overview
+from app.gui.pane import PANES, Pane
+from app.gui.rail import Rail
+from app.gui.strip import Strip
+from app.gui.texts import tr
+from app.gui.theme import GRID
+
+_WRITE_PLACE = 400  # milliseconds after the last move
+
+
+class Window(QMainWindow):
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.specs = [spec for spec in PANES if spec.there]
+        self.panes: dict[str, Pane] = {}
+        self.shown = ""
+        self.setWindowTitle("Grus")
+        self.setMinimumSize(720, 480)
+        self.setAcceptDrops(True)
+        desk.say, desk.open_pane, desk.hand_over = self.say, self.open_pane, self.hand_over
+        chooses = self._add_actions()
+        self.stack = QStackedWidget()
+        self.rail = Rail(desk.look, self.specs, chooses, self.open_pane)
+        self.strip = Strip(desk.look, desk.core)
+        self._build()
+        self.notice = Notice(desk.look)
+        self.notice.setParent(self)
+        self.finder = Finder(self, desk)
+        self.overview = Overview(self, desk.look, desk.actions)
+        self._place = QTimer(self)
+        self._place.setSingleShot(True)
+        self._place.setInterval(_WRITE_PLACE)
+        self._place.timeout.connect(self._remember)
+        self._return()
+        desk.store.opened(self._tell_damage)
+        if desk.preferences.set_aside is not None:
+            self.say(
+                tr("Your settings could not be read. They are kept as {file}; Grus began with new ones.",
+                   file=desk.preferences.set_aside), level="warning"
+            )  # fmt: skip
+
+    def _build(self) -> None:
+        body = QWidget()
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.rail)
+        row.addWidget(self.stack, 1)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row, 1)
+        column.addWidget(self.strip)
+        self.setCentralWidget(body)
+
+    def _add_actions(self) -> dict[str, QAction]:
+        add, group = self.desk.actions.add, tr("Window")
+        chooses = {
+            spec.name: add(
+                self, f"pane.{spec.name}", tr(spec.title), _open(self.open_pane, spec.name), spec.keys, group, spec.name
+            )
+            for spec in self.specs
+        }
+        add(self, "window.find", tr("Find anything"), self.find_anything, "Ctrl+K", group, "search")
+        add(self, "window.shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, "Ctrl+/ F1", group)
+        add(self, "window.stop", tr("Stop what runs"), self.stop, "Esc", group, "stop")
+        add(self, "window.appearance", tr("Switch light and dark"), self.switch_appearance, "Ctrl+Shift+L", group)
+        add(self, "window.larger", tr("Larger text"), lambda: self.scale_text(0.1), "Ctrl++ Ctrl+=", group)
+        add(self, "window.smaller", tr("Smaller text"), lambda: self.scale_text(-0.1), "Ctrl+-", group)
+        add(self, "window.usual", tr("Usual size of text"), lambda: self.scale_text(0), "Ctrl+0", group)
+        add(self, "window.full", tr("Full screen"), self.switch_full_screen, "F11", group)
+        add(self, "window.close", tr("Close the window"), self.close, "Ctrl+W", group)
+        add(self, "window.quit", tr("Quit Grus"), _quit, "Ctrl+Q", group)
+        return chooses
+
+    # -- panes
+
+    def pane(self, name: str) -> Pane:
+        """The pane, made now if it was not."""
+        if name not in self.panes:
+            spec = next(spec for spec in self.specs if spec.name == name)
+            pane = spec.make(self.desk)
+            self.panes[name] = pane
+            self.stack.addWidget(pane)
+        return self.panes[name]
+
+    def open_pane(self, name: str) -> Pane:
+        pane = self.pane(name)
+        self.shown = name
+        self.stack.setCurrentWidget(pane)
+        self.rail.show_chosen(name)
+        self.setWindowTitle(tr(next(spec.title for spec in self.specs if spec.name == name)) + " · Grus")
+        self.desk.preferences.put("pane", name)
+        pane.entered()
+        return pane
+
+    def hand_over(self, name: str, files: Sequence[Path]) -> None:
+        if any(spec.name == name for spec in self.specs):
+            self.open_pane(name).take(files)
+
+    def take_files(self, files: Sequence[Path]) -> None:
+        """Files from a second start, from the command line, or dropped on the icon: Read opens them."""
+        self.raise_up()
+        if files:
+            readable = any(spec.name == "read" for spec in self.specs)
+            self.hand_over("read" if readable else "chat", files)
+
+    def raise_up(self) -> None:
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def make_all(self) -> None:
+        """Every pane, so that the overview and the palette know every action."""
+        for spec in self.specs:
+            self.pane(spec.name)
+
+    # -- what the actions do
+
+    def find_anything(self) -> None:
+        self.make_all()
+        self.finder.open()
+
+    def show_shortcuts(self) -> None:
+        self.make_all()
+        self.overview.toggle()
+
+    def stop(self) -> None:
+        """Esc closes what lies on top, else ends what runs in the pane."""
+        for card in (self.finder, self.overview):
+            if card.isVisible():
+                card.hide()
+                return
+        if self.shown and not self.panes[self.shown].stop() and self.notice.isVisible():
+            self.notice.hide()
+
+    def switch_appearance(self) -> None:
+        self.desk.preferences.put("appearance", "light" if self.desk.look.theme.dark else "dark")
+
+    def scale_text(self, change: float) -> None:
+        scale = min(2.0, max(0.7, self.desk.look.scale + change)) if change else 1.0
+        self.desk.preferences.put("text_scale", round(scale, 2))
+
+    def switch_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def say(self, sentence: str, level: Any = "info", undo: tuple[str, Callable[[], Any]] | None = None) -> None:
+        self.notice.say(sentence, level, undo)
+        self._put_notice()
+
+    def _tell_damage(self, opened: Any) -> None:
+        if opened.set_aside is not None:
+            self.say(
+                tr(
+                    "The file with your conversations was damaged. It is kept as {file}; Grus began with a new one.",
+                    file=opened.set_aside.name,
+                ),
+                level="warning",
+            )
+
+    # -- place on the screen
+
+    def _return(self) -> None:
+        kept = self.desk.preferences.get("window")
+        if not (kept and self.restoreGeometry(QByteArray.fromBase64(kept.encode()))):
+            self.resize(QSize(1180, 780))
+
+    def _remember(self) -> None:
+        self.desk.preferences.put("window", bytes(self.saveGeometry().toBase64().data()).decode())
+
+    def _put_notice(self) -> None:
+        width = min(640, self.width() - 8 * GRID)
+        self.notice.setFixedWidth(width)
+        self.notice.adjustSize()
+        left = (self.width() - width) // 2
+        self.notice.move(left, self.height() - self.strip.height() - self.notice.height() - GRID * 2)
+        self.notice.raise_()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place.start()
+        if self.notice.isVisible():
+            self._put_notice()
+
+    def moveEvent(self, event: Any) -> None:
+        super().moveEvent(event)
+        self._place.start()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._remember()
+        for pane in self.panes.values():
+            pane.leaving()
+        super().closeEvent(event)
+
+    # -- files dropped where no pane takes them
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        if files and self.shown:
+            self.panes[self.shown].take(files)
+            event.acceptProposedAction()
+
+
+def _open(open_pane: Callable[[str], Any], name: str) -> Callable[[], Any]:
+    return lambda: open_pane(name)
+
+
+def _quit() -> None:
+    from PySide6.QtWidgets import QApplication
+
+    QApplication.closeAllWindows()
+    QApplication.quit()

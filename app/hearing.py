@@ -1,0 +1,27 @@
+"""A sound file as words, by a model that listens and is on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.gui.texts import tr
+from app.kinds import names_of
+from engine.errors import ModelNotFound
+
+if TYPE_CHECKING:
+    from app.server.service import Service
+
+
+def hear(service: Service, file: Path) -> str:
+    """Blocks until it is written down. Raises ModelNotFound in plain words when no model listens here."""
+    names = names_of(service.catalogue, "listen")
+    if not names:
+        raise ModelNotFound(
+            tr("No model on this machine listens. Add one, UsefulSensors/moonshine-base for example, and try again.")
+        )
+    from engine.media.sound import read_sound
+    from engine.pipelines.listening.listener import SAMPLE_RATE, Listener, ear
+
+    loaded = service.load_now(names[0])
+    return Listener(service.engine, ear(names[0], loaded)).listen(read_sound(file, SAMPLE_RATE)).text

@@ -1,0 +1,54 @@
+"""The engine on this machine as the preferences have it: which models, loaded how, with how much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.core import Told
+
+if TYPE_CHECKING:
+    from app.gui.preferences import Preferences
+    from app.server.service import Service
+
+
+def local_service(
+    preferences: Preferences,
+    models: Mapping[str, str],
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> Service:
+    """`models`: names and sources that may be downloaded. `tell` hears how far a download is."""
+    from app.server.catalogue import Catalogue
+    from app.server.metrics import Meters
+    from app.server.service import Service
+    from engine.engine import Engine
+    from engine.loading import LoadOptions, load_any, pick_backend
+    from engine.settings import Settings, memory_limit
+
+    limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
+    settings = Settings(gpu_memory_limit=limit)
+
+    def options(source: str) -> LoadOptions:
+        chosen = LoadOptions(
+            backend=preferences.get("backend", "auto"),
+            device=preferences.get("device", "auto"),
+            cache_dir=preferences.get("cache_dir"),
+            download=source in models.values(),
+            progress=Told(tell, source),
+        )
+        return replace(chosen, memory_limit=memory_limit(limit, pick_backend(chosen).memory().total))
+
+    def load_source(source: str) -> Any:
+        return load_any(source, options(source))
+
+    def engine(load: Callable[[str], Any]) -> Engine:
+        # what comes with Grus (voice activity) or belongs to a model (a codec) goes by its path, and is in no list
+        return Engine(lambda name: load_source(name) if Path(name).is_absolute() else load(name), settings)
+
+    named = {**models, **dict(preferences.get("models", {}))}
+    folder = preferences.get("models_folder")
+    catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
+    catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
+    return Service(engine, load_source, catalogue, Meters())

@@ -1,0 +1,145 @@
+"""Starting the window: one instance, the engine in the background, ready to type within a second.
+
+Where there is no screen, it says so and serves models to programs instead. Imports Qt inside functions only, so that
+the command line does not wait for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from app.gui.window import Window
+
+BEGAN = time.monotonic()
+
+
+@dataclass(frozen=True)
+class Start:
+    """What was asked for on the command line."""
+
+    files: Sequence[Path] = ()
+    models: Mapping[str, str] = field(default_factory=dict)  # name -> folder or repository
+    folder: Path | None = None  # keep everything here instead of in the usual places
+
+
+def has_screen() -> bool:
+    """Whether a window can be shown."""
+    if sys.platform in ("darwin", "win32") or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def missing_library() -> str:
+    """Why Qt cannot be loaded: a sentence with what to install; nothing when it can."""
+    try:
+        import PySide6.QtWidgets  # noqa: F401
+    except ImportError as error:
+        return (
+            f"The window needs a system library that is missing ({error}). "
+            "On Debian and Ubuntu: sudo apt-get install libegl1 libgl1 libxkbcommon0 libdbus-1-3"
+        )
+    return ""
+
+
+def start(wanted: Start) -> int:
+    """Run the window until it is closed. Returns the exit code."""
+    from PySide6.QtWidgets import QApplication
+
+    from app.gui.places import places_under, usual_places
+    from app.gui.single import Reception, hand_over, name_for
+
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    places = (places_under(wanted.folder) if wanted.folder else usual_places()).make()
+    name = name_for(places.data)
+    if hand_over(name, wanted.files):
+        return 0
+    window = open_window(app, wanted, places)
+    reception = Reception(name, window.take_files, window)
+    _announce(window)
+    code = app.exec()
+    reception.close()
+    close_desk(window)
+    return code
+
+
+def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
+    """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
+    from app.bridge import Frames, Poster, Work
+    from app.core import Core
+    from app.gui.actions import Actions
+    from app.gui.desk import Desk
+    from app.gui.look import Look
+    from app.gui.preferences import Preferences
+    from app.gui.store.worker import Store
+    from app.gui.tray import add_tray, app_icon
+    from app.gui.window import Window
+
+    app.setApplicationName("Grus")
+    app.setApplicationDisplayName("Grus")
+    app.setDesktopFileName("grus")
+    app.setStyle("Fusion")
+    app.setWindowIcon(app_icon())
+    preferences = Preferences(places.preferences)
+    look = Look(app, preferences)
+    poster = Poster(app)
+    work = Work(poster.post)
+    models = dict(wanted.models)
+
+    def service() -> Any:
+        from app.guide import guide
+        from app.local import local_service
+
+        return local_service(
+            preferences, {**models, **guide()}, lambda said: poster.post(lambda: core.tell(loading=said))
+        )
+
+    core = Core(work, make_service or service, lambda deliver: Frames(deliver, app))
+    core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
+    desk = Desk(places, preferences, look, Store(places.database, poster.post), work, core, Actions(look))
+    if models:
+        preferences.put("model", next(iter(models)))
+    window = Window(desk)
+    window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
+    window.show()
+    add_tray(window)
+    core.start()
+    if preferences.get("server.on"):
+        window.pane("server")  # goes on serving where it was left serving
+    if wanted.files:
+        window.take_files(wanted.files)
+    return window
+
+
+def close_desk(window: Window) -> None:
+    """Everything on disk, every thread ended."""
+    from PySide6.QtCore import QCoreApplication
+
+    desk = window.desk
+    desk.core.close()
+    QCoreApplication.processEvents()  # the last words of replies that were stopped
+    desk.store.close()
+    desk.work.close()
+    desk.look.fall_silent()
+
+
+def _first_pane(window: Window, wanted: str) -> str:
+    names = [spec.name for spec in window.specs]
+    return wanted if wanted in names else names[0]
+
+
+def _announce(window: Window) -> None:
+    """For the bench and the tests: tell when a person can type."""
+    if os.environ.get("GRUS_SAY_READY"):
+        from PySide6.QtCore import QTimer
+
+        QTimer.singleShot(0, lambda: print(f"ready after {time.monotonic() - BEGAN:.3f} s", flush=True))

@@ -1,0 +1,34 @@
+"""Which model speaks where none is named: among those served by name, the first that can do what is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from app.server.context import Server
+from app.server.errors import ApiError
+from app.server.kinds import Kind, config_at, kind_of
+
+
+async def chosen(server: Server, name: str | None, kind: Kind, variant: str | None = None) -> tuple[str, Any]:
+    """The served name and the facts of the model. `variant`: which sort of Qwen3-TTS is preferred."""
+    if name is None:
+        name = await asyncio.to_thread(_first, server, kind, variant)
+    return await server.service.find(name, kind)
+
+
+def _first(server: Server, kind: Kind, variant: str | None) -> str:
+    catalogue, able = server.service.catalogue, []
+    for name in catalogue.named:
+        config = config_at(catalogue.look_up(name), catalogue.cache_dir)
+        if kind_of(config) == kind:
+            able.append((config.get("tts_model_type") != variant, name))
+    if not able:
+        does = "speaks" if kind == "speech" else "listens"
+        raise ApiError(
+            400,
+            f"No model was named, and the server was started without one that {does}.",
+            code="missing_capability",
+            param="model",
+        )
+    return min(able, key=lambda found: found[0])[1]

@@ -1,0 +1,130 @@
+"""What is sent to the voice routes, and what they answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import UploadFile
+from pydantic import BaseModel, Field
+
+from app.server.strict import Strict
+
+Format = Literal["mp3", "opus", "flac", "wav", "pcm", "aac"]
+Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
+
+
+class SpokenRequest(Strict):
+    """What all ways of asking for speech have in common."""
+
+    model: str | None = None
+    input: str
+    language: str = "auto"
+    response_format: Format = "mp3"
+    speed: float = Field(1.0, ge=0.25, le=4.0)
+    stream: bool = True
+    stream_format: Literal["audio", "sse"] = "audio"
+    seed: Seed | None = None
+    temperature: float | None = Field(None, ge=0.0, le=2.0)
+    spell: bool = False
+    markdown: bool = False
+
+
+class SpeechRequest(SpokenRequest):
+    voice: str | None = None
+    instructions: str | None = None
+
+
+class DesignRequest(SpokenRequest):
+    instructions: str
+
+
+class CloneRequest(SpokenRequest):
+    prompt: str | None = None
+    ref_audio: str | None = None
+    ref_text: str | None = None
+
+
+class ReferenceForm(Strict):
+    """A recording of a voice."""
+
+    ref_audio: UploadFile
+    ref_text: str | None = None
+    x_vector_only: bool = False
+    model: str | None = None
+
+
+class SaveForm(ReferenceForm):
+    name: str
+
+
+class ClonePrompt(BaseModel):
+    object: Literal["voice.prompt"] = "voice.prompt"
+    model: str
+    prompt: str
+    seconds: float
+
+
+class VoiceCard(BaseModel):
+    id: str
+    object: Literal["voice"] = "voice"
+    name: str
+    kind: Literal["preset", "saved"]
+    model: str
+    text: str | None = None
+    seconds: float | None = None
+    created: str | None = None
+
+
+class VoiceList(BaseModel):
+    object: Literal["list"] = "list"
+    data: list[VoiceCard]
+
+
+class VoiceDeleted(BaseModel):
+    id: str
+    object: Literal["voice"] = "voice"
+    deleted: bool = True
+
+
+class TranscriptionForm(Strict):
+    file: UploadFile
+    model: str | None = None
+    language: str | None = None
+    response_format: Literal["json", "text", "srt", "vtt", "verbose_json"] = "json"
+    temperature: float = Field(0.0, ge=0.0, le=0.0)
+    granularities: list[Literal["word", "segment"]] | None = Field(None, alias="timestamp_granularities[]")
+    stream: bool = False
+
+
+class Duration(BaseModel):
+    type: Literal["duration"] = "duration"
+    seconds: float
+
+
+class Transcription(BaseModel):
+    text: str
+    usage: Duration
+
+
+class SegmentTimes(BaseModel):
+    id: int
+    seek: int
+    start: float
+    end: float
+    text: str
+    avg_logprob: float
+    temperature: float = 0.0
+
+
+class WordTimes(BaseModel):
+    word: str
+    start: float
+    end: float
+
+
+class VerboseTranscription(Transcription):
+    task: Literal["transcribe"] = "transcribe"
+    language: str
+    duration: float
+    segments: list[SegmentTimes] | None = None
+    words: list[WordTimes] | None = None

@@ -1,0 +1,83 @@
+"""A generator that blocks, read from the event loop: each of its pieces is made in a thread, when it is asked for.
+
+Whoever no longer wants the pieces says `cancel`, and what the generator waits for is cut off, so that it ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Generator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
+
+from app.server.context import Server
+from app.server.service import Service
+from app.server.streaming import while_connected
+from engine.errors import EngineStopped
+from engine.pipelines.speaking.leash import Leash
+
+T = TypeVar("T")
+_END = object()
+# threads that mostly wait for the engine, so that voices never take those of other work
+_THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
+
+
+class Direct:
+    """The service as pipelines want an engine."""
+
+    def __init__(self, service: Service) -> None:
+        self.submit, self.task = service.start, service.task
+
+
+def leashed(server: Server) -> Leash:
+    return Leash(Direct(server.service))
+
+
+class Pump(Generic[T]):
+    def __init__(self, pieces: Generator[T, None, None], leash: Leash) -> None:
+        self._pieces = pieces
+        self._leash = leash
+        self._turn = threading.Lock()  # a generator that runs cannot be closed
+        self._first: list[T] = []
+        self._over = False
+
+    async def begun(self, receive: Any) -> None:
+        """Wait for the first piece, so that what fails before it fails with a status."""
+        first = await while_connected(receive, self._ask(), self.cancel)
+        if first is not _END:
+            self._first.append(first)
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        for piece in self._first:
+            yield piece
+        while (piece := await self._ask()) is not _END:
+            yield piece
+
+    async def whole(self, receive: Any) -> list[T]:
+        async def read() -> list[T]:
+            return [piece async for piece in self]
+
+        return await while_connected(receive, read(), self.cancel)
+
+    def cancel(self) -> None:
+        if not self._over:
+            self._leash.cut()
+            _THREADS.submit(self._close)
+
+    async def _ask(self) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, self._next)
+
+    def _next(self) -> Any:
+        with self._turn:
+            try:
+                piece = next(self._pieces, _END)
+            except CancelledError:
+                raise EngineStopped("The voice was stopped.") from None
+        self._over = piece is _END
+        return piece
+
+    def _close(self) -> None:
+        with self._turn:
+            self._pieces.close()
+            self._over = True

@@ -1,0 +1,114 @@
+"""From an uploaded sound to what is said in it, whole or segment by segment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Generator
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from app.server.audio.choosing import chosen
+from app.server.audio.protocol import (
+    Duration,
+    SegmentTimes,
+    Transcription,
+    TranscriptionForm,
+    VerboseTranscription,
+    WordTimes,
+)
+from app.server.audio.pump import Pump, leashed
+from app.server.context import Server, told
+from app.server.errors import bad_request, error_body
+from app.server.streaming import COMMENT, Stream, event
+from engine.media.sound import read_sound
+from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.listener import Listener, ear
+from engine.pipelines.listening.transcript import Segment, Transcript, as_srt, as_text, as_vtt
+from engine.pipelines.speaking.leash import Leash
+
+_PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
+
+
+async def transcribe(server: Server, request: Request, form: TranscriptionForm) -> Response:
+    _check(form)
+    data = await form.file.read()
+    name, loaded = await chosen(server, form.model, "transcription")
+    leash = leashed(server)
+    pump = Pump(_segments(leash, name, loaded, data, form, server.settings.max_sound_seconds), leash)
+    if not form.stream:
+        *segments, end = await pump.whole(request.receive)
+        return _answer(Transcript([s for s in segments if isinstance(s, Segment)], end.seconds, end.language), form)
+    await pump.begun(request.receive)
+    return Stream(
+        told(_events(pump), lambda error: event(error_body(error, "openai"))),
+        pump.cancel,
+        heartbeat=COMMENT,
+        every=server.settings.heartbeat_seconds,
+        patience=server.settings.send_seconds,
+    )
+
+
+def _check(form: TranscriptionForm) -> None:
+    if form.granularities is not None and form.response_format != "verbose_json":
+        raise bad_request("Times are told in `response_format` verbose_json only.", "timestamp_granularities[]")
+    if form.stream and form.response_format not in ("json", "text"):
+        raise bad_request("A stream tells text: it goes with `response_format` json or text.", "response_format")
+
+
+def _segments(leash: Leash, name: str, loaded: Any, data: bytes, form: TranscriptionForm,
+              most: float) -> Generator[Any, None, None]:  # fmt: skip
+    """Runs in a thread: the segments, and at last a transcript without any, which tells length and language."""
+    listener = Listener(leash, ear(name, loaded))
+    audio = read_sound(data, SAMPLE_RATE, most=most)
+    words = "word" in (form.granularities or ())
+    yield from listener.segments(audio, language=form.language, words=words)
+    yield Transcript([], audio.seconds, listener.model.language)
+
+
+def _answer(transcript: Transcript, form: TranscriptionForm) -> Response:
+    if form.response_format in _PLAIN:
+        return PlainTextResponse(_PLAIN[form.response_format](transcript))
+    usage = Duration(seconds=round(transcript.seconds, 3))
+    if form.response_format == "json":
+        return JSONResponse(Transcription(text=transcript.text, usage=usage).model_dump())
+    wanted = form.granularities or ["segment"]
+    whole = VerboseTranscription(
+        text=transcript.text,
+        usage=usage,
+        language=transcript.language,
+        duration=round(transcript.seconds, 3),
+        segments=[_times(i, one) for i, one in enumerate(transcript.segments)] if "segment" in wanted else None,
+        words=[
+            WordTimes(word=word.text, start=round(word.start, 3), end=round(word.end, 3))
+            for one in transcript.segments
+            for word in one.words
+        ]
+        if "word" in wanted
+        else None,
+    )
+    return JSONResponse(whole.model_dump(exclude_none=True))
+
+
+def _times(number: int, segment: Segment) -> SegmentTimes:
+    return SegmentTimes(
+        id=number,
+        seek=round(100 * segment.start),
+        start=round(segment.start, 3),
+        end=round(segment.end, 3),
+        text=segment.text,
+        avg_logprob=round(math.log(max(segment.confidence, 1e-9)), 4),
+    )
+
+
+async def _events(pump: Pump[Any]) -> AsyncIterator[bytes]:
+    texts: list[str] = []
+    async for piece in pump:
+        if isinstance(piece, Segment):
+            texts.append(piece.text)
+            delta = piece.text if len(texts) == 1 else f" {piece.text}"
+            yield event({"type": "transcript.text.delta", "delta": delta})
+        else:
+            usage = Duration(seconds=round(piece.seconds, 3)).model_dump()
+            yield event({"type": "transcript.text.done", "text": " ".join(texts), "usage": usage})

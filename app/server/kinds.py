@@ -1,0 +1,57 @@
+"""What a model is for, told by its config alone: it writes text, speaks, listens, or is a part that others use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from app.server.catalogue import Known
+from app.server.errors import ApiError
+from engine.hub.cache import REPO_ID, find
+from engine.models.registry import find_part
+from engine.pipelines.speaking.orpheus import is_orpheus
+
+Kind = Literal["text", "speech", "transcription", "part"]
+
+_DOES = {
+    "text": "writes text",
+    "speech": "speaks",
+    "transcription": "listens",
+    "part": "is a part that other models use",
+}
+_LISTENS = ("moonshine", "moonshine_streaming")
+
+
+def kind_of(config: Mapping[str, Any]) -> Kind:
+    if config.get("model_type") == "qwen3_tts" or is_orpheus(config):
+        return "speech"
+    if config.get("model_type") in _LISTENS:
+        return "transcription"
+    return "part" if find_part(config) is not None else "text"
+
+
+def config_at(known: Known, cache_dir: str | None) -> Mapping[str, Any]:
+    """A model's config without loading the model; empty where none can be read."""
+    path = Path(known.source).expanduser()
+    if not path.exists() and REPO_ID.fullmatch(known.source):
+        snapshot = find(known.source, None, cache_dir)
+        path = snapshot.path if snapshot is not None else path
+    try:
+        config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}
+
+
+def need(kind: Kind, name: str, config: Mapping[str, Any]) -> None:
+    """Raise what a client is told who asks one kind of model for the work of another."""
+    found = kind_of(config)
+    if found != kind:
+        raise ApiError(
+            400,
+            f"The model {name} {_DOES[found]}; here one is needed that {_DOES[kind]}.",
+            code="missing_capability",
+            param="model",
+        )

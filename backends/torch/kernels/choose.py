@@ -1,0 +1,41 @@
+"""What sampling asks of rows of f32 logits, on the kernels' threads: torch would wake its own for each.
+
+All take `[rows, n]`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from backends.torch.kernels.library import available, library
+
+
+def takes(logits: Tensor) -> bool:
+    return logits.device.type == "cpu" and logits.dtype == torch.float32 and logits.numel() > 0 and available()
+
+
+def best(x: Tensor) -> tuple[Tensor, Tensor]:
+    """`x.max(-1)`, equals by the lower index, NaN where a row has one."""
+    x = x.contiguous()
+    values, places = x.new_empty(len(x)), torch.empty(len(x), dtype=torch.int64)
+    library().grus_best(x.data_ptr(), *x.shape, values.data_ptr(), places.data_ptr(), torch.get_num_threads())
+    return values, places
+
+
+def top(x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The `k` best of each row in order, equals by the lower index: values and indices `[rows, k]`. No NaN."""
+    x = x.contiguous()
+    values, places = x.new_empty(len(x), k), torch.empty(len(x), k, dtype=torch.int64)
+    library().grus_top(x.data_ptr(), *x.shape, k, values.data_ptr(), places.data_ptr(), torch.get_num_threads())
+    return values, places
+
+
+def mass(x: Tensor, best: Tensor, temperature: Tensor) -> Tensor:
+    """The sum of `exp((x - best) / temperature)`, `[rows]`; `best` and `temperature` are `[rows]`."""
+    x, best, temperature = x.contiguous(), best.contiguous(), temperature.contiguous()
+    out = x.new_empty(len(x))
+    library().grus_mass(
+        x.data_ptr(), *x.shape, best.data_ptr(), temperature.data_ptr(), out.data_ptr(), torch.get_num_threads()
+    )
+    return out

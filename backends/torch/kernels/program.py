@@ -1,0 +1,127 @@
+"""A pass through a model's layers as a list of instructions that C++ runs in one call (src/step.hpp).
+
+Knows registers and instructions, not models: `recorded.py` writes programs by watching a model. A register is an f32 array
+`[tokens, width]`; registers whose contents are no longer needed share memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backends.torch.kernels.library import Instruction, Step, library
+from backends.torch.kernels.linear import AnyMatrix
+
+KEPT = 1 << 18  # numbers of all registers together that are kept from step to step
+
+
+class Do(IntEnum):
+    """`grus::Do`."""
+
+    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD = range(8)
+
+
+@dataclass
+class Line:
+    """One instruction, with registers as the program's writer numbers them."""
+
+    what: Do
+    reads: list[int]
+    writes: list[int]
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+class Program:
+    """`widths` are those of the written registers; register 0 is the input."""
+
+    def __init__(self, lines: Sequence[Line], widths: Sequence[int], output: int, keep: Sequence[object]) -> None:
+        self._keep = list(keep)  # what the instructions point to
+        places, self.widths = _shared(lines, widths, output)
+        self.input, self.output = places[0], places[output]
+        self._code = (Instruction * len(lines))(*(_instruction(line, places) for line in lines))
+        self._widths = np.array(self.widths, np.int64)
+        self._offsets = np.cumsum([0, *self.widths[:-1]]).astype(np.int64)
+        self._registers = torch.empty(0)
+        self._library = library()
+
+    def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
+        """`x [tokens, width]`; `spans` int64 `[n, 4]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
+        turn. The result is overwritten by the next run."""
+        tokens = x.shape[0]
+        registers = self._room(tokens)
+        base = registers.data_ptr()
+        addresses = (base + 4 * tokens * self._offsets).astype(np.int64)
+        self._view(registers, self.input, tokens).copy_(x)
+        turns = np.array([a.data_ptr() for a in angles], np.int64)
+        step = Step(
+            ctypes.addressof(self._code),
+            len(self._code),
+            tokens,
+            addresses.ctypes.data,
+            self._widths.ctypes.data,
+            spans.ctypes.data,
+            len(spans),
+            memory.ctypes.data,
+            turns.ctypes.data,
+        )
+        self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
+        return self._view(registers, self.output, tokens)
+
+    def _room(self, tokens: int) -> Tensor:
+        needed = tokens * sum(self.widths)
+        if needed > KEPT:
+            return torch.empty(needed)
+        if self._registers.numel() < needed:
+            self._registers = torch.empty(needed)
+        return self._registers
+
+    def _view(self, registers: Tensor, register: int, tokens: int) -> Tensor:
+        width, start = self.widths[register], tokens * int(self._offsets[register])
+        return registers[start : start + tokens * width].view(tokens, width)
+
+
+def _shared(lines: Sequence[Line], widths: Sequence[int], output: int) -> tuple[list[int], list[int]]:
+    """Which place each register takes, and the places' widths: one whose last reader has run is free for the next."""
+    last = {register: at for at, line in enumerate(lines) for register in (*line.reads, *line.writes)}
+    last[output] = len(lines)
+    places, made, free = [0] * len(widths), [widths[0]], list[int]()
+    placed = {0}
+    for at, line in enumerate(lines):
+        for register in line.writes:
+            if register in placed:
+                continue  # written in parts, or in place
+            placed.add(register)
+            found = next((place for place in free if made[place] == widths[register]), None)
+            if found is None:
+                found = len(made)
+                made.append(widths[register])
+            else:
+                free.remove(found)
+            places[register] = found
+        free += {places[register] for register in (*line.reads, *line.writes) if last[register] == at}
+    return places, made
+
+
+def _instruction(line: Line, places: Sequence[int]) -> Instruction:
+    reads, writes = [places[r] for r in line.reads], [places[r] for r in line.writes]
+    made = Instruction(
+        what=line.what,
+        **{"in": reads[0]},
+        other=reads[1] if len(reads) > 1 else 0,
+        out=writes[0],
+        sum=writes[1] if len(writes) > 1 else 0,
+    )
+    for name, value in line.fields.items():
+        if isinstance(value, AnyMatrix):
+            value = ctypes.addressof(value.matrix)
+        elif isinstance(value, Tensor):
+            value = value.data_ptr()
+        setattr(made, name, value)
+    return made

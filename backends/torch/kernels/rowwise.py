@@ -1,0 +1,77 @@
+"""A dense matrix that is multiplied row by row as it is stored, without being packed.
+
+Rows of 16 bits are copied to huge pages, from where they are read half as fast again as from a mapped file; f32 rows stay
+mapped, since a copy would take longer than many a reply. The same face as `packed.PackedMatrix`, without experts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+import torch
+from torch import Tensor
+
+from backends.base import Raw
+from backends.torch.kernels import arena, formats
+from backends.torch.kernels.library import Matrix, library
+from backends.torch.load import STORED, mapped
+
+TYPES = ("F32", "F16", "BF16")
+
+
+class RowMatrix:
+    """`[rows, columns]`, columns next to each other."""
+
+    def __init__(self, raw: Raw) -> None:
+        if raw.dtype == "F32":
+            w = mapped(raw)
+        else:
+            self._piece, address = arena.take(raw.nbytes)
+            place = self._piece.bytes_at(address, raw.nbytes)
+            _read(raw, memoryview(place.numpy()))
+            w = place.view(STORED[raw.dtype]).view(raw.shape)
+        self.w = w  # kept: the kernels hold its address
+        self.rows_each, self.columns = w.shape
+        self.library = library()
+        packing = formats.PACKINGS[raw.dtype]
+        row_bytes = w.stride(0) * w.itemsize
+        self.matrix = Matrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
+        self.handle = ctypes.byref(self.matrix)
+        self.nbytes = w.nbytes
+
+    def set_bias(self, bias: Tensor) -> None:
+        padded = torch.zeros(-(-self.rows_each // formats.PANEL) * formats.PANEL)
+        padded[: self.rows_each] = bias
+        self.bias = padded
+        self.matrix.bias = padded.data_ptr()
+
+    def matmul(self, x: Tensor, out: Tensor) -> None:
+        """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
+        self.library.grus_matmul(
+            self.handle,
+            x.data_ptr(),
+            x.shape[0],
+            x.stride(0),
+            out.data_ptr(),
+            out.stride(0),
+            torch.get_num_threads(),
+        )
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """`[n, columns]` f32"""
+        return self.w.index_select(0, ids).float()
+
+
+def _read(raw: Raw, place: memoryview) -> None:
+    """From the file itself where it holds these bytes: a mapped page costs a fault each time it is first seen."""
+    done = 0
+    if hasattr(os, "preadv") and type(raw) is Raw and os.path.isfile(raw.path):
+        file = os.open(raw.path, os.O_RDONLY)
+        try:
+            while done < raw.nbytes and (got := os.preadv(file, [place[done : done + (64 << 20)]], raw.offset + done)):
+                done += got
+        finally:
+            os.close(file)
+    if done < raw.nbytes:
+        place[done:] = raw.buffer.cast("B")[done : raw.nbytes]

@@ -1,0 +1,66 @@
+// All of a tier's kernels in one table. Included by each tier behind tile.inl and fused.inl.
+
+template <Code C, int Halves, bool Minima>
+void fill(Tier& tier) {
+    auto& row = tier.kernels[static_cast<int>(C)][Halves - 1][Minima];
+    row[0] = quantized_tile<C, Halves, Minima, 1>;
+    row[1] = quantized_tile<C, Halves, Minima, 2>;
+    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4>;
+    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8>;
+}
+
+template <Code C>
+void fill_dense(Tier& tier) {
+    auto& row = tier.kernels[static_cast<int>(C)][0][0];
+    row[0] = dense_tile<C, 1>;
+    row[1] = dense_tile<C, 2>;
+    if constexpr (kTile >= 4) row[2] = dense_tile<C, 4>;
+    if constexpr (kTile >= 8) row[3] = dense_tile<C, 8>;
+}
+
+template <ScaleType T>
+void fill_rows(Tier& tier, int type) {
+    auto& row = tier.rows_kernels[type];
+    row[0] = rows_tile<T, 1>;
+    row[1] = rows_tile<T, 2>;
+    if constexpr (kTile >= 4) row[2] = rows_tile<T, 4>;
+    if constexpr (kTile >= 8) row[3] = rows_tile<T, 8>;
+}
+
+Tier make_tier(const char* name) {
+    Tier tier{};
+    tier.name = name;
+    tier.tile = kTile;
+    tier.signed_bias = kSignedBias;
+    tier.expand = expand_scales;
+    tier.quantize = quantize_rows;
+    tier.rms_norm = rms_norm_row;
+    tier.swiglu = swiglu_row;
+    tier.peak = peak_of;
+    tier.mass = mass_of;
+    tier.attend = attend_head;
+    tier.attend_block = attend_block;
+    tier.heads = turn_heads;
+    fill<Code::S8, 1, false>(tier);
+    fill<Code::S8, 1, true>(tier);
+    fill<Code::U4, 1, false>(tier);
+    fill<Code::U4, 1, true>(tier);
+    fill<Code::U5, 1, false>(tier);
+    fill<Code::U5, 1, true>(tier);
+    fill<Code::U6, 1, true>(tier);
+    fill<Code::U6, 2, false>(tier);
+    fill<Code::U3, 1, true>(tier);
+    fill<Code::U3, 2, false>(tier);
+    fill<Code::U2, 1, false>(tier);
+    fill<Code::U2, 1, true>(tier);
+    fill<Code::U2, 2, true>(tier);
+    fill<Code::U1, 1, false>(tier);
+    fill<Code::L4, 1, false>(tier);
+    fill_dense<Code::F32>(tier);
+    fill_dense<Code::F16>(tier);
+    fill_dense<Code::BF16>(tier);
+    fill_rows<ScaleType::F32>(tier, 0);
+    fill_rows<ScaleType::F16>(tier, 1);
+    fill_rows<ScaleType::BF16>(tier, 2);
+    return tier;
+}

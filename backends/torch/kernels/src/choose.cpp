@@ -1,0 +1,111 @@
+// What sampling asks of long rows of logits: the best, the few best in order, and how much mass all have together.
+// Everything goes through the peaks of short pieces, so that a row is read once, by all threads.
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "cpu.hpp"
+#include "matrix.hpp"
+#include "pool.hpp"
+
+using namespace grus;
+
+namespace {
+
+constexpr int64_t kPiece = 64;
+
+struct Rows32 {
+    const float* x;
+    int64_t rows, n;
+    int64_t pieces() const { return (n + kPiece - 1) / kPiece; }
+    const float* piece(int64_t row, int64_t i) const { return x + row * n + i * kPiece; }
+    int64_t size(int64_t i) const { return std::min(kPiece, n - i * kPiece); }
+};
+
+// f(row, piece) for all pieces of all rows
+template <class F>
+void each_piece(const Rows32& rows, int threads, const F& f) {
+    const int64_t many = rows.pieces();
+    parallel(rows.rows * many, 1 << 8, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) f(i / many, i % many);
+    });
+}
+
+std::vector<float> peaks_of(const Rows32& rows, int threads) {
+    const Tier& tier = current_tier();
+    std::vector<float> peaks(static_cast<size_t>(rows.rows * rows.pieces()));
+    each_piece(rows, threads, [&](int64_t row, int64_t i) {
+        peaks[static_cast<size_t>(row * rows.pieces() + i)] = tier.peak(rows.piece(row, i), rows.size(i));
+    });
+    return peaks;
+}
+
+}  // namespace
+
+extern "C" {
+
+// The largest number of each row and its first place; NaN where a row has one.
+GRUS_API void grus_best(const float* x, int64_t rows, int64_t n, float* best, int64_t* places, int32_t threads) {
+    const Rows32 all{x, rows, n};
+    const std::vector<float> peaks = peaks_of(all, threads);
+    for (int64_t row = 0; row < rows; ++row) {
+        const float* mine = peaks.data() + row * all.pieces();
+        best[row] = current_tier().peak(mine, all.pieces());
+        places[row] = 0;
+        if (best[row] != best[row]) continue;
+        const int64_t piece = std::find(mine, mine + all.pieces(), best[row]) - mine;
+        const float* from = all.piece(row, piece);
+        places[row] = std::find(from, from + all.size(piece), best[row]) - (x + row * n);
+    }
+}
+
+// The `k` largest of each row in order, equals by their place; k is at most n. No number may be NaN.
+GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float* values, int64_t* places, int32_t threads) {
+    const Rows32 all{x, rows, n};
+    const std::vector<float> peaks = peaks_of(all, threads);
+    std::vector<float> sorted;
+    std::vector<int64_t> found;
+    for (int64_t row = 0; row < rows; ++row) {
+        const float* mine = peaks.data() + row * all.pieces();
+        const float* numbers = x + row * n;
+        sorted.assign(mine, mine + all.pieces());
+        float least = -std::numeric_limits<float>::infinity();
+        if (k <= all.pieces()) {  // k pieces reach this far, so k numbers do
+            std::nth_element(sorted.begin(), sorted.begin() + (k - 1), sorted.end(), std::greater<float>());
+            least = sorted[static_cast<size_t>(k - 1)];
+        }
+        found.clear();
+        for (int64_t i = 0; i < all.pieces(); ++i) {
+            if (mine[i] < least) continue;
+            for (int64_t at = i * kPiece; at < i * kPiece + all.size(i); ++at)
+                if (numbers[at] >= least) found.push_back(at);
+        }
+        std::partial_sort(found.begin(), found.begin() + k, found.end(), [&](int64_t a, int64_t b) {
+            return numbers[a] > numbers[b] || (numbers[a] == numbers[b] && a < b);
+        });
+        for (int64_t i = 0; i < k; ++i) {
+            places[row * k + i] = found[static_cast<size_t>(i)];
+            values[row * k + i] = numbers[found[static_cast<size_t>(i)]];
+        }
+    }
+}
+
+// The sum of exp((x - best) / temperature) of each row.
+GRUS_API void grus_mass(const float* x, int64_t rows, int64_t n, const float* best, const float* temperatures, float* out,
+                        int32_t threads) {
+    const Rows32 all{x, rows, n};
+    const Tier& tier = current_tier();
+    std::vector<float> parts(static_cast<size_t>(rows * all.pieces()));
+    each_piece(all, threads, [&](int64_t row, int64_t i) {
+        parts[static_cast<size_t>(row * all.pieces() + i)] =
+            tier.mass(all.piece(row, i), all.size(i), best[row], 1.0f / temperatures[row]);
+    });
+    for (int64_t row = 0; row < rows; ++row) {
+        double total = 0.0;
+        for (int64_t i = 0; i < all.pieces(); ++i) total += parts[static_cast<size_t>(row * all.pieces() + i)];
+        out[row] = static_cast<float>(total);
+    }
+}
+
+}  // extern "C"

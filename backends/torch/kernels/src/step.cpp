@@ -1,0 +1,145 @@
+// Runs a pass through a model's layers, one instruction after the other on the pool's threads. What an instruction means is
+// the models' business; how it is computed is the tiers'. This file knows who does which part of it.
+#include "step.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "cpu.hpp"
+#include "matmul.hpp"
+#include "pool.hpp"
+#include "scratch.hpp"
+
+namespace grus {
+namespace {
+
+constexpr int64_t kFew = 1 << 13;  // numbers that one thread is done with before another has begun
+
+struct Runner {
+    const Step& step;
+    const Tier& tier;
+    int threads;
+
+    float* row(int32_t index, int64_t token) const { return step.registers[index] + token * step.widths[index]; }
+    int64_t width(int32_t index) const { return step.widths[index]; }
+    float* memory(const Instruction& i, int64_t span, int which) const {
+        return step.memory[(i.layer * step.span_count + span) * 2 + which];
+    }
+
+    template <class F>
+    void each_token(int64_t numbers, const F& body) const {
+        parallel(step.tokens, 1, numbers * step.tokens > kFew ? threads : 1, [&](int64_t begin, int64_t end) {
+            for (int64_t t = begin; t < end; ++t) body(t);
+        });
+    }
+
+    void heads(const Instruction& i) const {
+        const Heads h{i.heads, i.kv_heads, i.dim, i.w, i.w2, i.eps, i.turned, i.pairs != 0, i.norm_after_rope != 0};
+        const float* const* angles = i.turned ? step.angles + 2 * i.angles : nullptr;
+        each_token(width(i.in), [&](int64_t t) {
+            float* x = row(i.in, t);
+            tier.heads(h, x, angles ? angles[0] + t * i.turned : nullptr, angles ? angles[1] + t * i.turned : nullptr);
+            const auto* span = std::upper_bound(step.spans, step.spans + step.span_count, t,
+                                                [](int64_t at, const StepSpan& s) { return at < s.start; }) - 1;
+            for (int which = 0; which < 2; ++which) {
+                float* to = memory(i, span - step.spans, which) + (span->past + t - span->start) * i.dim;
+                const float* from = x + (i.heads + which * i.kv_heads) * i.dim;
+                for (int64_t h = 0; h < i.kv_heads; ++h)
+                    std::memcpy(to + h * span->capacity * i.dim, from + h * i.dim, static_cast<size_t>(i.dim) * 4);
+            }
+        });
+    }
+
+    // A piece of attention: sixteen tokens with one head, or one token with all heads of one key head.
+    struct Piece { int64_t span, first, head; };
+
+    void attend(const Instruction& i) const {
+        static thread_local std::vector<Piece> pieces;
+        pieces.clear();
+        int64_t longest = 0, numbers = 0;
+        for (int64_t s = 0; s < step.span_count; ++s) {
+            const StepSpan& span = step.spans[s];
+            longest = std::max(longest, span.past + span.count);
+            numbers += span.count * (span.past + span.count) * i.heads * i.dim;
+            // the last tokens see most: the largest pieces come first
+            for (int64_t first = (span.count - 1) / kRows * kRows; first >= 0; first -= kRows)
+                for (int64_t head = 0; head < (span.count == 1 ? i.kv_heads : i.heads); ++head) pieces.push_back({s, first, head});
+        }
+        const std::vector<Piece>& all = pieces;  // of this thread, for all threads
+        const int64_t room = std::max(block_scratch(i.dim, longest), i.heads / i.kv_heads * longest);
+        parallel(static_cast<int64_t>(all.size()), 1, numbers > 2 * kFew ? threads : 1, [&](int64_t begin, int64_t end) {
+            static thread_local Scratch scratch;
+            float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
+            for (int64_t p = begin; p < end; ++p) run_piece(i, all[static_cast<size_t>(p)], memory);
+        });
+    }
+
+    void run_piece(const Instruction& i, const Piece& piece, float* scratch) const {
+        const StepSpan& span = step.spans[piece.span];
+        const float *k = memory(i, piece.span, 0), *v = memory(i, piece.span, 1);
+        const int64_t token = span.start + piece.first, past = span.past + piece.first;
+        if (span.count == 1) {
+            const int64_t end = past + 1, first = i.window && end > i.window ? end - i.window : 0;
+            const int64_t head = span.capacity * i.dim;
+            const Attend one{row(i.in, token), reinterpret_cast<const uint8_t*>(k), reinterpret_cast<const uint8_t*>(v),
+                             ScaleType::F32, 0, head, i.dim, 0, head, i.dim, &first, &end, 1, i.heads, i.kv_heads, i.dim,
+                             i.dim, i.scale, row(i.out, token)};
+            tier.attend(one, 0, piece.head, scratch);
+            return;
+        }
+        const int64_t at = piece.head / (i.heads / i.kv_heads) * span.capacity * i.dim;
+        const AttendBlock block{row(i.in, token) + piece.head * i.dim, width(i.in), k + at, v + at, i.dim, i.dim, i.dim, i.dim,
+                                std::min<int64_t>(kRows, span.count - piece.first), past, i.window, i.scale,
+                                row(i.out, token) + piece.head * i.dim, width(i.out)};
+        tier.attend_block(block, scratch);
+    }
+
+    void run(const Instruction& i) const {
+        const int64_t n = i.what == Do::Swiglu ? width(i.out) : width(i.in);
+        switch (i.what) {
+            case Do::Multiply:
+                multiply(*i.matrix, row(i.in, 0), step.tokens, n, row(i.out, 0) + i.at, width(i.out), threads);
+                return;
+            case Do::Gate:
+                multiply_gated(*i.matrix, i.up, row(i.in, 0), step.tokens, n, row(i.out, 0), width(i.out), threads);
+                return;
+            case Do::Norm:
+                each_token(n, [&](int64_t t) {
+                    tier.rms_norm(row(i.in, t), nullptr, nullptr, i.w, i.eps, n, row(i.out, t));
+                });
+                return;
+            case Do::AddNorm:
+                each_token(n, [&](int64_t t) {
+                    tier.rms_norm(row(i.in, t), row(i.other, t), row(i.sum, t), i.w, i.eps, n, row(i.out, t));
+                });
+                return;
+            case Do::Heads: heads(i); return;
+            case Do::Attend: attend(i); return;
+            case Do::Swiglu:
+                each_token(n, [&](int64_t t) { tier.swiglu(row(i.in, t), n, row(i.out, t)); });
+                return;
+            case Do::Add:
+                each_token(n, [&](int64_t t) {
+                    const float *a = row(i.in, t), *b = row(i.other, t);
+                    float* out = row(i.out, t);
+                    for (int64_t c = 0; c < n; ++c) out[c] = a[c] + b[c];
+                });
+                return;
+        }
+    }
+};
+
+}  // namespace
+}  // namespace grus
+
+using namespace grus;
+
+extern "C" {
+
+GRUS_API void grus_run(const Step* step, int32_t threads) {
+    const Runner runner{*step, current_tier(), threads};
+    for (int64_t at = 0; at < step->length; ++at) runner.run(step->code[at]);
+}
+
+}  // extern "C"

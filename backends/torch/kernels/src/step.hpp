@@ -1,0 +1,36 @@
+// A whole pass through a model's layers as a list of instructions, run by one call. The structs are part of the interface
+// (program.py); pointers to arrays of a step live as long as the call.
+#pragma once
+#include "matrix.hpp"
+
+namespace grus {
+
+enum class Do : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attend, Swiglu, Add };
+
+struct Instruction {
+    Do what;
+    int32_t in, other, out, sum;  // registers: [tokens, width] each
+    int32_t layer, angles;
+    int32_t norm_after_rope, pairs;
+    int64_t heads, kv_heads, dim, turned, window, at;  // `at`: the first column that a product writes
+    const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
+    const float *w, *w2;
+    float eps, scale;
+};
+
+// Neighbouring tokens of one sequence, which had `past` tokens before. Keys and values of a layer are f32
+// [kv_heads][capacity][dim].
+struct StepSpan { int64_t start, count, past, capacity; };
+
+struct Step {
+    const Instruction* code;
+    int64_t length, tokens;
+    float* const* registers;
+    const int64_t* widths;
+    const StepSpan* spans;
+    int64_t span_count;
+    float* const* memory;            // [layer][span][keys, values]
+    const float* const* angles;      // [angles][cos, sin], each [tokens][turned]
+};
+
+}  // namespace grus

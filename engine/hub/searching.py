@@ -1,0 +1,159 @@
+"""What Hugging Face has: repositories by words, and all that a person wants to know of one before downloading it.
+
+Reads lists and sizes only; no weights.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from engine.errors import BadRequest, ModelNotFound, Offline
+from engine.hub import library
+from engine.hub.cache import REPO_ID
+from engine.hub.download import explained, offline_wanted
+from engine.hub.selection import wanted
+
+_T = TypeVar("_T")
+_PATIENCE = 15.0  # seconds
+_FIELDS = ("downloads", "likes", "pipeline_tag", "gated")
+_GGUF_KIND = re.compile(r"(?:^|[-._])((?:IQ|Q)\d[A-Z0-9_]*|BF16|F16|F32)(?=[-._])", re.IGNORECASE)
+_NAMED_BITS = re.compile(r"(\d)[-_]?bit|int(\d)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """One line of a search's answer."""
+
+    repo: str
+    downloads: int = 0  # of the last 30 days
+    likes: int = 0
+    task: str = ""  # Hugging Face's own word: text-generation, image-text-to-text, ...
+    gated: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One repository."""
+
+    repo: str
+    nbytes: int  # of what would be downloaded
+    files: int
+    format: str  # safetensors, GGUF, PyTorch
+    quantization: str  # Q4_K_M, 4 bit, bf16; nothing when nobody says
+    licence: str
+    gated: bool
+    architecture: str  # its model_type
+    parameters: int
+    commit: str
+
+
+def search(words: str, limit: int = 30) -> list[Found]:
+    """Most downloaded first. An exact `owner/name` is found too, whatever the search thinks of it."""
+    words = words.strip()
+    if not words:
+        raise BadRequest("Type what to search for: a model's name, or who made it.")
+
+    def ask(hub: Any) -> list[Found]:
+        # One page, asked once: the library's own search tries a dead network for half a minute.
+        params = {"search": words, "sort": "downloads", "limit": limit, "expand": list(_FIELDS)}
+        address = f"{hub.constants.ENDPOINT}/api/models"
+        answer = hub.utils.get_session().get(
+            address, params=params, headers=hub.utils.build_hf_headers(), timeout=_PATIENCE
+        )
+        hub.utils.hf_raise_for_status(answer)
+        return [_found(model) for model in answer.json()]
+
+    return _asked(ask, "", "main")
+
+
+def facts(repo: str, revision: str | None = None) -> Facts:
+    """Raises ModelNotFound for a repository without a model, and Offline without a network."""
+    if not REPO_ID.fullmatch(repo):
+        raise ModelNotFound(f"{repo!r} is not the id of a repository.")
+
+    def ask(hub: Any) -> Any:
+        return hub.HfApi().model_info(repo, revision=revision, files_metadata=True, timeout=_PATIENCE)
+
+    info = _asked(ask, repo, revision or "main")
+    sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
+    names = wanted(sizes)
+    if not any(name.endswith((".safetensors", ".gguf", ".bin", ".pt", ".pth")) for name in names):
+        raise ModelNotFound(f"{repo} holds no model files.")
+    config: Mapping[str, Any] = info.config or {}
+    return Facts(
+        repo=repo,
+        nbytes=sum(sizes[name] for name in names),
+        files=len(names),
+        format=_format(names),
+        quantization=quantization_of(repo, names, config, _dtypes(info)),
+        licence=_licence(info),
+        gated=bool(info.gated),
+        architecture=str(config.get("model_type") or _of_gguf(info, "architecture") or ""),
+        parameters=int(getattr(info.safetensors, "total", 0) or _of_gguf(info, "total") or 0),
+        commit=str(info.sha or ""),
+    )
+
+
+def quantization_of(repo: str, names: list[str], config: Mapping[str, Any], dtypes: Mapping[str, int]) -> str:
+    """From the surest to the vaguest: a GGUF's file name, the config, the repository's name, the kinds of tensors."""
+    for name in names:
+        if name.endswith(".gguf") and (kind := _GGUF_KIND.search(name)):
+            return kind[1].upper()
+    for key in ("quantization", "quantization_config"):
+        told = config.get(key)
+        if isinstance(told, Mapping) and told.get("bits"):
+            return f"{told['bits']} bit"
+        if isinstance(told, Mapping) and told.get("quant_method"):
+            return str(told["quant_method"])
+    if bits := _NAMED_BITS.search(repo.partition("/")[2]):
+        return f"{bits[1] or bits[2]} bit"
+    kinds = {"BF16": "bf16", "F16": "f16", "F32": "f32"}
+    most = max(dtypes, key=lambda kind: dtypes[kind], default="")
+    return kinds.get(most, "")
+
+
+def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
+    if offline_wanted():
+        raise Offline("HF_HUB_OFFLINE is set, so Hugging Face is not asked.")
+    try:
+        return ask(library.hub())
+    except Exception as error:
+        told = explained(error, repo, revision)
+        if isinstance(told, Offline):
+            raise Offline("Hugging Face cannot be reached. Check the network, then try again.") from error
+        raise told from error
+
+
+def _found(model: Mapping[str, Any]) -> Found:
+    told = {key: model.get(key) for key in _FIELDS}
+    return Found(
+        str(model["id"]), told["downloads"] or 0, told["likes"] or 0, told["pipeline_tag"] or "", bool(told["gated"])
+    )
+
+
+def _format(names: list[str]) -> str:
+    for suffix, name in ((".safetensors", "safetensors"), (".gguf", "GGUF")):
+        if any(entry.endswith(suffix) for entry in names):
+            return name
+    return "PyTorch"
+
+
+def _dtypes(info: Any) -> Mapping[str, int]:
+    return dict(getattr(info.safetensors, "parameters", None) or {})
+
+
+def _of_gguf(info: Any, key: str) -> Any:
+    told = getattr(info, "gguf", None)
+    return told.get(key) if isinstance(told, Mapping) else None
+
+
+def _licence(info: Any) -> str:
+    card = getattr(info, "card_data", None)
+    told = getattr(card, "license_name", None) or getattr(card, "license", None)
+    if not told or told == "other":
+        tagged = [tag.partition(":")[2] for tag in info.tags or [] if tag.startswith("license:")]
+        told = tagged[0] if tagged else told
+    return str(told or "")

@@ -1,0 +1,73 @@
+"""Convolutions as detectors have them: no bias of their own, a batch norm behind, then an activation.
+
+The norm is folded into the convolution while loading, so that it costs nothing later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from backends.base import Array, Ops
+from engine.errors import ConfigError
+from engine.weights.view import View
+
+NORM_EPS = 1e-5
+
+
+def activation(ops: Ops, name: str | None) -> Callable[[Array], Array]:
+    known: dict[str | None, Callable[[Array], Array]] = {
+        None: lambda x: x,
+        "relu": ops.relu,
+        "silu": ops.silu,
+        "gelu": ops.gelu,
+    }
+    if name not in known:
+        raise ConfigError(f"The activation `{name}` is not known here. Known: relu, silu, gelu.")
+    return known[name]
+
+
+def folded(w: View, conv: str, norm: str, shape: tuple[int, ...], eps: float = NORM_EPS) -> tuple[Array, Array]:
+    """Kernel and bias in f32, with the norm's scale and shift in them."""
+    ops, out = w.backend.ops, shape[0]
+    kernel = w.tensor(f"{conv}.weight", shape, "f32")
+    mean, var, gain, bias = (
+        w.tensor(f"{norm}.{name}", (out,), "f32") for name in ("running_mean", "running_var", "weight", "bias")
+    )
+    zeros = ops.array(np.zeros(out, np.float32))
+    scale = ops.batch_norm(zeros + 1.0, zeros, var, gain, zeros, eps)  # what becomes of one
+    shift = ops.batch_norm(zeros, mean, var, gain, bias, eps)  # what becomes of zero
+    return kernel * scale.reshape(out, 1, 1, 1), shift
+
+
+class Convolution:
+    """A convolution of square kernels over `[B, H, W, C]`, padded so that only the stride shrinks the image."""
+
+    def __init__(
+        self, w: View, kernel: Array, bias: Array, size: int, stride: int, groups: int, act: str | None
+    ) -> None:
+        ops, dtype = w.backend.ops, w.backend.dtype
+        self.ops, self.stride, self.groups = ops, (stride, stride), groups
+        self.kernel, self.bias = ops.conv_weight(ops.cast(kernel, dtype)), ops.cast(bias, dtype)
+        self.padding = ((size - 1) // 2, (size - 1) // 2)
+        self.act = activation(ops, act)
+
+    def __call__(self, x: Array) -> Array:
+        y = self.ops.conv2d(x, self.kernel, self.bias, stride=self.stride, padding=self.padding, groups=self.groups)
+        return self.act(y)
+
+
+def conv_norm(
+    w: View,
+    inp: int,
+    out: int,
+    size: int,
+    stride: int = 1,
+    groups: int = 1,
+    act: str | None = None,
+    names: tuple[str, str] = ("convolution", "normalization"),
+    eps: float = NORM_EPS,
+) -> Convolution:
+    kernel, bias = folded(w, *names, (out, inp // groups, size, size), eps)
+    return Convolution(w, kernel, bias, size, stride, groups, act)

@@ -1,0 +1,80 @@
+"""The models that read, loaded into an engine of their own: a recognizer, and a layout where one was asked for."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from engine.engine import Engine
+from engine.errors import BadRequest
+from engine.loading import LoadedModel, LoadOptions, load_any
+from engine.parts import LoadedPart
+from engine.pipelines.reading.elements import NO_MODEL
+from engine.pipelines.reading.layout import Layout
+from engine.pipelines.reading.model_layout import ModelLayout
+from engine.pipelines.reading.recognizer import Recognizer
+from engine.pipelines.reading.vision_recognizer import VisionRecognizer
+from engine.settings import Settings
+
+STARTER_NAME = "Grus Reader"
+
+
+def starter() -> Path | None:
+    """The small reader that comes with Grus, if it does."""
+    folder = Path(str(files("resources"))) / "starter" / "reader"
+    return folder if (folder / "config.json").is_file() else None
+
+
+class ReadingModels:
+    """Close it, or use it in a `with` block."""
+
+    recognizer: Recognizer | None
+    layout: Layout | None
+
+    def __init__(
+        self,
+        model: str | None,
+        layout: str | None,
+        options: LoadOptions | None = None,
+        settings: Settings | None = None,
+        *,
+        required: bool = True,
+    ) -> None:
+        """`model` None: the starter. Where that is missing too, it is an error unless nothing needs it (`required`)."""
+        self._options = options or LoadOptions()
+        self._loaded: dict[str, LoadedModel | LoadedPart] = {}
+        self.recognizer = self.layout = None
+        name = model or (str(folder) if (folder := starter()) is not None else None)
+        if name is None and required:
+            raise BadRequest(NO_MODEL, "model")
+        self.engine = Engine(self._load, settings)
+        try:
+            if name is not None:
+                self.recognizer = self._recognizer(name, STARTER_NAME if model is None else None)
+            if layout is not None:
+                self.engine.load(layout)
+                self.layout = ModelLayout(self.engine, layout)
+        except BaseException:
+            self.engine.close()
+            raise
+
+    def _recognizer(self, name: str, shown_as: str | None) -> VisionRecognizer:
+        self.engine.load(name)
+        loaded = self._loaded[name]
+        if isinstance(loaded, LoadedPart):
+            raise BadRequest(f"{name} writes no text. Give it as the layout, and a vision model as the model.", "model")
+        return VisionRecognizer(self.engine, loaded, shown_as)
+
+    def _load(self, name: str) -> LoadedModel | LoadedPart:
+        """On the engine's thread, which must make every array itself."""
+        self._loaded[name] = load_any(name, self._options)
+        return self._loaded[name]
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __enter__(self) -> ReadingModels:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

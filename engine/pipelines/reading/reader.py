@@ -1,0 +1,304 @@
+"""Many documents, read together: pages are opened and split ahead, regions of several pages are recognized at once, and
+results leave in the order of the pages.
+
+Three kinds of threads. One opens pages and finds their regions; some read regions, each waiting for the recognizer most of
+the time; the caller's own takes events from the queue and puts pages into order. What goes wrong with a file or a page
+becomes its result, and the others go on.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from engine.errors import GrusError, PasswordNeeded
+from engine.media.page_range import check_pages, page_numbers
+from engine.media.pages import DOTS, PageImage, Source, open_document
+from engine.media.pages import Document as OpenDocument
+from engine.pipelines.reading.careful import Careful
+from engine.pipelines.reading.elements import RegionReader, Sheet
+from engine.pipelines.reading.events import ElementRead, Event, Heard, Opened, PageSplit
+from engine.pipelines.reading.geometry import Box
+from engine.pipelines.reading.layout import Found, Layout, Region, without_doubles
+from engine.pipelines.reading.ordering import Ordering, PageDone, Unopened
+from engine.pipelines.reading.recognizer import Reading, Recognizer
+from engine.pipelines.reading.result import Element, Page, Task
+from engine.pipelines.reading.splitter import Splitter
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+log = logging.getLogger("grus.reading")
+
+TEXT_LAYER = "text layer"
+_POLL = 0.1  # seconds until a thread that waits for room looks whether everything was stopped
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is to be read, and how."""
+
+    task: Task | Literal["auto"] = "auto"
+    pages: str | None = None  # as in 1-3,5
+    text_layer: bool = False  # take the text that a PDF carries, where it does
+    dots: int = DOTS  # an inch, for pages that are drawn
+    together: int = 16  # regions that are recognized at once
+    ahead: int = 3  # pages that are held in memory
+
+    def check(self) -> None:
+        check_pages(self.pages)
+
+
+Password = Callable[[str, bool], "str | None"]  # (document, was there a wrong one) -> another try, or None to give up
+Known = Callable[[int, int], "Page | None"]  # (document, page) -> what an earlier run has read of it
+Keep = Callable[[int, int, int, str, "Image"], "str | None"]  # (document, page, order, kind, picture) -> its file
+
+
+class Reader:
+    """Reads with one recognizer and one layout. Without a recognizer only text layers can be read."""
+
+    def __init__(self, recognizer: Recognizer | None, layout: Layout | None, wishes: Wishes | None = None) -> None:
+        self.recognizer = recognizer
+        self.layout = layout or Splitter()
+        self.wishes = wishes or Wishes()
+        self.wishes.check()
+
+    def read(
+        self,
+        sources: Sequence[Source],
+        *,
+        password: Password = lambda name, wrong: None,
+        known: Known = lambda document, page: None,
+        keep: Keep = lambda document, page, order, kind, image: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Iterator[Event]:
+        """Closing the iterator stops everything that runs."""
+        run = _Run(self, sources, password, known, keep)
+        ordering = Ordering(len(sources), clock)
+        try:
+            run.start()
+            while not ordering.over:
+                yield from ordering.take(run.next())
+        finally:
+            run.stop()
+
+
+class _Run:
+    """The threads behind one call."""
+
+    def __init__(self, reader: Reader, sources: Sequence[Source], password: Password, known: Known, keep: Keep) -> None:
+        self._reader = reader
+        self._wishes = reader.wishes
+        self._sources = sources
+        self._password, self._known, self._keep = password, known, keep
+        self._queue: queue.SimpleQueue[Event | PageDone | Unopened | BaseException] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._room = threading.Semaphore(self._wishes.ahead)
+        self._pool = ThreadPoolExecutor(self._wishes.together, thread_name_prefix="grus-region")
+        self._opener = threading.Thread(target=self._open_all, name="grus-pages", daemon=True)
+        self._lock = threading.Lock()
+        self._readings: weakref.WeakSet[Reading] = weakref.WeakSet()
+
+    def start(self) -> None:
+        self._opener.start()
+
+    def next(self) -> Event | PageDone | Unopened:
+        event = self._queue.get()
+        if isinstance(event, BaseException):
+            raise event
+        return event
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopping.set()
+            running = list(self._readings)
+        for reading in running:
+            reading.cancel()
+        if self._opener.ident is not None:
+            self._opener.join()
+        self._pool.shutdown(cancel_futures=True)
+
+    # -- the thread that opens
+
+    def _open_all(self) -> None:
+        try:
+            for index, source in enumerate(self._sources):
+                self._open(index, source)
+        except BaseException as error:
+            self._queue.put(error)
+
+    def _open(self, index: int, source: Source) -> None:
+        if self._stopping.is_set():
+            return
+        try:
+            document = self._unlocked(source)
+        except GrusError as error:
+            self._queue.put(Unopened(index, _name(source), str(error)))
+            return
+        try:
+            try:
+                numbers = page_numbers(self._wishes.pages, len(document))
+            except GrusError as error:
+                self._queue.put(Unopened(index, document.name, str(error)))
+                return
+            self._queue.put(Opened(index, document.name, tuple(numbers)))
+            for number in numbers:
+                done = self._known(index, number)
+                if done is not None:
+                    self._queue.put(PageDone(index, done, read_now=False))
+                    continue
+                while not self._room.acquire(timeout=_POLL):
+                    if self._stopping.is_set():
+                        return
+                self._begin(document, index, number)
+        finally:
+            document.close()
+
+    def _unlocked(self, source: Source) -> OpenDocument:
+        password: str | None = None
+        while True:
+            try:
+                return open_document(source, password=password, dots=self._wishes.dots)
+            except PasswordNeeded:
+                another = self._password(_name(source), password is not None)
+                if another is None or another == password:
+                    raise
+                password = another
+
+    def _begin(self, document: OpenDocument, index: int, number: int) -> None:
+        try:
+            opened = document.page(number, words=self._wishes.text_layer)
+            found = self._split(opened)
+            work = _PageWork(self, index, number, opened, found, self._notes(opened, found))
+        except Exception as error:
+            self._leave(index, Page(number, 0, 0, error=_said(error, f"page {number}")))
+            return
+        self._queue.put(PageSplit(index, number, work.regions, work.found.turned))
+        if not work.regions:
+            self.finish(work, ())
+            return
+        for region in work.regions:
+            self._pool.submit(work.read, region)
+
+    def _notes(self, opened: PageImage, found: Found) -> tuple[str, ...]:
+        notes = list(opened.notes)
+        if self._reader.recognizer is not None and self._wishes.task not in ("auto", "text"):
+            notes += [note] if (note := self._reader.recognizer.note(found.image)) else []
+        return (*notes, "The page is empty.") if not found.regions else tuple(notes)
+
+    def _split(self, opened: PageImage) -> Found:
+        whole = Box(0, 0, *opened.image.size)
+        if self._wishes.task not in ("auto", "text"):
+            return Found((Region(whole, self._wishes.task, 0),), opened.image)
+        if opened.words is not None and isinstance(self._reader.layout, Splitter):
+            return Splitter(straighten=False).detect(opened.image)
+        found = self._reader.layout.detect(opened.image)
+        return replace(found, regions=without_doubles(found.regions))
+
+    # -- for the work on a page, from threads of the pool
+
+    def hear(self, event: Event) -> None:
+        self._queue.put(event)
+
+    def region_reader(self, index: int, number: int) -> RegionReader:
+        task = None if self._wishes.task == "auto" else self._wishes.task
+        keep = self._keep
+        return RegionReader(
+            self._reader.recognizer, task, lambda order, kind, image: keep(index, number, order, kind, image)
+        )
+
+    def careful(self, hear: Callable[[str | None], None]) -> Careful | None:
+        return None if self._reader.recognizer is None else Careful(self._reader.recognizer, hear, self._track)
+
+    def _track(self, reading: Reading) -> bool:
+        with self._lock:
+            if self._stopping.is_set():
+                return False
+            self._readings.add(reading)
+            return True
+
+    def finish(self, work: _PageWork, elements: Sequence[Element], error: str | None = None) -> None:
+        opened, found = work.opened, work.found
+        ordered = sorted(elements, key=lambda element: element.order)
+        page = Page(
+            work.number,
+            *found.image.size,
+            tuple(replace(element, order=order) for order, element in enumerate(ordered)),
+            self._reader.layout.name if self._wishes.task in ("auto", "text") else "whole page",
+            self._read_by(opened),
+            opened.dots,
+            found.turned,
+            work.notes,
+            error,
+        )
+        self._leave(work.index, page)
+
+    def _read_by(self, opened: PageImage) -> str:
+        model = self._reader.recognizer.name if self._reader.recognizer is not None else ""
+        return TEXT_LAYER if opened.words is not None else model
+
+    def _leave(self, index: int, page: Page) -> None:
+        self._queue.put(PageDone(index, page))
+        self._room.release()
+
+
+class _PageWork:
+    """One page whose regions are being read."""
+
+    def __init__(
+        self, run: _Run, index: int, number: int, opened: PageImage, found: Found, notes: tuple[str, ...]
+    ) -> None:
+        self.index, self.number, self.opened, self.found, self.notes = index, number, opened, found, notes
+        self.regions = found.regions
+        self._run = run
+        self._sheet = Sheet(found.image, opened.words)
+        self._reader = run.region_reader(index, number)
+        self._lock = threading.Lock()
+        self._elements: list[Element] = []
+        self._left = len(found.regions)
+        self._error: str | None = None
+
+    def read(self, region: Region) -> None:
+        """One region, in a thread of the pool."""
+
+        def hear(text: str | None) -> None:
+            self._run.hear(Heard(self.index, self.number, region.order, text))
+
+        found: list[Element] = []
+        error: str | None = None
+        try:
+            found = self._reader.read(self._sheet, region, self._run.careful(hear))
+        except Exception as problem:
+            error = _said(problem, f"page {self.number}")
+        for element in found:
+            self._run.hear(ElementRead(self.index, self.number, element))
+        with self._lock:
+            self._elements += found
+            self._error = self._error or error
+            self._left -= 1
+            last = self._left == 0
+        if last:
+            self._run.finish(self, self._elements, self._error)
+
+
+def _said(error: Exception, what: str) -> str:
+    if isinstance(error, GrusError):
+        return str(error)
+    log.exception("reading %s failed", what, exc_info=error)
+    return f"Reading failed inside: {type(error).__name__}: {error}"
+
+
+def _name(source: Source) -> str:
+    with suppress(TypeError):
+        import os
+
+        return os.fspath(source) if not isinstance(source, bytes) else "bytes"
+    return "image"

@@ -1,0 +1,101 @@
+"""Reading from Python: `grus.read` and what it gives back. Models that were asked for once stay loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import UnreadableFile
+from engine.loading import LoadOptions
+from engine.pipelines.ocr import Session, Wishes, targets
+from engine.pipelines.reading.events import DocumentRead
+from engine.pipelines.reading.opening import ReadingModels
+from engine.pipelines.reading.result import Document
+from engine.pipelines.reading.writers.formats import Style, format_of, page_text
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of one document. `document` has every page, region, box, confidence and doubt."""
+
+    document: Document
+
+    @property
+    def error(self) -> str | None:
+        """Why the document could not be opened."""
+        return self.document.error
+
+    @property
+    def markdown(self) -> str:
+        return page_text(self.document.pages, "md", Style())
+
+    @property
+    def text(self) -> str:
+        return page_text(self.document.pages, "txt", Style())
+
+    @property
+    def tables(self) -> list[list[list[str]]]:
+        """Rows of cells of each table."""
+        return [table.grid() for table in self.document.tables]
+
+    def __str__(self) -> str:
+        return self.markdown
+
+
+_kept: dict[tuple[str | None, str | None, bool, LoadOptions], ReadingModels] = {}
+
+
+def read(
+    source: Any,
+    *,
+    model: str | None = None,
+    layout: str | None = None,
+    password: str | None = None,
+    out: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    **wishes: Any,
+) -> Read:
+    """Read one document: a path, the bytes of a file, a Pillow image or an array. `model` None: the reader that Grus brings.
+
+    `wishes`: task, pages, text_layer, dots (see `Wishes`). `out`: where the result is written to as well, its ending says
+    as what. Raises UnreadableFile for what cannot be opened; pages that cannot be read say so in `document.pages`."""
+    found = read_all([source], model=model, layout=layout, password=password, out=out, options=options, **wishes)[0]
+    if found.error is not None:
+        raise UnreadableFile(found.error)
+    return found
+
+
+def read_all(
+    sources: Sequence[Any],
+    *,
+    model: str | None = None,
+    layout: str | None = None,
+    password: str | None = None,
+    out: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    **wishes: Any,
+) -> list[Read]:
+    """Read many documents together, in their order. One that cannot be opened has an `error`. With `out`, sources are paths."""
+    asked = Wishes(**wishes)
+    models = _models(model, layout, asked, LoadOptions(**(options or {})))
+    session = Session(models.recognizer, models.layout, asked, password=lambda name, wrong: password)
+    if out is None:
+        return [Read(document) for document in session.documents(sources)]
+    paths = [Path(source) for source in sources]
+    where = targets(paths, Path(out), format_of(Path(out).suffix or "md"))
+    return [Read(event.result) for event in session.save(paths, where) if isinstance(event, DocumentRead)]
+
+
+def _models(model: str | None, layout: str | None, asked: Wishes, options: LoadOptions) -> ReadingModels:
+    key = (model, layout, asked.text_layer, options)
+    if key not in _kept:
+        _kept[key] = ReadingModels(model, layout, options, required=not asked.text_layer)
+    return _kept[key]
+
+
+def forget_readers() -> None:
+    """Let go of every model that `read` has kept loaded."""
+    while _kept:
+        _kept.popitem()[1].close()

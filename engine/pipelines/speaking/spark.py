@@ -1,0 +1,244 @@
+"""Spark-TTS: a Qwen2 that writes BiCodec tokens, 50 a second; the codec and what hears a recording are models beside it.
+
+Of a voice made of words the model first writes the global tokens itself, once for a style and a seed: all passages of a
+text then go on from what it wrote, in the same voice, whichever is spoken first. Sound begins when the codec has heard enough of
+what follows a token, about a second and a half of it, and is exactly that of the whole.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from engine.errors import BadRequest, SpeechRanAway
+from engine.media.mel import bicodec_mel
+from engine.models.bicodec import BiCodecStream
+from engine.pipelines.speaking.guard import FRAME_RATE, LONGEST_PAUSE, LOOP_LASTS, Hush, Loops, longest
+from engine.pipelines.speaking.spark_prompts import Prompts, Style, style_of
+from engine.pipelines.speaking.synth import RECORDING, SILENT, Engine
+from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
+from engine.pipelines.speaking.voice import Clone, Manner
+from engine.tasks import Task
+from engine.types import Done, Failed, Request, SamplingParams, Text
+
+RATE = 16000
+TOKENS = 3000  # of one passage, a minute
+TOKEN_RATE = 50
+PREAMBLE = 32  # tokens beside the voice's that come before its last: marks, pitch and speed in numbers
+KEPT = 64  # voices made of words
+INTRODUCTION = "Hello, it is good to meet you. This is the voice that I will be speaking with today."
+CHUNK = 25  # tokens that are given to the codec together
+REFERENCE = 6 * RATE  # samples that a voice is taken from
+SAMPLING: dict[str, Any] = {"temperature": 0.8, "top_k": 50, "top_p": 0.95}
+_LOUDNESS = 0.2  # of the loud parts of a recording
+
+
+def home_of(folder: Path) -> Path | None:
+    """Where the language model's folder, or the one around it, has its codec beside it; None for other models."""
+    return next((home for home in (folder, folder.parent) if (home / "BiCodec" / "config.yaml").is_file()), None)
+
+
+def is_spark(folder: Path) -> bool:
+    return home_of(folder) is not None
+
+
+@dataclass(frozen=True)
+class Made:
+    """A voice that the model made of words: what it wrote of it, and the voice's tokens."""
+
+    written: Sequence[int]
+    tokens: np.ndarray
+
+
+class Spark:
+    """See `synth.Speaker`."""
+
+    rate = RATE
+    presets = ("female", "male")
+    clones = True
+
+    def __init__(self, engine: Engine, model: str) -> None:
+        self.engine, self.model = engine, model
+        home, tokenizer = engine.task(model, _facts).result()
+        self.codec = str(home / "BiCodec")
+        self.listens = f"{self.codec}#encoder"
+        self.hears = str(home / "wav2vec2-large-xlsr-53")
+        self.prompts = Prompts(tokenizer, *engine.task(self.codec, _sizes).result())
+        self._made: dict[tuple[Style, int, float], Made] = {}
+        self._making = Lock()
+
+    def check(self, manner: Manner) -> None:
+        """Raise BadRequest for what Spark-TTS cannot do."""
+        self.prompts.check(manner)
+
+    def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
+              patient: bool = False) -> Iterator[np.ndarray]:  # fmt: skip
+        """Samples at `rate`, chunk by chunk; `patient`: all at once and later, so that a bad take is never heard."""
+        prompt = self.prompts.prompt(text, manner)
+        wishes = SAMPLING if temperature is None else SAMPLING | {"temperature": temperature}
+        seed = secrets.randbits(32) if seed is None else seed
+        most = min(TOKENS, int(longest(text) * TOKEN_RATE / FRAME_RATE))
+
+        def take(attempt: int) -> Take:
+            begun, voice = prompt, None
+            if manner.clone is not None:
+                voice = self.prompts.voice_of(manner.clone)
+            else:
+                made = self._voice(style_of(manner), seed, wishes)
+                begun, voice = [*prompt, *made.written], made.tokens
+            params = SamplingParams(max_tokens=most, seed=seed + attempt, **wishes)
+            return (yield from self._take(Request(self.model, begun, params), voice))
+
+        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient)
+
+    def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
+        """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled.
+
+        Its vector holds the voice's tokens, whole numbers."""
+        sound = louder(checked(samples))
+        mel = bicodec_mel(reference(sound))
+        voice = self.engine.task(self.listens, lambda loaded: loaded.model.voice(mel)).result()
+        said = (text or "").strip()
+        if not said:
+            return Clone(voice.astype(np.float32))
+        features = self.engine.task(self.hears, lambda loaded: loaded.model.features(sound)).result()
+        codes = self.engine.task(self.listens, lambda loaded: loaded.model.semantic(features)).result()
+        return Clone(voice.astype(np.float32), codes[:, None], said)
+
+    def _voice(self, style: Style, seed: int, wishes: Mapping[str, Any]) -> Made:
+        """Passages that are spoken at the same time wait for the one of them that makes it."""
+        key = (style, seed, wishes["temperature"])
+        with self._making:
+            made = self._made.pop(key, None) or self._introduced(style, seed, wishes)
+            self._made[key] = made  # the one used last comes last
+            while len(self._made) > KEPT:
+                del self._made[next(iter(self._made))]
+            return made
+
+    def _introduced(self, style: Style, seed: int, wishes: Mapping[str, Any]) -> Made:
+        prompt = self.prompts.of_words(INTRODUCTION, style)
+        for attempt in range(TRIES):
+            params = SamplingParams(max_tokens=self.prompts.tokens + PREAMBLE, seed=seed + attempt, **wishes)
+            handle = self.engine.submit(Request(self.model, prompt, params))
+            written: list[int] = []
+            try:
+                for event in handle:
+                    if isinstance(event, Failed):
+                        raise event.error
+                    if isinstance(event, Text):
+                        written += event.ids
+                    if (made := self._whole(written)) is not None:
+                        return made
+            finally:
+                handle.cancel()
+        raise SpeechRanAway("The model made no voice of these words. Try another seed.")
+
+    def _whole(self, written: Sequence[int]) -> Made | None:
+        """The voice, when all of its tokens are written."""
+        places = [i for i, id in enumerate(written) if id in self.prompts.voices][: self.prompts.tokens]
+        if len(places) < self.prompts.tokens:
+            return None
+        tokens = np.array([self.prompts.voices[written[i]] for i in places], np.int32)
+        return Made([*written[: places[-1] + 1], self.prompts.voice_ends], tokens)
+
+    def _take(self, request: Request, voice: np.ndarray) -> Take:
+        handle = self.engine.submit(request)
+        stream = self.engine.task(self.codec, _streaming(voice)).result()
+        loops, hush = Loops(period=TOKEN_RATE // 3, lasts=int(LOOP_LASTS * TOKEN_RATE / FRAME_RATE)), Hush(RATE)
+        waiting: list[int] = []
+        running: Task[Any] | None = None
+        end: End | None = None
+        try:
+            events = iter(handle)
+            while end is None:
+                event = next(events)
+                if isinstance(event, Failed):
+                    raise event.error
+                if isinstance(event, Done):
+                    end = "long" if event.reason == "length" else "whole"
+                elif isinstance(event, Text):
+                    fresh = [self.prompts.semantic[id] for id in event.ids if id in self.prompts.semantic]
+                    waiting += fresh
+                    if any(loops.add(np.array(code)) for code in fresh):
+                        end = "repeats"
+                if (end == "whole" and (waiting or stream.waits)) or len(waiting) >= CHUNK:
+                    codes, waiting = np.array(waiting, np.int32), []
+                    running = self.engine.task(self.codec, lambda _: stream.push(codes, last=end == "whole"))  # noqa: B023
+                    heard = hush.push(running.result())
+                    running = None
+                    if len(heard):
+                        yield heard
+                    elif hush.seconds > LONGEST_PAUSE:
+                        end = "silent"
+            if end == "whole" and not stream.given:
+                return "silent"  # nothing that it says was written
+            if end in ("whole", "silent") and len(tail := hush.finish()):
+                yield tail
+            return end
+        finally:
+            handle.cancel()
+            if running is not None:
+                running.cancel()
+
+
+def checked(samples: np.ndarray) -> np.ndarray:
+    """A recording that a voice can be taken from."""
+    sound = np.asarray(samples, np.float32)
+    if sound.ndim != 1 or not np.isfinite(sound).all():
+        raise BadRequest("A recording must be one row of finite samples.", "voice")
+    seconds = len(sound) / RATE
+    if not RECORDING[0] <= seconds <= RECORDING[1]:
+        raise BadRequest(
+            f"The recording lasts {seconds:.1f} seconds. A voice can be taken from {RECORDING[0]:g} to "
+            f"{RECORDING[1]:g}; 3 to 15 are best.",
+            "voice",
+        )
+    if float(np.abs(sound).max()) < SILENT:
+        raise BadRequest("The recording is silent.", "voice")
+    return sound
+
+
+def louder(sound: np.ndarray) -> np.ndarray:
+    """As loud as the recordings that the model was trained with. Measured in what is loud of it, peaks left out."""
+    sizes = np.sort(np.abs(sound))
+    if sizes[-1] < 0.1:
+        sound = sound / max(float(sizes[-1]), 1e-3) * 0.1
+    sizes = sizes[sizes > 0.01]
+    if len(sizes) <= 10:
+        return sound
+    loud = float(np.mean(sizes[int(0.9 * len(sizes)) : int(0.99 * len(sizes))]))
+    sound = sound * np.clip(_LOUDNESS / loud, 0.1, 10.0)
+    return (sound / max(1.0, float(np.abs(sound).max()))).astype(np.float32)
+
+
+def reference(sound: np.ndarray) -> np.ndarray:
+    """The first six seconds; a shorter recording is repeated."""
+    return np.resize(sound, REFERENCE)
+
+
+def _streaming(voice: np.ndarray) -> Any:
+    def work(loaded: Any) -> Generator[None, None, BiCodecStream]:
+        return BiCodecStream(loaded.model, voice)
+        yield  # a task's work is a generator
+
+    return work
+
+
+def _sizes(loaded: Any) -> Generator[None, None, tuple[int, int, int]]:
+    decoder = loaded.model
+    return decoder.config.entries, decoder.scalars.size, decoder.config.tokens
+    yield  # a task's work is a generator
+
+
+def _facts(loaded: Any) -> Generator[None, None, tuple[Path, Any]]:
+    home = home_of(loaded.folder)
+    if home is None:
+        raise BadRequest(f"The model {loaded.name} is no Spark-TTS model.", "model")
+    return home, loaded.tokenizer
+    yield  # a task's work is a generator

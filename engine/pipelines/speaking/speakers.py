@@ -1,0 +1,58 @@
+"""Which models speak, and what all of them have in common: one way of asking, whatever is inside."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.errors import BadRequest
+from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
+from engine.pipelines.speaking.spark import Spark, is_spark
+from engine.pipelines.speaking.synth import Engine, Speaker
+from engine.pipelines.speaking.voice import Clone, Manner
+
+
+class Voice(Protocol):
+    """A model that speaks."""
+
+    engine: Engine
+
+    @property
+    def rate(self) -> int: ...
+    @property
+    def presets(self) -> Sequence[str]:
+        """Voices that it knows by name."""
+
+    @property
+    def clones(self) -> bool:
+        """Does it take voices from recordings?"""
+
+    def check(self, manner: Manner) -> None:
+        """Raise BadRequest for what the model cannot do."""
+
+    def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
+              patient: bool = False) -> Iterator[np.ndarray]:  # fmt: skip
+        """Samples at `rate`, chunk by chunk while they are made."""
+
+    def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
+        """A voice from mono samples at `rate`, and what is said in them."""
+
+
+def speaker(engine: Engine, model: str) -> Voice:
+    """The model's way of speaking. Raises BadRequest for one that does not."""
+    config, folder = engine.task(model, _facts).result()
+    if config.get("model_type") == "qwen3_tts":
+        return Speaker(engine, model)
+    if is_orpheus(config):
+        return Orpheus(engine, model)
+    if is_spark(folder):
+        return Spark(engine, model)
+    raise BadRequest(f"{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.", "model")
+
+
+def _facts(loaded: Any) -> Generator[None, None, tuple[Mapping[str, Any], Path]]:
+    return loaded.config, loaded.folder
+    yield  # a task's work is a generator

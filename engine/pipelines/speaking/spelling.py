@@ -1,0 +1,119 @@
+"""Writing as it is said: Markdown without its marks, numbers, dates, times and money in words.
+
+For those who ask for it; a voice model reads most of this by itself, though not always well. What a language's rules do
+not cover is left as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from num2words import CONVERTER_CLASSES, num2words
+
+ISO = {
+    "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt", "russian": "ru",
+    "japanese": "ja", "korean": "ko",
+}  # fmt: skip
+MOST_DIGITS = 15  # longer ones are read digit by digit
+
+_FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_MARKS: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$", re.MULTILINE), r"\1.\n"),
+    (re.compile(r"^\s*([-*+]|\d+[.)])\s+(\[[ xX]\]\s+)?", re.MULTILINE), ""),
+    (re.compile(r"^\s*>\s?", re.MULTILINE), ""),
+    (re.compile(r"^\s*([-*_]\s*){3,}$", re.MULTILINE), ""),
+    (re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$", re.MULTILINE), ""),
+    (re.compile(r"[ \t]*\|[ \t]*"), ", "),
+    (re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+?)(?<=\S)[*_](?![\w*])"), r"\1"),
+    (re.compile(r"<https?://([^>/\s]+)[^>]*>|https?://([^/\s)]+)\S*"), lambda m: m[1] or m[2]),  # type: ignore[list-item]
+    (re.compile(r"</?[a-zA-Z][^>]{0,200}>"), ""),
+]
+_CURRENCY = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+
+_MONEY = re.compile(r"([$€£¥])\s?(\d[\d,]*)(\.\d{2})?\b|\b(\d+)([.,]\d{2})?\s?([€£¥])")
+_DATE = re.compile(r"\b(1\d{3}|20\d{2})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b")
+_TIME = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b(?!:)")
+_YEAR = re.compile(r"(?<=\b[Ii]n )(1[1-9]\d\d|20\d\d)\b")
+_ORDINAL = re.compile(r"\b(\d{1,6})(st|nd|rd|th)\b")
+_PERCENT = re.compile(r"(\d)\s?%")
+_NUMBER = re.compile(r"(?<![\w.,-])(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w])(?!\.\d)")
+
+
+def plain(markdown: str) -> str:
+    """The words of a Markdown text. Code blocks are named, not read."""
+    text = _FENCE.sub("(code)\n", markdown)
+    for pattern, instead in _MARKS:
+        text = pattern.sub(instead, text)
+    text = re.sub(r"(?m)^, |, $", "", text)
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def in_words(text: str, language: str = "auto") -> str:
+    """Numbers in words. Dates, times, money and ordinals are known in English; in other languages plain numbers are."""
+    code = ISO.get(language.lower(), language.lower())
+    code = "en" if code == "auto" else code
+    if code not in CONVERTER_CLASSES:
+        return text
+    if code == "en":
+        for pattern, say in _ENGLISH:
+            text = pattern.sub(say, text)
+    return _NUMBER.sub(lambda m: _number(m, code), text)
+
+
+def _number(m: re.Match[str], code: str) -> str:
+    whole, fraction = m[2].replace(",", ""), m[3] or ""
+    if len(whole) > MOST_DIGITS or (len(whole) > 1 and whole[0] == "0"):
+        return " ".join(num2words(int(digit), lang=code) for digit in whole) + fraction
+    value = float(whole + fraction) if fraction else int(whole)
+    said = num2words(-value if m[1] else value, lang=code)
+    return str(said)
+
+
+def _money(m: re.Match[str]) -> str:
+    sign, whole, cents = m[1] or m[6], (m[2] or m[4]).replace(",", ""), (m[3] or m[5] or "").lstrip(".,")
+    if len(whole) > MOST_DIGITS:
+        return m[0]
+    value = int(whole) + (int(cents) / 100 if cents else 0)
+    said: str = num2words(float(value), lang="en", to="currency", currency=_CURRENCY[sign])
+    return re.sub(r",? (?:and )?zero (?:cents?|pence|penny|sen)\b", "", said)
+
+
+def _date(m: re.Match[str]) -> str:
+    year = num2words(int(m[1]), lang="en", to="year")
+    return f"{_MONTHS[int(m[2]) - 1]} {num2words(int(m[3]), lang='en', to='ordinal')}, {year}"
+
+
+def _time(m: re.Match[str]) -> str:
+    hour, minute = int(m[1]), int(m[2])
+    if minute == 0:
+        return f"{num2words(hour, lang='en')} o'clock" if 0 < hour < 13 else f"{num2words(hour, lang='en')} hundred"
+    spoken = num2words(minute, lang="en")
+    return f"{num2words(hour, lang='en')} {'oh ' if minute < 10 else ''}{spoken}"
+
+
+_ENGLISH: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
+    (_MONEY, _money),
+    (_DATE, _date),
+    (_TIME, _time),
+    (_YEAR, lambda m: str(num2words(int(m[1]), lang="en", to="year"))),
+    (_ORDINAL, lambda m: str(num2words(int(m[1]), lang="en", to="ordinal"))),
+    (_PERCENT, lambda m: f"{m[1]} percent"),
+]

@@ -1,0 +1,238 @@
+"""Pictures of every pane, light and dark, for `docs/images/`: made by `make screenshots`, without a screen.
+
+The engine is a script, so that the same pictures come out everywhere. What a pane needs to look used is made here.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("QT_SCALE_FACTOR", "1")
+
+IMAGES = ROOT / "docs" / "images"
+SIZE = (1180, 780)
+
+QUESTION = "How do I solve a quadratic equation? Show me in Python, too."
+REPLY = r"""Every equation $ax^2 + bx + c = 0$ with $a \neq 0$ has the solutions
+
+$$x_{1,2} = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$$
+
+The part under the root, $\Delta = b^2 - 4ac$, tells **how many** real ones there are:
+
+| discriminant | real solutions |
+|---|---:|
+| $\Delta > 0$ | 2 |
+| $\Delta = 0$ | 1 |
+| $\Delta < 0$ | 0 |
+
+```python
+from math import sqrt
+
+def solve(a: float, b: float, c: float) -> list[float]:
+    delta = b * b - 4 * a * c
+    if delta < 0:
+        return []  # none that is real
+    return sorted({(-b - sqrt(delta)) / (2 * a), (-b + sqrt(delta)) / (2 * a)})
+```
+
+`solve(1, -3, 2)` gives `[1.0, 2.0]`.
+"""
+OTHERS = (
+    ("Packing list for three days in the marsh", "Take boots, a thermos, and the small telescope."),
+    ("Rewrite this paragraph so that it is shorter", "The crane waits. Then it dances."),
+    ("What does our lease say about pets?", "Section 9 allows one cat."),
+    ("Names for a sourdough starter", "Doughlores, Clint Yeastwood, Bread Pitt."),
+)
+
+
+def spin(app: Any, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        app.processEvents()
+        time.sleep(0.005)
+
+
+def until(app: Any, condition: Callable[[], Any], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit("screenshots: the window did not come to where the picture is taken")
+        spin(app, 0.02)
+
+
+def fill_chat(desk: Any) -> None:
+    """Some conversations, one of them open."""
+    from app.gui.store import conversations, messages
+    from app.gui.store.messages import Figures, Message
+
+    def fill(db: Any) -> int:
+        folder = conversations.create_folder(db, "Home")
+        for i, (asked, answered) in enumerate(OTHERS):
+            id = conversations.create(db, "Qwen3-0.6B", title=asked, folder=folder if i == 2 else None)
+            first = messages.add(db, id, Message(0, None, "user", asked))
+            messages.add(db, id, Message(0, first.id, "assistant", answered, model="Qwen3-0.6B"))
+            conversations.pin(db, id, i == 0)
+        id = conversations.create(db, "Qwen3-0.6B", title="Quadratic equations")
+        asked_ = messages.add(db, id, Message(0, None, "user", QUESTION))
+        thoughts = "The person wants the formula first, and then a short function. " * 4
+        figures = Figures(31, 0, 352, 0.19, 6.4, 56.7)
+        messages.add(db, id, Message(0, asked_.id, "assistant", REPLY, thoughts, figures=figures, model="Qwen3-0.6B"))
+        return id
+
+    desk.preferences.put("conversation", desk.store.ask(fill).result())
+
+
+def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
+    from app.gui.places import places_under
+    from app.gui.preferences import Preferences
+    from app.gui.store.worker import Store
+    from app.main import Start, open_window
+    from tests.app.gui.scripted import scripted_service
+
+    os.environ["HF_HUB_CACHE"] = str(folder / "hub")
+    places = places_under(folder / "grus").make()
+    preferences = Preferences(places.preferences)
+    preferences.put("appearance", theme)
+    preferences.put("language", language)
+    store = Store(places.database)
+
+    class Kept:
+        pass
+
+    kept: Any = Kept()
+    kept.store, kept.preferences = store, preferences
+    fill_chat(kept)
+    store.close()
+    service, _ = scripted_service(folder / "models", ("Qwen3-0.6B",))
+    window = open_window(app, Start(), places, lambda: service)
+    window.resize(*SIZE)
+    until(app, lambda: window.desk.core.state.phase == "ready")
+    return window
+
+
+def chat(app: Any, window: Any) -> None:
+    pane = window.open_pane("chat")
+    until(app, lambda: pane.transcript.rows)
+    until(app, lambda: not any(view.waiting for view in pane.transcript.views.values()))
+    spin(app, 0.6)
+    pane.transcript.verticalScrollBar().setValue(0)
+    spin(app, 0.3)
+
+
+def settings_of_chat(app: Any, window: Any) -> None:
+    chat(app, window)
+    pane = window.pane("chat")
+    if pane.panel.isHidden():
+        pane.toggle_panel()
+    spin(app, 0.6)
+
+
+def close_settings(window: Any) -> None:
+    pane = window.pane("chat")
+    if not pane.panel.isHidden():
+        pane.toggle_panel()
+
+
+def models(app: Any, window: Any) -> None:
+    """Good choices for a machine that is the same in every picture."""
+    from engine.machine import Machine
+
+    pane = window.pane("models")
+    until(app, lambda: pane.library.known and pane.machinery.machine)
+    pane.machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
+    pane.turn_to(1)
+    pane.choose("Qwen/Qwen3-8B-GGUF")
+
+
+def server(app: Any, window: Any) -> None:
+    """As it looks while programs use it."""
+    from app.gui.viewmodels.server.hosting import Live
+
+    pane = window.pane("server")
+    until(app, lambda: pane.hosting.models)
+    pane._timer.stop()
+    hosting = pane.hosting
+    hosting.state, hosting.address = "on", "http://127.0.0.1:8080"
+    hosting.rates.extend([0.0] * 40 + [44 + 9 * math.sin(i / 5) + 4 * math.sin(i) for i in range(80)])
+    hosting.requests = [Live("a", "Qwen3-0.6B", 3.4), Live("b", "Qwen3-0.6B", 0.8)]
+    hosting.log.extend(f"10:42:{second:02}  POST /v1/chat/completions 200 {second / 10:.1f}s" for second in (7, 19, 31))
+    hosting.changed()
+    hosting.moved()
+
+
+def settings(app: Any, window: Any) -> None:
+    """With folders as they are on a person's machine."""
+    from engine.machine import Machine
+
+    pane = window.pane("settings")
+    until(app, lambda: pane.privacy.stored and pane.computing._machinery.machine)
+    home = Path("/home/robin/.local/share/Grus")
+    sizes = (2_400_000, 18_000_000, 4_100_000, 3_000, 12_600_000_000)
+    paths = (home / "grus.sqlite3", home / "attachments", home, Path("/home/robin/.config/Grus/preferences.json"),
+             Path("/home/robin/.cache/huggingface/hub"))  # fmt: skip
+    pane.privacy.stored = [
+        replace(kept, path=path, nbytes=nbytes)
+        for kept, path, nbytes in zip(pane.privacy.stored, paths, sizes, strict=True)
+    ]
+    pane.privacy.changed()
+    pane.computing._machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
+
+
+USED = {"models": models, "server": server, "settings": settings}
+
+
+def shot(app: Any, window: Any, name: str) -> None:
+    spin(app, 0.3)
+    window.grab().save(str(IMAGES / f"{name}.png"))
+    print(f"docs/images/{name}.png")
+
+
+def main() -> int:
+    from PySide6.QtWidgets import QApplication
+
+    from app.main import close_desk
+
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    app = QApplication([])
+    for theme in ("light", "dark"):
+        with tempfile.TemporaryDirectory() as folder:
+            window = prepared(app, Path(folder), theme)
+            chat(app, window)
+            shot(app, window, f"chat-{theme}")
+            settings_of_chat(app, window)
+            shot(app, window, f"chat-settings-{theme}")
+            close_settings(window)
+            window.pane("chat").begin()
+            shot(app, window, f"chat-empty-{theme}")
+            for spec in window.specs:
+                if spec.name != "chat":
+                    window.open_pane(spec.name)
+                    spin(app, 1.0)
+                    if spec.name in USED:
+                        USED[spec.name](app, window)
+                    shot(app, window, f"{spec.name}-{theme}")
+            window.open_pane("chat")
+            window.show_shortcuts()
+            shot(app, window, f"shortcuts-{theme}")
+            window.show_shortcuts()
+            window.find_anything()
+            shot(app, window, f"palette-{theme}")
+            window.finder.shut()
+            window.close()
+            close_desk(window)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

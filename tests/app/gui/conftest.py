@@ -1,0 +1,81 @@
+"""The window without a screen, with a scripted engine behind it and a folder of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication
+
+from app.gui.places import places_under
+from app.gui.window import Window
+from app.main import Start, close_desk, open_window
+from tests.app.gui.scripted import scripted_service
+from tests.app.server.scripted import ScriptedEngine
+
+
+@dataclass
+class Opened:
+    """A window that a test drives."""
+
+    window: Window
+    engine: ScriptedEngine
+    qtbot: Any
+
+    @property
+    def desk(self) -> Any:
+        return self.window.desk
+
+    def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
+        self.qtbot.waitUntil(lambda: bool(condition()), timeout=round(seconds * 1000))
+
+    def settle(self) -> None:
+        """What was asked of the store is on disk, and its answers have arrived."""
+        self.desk.store.wait()
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def open_grus(qapp: QApplication, qtbot: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
+    """`open_grus()` opens a window on this test's folder; calling it again is a restart."""
+    opened: list[Window] = []
+
+    def shut() -> None:
+        for window in opened:
+            window.close()
+            close_desk(window)
+            QApplication.processEvents()  # what threads had still posted
+            window.deleteLater()
+        opened.clear()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    def open_it(names: tuple[str, ...] = ("tiny",), **preferences: Any) -> Opened:
+        shut()
+        service, engine = scripted_service(tmp_path / "models", names)
+        places = places_under(tmp_path / "grus").make()
+        if preferences:
+            from app.gui.preferences import Preferences
+
+            kept = Preferences(places.preferences)
+            for key, value in preferences.items():
+                kept.put(key, value)
+        window = open_window(qapp, Start(), places, lambda: service)
+        opened.append(window)
+        qtbot.waitUntil(lambda: window.desk.core.state.phase == "ready", timeout=5000)
+        return Opened(window, engine, qtbot)
+
+    yield open_it
+    shut()
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def grus(open_grus: Callable[..., Opened]) -> Opened:
+    return open_grus()

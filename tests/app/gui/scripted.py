@@ -1,0 +1,18 @@
+"""The engine that a test writes, behind the same service that the window uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.server.catalogue import Catalogue
+from app.server.metrics import Meters
+from app.server.service import Service
+from tests.app.server.scripted import ScriptedEngine, scripted_model
+
+
+def scripted_service(folder: Path, names: tuple[str, ...] = ("tiny",)) -> tuple[Service, ScriptedEngine]:
+    model = scripted_model(folder / "tiny")
+    model.name = names[0]
+    catalogue = Catalogue({name: str(folder / "tiny") for name in names}, use_cache=False)
+    service = Service(ScriptedEngine, lambda source: model, catalogue, Meters())
+    return service, service.engine  # type: ignore[return-value]

@@ -1,0 +1,368 @@
+"""The chat's view-models, without a widget and without Qt: a store, and an engine that a test speaks for."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.core import Ask, Listener
+from app.gui.store import conversations, messages
+from app.gui.store.messages import Attachment, Message
+from app.gui.store.worker import Store
+from app.gui.viewmodels.chat import exchange, prompting
+from app.gui.viewmodels.chat.attaching import attach, attach_bytes
+from app.gui.viewmodels.chat.options import sampling
+from app.gui.viewmodels.chat.rows import Rows
+from app.gui.viewmodels.chat.shelf import Shelf
+from app.gui.viewmodels.chat.talk import Talk
+from app.gui.viewmodels.chat.tree import Tree
+from app.server.replies import Part
+from engine.errors import BadRequest
+from engine.types import Timings
+
+
+class Mouth:
+    """Where replies are asked for; the test says what comes."""
+
+    def __init__(self) -> None:
+        self.asked: list[Ask] = []
+        self.listener: Any = None
+        self.cancelled = 0
+
+    def reply(self, ask: Ask, listener: Listener) -> Any:
+        self.asked.append(ask)
+        self.listener = listener
+        return self
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+        self.listener.ended("cancelled", Timings())
+
+    def say(self, text: str, kind: Any = "answer") -> None:
+        self.listener.parts([Part(0, kind, text)])
+
+    def end(self, reason: Any = "stop") -> None:
+        self.listener.ended(reason, Timings(total=2.0, first_token=0.5, prompt_tokens=9, output_tokens=4))
+
+
+class Bench:
+    """A talk with everything it needs; callbacks run when the test says so."""
+
+    def __init__(self, folder: Path) -> None:
+        self.posted: list[Callable[[], None]] = []
+        self.store = Store(folder / "grus.sqlite3", self.posted.append)
+        self.mouth = Mouth()
+        self.said: list[tuple[str, Any]] = []
+        self.later: list[Callable[[], None]] = []
+        self.talk = Talk(self.store, self.mouth, lambda seconds, run: self.later.append(run), self.say)
+        self.talk.configure(model="tiny")
+
+    def say(self, sentence: str, level: str = "info", undo: Any = None) -> None:
+        self.said.append((sentence, undo))
+
+    def settle(self) -> None:
+        for _ in range(6):
+            self.store.wait()
+            while self.posted:
+                self.posted.pop(0)()
+
+    def send(self, text: str, answer: str = "") -> None:
+        assert self.talk.send(text)
+        self.settle()
+        if answer:
+            self.mouth.say(answer)
+            self.mouth.end()
+            self.settle()
+
+    @property
+    def shown(self) -> list[str]:
+        return [message.text for message in self.talk.path]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path)
+    yield bench
+    bench.store.close()
+
+
+def test_a_message_is_sent_answered_and_kept(bench: Bench) -> None:
+    bench.send("Hello", "Hi there.")
+    assert bench.shown == ["Hello", "Hi there."]
+    assert bench.mouth.asked[0].messages == [{"role": "user", "content": "Hello"}]
+    id = bench.talk.id
+    bench.talk.new()
+    assert bench.shown == []
+    bench.talk.open(id)
+    bench.settle()
+    assert bench.shown == ["Hello", "Hi there."]
+    assert bench.talk.head.title == "Hello"
+    assert bench.talk.path[-1].figures.output_tokens == 4
+
+
+def test_the_whole_branch_and_the_system_prompt_reach_the_model(bench: Bench) -> None:
+    bench.talk.configure(system="Be brief.", sampling={"temperature": 0.2, "thinking": False})
+    bench.send("One", "Two")
+    bench.send("Three", "Four")
+    ask = bench.mouth.asked[1]
+    assert [m["content"] for m in ask.messages] == ["Be brief.", "One", "Two", "Three"]
+    assert (ask.sampling, ask.thinking) == ({"temperature": 0.2}, False)
+
+
+def test_without_a_model_it_is_said_what_to_do(bench: Bench) -> None:
+    bench.talk.configure(model="")
+    assert not bench.talk.send("Hello")
+    assert "Choose a model" in bench.said[0][0]
+
+
+def test_an_edited_message_is_a_version_beside_the_old_one(bench: Bench) -> None:
+    bench.send("Old question", "Old answer")
+    bench.talk.edit(bench.talk.path[0].id, "New question")
+    bench.settle()
+    bench.mouth.say("New answer")
+    bench.mouth.end()
+    bench.settle()
+    assert bench.shown == ["New question", "New answer"]
+    assert bench.talk.versions(bench.talk.path[0].id) == (2, 2)
+    bench.talk.turn(bench.talk.path[0].id, -1)
+    assert bench.shown == ["Old question", "Old answer"]
+    bench.settle()
+    id = bench.talk.id
+    bench.talk.new()
+    bench.talk.open(id)
+    bench.settle()
+    assert bench.shown == ["Old question", "Old answer"]  # which branch is shown is kept too
+
+
+def test_answering_again_keeps_the_first_answer(bench: Bench) -> None:
+    bench.send("Q", "First")
+    bench.talk.regenerate(bench.talk.path[-1].id)
+    bench.settle()
+    assert bench.mouth.asked[1].messages == [{"role": "user", "content": "Q"}]
+    bench.mouth.say("Second")
+    bench.mouth.end()
+    assert bench.shown == ["Q", "Second"]
+    assert bench.talk.versions(bench.talk.path[-1].id) == (2, 2)
+
+
+def test_stopping_keeps_what_came_and_continuing_goes_on(bench: Bench) -> None:
+    bench.send("Count")
+    bench.mouth.say("one two")
+    assert bench.talk.stop()
+    assert bench.talk.path[-1].state == "stopped"
+    assert not bench.talk.stop()
+    bench.talk.go_on(bench.talk.path[-1].id)
+    assert bench.mouth.asked[-1].continue_last
+    assert bench.mouth.asked[-1].messages[-1] == {"role": "assistant", "content": "one two"}
+    bench.mouth.say(" three")
+    bench.mouth.end()
+    assert bench.shown == ["Count", "one two three"]
+
+
+def test_a_reply_that_streams_is_on_disk_within_the_second(bench: Bench) -> None:
+    bench.send("Tell")
+    bench.mouth.say("half of")
+    assert len(bench.later) == 1  # one save is due
+    bench.mouth.say(" it")
+    assert len(bench.later) == 1
+    bench.later.pop()()
+    bench.store.wait()
+    kept = bench.store.ask(lambda db: messages.all_of(db, bench.talk.id)).result()
+    assert (kept[-1].text, kept[-1].state) == ("half of it", "writing")
+
+
+def test_a_failure_is_told_under_the_message_and_can_be_tried_again(bench: Bench) -> None:
+    bench.send("Q")
+    bench.mouth.listener.failed("The model is too large for this machine.")
+    row = Rows().of(bench.talk.path[-1], 1, 1)[-1]
+    assert (row.text, row.level) == ("The model is too large for this machine.", "error")
+    assert "regenerate" in row.can
+    assert not bench.talk.writing
+
+
+def test_thoughts_calls_and_words_are_told_apart(bench: Bench) -> None:
+    bench.send("Weather?")
+    bench.mouth.say("Let me see", "reasoning")
+    bench.mouth.listener.parts([Part(0, "call", name="weather", call_id="c"), Part(0, "arguments", '{"city":"Bonn"}')])
+    bench.mouth.end()
+    message = bench.talk.path[-1]
+    assert (message.reasoning, message.calls[0].arguments) == ("Let me see", '{"city":"Bonn"}')
+    rows = Rows()
+    assert [row.kind for row in rows.of(message, 1, 1)] == ["thought", "call", "foot"]
+    assert rows.of(message, 1, 1)[0].text == ""  # folded
+    rows.unfolded.add(message.id)
+    assert rows.of(message, 1, 1)[0].text == "Let me see"
+    bench.talk.answer_call(message.id, "sunny")
+    bench.settle()
+    assert [m["role"] for m in bench.mouth.asked[-1].messages] == ["user", "assistant", "tool"]
+
+
+def test_a_deleted_message_comes_back_with_undo(bench: Bench) -> None:
+    bench.send("A", "B")
+    bench.send("C", "D")
+    bench.talk.remove(bench.talk.path[2].id)
+    bench.settle()
+    assert bench.shown == ["A", "B"]
+    bench.said[-1][1][1]()
+    bench.settle()
+    assert bench.shown == ["A", "B", "C", "D"]
+
+
+def test_leaving_a_conversation_does_not_stop_its_reply(bench: Bench) -> None:
+    bench.send("Long story")
+    id = bench.talk.id
+    bench.mouth.say("Once ")
+    bench.talk.new()
+    bench.mouth.say("upon a time")
+    assert bench.shown == []
+    bench.talk.open(id)
+    bench.settle()
+    assert bench.shown == ["Long story", "Once upon a time"]
+    bench.mouth.end()
+    assert bench.talk.path[-1].state == "done"
+
+
+# -- the list
+
+
+def shelf(bench: Bench, today: datetime.date | None = None) -> Shelf:
+    made = Shelf(bench.store, bench.say, lambda: today or datetime.date.today())
+    made.look()
+    bench.settle()
+    return made
+
+
+def titles(made: Shelf) -> list[str]:
+    return [line.title for line in made.lines]
+
+
+def test_the_list_has_sections(bench: Bench) -> None:
+    ids = [bench.store.ask(lambda db, t=t: conversations.create(db, title=t)).result() for t in ("a", "b", "c")]
+    made = shelf(bench)
+    assert titles(made) == ["Today", "c", "b", "a"]
+    made.pin(ids[0], True)
+    made.move_to_new(ids[1], "Work")
+    bench.settle()
+    assert titles(made) == ["Pinned", "a", "Work", "b", "Today", "c"]
+    later = shelf(bench, datetime.date.today() + datetime.timedelta(days=1))
+    assert titles(later)[-2:] == ["Yesterday", "c"]
+
+
+def test_search_rename_duplicate_delete_and_take_back(bench: Bench) -> None:
+    bench.send("Where do cranes sleep?", "In shallow water.")
+    made = shelf(bench)
+    id = bench.talk.id
+    made.search("SHALLOW")
+    bench.settle()
+    assert made.lines[1].conversation.found == "In shallow water."
+    made.search("")
+    made.rename(id, "  Cranes \n at night ")
+    bench.settle()
+    assert titles(made) == ["Today", "Cranes at night"]
+    made.duplicate(id)
+    bench.settle()
+    assert titles(made) == ["Today", "Cranes at night (copy)", "Cranes at night"]
+    made.delete(id)
+    bench.settle()
+    assert titles(made) == ["Today", "Cranes at night (copy)"]
+    bench.said[-1][1][1]()
+    bench.settle()
+    assert "Cranes at night" in titles(made)
+
+
+# -- out and in
+
+
+def test_json_brings_back_every_branch(bench: Bench) -> None:
+    bench.send("Q", "First")
+    bench.talk.regenerate(bench.talk.path[-1].id)
+    bench.settle()
+    bench.mouth.say("Second")
+    bench.mouth.end()
+    every = [bench.talk.tree[id] for id in (1, 2, 3)]
+    head, found = exchange.read_json(exchange.as_json(bench.talk.head, every))
+    assert found == every
+    assert (head.title, head.model) == ("Q", "tiny")
+    id = bench.store.ask(lambda db: conversations.create(db, title="In")).result()
+    bench.store.ask(lambda db: messages.add_all(db, id, found)).result()
+    copied = bench.store.ask(lambda db: messages.all_of(db, id)).result()
+    assert [m.text for m in copied] == ["Q", "First", "Second"]
+    assert Tree(copied).siblings(copied[1].id) == (copied[1].id, copied[2].id)
+
+
+def test_plain_messages_of_other_programs_are_taken() -> None:
+    text = json.dumps(
+        [{"role": "system", "content": "S"}, {"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
+    )
+    head, found = exchange.read_json(text)
+    assert (head.system, head.title, found[0].text) == ("S", "Hi", "Hi")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("no json", "not JSON"),
+        ('{"a": 1}', "no list of messages"),
+        ('{"messages": [{"role": "user"}]}', "not whole"),
+        ('{"format": "grus-conversation", "version": 99, "messages": []}', "newer"),
+    ],
+)
+def test_what_cannot_be_imported_is_said_plainly(text: str, word: str) -> None:
+    with pytest.raises(BadRequest, match=word):
+        exchange.read_json(text)
+
+
+def test_markdown_holds_what_was_said(bench: Bench) -> None:
+    bench.talk.configure(system="Be kind.")
+    bench.send("Q", "**A**")
+    made = exchange.as_markdown(bench.talk.head, bench.talk.path)
+    assert made == "# Q\n\n> Be kind.\n\n## You\n\nQ\n\n## tiny\n\n**A**\n"
+    assert "<strong>A</strong>" in exchange.as_html(bench.talk.head, bench.talk.path)
+
+
+# -- files
+
+
+def test_a_text_file_reaches_the_model_as_words(tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text("# Notes", encoding="utf-8")
+    made = attach(file, tmp_path / "kept")
+    file.unlink()
+    assert Path(made.path).read_text() == "# Notes"
+    said = Message(1, None, "user", "Sum up.", attachments=(made,))
+    content = prompting.for_model("", [said])[0]["content"]
+    assert content == '<file name="notes.md">\n# Notes\n</file>\n\nSum up.'
+
+
+def test_a_picture_is_a_part_of_its_own() -> None:
+    said = Message(1, None, "user", "What is it?", attachments=(Attachment("a.png", "image", "/a.png"),))
+    parts = prompting.for_model("", [said])[0]["content"]
+    assert [part["type"] for part in parts] == ["image", "text"]
+
+
+def test_files_that_cannot_be_read_are_told_in_plain_words(tmp_path: Path) -> None:
+    for name, data, word in (
+        ("x.bin", b"\0\1\2", "cannot read"),
+        ("x.png", b"no picture", "damaged"),
+        ("x.pdf", b"no pdf", "damaged"),
+    ):
+        with pytest.raises(BadRequest, match=word):
+            attach_bytes(name, data, tmp_path)
+    with pytest.raises(BadRequest, match="not folders"):
+        attach(tmp_path, tmp_path)
+
+
+def test_only_known_sampling_reaches_the_engine() -> None:
+    assert sampling({"temperature": 0.0, "thinking": True, "top_k": None}) == {"temperature": 0.0}
+
+
+def test_a_reply_without_words_is_left_out_of_the_prompt() -> None:
+    failed = Message(2, 1, "assistant", "", state="failed")
+    assert len(prompting.for_model(" ", [Message(1, None, "user", "Q"), failed])) == 1
+    assert len(prompting.for_model("", [replace(failed, text="A")])) == 1

@@ -1,0 +1,143 @@
+r"""How a reply becomes prose, code and formulas: whole, and while it grows."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.gui.viewmodels.chat.code import spans
+from app.gui.viewmodels.chat.formulas import draw
+from app.gui.viewmodels.chat.markdown import Formula, Growing, Piece, as_source, filled, pieces
+
+REPLY = """# Head {x}
+
+Text with $x^2$ and \\(a_b\\), for $5 or $6. <b>not bold</b> [safe](https://a.example) [bad](javascript:alert(1))
+
+1. one
+2. two `c{}`
+
+$$
+\\frac{a}{b}
+$$
+
+| a | b |
+|---|--:|
+| 1 | $z$ |
+
+```python
+print("{}")
+```
+
+after it
+"""
+
+
+def html(text: str) -> str:
+    return "".join(filled(p, [as_source(f) for f in p.formulas]) for p in pieces(text) if p.kind == "prose")
+
+
+def formulas(text: str) -> list[Formula]:
+    return [formula for piece in pieces(text) for formula in piece.formulas]
+
+
+def test_a_reply_is_prose_and_code_in_order() -> None:
+    kinds = [(piece.kind, piece.language) for piece in pieces(REPLY)]
+    assert kinds == [("prose", ""), ("code", "python"), ("prose", "")]
+    assert pieces(REPLY)[1].text == 'print("{}")'
+
+
+def test_formulas_are_found_and_money_is_not() -> None:
+    found = formulas(REPLY)
+    assert found == [
+        Formula("x^2", False),
+        Formula("a_b", False),
+        Formula("\\frac{a}{b}", True),
+        Formula("z", False),
+    ]
+    assert formulas("It costs $5 and then $10.") == []
+    assert formulas("`$x$`") == []
+    assert formulas(r"\[ a * b * c \]") == [Formula("a * b * c", True)]
+    assert formulas("a $$x$$ b") == [Formula("x", True)]
+
+
+def test_html_in_a_reply_is_text_and_links_are_safe() -> None:
+    made = html(REPLY)
+    assert "&lt;b&gt;not bold&lt;/b&gt;" in made
+    assert 'href="https://a.example"' in made
+    assert 'href="javascript' not in made
+    assert "Head {x}" in made
+    assert "<code>c{}</code>" in made
+    assert "<img" not in html("![alt](https://tracker.example/x.png)")
+    assert 'href="file' not in html("[f](file:///etc/passwd)")
+
+
+def test_tables_lists_and_headings_are_made() -> None:
+    made = html(REPLY)
+    for tag in ("<h1>", "<ol", "<li>", "<table", '<td align="right">'):
+        assert tag in made
+
+
+@pytest.mark.parametrize("step", [1, 3, 17])
+def test_a_growing_reply_ends_as_the_whole_one(step: int) -> None:
+    growing = Growing()
+    for end in range(0, len(REPLY), step):
+        growing.grow(REPLY[:end])
+    growing.grow(REPLY)
+    assert list(growing.pieces) == pieces(REPLY)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([*list("ab\n `#*->|$1.\\[](){}"), "\n\n", "```", "$$", "- ", "```py\n"]), max_size=60))
+def test_growing_never_differs_from_reading_at_once(parts: list[str]) -> None:
+    text = "".join(parts)
+    growing = Growing()
+    for end in range(len(text) + 1):
+        growing.grow(text[:end])
+    shown = "".join(piece.text for piece in growing.pieces)
+    at_once = "".join(piece.text for piece in pieces(text))
+    assert shown.split() == at_once.split()
+
+
+def test_settled_pieces_stay_the_same_objects() -> None:
+    """So that what was drawn is not drawn again."""
+    growing = Growing("One.\n\n```py\nx\n```\n\nTwo")
+    first = growing.pieces[:2]
+    growing.grow("One.\n\n```py\nx\n```\n\nTwo and more")
+    assert all(a is b for a, b in zip(first, growing.pieces[:2], strict=True))
+
+
+def test_code_that_is_still_written_is_open() -> None:
+    assert pieces("```py\nx = 1")[0] == Piece("code", "x = 1", language="py", open=True)
+    assert not pieces("```py\nx = 1\n```")[0].open
+
+
+def test_a_long_reply_grows_quickly_everywhere() -> None:
+    text = REPLY * 60
+    growing, longest = Growing(), 0.0
+    for end in range(0, len(text), 60):
+        began = time.perf_counter()
+        growing.grow(text[:end])
+        longest = max(longest, time.perf_counter() - began)
+    assert longest < 0.05
+
+
+def test_words_of_code_get_their_colours() -> None:
+    found = spans("def f():\n    return 'ä' # no\n", "python")
+    kinds = {(span.line, span.start, span.length): span.kind for span in found}
+    assert kinds[0, 0, 3] == "code_word"
+    assert kinds[0, 4, 1] == "code_name"
+    assert any(kind == "code_text" for (line, _, _), kind in kinds.items() if line == 1)
+    assert spans("anything", "no-such-language") == []
+    assert spans("anything", "") == []
+
+
+def test_a_formula_is_drawn_and_a_broken_one_is_not() -> None:
+    drawing = draw(r"\dfrac{a}{b}", True, 16.0, "#112233")
+    assert drawing is not None
+    assert drawing.svg.startswith("<svg")
+    assert "#112233" in drawing.svg
+    assert drawing.height > 16 > drawing.depth > 0
+    assert draw(r"\frac{a", True, 16.0, "#112233") is None

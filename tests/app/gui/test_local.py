@@ -1,0 +1,119 @@
+"""The window's engine with real tiny models: words, pictures, and what a model is for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from app.core import Ask, Core
+from app.gui.preferences import Preferences
+from app.kinds import kind_of, names_of
+from app.local import local_service
+from tests.checkpoints import save
+from tests.vision_checkpoints import save as save_seeing
+
+
+class AtOnce:
+    """Runs jobs where they are asked for."""
+
+    def post(self, work: Any) -> None:
+        work()
+
+    def run(self, job: Any, then: Any = None, failed: Any = None) -> Any:
+        try:
+            answer = job()
+        except Exception as error:
+            if failed is None:
+                raise
+            return failed(str(error))
+        return then(answer) if then is not None else None
+
+
+class Heard:
+    """A listener that waits for the end."""
+
+    def __init__(self) -> None:
+        self.text, self.end, self.over = "", "", threading.Event()
+
+    def working(self, what: str) -> None: ...
+
+    def parts(self, parts: Any) -> None:
+        self.text += "".join(part.text for part in parts if part.kind == "answer")
+
+    def ended(self, reason: str, timings: Any) -> None:
+        self.end = reason
+        self.over.set()
+
+    def failed(self, sentence: str) -> None:
+        self.end = sentence
+        self.over.set()
+
+
+class Straight:
+    def __init__(self, deliver: Any) -> None:
+        self._deliver = deliver
+
+    def put(self, item: Any) -> None:
+        self._deliver([item])
+
+
+@pytest.fixture
+def core(tmp_path: Path) -> Iterator[Core]:
+    words = save("qwen3", tmp_path / "words", max_position_embeddings=4096)
+    sees = save_seeing("qwen3_vl", tmp_path / "sees")
+    preferences = Preferences(tmp_path / "preferences.json")
+    preferences.put("backend", "torch")
+    models = {"words": str(words), "sees": str(sees)}
+    core = Core(AtOnce(), lambda: local_service(preferences, models), Straight)
+    core.start()
+    yield core
+    core.close()
+
+
+def reply(core: Core, model: str, content: Any) -> Heard:
+    heard = Heard()
+    sampling = {"max_tokens": 6, "temperature": 0.0}
+    core.reply(Ask(model, [{"role": "user", "content": content}], sampling), heard)
+    assert heard.over.wait(60)
+    return heard
+
+
+def test_a_real_model_answers_and_pictures_change_what_it_says(core: Core, tmp_path: Path) -> None:
+    assert reply(core, "words", "Hello").end == "length"
+    assert core.state.model == "words"
+    answers = set()
+    for colour in ("red", "green", "blue"):
+        picture = tmp_path / f"{colour}.png"
+        Image.new("RGB", (64, 48), colour).save(picture)
+        parts = [{"type": "image", "image": picture}, {"type": "text", "text": "What is it?"}]
+        heard = reply(core, "sees", parts)
+        assert heard.end == "length"
+        answers.add(heard.text)
+        assert "reads text only" in reply(core, "words", parts).end
+    assert len(answers) > 1
+
+
+def test_what_a_model_is_for_is_read_from_its_config(core: Core, tmp_path: Path) -> None:
+    for name, model_type in (("ears", "moonshine"), ("mouth", "qwen3_tts"), ("new", "something_else")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps({"model_type": model_type}))
+    assert [kind_of(str(tmp_path / name)) for name in ("ears", "mouth", "new")] == ["listen", "speak", "chat"]
+    assert kind_of("no/such-model") == "chat"
+    found: list[list[str]] = []
+    core.models(found.append)
+    assert {"words", "sees"} <= set(found[0])
+    core.use(lambda service: found.append(names_of(service.catalogue, "listen")))
+    assert "words" not in found[1]
+
+
+def test_no_model_that_listens_is_said_plainly(core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
+    said: list[str] = []
+    core.hear(tmp_path / "a.wav", said.append, said.append)
+    assert "listens" in said[0]

@@ -1,0 +1,284 @@
+"""The models pane as a person uses it, with a hub of our own on the loopback interface and a scripted engine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton
+
+from app.gui.theme import contrast
+from engine.describe import Description
+from engine.hub.cache import find
+from engine.machine import Machine
+from tests.app.gui.conftest import Opened
+from tests.hub_server import FakeHub, hub_here
+
+GB = 10**9
+WEIGHTS = bytes(range(256)) * 20_000
+FILES = {"config.json": b'{"model_type": "qwen3"}', "model.safetensors": WEIGHTS}
+CARD = {
+    "downloads": 1_500_000,
+    "pipeline_tag": "text-generation",
+    "cardData": {"license": "apache-2.0"},
+    "tags": [],
+    "config": {"model_type": "qwen3"},
+    "safetensors": {"parameters": {"BF16": 600_000_000}, "total": 600_000_000},
+}
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    machine = Machine("torch", "cpu", 16 * GB, 12 * GB, 100 * GB)
+    monkeypatch.setattr("engine.machine.look", lambda *asked: machine)
+    described = Description("tiny", "", "qwen3", runs=True, stored_as="bf16", parameters=10**6, backend="torch")
+    monkeypatch.setattr("engine.describe.describe", lambda *asked: described)  # spares the tests a backend's imports
+    with hub_here(monkeypatch) as fake:
+        fake.repos["Qwen/Qwen3-0.6B"] = FILES
+        fake.cards["Qwen/Qwen3-0.6B"] = CARD
+        fake.tags["model.safetensors"] = hashlib.sha256(WEIGHTS).hexdigest()
+        yield fake
+
+
+@pytest.fixture
+def open_models(open_grus: Callable[..., Opened], hub: FakeHub) -> Callable[..., tuple[Opened, Any]]:
+    def open_it(**preferences: Any) -> tuple[Opened, Any]:
+        grus = open_grus(**preferences)
+        grus.desk.core._service.result().catalogue.use_cache = True
+        grus.qtbot.keyClick(grus.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+        pane = grus.window.panes["models"]
+        grus.until(lambda: pane.library.known and pane.machinery.machine)
+        return grus, pane
+
+    return open_it
+
+
+def press(grus: Opened, pane: Any, deed: str) -> None:
+    grus.until(lambda: deed in pane.view.buttons)
+    grus.qtbot.mouseClick(pane.view.buttons[deed], Qt.MouseButton.LeftButton)
+
+
+def go(grus: Opened, pane: Any, key: str) -> None:
+    grus.until(lambda: pane.list.row_of(key) >= 0)
+    pane.list.setCurrentRow(pane.list.row_of(key))
+
+
+def search(grus: Opened, pane: Any, words: str) -> None:
+    grus.qtbot.keyClick(pane, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    grus.qtbot.keyClicks(pane.field, words)
+    grus.qtbot.keyClick(pane.field, Qt.Key.Key_Return)
+    grus.until(lambda: not pane.finding.searching)
+
+
+def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any) -> None:
+    grus, pane = open_models()
+    go(grus, pane, "tiny")
+    press(grus, pane, "load")
+    grus.until(lambda: "In memory" in pane.view.values)
+    assert pane.view.values["In memory"].text() == "1 KB of weights, 0 KB of conversations"
+    assert [line.title for line in pane.list.lines] == ["In memory", "tiny"]
+    press(grus, pane, "unload")
+    grus.until(lambda: "load" in pane.view.buttons)
+    assert grus.engine.models_loaded == {}
+    assert pane.held.text() == "Nothing is in memory."
+
+
+def test_search_tells_everything_before_the_download(open_models: Any, hub: FakeHub) -> None:
+    grus, pane = open_models()
+    search(grus, pane, "qwen3")
+    assert [line.second for line in pane.list.lines] == ["text-generation · 1.5 M downloads a month"]
+    assert hub.served == []
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    grus.until(lambda: "Weights" in pane.view.values)
+    told = {title: value.text() for title, value in pane.view.values.items()}
+    assert told["Download"] == "5 MB"
+    assert told["Memory"].startswith("Fits this machine")
+    assert (told["Format"], told["Weights"], told["Licence"]) == ("safetensors, bf16", "600 million", "apache-2.0")
+    assert told["Disk"] == "100.0 GB are free."
+    assert hub.served == []
+
+
+def test_a_download_arrives_and_can_be_used(open_models: Any, hub: FakeHub, tmp_path: Path) -> None:
+    grus, pane = open_models()
+    search(grus, pane, "qwen3")
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    press(grus, pane, "download")
+    assert "Downloading Qwen/Qwen3-0.6B from Hugging Face." in grus.window.strip.trust.text()
+    grus.until(lambda: "load" in pane.view.buttons, 20)
+    assert find("Qwen/Qwen3-0.6B", None, tmp_path / "hub").complete
+    assert grus.window.strip.trust.text() == "Everything stays on this machine"
+    assert "checksums are right" in grus.window.notice.sentence.text()
+    assert grus.desk.preferences.get("downloads") == []
+    press(grus, pane, "check")
+    grus.until(lambda: "as Hugging Face has it" in grus.window.notice.sentence.text())
+
+
+def test_a_broken_download_says_so_and_is_resumed_after_a_restart(
+    open_models: Any, hub: FakeHub, tmp_path: Path
+) -> None:
+    hub.cuts["model.safetensors"] = [3_000_000, 0]
+    grus, pane = open_models()
+    search(grus, pane, "qwen3")
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    press(grus, pane, "download")
+    grus.until(lambda: "resume" in pane.view.buttons, 20)
+    assert "cannot be reached" in pane.view.working.text()
+    assert grus.window.strip.trust.text() == "Everything stays on this machine"
+    grus, pane = open_models()
+    assert [line.title for line in pane.list.lines][:2] == ["On their way", "Qwen/Qwen3-0.6B"]
+    hub.ranges.clear()
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    press(grus, pane, "resume")
+    grus.until(lambda: find("Qwen/Qwen3-0.6B", None, tmp_path / "hub") is not None, 20)
+    assert [name for name, asked in hub.ranges] == ["model.safetensors"]
+    assert hub.ranges[0][1] != "bytes=0-"
+    grus.until(lambda: not pane.downloads.items)
+
+
+def test_escape_pauses_and_a_download_can_be_thrown_away(open_models: Any, hub: FakeHub, tmp_path: Path) -> None:
+    grus, pane = open_models()
+    held: list[Any] = []
+
+    def slow(repo: str, cache_dir: str | None, progress: Callable[[int, int], None]) -> Path:
+        held.append(progress)
+        while True:
+            progress(len(held), 1000)
+
+    pane.downloads._fetch = slow
+    pane.turn_to(1)
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    press(grus, pane, "download")
+    grus.until(lambda: pane.downloads.items[0].total == 1000)
+    assert "pause" in pane.view.buttons
+    grus.qtbot.keyClick(grus.window, Qt.Key.Key_Escape)
+    assert pane.downloads.items[0].state == "paused"
+    assert pane.view.working.text().startswith("Paused at")
+    press(grus, pane, "drop")
+    assert pane.downloads.items == []
+    grus.until(lambda: "download" in pane.view.buttons)
+
+
+def test_without_a_network_it_says_so_where_the_work_is(open_models: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    grus, pane = open_models()
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")
+    search(grus, pane, "qwen3")
+    assert pane.state.text() == "Hugging Face cannot be reached. Check the network, then try again."
+    assert pane.state.isVisible()
+
+
+def test_a_deleted_model_can_be_taken_back(open_models: Any, hub: FakeHub, tmp_path: Path) -> None:
+    from engine.hub.download import download
+
+    download("Qwen/Qwen3-0.6B", None, tmp_path / "hub")
+    grus, pane = open_models()
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    grus.qtbot.keyClick(
+        pane, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )
+    grus.until(lambda: pane.library.find("Qwen/Qwen3-0.6B") is None)
+    assert find("Qwen/Qwen3-0.6B", None, tmp_path / "hub") is None
+    grus.qtbot.mouseClick(grus.window.notice.undo, Qt.MouseButton.LeftButton)
+    grus.until(lambda: pane.library.find("Qwen/Qwen3-0.6B") is not None)
+    assert find("Qwen/Qwen3-0.6B", None, tmp_path / "hub").complete
+
+
+def test_a_folder_is_added_remembered_and_taken_off_the_list(open_models: Any, tmp_path: Path) -> None:
+    grus, pane = open_models()
+    shelf = tmp_path / "shelf"
+    (shelf / "mine").mkdir(parents=True)
+    (shelf / "mine" / "config.json").write_text('{"model_type": "qwen3"}')
+    pane.take([shelf])
+    grus.until(lambda: pane.library.find("mine"))
+    assert grus.desk.preferences.get("model_folders") == [str(shelf)]
+    assert "mine" in grus.window.panes["chat"].model_box.known or grus.until(
+        lambda: "mine" in grus.window.panes["chat"].model_box.known
+    ) is None  # fmt: skip
+    go(grus, pane, "mine")
+    press(grus, pane, "forget")
+    grus.until(lambda: pane.library.find("mine") is None)
+    assert (shelf / "mine" / "config.json").exists()
+    grus.qtbot.mouseClick(grus.window.notice.undo, Qt.MouseButton.LeftButton)
+    grus.until(lambda: pane.library.find("mine"))
+
+
+def test_a_folder_without_a_model_is_refused_in_plain_words(open_models: Any, tmp_path: Path) -> None:
+    grus, pane = open_models()
+    (tmp_path / "empty").mkdir()
+    pane.take([tmp_path / "empty"])
+    grus.until(lambda: grus.window.notice.isVisible())
+    assert "holds no model" in grus.window.notice.sentence.text()
+    assert grus.desk.preferences.get("model_folders") is None
+
+
+def test_defaults_of_a_model_reach_its_replies(open_models: Any) -> None:
+    grus, pane = open_models()
+    go(grus, pane, "tiny")
+    grus.qtbot.keyClicks(pane.view.defaults.fields["temperature"], "0.25")
+    assert grus.desk.preferences.get("model_defaults") == {"tiny": {"temperature": 0.25}}
+    press(grus, pane, "chat")
+    chat = grus.window.panes["chat"]
+    assert grus.window.shown == "chat"
+    grus.qtbot.keyClicks(chat.composer.field, "Hello")
+    grus.qtbot.keyClick(chat.composer.field, Qt.Key.Key_Return)
+    grus.until(lambda: grus.engine.requests)
+    assert grus.engine.requests[0].sampling.temperature == 0.25
+    grus.until(lambda: not chat.talk.writing)
+
+
+def test_good_choices_are_known_without_asking_anybody(open_models: Any, hub: FakeHub) -> None:
+    grus, pane = open_models()
+    grus.qtbot.keyClick(pane, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    marks = {line.key: line.mark for line in pane.list.lines if line.key}
+    assert marks["Qwen/Qwen3-8B-GGUF"] == "begin with this"
+    assert marks["Qwen/Qwen3-30B-A3B-GGUF"] == "too large"
+    go(grus, pane, "Qwen/Qwen3-30B-A3B-GGUF")
+    assert pane.view.values["Memory"].text().startswith("Too large for this machine")
+    assert pane.view.values["Memory"].property("level") == "error"
+    assert pane.finding.facts == {}
+    assert contrast(grus.desk.look.theme.warning, grus.desk.look.theme.window) >= 4.5
+
+
+def test_words_narrow_the_list(open_models: Any) -> None:
+    grus, pane = open_models()
+    pane.turn_to(1)
+    grus.qtbot.keyClicks(pane.field, "moonshine")
+    assert {line.key for line in pane.list.lines if line.key} == {
+        "UsefulSensors/moonshine-tiny",
+        "UsefulSensors/moonshine-base",
+    }
+
+
+def test_the_pane_speaks_german(open_models: Any) -> None:
+    from app.gui import texts
+    from app.gui.viewmodels.models.choices import read_catalogue
+
+    _, pane = open_models(language="de")
+    assert pane.pages.tabText(1) == "Gute Wahl"
+    choices = read_catalogue()
+    assert [choice.repo for choice in choices if texts.tr(choice.does) == choice.does] == []
+
+
+def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:
+    grus, pane = open_models()
+    go(grus, pane, "tiny")
+    assert all(button.accessibleName() for button in pane.view.findChildren(QAbstractButton) if button.text())
+
+
+def test_the_catalogue_is_whole() -> None:
+    from app.gui.viewmodels.models.choices import FILE, TASKS, read_catalogue
+
+    choices = read_catalogue()
+    assert {choice.task for choice in choices} == set(TASKS)
+    assert len({choice.repo for choice in choices}) == len(choices)
+    assert json.loads(FILE.read_text())["about"]
+    for family in ("Qwen3-", "Qwen3-VL", "PaddleOCR-VL", "moonshine", "Qwen3-TTS", "Llama"):
+        assert any(family in choice.repo for choice in choices)

@@ -1,0 +1,159 @@
+"""What the panes' view-models decide, without a widget, a network or an engine."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.core import Core
+from app.gui.preferences import Preferences
+from app.gui.viewmodels.models.choices import Choice, best, fit_words
+from app.gui.viewmodels.models.downloads import Download, Downloads
+from app.gui.viewmodels.server.wishes import Wish, Wishes, masked
+from engine.errors import Offline
+from engine.machine import Machine
+
+GB = 10**9
+MACHINE = Machine("torch", "cpu", 16 * GB, 12 * GB, 100 * GB)
+
+
+class Posts:
+    """Callbacks as the UI thread would run them: when the test says so."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Callable[[], None]] = []
+
+    def post(self, work: Callable[[], None]) -> None:
+        self.waiting.append(work)
+
+    def run_until(self, condition: Callable[[], Any]) -> None:
+        pause = threading.Event()
+        for _ in range(2000):
+            while self.waiting:
+                self.waiting.pop(0)()
+            if condition():
+                return
+            pause.wait(0.005)
+        raise AssertionError("it did not happen in time")
+
+
+class Strip:
+    """The part of the core that a download needs."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, str] = {}
+
+    def reach(self, what: str, sentence: str) -> None:
+        self.told[what] = sentence
+
+
+@pytest.fixture
+def preferences(tmp_path: Path) -> Preferences:
+    return Preferences(tmp_path / "preferences.json")
+
+
+def downloads(preferences: Preferences, fetch: Any) -> tuple[Downloads, Posts, Strip]:
+    posts, strip = Posts(), Strip()
+    core: Any = strip
+    return Downloads(core, preferences, posts.post, lambda *said, **more: None, fetch), posts, strip
+
+
+def test_a_paused_download_hears_no_late_news(preferences: Preferences) -> None:
+    ended = threading.Event()
+
+    def fetch(repo: str, cache_dir: str | None, progress: Callable[[int, int], None]) -> Path:
+        try:
+            while True:
+                progress(300, 1000)
+        finally:
+            ended.set()
+
+    model, posts, strip = downloads(preferences, fetch)
+    model.start("a/b")
+    posts.run_until(lambda: model.items[0].done == 300)
+    assert strip.told["download"] == "Downloading a/b from Hugging Face."
+    model.pause("a/b")
+    assert ended.wait(10)
+    posts.run_until(lambda: True)
+    assert (model.items[0].state, model.items[0].sentence) == ("paused", "Paused at 0 KB of 1 KB")
+    assert strip.told["download"] == ""
+    again, _, _ = downloads(Preferences(preferences._file), fetch)
+    assert [(item.repo, item.state, item.total) for item in again.items] == [("a/b", "paused", 1000)]
+
+
+def test_a_download_that_fails_keeps_its_reason_and_can_be_resumed(preferences: Preferences) -> None:
+    failures = [Offline("Hugging Face cannot be reached.")]
+
+    def fetch(repo: str, cache_dir: str | None, progress: Callable[[int, int], None]) -> Path:
+        if failures:
+            raise failures.pop()
+        return Path()
+
+    model, posts, _ = downloads(preferences, fetch)
+    finished: list[str] = []
+    model.finished.connect(finished.append)
+    model.start("a/b")
+    posts.run_until(lambda: model.items[0].state == "broken")
+    assert model.items[0].sentence == "Hugging Face cannot be reached."
+    model.start("a/b")
+    posts.run_until(lambda: finished == ["a/b"])
+    assert model.items == []
+    assert preferences.get("downloads") == []
+
+
+def test_how_far_and_how_long_still() -> None:
+    running = Download("a/b", "running", 2 * GB, 5 * GB, rate=50_000_000)
+    assert running.sentence == "2.0 GB of 5.0 GB, 50 MB a second, 1:00 min left"
+    assert Download("a/b", "running", 5 * GB, 5 * GB).sentence == "Checking what arrived"
+
+
+def test_what_to_begin_with_leaves_room_and_needs_nobody_s_consent() -> None:
+    def choice(repo: str, size: int, gated: bool = False) -> Choice:
+        return Choice(repo, repo, "chat", size, "", "", "", gated)
+
+    choices = [choice("small", GB), choice("good", 4 * GB), choice("large", 9 * GB), choice("asks", 4 * GB, True)]
+    assert best(choices, MACHINE) == {"chat": "good"}
+    assert fit_words(MACHINE, 20 * GB) == ("Too large for this machine: needs about 22.0 GB of 16.0 GB.", "error")
+    assert fit_words(MACHINE, 12 * GB)[1] == "warning"
+    assert fit_words(None, GB) == ("", "")
+
+
+def test_the_strip_tells_of_everything_that_reaches_beyond() -> None:
+    nothing: Any = None
+    core = Core(nothing, nothing, nothing)
+    core.reach("server", "A.")
+    core.reach("download", "B.")
+    assert core.state.beyond == "A. B."
+    core.reach("server", "")
+    assert core.state.beyond == "B."
+    core.reach("download", "")
+    assert core.state.beyond == ""
+
+
+def test_wishes_are_kept_and_checked(preferences: Preferences) -> None:
+    wishes = Wishes(preferences)
+    assert wishes.problem == ""
+    wishes.set(host="0.0.0.0")
+    assert "with a key" in wishes.problem
+    key = wishes.make_key()
+    assert wishes.problem == ""
+    assert Wishes(Preferences(preferences._file)).wish == Wish("0.0.0.0", 8080, [key], [])
+    assert key not in masked(key)
+    wishes.set_origins("https://a.example, ftp://b")
+    assert wishes.problem.startswith("ftp://b is not")
+
+
+def test_view_models_load_no_engine_before_they_are_asked() -> None:
+    import subprocess
+
+    code = (
+        "import app.gui.viewmodels.models.card, app.gui.viewmodels.server.hosting, app.gui.viewmodels.settings.privacy, sys;"
+        "print([m for m in ('fastapi', 'huggingface_hub', 'torch', 'PySide6', 'engine.loading') if m in sys.modules])"
+    )
+    root = Path(__file__).resolve().parents[3]
+    assert subprocess.check_output([sys.executable, "-c", code], cwd=root, text=True).strip() == "[]"

@@ -1,0 +1,145 @@
+"""The real app on a real (virtual) screen with a real tiny model: it is killed in the middle, and everything is there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkpoints import save
+
+ROOT = Path(__file__).resolve().parents[3]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Xvfb is a screen for Linux")
+
+# Drives the window from inside: a person's keys, then waiting for what must come.
+PERSON = """
+import sys
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+import app.main as main
+
+def begin(window):
+    pane = window.pane("chat")
+    field = pane.composer.field
+    def type_it():
+        if not pane.talk.head.model:
+            return QTimer.singleShot(50, type_it)
+        QTest.keyClicks(field, "Hello")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        QTest.keyClicks(field, "an unfinished thought")
+        look()
+    def look():
+        path = pane.talk.path
+        if path and path[-1].role == "assistant" and len(path[-1].text) > 20:
+            print("streaming", flush=True)
+            return
+        if path and path[-1].error:
+            print("failed:", path[-1].error, flush=True)
+            return
+        QTimer.singleShot(20, look)
+    QTimer.singleShot(100, type_it)
+
+announce = main._announce
+main._announce = lambda window: (announce(window), begin(window) if "type" in sys.argv else None, window)
+from app.cli import main as cli
+sys.exit(cli(["app", "--folder", sys.argv[1], "--model", sys.argv[2]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def screen() -> Iterator[str]:
+    assert shutil.which("Xvfb"), "Xvfb is missing: packaging/system.txt names its package"
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        pass_fds=[writing],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        number = told.readline().strip()
+    yield f":{number}"
+    server.terminate()
+    server.wait(10)
+
+
+def start(screen: str, folder: Path, model: Path, *more: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "DISPLAY": screen, "QT_QPA_PLATFORM": "xcb", "GRUS_SAY_READY": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", PERSON, str(folder), str(model), *more],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def hear(process: subprocess.Popen[str], word: str) -> str:
+    assert process.stdout is not None
+    heard = ""
+    for line in process.stdout:
+        heard += line
+        if word in line:
+            return line
+    raise AssertionError(f"the app ended before it said {word!r}:\n{heard}")
+
+
+def until(condition: Callable[[], Any], seconds: float = 20) -> Any:
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+    return found
+
+
+def rows(folder: Path, question: str) -> list[tuple[Any, ...]]:
+    file = folder / "data" / "grus.sqlite3"
+    db = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def test_a_killed_app_has_lost_nothing(screen: str, tmp_path: Path) -> None:
+    model = save("qwen3", tmp_path / "tiny-model", max_position_embeddings=8192)
+    folder = tmp_path / "grus"
+    first = start(screen, folder, model, "type")
+    try:
+        assert "ready after" in hear(first, "ready")
+        hear(first, "streaming")
+        drafts = until(lambda: rows(folder, "SELECT text FROM drafts WHERE text = 'an unfinished thought'"))
+        until(lambda: rows(folder, "SELECT 1 FROM messages WHERE role = 'assistant' AND length(text) > 20"))
+    finally:
+        first.send_signal(signal.SIGKILL)
+        first.wait(10)
+    assert drafts
+    before = rows(folder, "SELECT role, text, state FROM messages ORDER BY id")
+    assert [row[0] for row in before] == ["user", "assistant"]
+    assert before[0][1] == "Hello"
+    assert before[1][2] == "writing"
+    second = start(screen, folder, model)
+    try:
+        hear(second, "ready")
+        until(lambda: rows(folder, "SELECT 1 FROM messages WHERE state = 'stopped'"))
+        after = rows(folder, "SELECT role, text FROM messages ORDER BY id")
+        assert after == [row[:2] for row in before]
+        # a third start finds the second, which answers and stays
+        third = start(screen, folder, model)
+        assert third.wait(20) == 0
+        assert second.poll() is None
+    finally:
+        second.kill()
+        second.wait(10)

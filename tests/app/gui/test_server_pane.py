@@ -1,0 +1,190 @@
+"""The server pane: a real server in the window's process, over the window's own engine, asked over HTTP."""
+
+from __future__ import annotations
+
+import json
+import stat
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app.gui.server.plot import scale_for
+from app.gui.viewmodels.server.snippets import SNIPPETS, written
+from tests.app.gui.conftest import Opened
+
+
+@pytest.fixture
+def open_server(open_grus: Callable[..., Opened]) -> Callable[..., tuple[Opened, Any]]:
+    def open_it(**preferences: Any) -> tuple[Opened, Any]:
+        grus = open_grus(**preferences)
+        grus.qtbot.keyClick(grus.window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+        return grus, grus.window.panes["server"]
+
+    return open_it
+
+
+def switch_on(grus: Opened, pane: Any) -> str:
+    pane.wishes.set(port=0)
+    grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
+    grus.until(lambda: pane.hosting.state == "on", 20)
+    return str(pane.hosting.address)
+
+
+def ask(address: str, key: str = "", path: str = "/v1/chat/completions", **more: Any) -> dict[str, Any]:
+    body = {"model": "tiny", "messages": [{"role": "user", "content": "Hi"}], **more}
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    wanted = urllib.request.Request(address + path, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(wanted, timeout=20) as answer:
+        return dict(json.load(answer))
+
+
+def beside(grus: Opened, run: Callable[[], Any]) -> Any:
+    """The test's own thread is the UI thread, which must go on."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run)
+        grus.until(future.done, 20)
+        return future.result()
+
+
+def test_programs_talk_to_the_window_s_own_engine(open_server: Any) -> None:
+    grus, pane = open_server()
+    address = switch_on(grus, pane)
+    assert pane.state.text() == f"Listens on {address}"
+    reply = beside(grus, lambda: ask(address))
+    assert reply["choices"][0]["message"]["content"] == "Hello there."
+    assert len(grus.engine.requests) == 1
+    assert grus.desk.core._service.result().resident() == {"tiny"}
+    pane.hosting.poll()
+    grus.until(lambda: "POST /v1/chat/completions 200" in pane.log.toPlainText())
+    assert "Hi" not in pane.log.toPlainText()
+    assert grus.window.strip.trust.text() == "Everything stays on this machine"
+
+
+def test_it_can_be_stopped_and_started_again(open_server: Any) -> None:
+    grus, pane = open_server()
+    first = switch_on(grus, pane)
+    grus.qtbot.keyClick(pane, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    grus.until(lambda: pane.hosting.state == "off", 20)
+    with pytest.raises(urllib.error.URLError):
+        beside(grus, lambda: ask(first))
+    assert not grus.engine.closed
+    second = switch_on(grus, pane)
+    assert beside(grus, lambda: ask(second))["object"] == "chat.completion"
+
+
+def test_other_machines_need_a_key_and_the_strip_tells_of_them(open_server: Any) -> None:
+    grus, pane = open_server()
+    pane.access.host.setCurrentIndex(1)
+    pane.access.host.activated.emit(1)
+    grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
+    assert pane.hosting.state == "off"
+    assert pane.problem.text() == "Other machines may only connect with a key. Make one first."
+    grus.qtbot.mouseClick(pane.access.make, Qt.MouseButton.LeftButton)
+    key = pane.wishes.wish.keys[0]
+    assert QGuiApplication.clipboard().text() == key
+    address = switch_on(grus, pane)
+    assert grus.window.strip.trust.text().startswith("Other machines can reach the server on port")
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        beside(grus, lambda: ask(address))
+    assert beside(grus, lambda: ask(address, key))["object"] == "chat.completion"
+    assert stat.S_IMODE(grus.desk.places.preferences.stat().st_mode) == 0o600
+    grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
+    grus.until(lambda: pane.hosting.state == "off", 20)
+    assert grus.window.strip.trust.text() == "Everything stays on this machine"
+
+
+def test_a_port_that_is_taken_is_said_where_the_switch_is(open_server: Any) -> None:
+    import socket
+
+    grus, pane = open_server()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        pane.access.port.clear()
+        grus.qtbot.keyClicks(pane.access.port, str(taken.getsockname()[1]))
+        grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
+        grus.until(lambda: pane.problem.text(), 20)
+    assert "Cannot listen on 127.0.0.1" in pane.problem.text()
+    assert pane.hosting.state == "off"
+
+
+def test_running_requests_are_seen_and_can_be_ended(open_server: Any) -> None:
+    grus, pane = open_server()
+    grus.engine.pause = 0.05
+    grus.engine.reply = "word " * 400
+    address = switch_on(grus, pane)
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(lambda: ask(address))
+        grus.until(lambda: (pane.hosting.poll(), pane.requests.count())[1] == 1, 20)
+        assert pane.quiet.text() == "1 request runs."
+        assert pane.requests.item(0).text().startswith("tiny · ")
+        pane.requests.setCurrentRow(0)
+        grus.qtbot.keyClick(pane, Qt.Key.Key_Delete)
+        grus.until(future.done, 20)
+    grus.until(lambda: (pane.hosting.poll(), pane.requests.count())[1] == 0, 20)
+    assert len(grus.engine.cancelled) == 1
+
+
+def test_pages_that_may_call(open_server: Any) -> None:
+    grus, pane = open_server()
+    pane.access.origins.setText("app.example")
+    pane.access.origins.editingFinished.emit()
+    assert "is not a web page's origin" in pane.problem.text()
+    pane.access.origins.setText("https://app.example, https://b.example")
+    pane.access.origins.editingFinished.emit()
+    assert pane.problem.text() == ""
+    assert pane.wishes.settings().origins == ("https://app.example", "https://b.example")
+    switch_on(grus, pane)
+    assert not pane.access.origins.isEnabled()
+
+
+def test_it_goes_on_serving_after_a_restart(open_server: Any, open_grus: Callable[..., Opened]) -> None:
+    grus, pane = open_server()
+    switch_on(grus, pane)
+    again = open_grus(pane="chat")
+    assert again.window.shown == "chat"
+    again.until(lambda: again.window.panes["server"].hosting.state == "on", 20)
+
+
+def test_lines_for_every_program_name_the_server_the_key_and_the_model(open_server: Any) -> None:
+    grus, pane = open_server()
+    pane.hosting.poll()
+    grus.until(lambda: pane.model.currentText() == "tiny")
+    for snippet in SNIPPETS:
+        pane.program.setCurrentText(snippet.name)
+        assert "tiny" in pane.snippet.toPlainText()
+        assert "http://127.0.0.1:8080" in pane.snippet.toPlainText()
+    pane.program.setCurrentText("curl")
+    grus.qtbot.keyClick(
+        pane, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )  # fmt: skip
+    assert QGuiApplication.clipboard().text().startswith("curl http://127.0.0.1:8080/v1/chat/completions")
+    compile(written("Python", "http://127.0.0.1:1", "key", "m"), "snippet", "exec")
+    settings = written("Zed", "http://127.0.0.1:1", "key", "m").partition("\n//")[0]
+    assert json.loads(settings)["language_models"]["openai_compatible"]["Grus"]["api_url"] == "http://127.0.0.1:1/v1"
+
+
+def test_the_axis_ends_at_a_round_number() -> None:
+    assert [scale_for(most) for most in (0, 0.9, 42, 96, 60_000)] == [1, 1, 50, 200, 66_000]
+
+
+def test_the_plot_says_in_words_what_it_draws(open_server: Any) -> None:
+    _, pane = open_server()
+    pane.plot.show_rates([0.0, 61.5, 30.0])
+    assert pane.plot.accessibleDescription() == "30.0 now, 61.5 at most in two minutes"
+    pane.plot.grab()
+
+
+def test_keys_are_made_apart_from_files(open_server: Any, tmp_path: Path) -> None:
+    _, pane = open_server()
+    first, second = pane.wishes.make_key(), pane.wishes.make_key()
+    assert first != second
+    pane.wishes.drop_key(first)
+    assert list(pane.wishes.wish.keys) == [second]

@@ -1,0 +1,199 @@
+"""The settings pane: what is chosen holds, and everything that is stored can be seen and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QToolButton
+
+from app.gui.store import conversations, kept, messages
+from app.gui.store.kept import Preset
+from app.gui.store.messages import Message
+from app.gui.theme import CONTRAST, DARK
+from app.gui.viewmodels.settings.computing import read_limit
+from engine.errors import BackendUnavailable, BadRequest
+from engine.machine import Machine
+from tests.app.gui.conftest import Opened
+
+GB = 10**9
+
+
+@pytest.fixture
+def open_settings(
+    open_grus: Callable[..., Opened], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[Opened, Any]]:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+
+    def look(options: Any, limit: Any) -> Machine:
+        if options.device == "metal":
+            raise BackendUnavailable("This machine has no Metal device. Use --device auto.")
+        share = 0.7 if limit is None else limit if isinstance(limit, float) else 0.5
+        return Machine("torch", "cpu", 16 * GB, round(16 * GB * share), 100 * GB)
+
+    monkeypatch.setattr("engine.machine.look", look)
+
+    def open_it(**preferences: Any) -> tuple[Opened, Any]:
+        grus = open_grus(**preferences)
+        grus.qtbot.keyClick(grus.window, Qt.Key.Key_7, Qt.KeyboardModifier.ControlModifier)
+        return grus, grus.window.panes["settings"]
+
+    return open_it
+
+
+def pick(box: Any, value: Any) -> None:
+    """As a person does it: open, and press Enter on an entry."""
+    index = box.findData(value)
+    box.setCurrentIndex(index)
+    box.activated.emit(index)
+
+
+def test_appearance_changes_at_once(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    pick(pane.appearance, "dark")
+    assert grus.desk.look.theme is DARK
+    pick(pane.appearance, "contrast")
+    assert grus.desk.look.theme is CONTRAST
+    pick(pane.scale, 1.5)
+    assert grus.desk.look.scale == 1.5
+    grus.qtbot.keyClick(grus.window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+    assert pane.scale.currentData() == 1.0
+
+
+def test_motion_is_reduced_by_its_shortcut_and_stays_so(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    assert grus.desk.look.moves
+    grus.qtbot.keyClick(pane, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    assert not grus.desk.look.moves
+    _, again = open_settings()
+    assert again.motion.isChecked()
+
+
+def test_the_language_holds_after_a_restart(open_settings: Any) -> None:
+    _, pane = open_settings()
+    pick(pane.language, "de")
+    _, again = open_settings()
+    assert again.motion.text() == "Weniger Bewegung"
+    pick(again.language, "en")
+
+
+def test_choices_of_computing_say_what_they_come_to(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    grus.until(lambda: "11.2 GB of 16.0 GB" in pane.outcome.text())
+    assert not pane.applies.isVisible()
+    pick(pane.device, "metal")
+    grus.until(lambda: "no Metal device" in pane.outcome.text())
+    assert pane.outcome.property("level") == "error"
+    pick(pane.device, "cpu")
+    grus.until(lambda: pane.outcome.property("level") != "error")
+    assert grus.desk.preferences.get("device") == "cpu"
+    assert pane.applies.isVisible()
+
+
+def test_the_memory_limit_is_written_as_a_person_would(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    grus.qtbot.keyClicks(pane.limit, "50 %")
+    grus.qtbot.keyClick(pane.limit, Qt.Key.Key_Return)
+    assert grus.desk.preferences.get("memory_limit") == 0.5
+    grus.until(lambda: "8.0 GB of 16.0 GB" in pane.outcome.text())
+    pane.limit.selectAll()
+    grus.qtbot.keyClicks(pane.limit, "much")
+    grus.qtbot.keyClick(pane.limit, Qt.Key.Key_Return)
+    assert pane.outcome.text() == "Write a share like 70 %, or a size like 12 GB."
+    assert grus.desk.preferences.get("memory_limit") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("written", "limit"), [("", None), ("70 %", 0.7), ("70%", 0.7), ("12 GB", "12GB"), ("12", "12G"), ("2,5 g", "2.5G")]
+)
+def test_limits(written: str, limit: Any) -> None:
+    assert read_limit(written) == limit
+
+
+@pytest.mark.parametrize("written", ["0 %", "120 %", "much", "-3 GB", "% 70"])
+def test_what_is_no_limit(written: str) -> None:
+    with pytest.raises(BadRequest):
+        read_limit(written)
+
+
+def fill(grus: Opened) -> None:
+    def write(db: Any) -> None:
+        id = conversations.create(db, "tiny", title="A secret plan")
+        messages.add(db, id, Message(0, None, "user", "meet the crane at midnight"))
+        kept.keep_preset(db, Preset("mine", {"temperature": 0.1}))
+
+    grus.desk.store.ask(write).result()
+    for folder in ("attachments", "sounds"):
+        (grus.desk.places.data / folder).mkdir(exist_ok=True)
+        (grus.desk.places.data / folder / "a.bin").write_bytes(bytes(2_000_000))
+
+
+def holds(grus: Opened, text: bytes) -> list[str]:
+    return [file.name for file in grus.desk.places.data.rglob("*") if file.is_file() and text in file.read_bytes()]
+
+
+def test_what_is_stored_where_with_its_size(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    fill(grus)
+    grus.qtbot.keyClick(pane, Qt.Key.Key_F5)
+    grus.until(lambda: any(kept.nbytes == 2_000_000 for kept in pane.privacy.stored))
+    words = [part.text() for part in pane.private.findChildren(QLabel)]
+    assert str(grus.desk.places.database) in words
+    assert words.count("2 MB") == 2
+    assert "Models, shared with other programs" in words
+    assert all(button.accessibleName().startswith("Show ") for button in pane.private.findChildren(QToolButton))
+
+
+def test_delete_all_asks_first_and_then_nothing_is_left(open_settings: Any) -> None:
+    grus, pane = open_settings(appearance="dark")
+    fill(grus)
+    chat = grus.window.panes["chat"]
+    chat.shelf.look()
+    grus.until(lambda: chat.shelf.all)
+    assert holds(grus, b"crane at midnight")
+    grus.qtbot.mouseClick(pane.private.begin, Qt.MouseButton.LeftButton)
+    assert pane.private.question.isVisibleTo(pane)
+    grus.window.activateWindow()
+    grus.until(grus.window.isActiveWindow)
+    grus.qtbot.keyClick(grus.window, Qt.Key.Key_Escape)
+    grus.until(lambda: not pane.private.question.isVisibleTo(pane))
+    pane.privacy.delete_all()
+    assert holds(grus, b"crane at midnight"), "nothing goes without the question"
+    grus.qtbot.mouseClick(pane.private.begin, Qt.MouseButton.LeftButton)
+    grus.qtbot.mouseClick(pane.private.really, Qt.MouseButton.LeftButton)
+    grus.until(lambda: "Everything is deleted" in grus.window.notice.sentence.text(), 10)
+    grus.settle()
+    assert chat.shelf.all == []
+    assert holds(grus, b"crane at midnight") == []
+    assert holds(grus, b"secret plan") == []
+    assert not (grus.desk.places.data / "sounds").exists()
+    assert grus.desk.preferences.get("appearance") is None
+    assert grus.desk.look.theme is not DARK
+
+
+def test_grus_goes_on_after_everything_was_deleted(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    pane.privacy.ask()
+    pane.privacy.delete_all()
+    grus.until(lambda: "Everything is deleted" in grus.window.notice.sentence.text(), 10)
+    chat = grus.window.open_pane("chat")
+    grus.until(lambda: chat.talk.head.model)
+    grus.qtbot.keyClicks(chat.composer.field, "Hello")
+    grus.qtbot.keyClick(chat.composer.field, Qt.Key.Key_Return)
+    grus.until(lambda: chat.shelf.all and not chat.talk.writing, 10)
+    assert chat.talk.path[-1].text == "Hello there."
+
+
+def test_folders_of_models_can_be_taken_off(open_settings: Any, tmp_path: Path) -> None:
+    grus, pane = open_settings(model_folders=[str(tmp_path)])
+    drop = next(b for b in pane.own.findChildren(QToolButton) if str(tmp_path) in b.accessibleName())
+    grus.qtbot.mouseClick(drop, Qt.MouseButton.LeftButton)
+    assert grus.desk.preferences.get("model_folders") == []
+    assert not pane.own.isVisible()
+    pane._put_cache(str(tmp_path / "elsewhere"))
+    assert pane.cache_told.text() == str(tmp_path / "elsewhere")
+    grus.qtbot.mouseClick(pane.usual_cache, Qt.MouseButton.LeftButton)
+    assert grus.desk.preferences.get("cache_dir") is None

@@ -1,0 +1,53 @@
+"""Dense matrices that are multiplied as they are stored, against numpy in f64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from backends.base import Raw
+from backends.torch.kernels.linear import rows_linear
+from tests.backends.kernels.weights_made_here import raw
+
+
+def stored(kind: str, rows: int, columns: int) -> tuple[Raw, np.ndarray]:
+    w = np.random.default_rng(rows + columns).standard_normal((rows, columns)).astype(np.float32)
+    if kind == "F32":
+        return raw(w, "F32", shift=4), w
+    if kind == "F16":
+        return raw(w.astype(np.float16), "F16", shift=2), w.astype(np.float16).astype(np.float32)
+    halves = (w.view(np.uint32) >> 16).astype(np.uint16)
+    return raw(halves, "BF16", shift=2), (halves.astype(np.uint32) << 16).view(np.float32)
+
+
+@pytest.mark.parametrize("kind", ["F32", "F16", "BF16"])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (16, 64), (37, 75), (100, 300)])
+def test_products_of_any_number_of_tokens(tier: str, kind: str, rows: int, columns: int) -> None:
+    weight, floats = stored(kind, rows, columns)
+    bias = torch.arange(float(rows))
+    matrix = rows_linear([weight, weight], [None, bias])
+    # where a CPU multiplies bf16 itself, activations are rounded to it: half a unit of the eighth bit
+    tolerance = 2.0**-9 if kind == "BF16" and tier == "avx512" else 1e-6
+    for tokens in (1, 2, 3, 8, 13, 64, 130):
+        x = torch.randn(tokens, columns, generator=torch.Generator().manual_seed(tokens))
+        want = x.double().numpy() @ floats.T.astype(np.float64)
+        most = np.abs(x.double().numpy()) @ np.abs(floats.T) + rows
+        got = matrix(x).double().numpy()
+        assert (np.abs(got[:, :rows] - want) <= tolerance * most).all()
+        assert (np.abs(got[:, rows:] - want - bias.numpy()) <= tolerance * most).all()
+    assert np.array_equal(matrix.rows(torch.tensor([rows - 1, rows])).numpy(), floats[[rows - 1, 0]])
+
+
+def test_a_token_gets_the_same_alone_and_in_company(tier: str) -> None:
+    matrix = rows_linear([stored("BF16", 40, 96)[0]], [None])
+    x = torch.randn(5, 96, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(matrix(x)[3], matrix(x[3:4])[0], atol=1e-5)
+
+
+def test_nan_stays_nan(tier: str) -> None:
+    matrix = rows_linear([stored("BF16", 3, 40)[0]], [None])
+    x = torch.ones(2, 40)
+    x[1, 39] = float("nan")
+    assert matrix(x)[1].isnan().all()
+    assert not matrix(x)[0].isnan().any()

@@ -1,0 +1,70 @@
+"""Layers run by the kernels in one call give what the operations one by one give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import KV, Model, Sampling, Seg
+from backends.torch.backend import TorchBackend
+from backends.torch.kernels import library
+from backends.torch.runner import TorchRunner
+from engine.models.registry import find_architecture
+from engine.opening import open_model
+from engine.weights.fit import fitted
+from engine.weights.view import build
+from tests.checkpoints import save
+
+pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
+
+
+class Side:
+    def __init__(self, folder: Path, recorded: bool, quant: str = "q8_0", bits: int = 16) -> None:
+        self.backend = TorchBackend("cpu", "f32")
+        opened = open_model(folder)
+        make = find_architecture(opened.config, str(folder))
+        source = fitted(opened.source, self.backend, quant)
+        self.model: Model = build(lambda view: make(view, opened.config), source, self.backend)
+        self.kv: KV = self.backend.kv(self.model.memory, 1 << 30, bits)
+        self.runner: TorchRunner = self.backend.runner(self.model, self.kv)  # type: ignore[assignment]
+        self.runner._may_record &= recorded
+
+
+def tokens(n: int, seed: int) -> list[int]:
+    return [int(i) for i in np.random.default_rng(seed).integers(0, 250, n)]
+
+
+def steps(side: Side) -> list[np.ndarray]:
+    """Prompts of many lengths, whole and in chunks, decoding alone and together, and both in one step."""
+    slots = [side.kv.open(60) for _ in range(4)]
+    slots.append(side.kv.open(300))
+    made = []
+
+    def run(*segs: Seg) -> None:
+        read = side.runner.run(segs).read()
+        made.extend(read[seg.slot].logits for seg in segs)
+
+    def seg(i: int, n: int) -> Seg:
+        slot = slots[i]
+        assert slot is not None
+        return Seg(slot, tokens(n, 10 * i + n), sample=Sampling(), want=range(n))
+
+    run(seg(0, 1))
+    run(seg(0, 40), seg(1, 2))
+    run(seg(2, 17), seg(0, 1), seg(1, 1))
+    run(seg(0, 1), seg(1, 1), seg(2, 1), seg(3, 16), seg(4, 33))
+    run(*(seg(i, 1) for i in range(5)))
+    run(seg(4, 200), seg(2, 5))
+    return made
+
+
+@pytest.mark.parametrize("name", ["qwen3", "qwen2", "llama", "llama_plain", "llama_dynamic", "hunyuan"])
+def test_every_step_equals_the_usual_way(name: str, tmp_path: Path) -> None:
+    folder = save(name, tmp_path / name)
+    mine, usual = Side(folder, True), Side(folder, False)
+    for got, want in zip(steps(mine), steps(usual)):
+        np.testing.assert_allclose(got, want, atol=2e-2 * np.abs(want).max())
+    assert mine.runner._recorded is not None
+    assert usual.runner._recorded is None

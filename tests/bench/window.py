@@ -1,0 +1,196 @@
+"""The window: how soon a person can type, what it holds when idle, and how long it ever blocks while a reply streams.
+
+    python -m tests.bench window
+
+Without a screen Qt draws into memory; widths and fonts are those of a real one. The reply streams at 100 tokens a second
+into a conversation of about 100,000 tokens.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.bench.table import Row
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PARAGRAPH = """The crane stands in the shallows and waits, as cranes do, with $x^2 + {n}$ on its mind. See [a page](https://a.example/{n}).
+
+```python
+def crane_{n}(legs: int = 2) -> str:
+    return "stands on " + str(legs - 1)
+```
+
+| month | cranes |
+|---|---:|
+| March | {n} |
+
+- one thing about *feathers*
+- another about **nests** and `eggs`
+
+"""
+
+
+def start_time() -> tuple[float, float]:
+    """Seconds from the process's start until a person can type, the best of three; and its memory after two seconds."""
+    script = (
+        "import os, sys, time; began = time.monotonic(); sys.path.insert(0, '.')\n"
+        "import psutil\n"
+        "born = psutil.Process().create_time()\n"
+        "from pathlib import Path\n"
+        "from PySide6.QtCore import QTimer\n"
+        "from PySide6.QtWidgets import QApplication\n"
+        "from app.gui.places import places_under\n"
+        "from app.main import Start, close_desk, open_window\n"
+        "app = QApplication([])\n"
+        "window = open_window(app, Start(), places_under(Path(sys.argv[1])).make())\n"
+        "app.processEvents()\n"
+        "print(time.time() - born, flush=True)\n"
+        "QTimer.singleShot(2000, app.quit); app.exec()\n"
+        "print(psutil.Process().memory_info().rss, flush=True)\n"
+        "close_desk(window)\n"
+    )
+    best, memory = 1e9, 0.0
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run(
+                [sys.executable, "-c", script, folder], cwd=ROOT, capture_output=True, text=True, check=True
+            )
+        ready, rss = run.stdout.split()[:2]
+        best, memory = min(best, float(ready)), max(memory, float(rss))
+    return best, memory
+
+
+def longest_block(seconds: float = 6.0, rate: float = 100.0) -> dict[str, float]:
+    """The longest time between two turns of the event loop, and the longest that the UI thread worked between two."""
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from app.gui.places import places_under
+    from app.gui.store import conversations, messages
+    from app.gui.store.messages import Message
+    from app.main import Start, close_desk, open_window
+    from tests.app.gui.scripted import scripted_service
+
+    app: Any = QApplication.instance() or QApplication([])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        service, _ = scripted_service(folder / "models")
+        window = open_window(app, Start(), places_under(folder / "grus").make(), lambda: service)
+        window.resize(1180, 780)
+        pane: Any = window.pane("chat")
+
+        def fill(db: Any) -> int:
+            id = conversations.create(db, "tiny", title="Long")
+            parent = None
+            for i in range(150):
+                asked = messages.add(db, id, Message(0, parent, "user", f"Question {i} about cranes, please?"))
+                text = "".join(PARAGRAPH.replace("{n}", str(i * 10 + k)) for k in range(7))
+                parent = messages.add(db, id, Message(0, asked.id, "assistant", text, model="tiny")).id
+            return id
+
+        id = window.desk.store.ask(fill).result()
+        tokens = sum(len(m.text) for m in window.desk.store.ask(lambda db: messages.all_of(db, id)).result()) / 4
+        pane.shelf.look()
+        _spin(app, 1.0)
+        blocks: list[tuple[float, float]] = []
+        last = [time.perf_counter(), time.thread_time()]
+
+        def beat() -> None:
+            now, worked = time.perf_counter(), time.thread_time()
+            blocks.append((now - last[0], worked - last[1]))
+            last[:] = now, worked
+
+        opened = time.perf_counter()
+        pane.talk.open(id)
+        while not pane.transcript.rows:
+            app.processEvents()
+        opened = time.perf_counter() - opened
+        _spin(app, 1.0)
+        heart = QTimer()
+        heart.setInterval(1)
+        heart.timeout.connect(beat)
+        pane.talk._asks = _Speaker(window.desk.core, rate, seconds)
+        last[:] = time.perf_counter(), time.thread_time()
+        heart.start()
+        pane.talk.send("Tell me more.")
+        _spin(app, seconds)
+        streaming = [sorted(column) for column in zip(*blocks, strict=True)]
+        pane.stop()
+        _spin(app, 0.5)
+        bar = pane.transcript.verticalScrollBar()
+        blocks.clear()
+        last[:] = time.perf_counter(), time.thread_time()
+        for step in range(240):
+            bar.setValue(bar.maximum() - step * 120)
+            _spin(app, 0.008)
+        scrolling = [sorted(column) for column in zip(*blocks, strict=True)]
+        close_desk(window)
+        window.deleteLater()
+    return {
+        "tokens": tokens,
+        "opened": opened,
+        "streaming": streaming[0][-1],
+        "streaming_worked": streaming[1][-1],
+        "scrolling": scrolling[0][-1],
+        "scrolling_worked": scrolling[1][-1],
+    }
+
+
+class _Speaker:
+    """Speaks through the bridge, at a steady rate, from a thread of its own: what the engine would do."""
+
+    def __init__(self, core: Any, rate: float, seconds: float) -> None:
+        self._core, self._rate, self._seconds = core, rate, seconds
+
+    def reply(self, ask: Any, listener: Any) -> Any:
+        import threading
+
+        from app.core import Speaking
+        from app.server.replies import Part
+        from engine.types import Timings
+
+        speaking = Speaking(listener, lambda _: None)
+        speaking.gather = self._core._frames(speaking.hand_over)
+        over = threading.Event()
+        speaking.attach(over.set)
+        text = "".join(PARAGRAPH.replace("{n}", str(k)) for k in range(200))
+
+        def speak() -> None:
+            began, said = time.monotonic(), 0
+            while not over.wait(1 / self._rate) and time.monotonic() - began < self._seconds * 2:
+                speaking.gather.put(("parts", [Part(0, "answer", text[said : said + 4])]))
+                said += 4
+            speaking.gather.put(("ended", "cancelled", Timings()))
+
+        threading.Thread(target=speak, daemon=True).start()
+        return speaking
+
+
+def _spin(app: Any, seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        app.processEvents()
+        time.sleep(0.0005)
+
+
+def rows() -> list[Row]:
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    ready, idle = start_time()
+    told = longest_block()
+    block = {what: 1e3 * told[what] for what in ("streaming", "scrolling")}
+    return [
+        Row("from start until a person can type", "s", ready, aim="<= 1", more_is_better=False),
+        Row("memory, idle, no model", "MB", idle / 1e6, aim="<= 250", more_is_better=False),
+        Row(f"open {told['tokens']:,.0f} tokens", "s", told["opened"], more_is_better=False),
+        Row("longest block, streaming", "ms", block["streaming"], aim="<= 50", more_is_better=False),
+        Row("of it the window's own work", "ms", 1e3 * told["streaming_worked"], more_is_better=False),
+        Row("longest block, scrolling", "ms", block["scrolling"], more_is_better=False),
+        Row("of it the window's own work", "ms", 1e3 * told["scrolling_worked"], more_is_better=False),
+    ]

@@ -1,0 +1,50 @@
+"""Long texts in passages: whole sentences, every script, nothing lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.pipelines.speaking.passages import PARAGRAPH_PAUSE, SENTENCE_PAUSE, passages, sentences, size
+
+
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+    ("Dr. Smith paid 3.50 dollars to J. R. Jones. He left.", ["Dr. Smith paid 3.50 dollars to J. R. Jones.", "He left."]),
+    ('She said "Go." Then she went.', ['She said "Go."', "Then she went."]),
+    ("See example.com for more. Or not...", ["See example.com for more.", "Or not..."]),
+    ("我喜欢猫。你呢？好的！", ["我喜欢猫。", "你呢？", "好的！"]),
+    ("今日は。「はい。」そうです。", ["今日は。", "「はい。」", "そうです。"]),
+    ("Das ist z.B. gut, usw. und so. Ende.", ["Das ist z.B. gut, usw. und so.", "Ende."]),
+    ("안녕하세요. 반갑습니다.", ["안녕하세요.", "반갑습니다."]),
+    ("Wait... what?! Yes.", ["Wait...", "what?!", "Yes."]),
+    ("", []),
+])  # fmt: skip
+def test_sentences(text, wanted):
+    assert list(sentences(text)) == wanted
+
+
+def test_short_sentences_share_a_passage_and_paragraphs_pause_longer():
+    made = passages("One. Two.\n\nThree.\n\n\n")
+    assert [(p.text, p.pause) for p in made] == [("One. Two.", PARAGRAPH_PAUSE), ("Three.", 0.0)]
+    long = passages(" ".join(["This is a sentence of some length."] * 30))
+    assert len(long) > 2
+    assert {p.pause for p in long[:-1]} == {SENTENCE_PAUSE}
+    assert all(p.text.endswith(".") for p in long)
+
+
+def test_a_sentence_without_an_end_is_parted_at_commas_then_spaces_then_anywhere():
+    commas = passages(", ".join(["some words here"] * 60))
+    assert all(p.text.endswith((",", "here")) for p in commas)
+    assert all(size(p.text) <= 1.0 for p in passages("word " * 300))
+    assert all(size(p.text) <= 1.0 for p in passages("x" * 2000))
+    assert all(size(p.text) <= 1.0 for p in passages("字" * 500))
+
+
+@given(st.text(st.sampled_from("ab .,!?\n。字、\"'Dr3"), max_size=600))
+def test_nothing_is_lost(text):
+    made = passages(text)
+    assert "".join("".join(p.text.split()) for p in made) == "".join(text.split())
+    assert all(p.text.strip() and size(p.text) <= 1.0 + 1e-9 for p in made)
+    assert not made or made[-1].pause == 0.0

@@ -1,0 +1,282 @@
+"""Spark-TTS: prompts, tokens into sound through the real parts, and cloning; what the model writes is scripted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.engine import Engine
+from engine.errors import BadRequest, EngineFault, SpeechRanAway
+from engine.loading import LoadOptions, load_any
+from engine.media.mel import bicodec_mel
+from engine.pipelines.speaking.spark import INTRODUCTION, REFERENCE, Spark, is_spark, louder, reference
+from engine.pipelines.speaking.spark_prompts import Style, style_of
+from engine.pipelines.speaking.speakers import speaker
+from engine.pipelines.speaking.voice import Clone, Manner
+from engine.types import Done, Failed, Text, Timings
+from tests.spark_checkpoint import save_all, save_writer, sound
+
+VOICE = [5, 4095, 0, 17, 300, 2000, 1, 9]
+CLONE = Clone(np.array(VOICE, np.float32))
+
+
+class Scripted:
+    """An engine whose model writes what it is told; all else is real."""
+
+    def __init__(self, engine):
+        self.engine, self.script, self.requests, self.cancelled = engine, [], [], 0
+        self.closing = "stop"
+
+    def task(self, model, work):
+        return self.engine.task(model, work)
+
+    def submit(self, request):
+        self.requests.append(request)
+        return Handle(self, request, self.script[min(len(self.requests), len(self.script)) - 1])
+
+
+class Handle:
+    def __init__(self, owner, request, ids):
+        self.owner, self.request, self.ids = owner, request, ids
+
+    def __iter__(self):
+        for i in range(0, len(self.ids), 7):
+            yield Text(self.request.id, "", self.ids[i : i + 7])
+        if self.owner.closing == "fault":
+            yield Failed(self.request.id, EngineFault("broken"))
+        yield Done(self.request.id, self.owner.closing, Timings())
+
+    def cancel(self):
+        self.owner.cancelled += 1
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return save_all(tmp_path_factory.mktemp("spark"))
+
+
+@pytest.fixture(scope="module")
+def engine(home):
+    with Engine(lambda name: load_any(name, LoadOptions(backend="torch", device="cpu"))) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def known(engine, home):
+    return Spark(engine, str(home))
+
+
+@pytest.fixture
+def spark(engine, home, known):
+    made = Spark.__new__(Spark)
+    made.__dict__ |= known.__dict__ | {"engine": Scripted(engine), "_made": {}}
+    return made
+
+
+@pytest.fixture
+def words(engine, home):
+    def spelled(loaded):
+        return loaded.tokenizer
+        yield
+
+    tokenizer = engine.task(str(home), spelled).result()
+    return lambda ids: "".join(tokenizer.token(id) for id in ids)
+
+
+def some(n, seed=0):
+    return np.random.default_rng(seed).integers(0, 128, n).astype(np.int32)
+
+
+def written(spark, codes):
+    """What the model would write of a passage."""
+    prompts = spark.prompts
+    return [prompts._id("start_semantic_token"), *(prompts._semantic[code] for code in codes)]
+
+
+def decoded(spark, codes):
+    voice = np.array(VOICE, np.int32)
+    return spark.engine.engine.task(spark.codec, lambda loaded: loaded.model.decode(codes, voice)).result()
+
+
+def introduced(spark, voice=VOICE):
+    """What the model would write of a voice made of words."""
+    prompts = spark.prompts
+    return [prompts._id("start_global_token"), *(prompts._global[i] for i in voice)]
+
+
+@pytest.mark.parametrize("manner", [Manner("male"), Manner(clone=CLONE)])
+def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
+    monkeypatch.setattr("engine.pipelines.speaking.guard.AUDIBLE", 1e-9)
+    codes = some(140)
+    spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
+    chunks = list(spark.speak("Hello there.", manner))
+    heard, whole = np.concatenate(chunks), decoded(spark, codes)
+    assert len(heard) == len(whole) == 140 * 320
+    assert len(chunks) > 2
+    np.testing.assert_allclose(heard, whole, atol=1e-4 * np.abs(whole).max())
+    assert spark.engine.cancelled == len(spark.engine.requests) == len(spark.engine.script)
+
+
+def test_all_passages_are_spoken_by_the_voice_that_was_made_first(spark, words):
+    said = written(spark, some(80))
+    spark.engine.script = [introduced(spark), said, said, introduced(spark), said]
+    for text in ("One.", "Two."):
+        list(spark.speak(text, Manner("female"), seed=7))
+    first, *passages = [words(request.prompt_ids) for request in spark.engine.requests]
+    voice = "".join(f"<|bicodec_global_{i}|>" for i in VOICE)
+    assert INTRODUCTION.replace(" ", "Ġ") in first
+    for prompt, text in zip(passages, ("One.", "Two."), strict=True):
+        assert f"{text}<|end_content|>" in prompt
+        assert prompt.endswith(f"<|end_style_label|><|start_global_token|>{voice}<|end_global_token|>")
+    list(spark.speak("One.", Manner("female"), seed=8))
+    assert words(spark.engine.requests[3].prompt_ids) == first
+
+
+def test_the_prompt_of_a_voice_made_of_words(spark, words):
+    prompt = spark.prompts.prompt(" Hi<|end_content|> ", Manner(instructions="male, very high pitch, slow"))
+    assert words(prompt) == (
+        "<|task_controllable_tts|><|start_content|>Hi<|end_content|><|end_content|>"
+        "<|start_style_label|><|gender_1|><|pitch_label_4|><|speed_label_1|><|end_style_label|>"
+    )
+    assert len(prompt) == 1 + 2 + len("Hi<|end_content|>") + 5  # what is in the text stays text
+
+
+def test_the_prompt_of_a_cloned_voice(spark, words):
+    voice = "".join(f"<|bicodec_global_{i}|>" for i in VOICE)
+    start = "<|task_tts|><|start_content|>"
+    prompt = spark.prompts.prompt("Hi", Manner(clone=CLONE))
+    assert words(prompt) == f"{start}Hi<|end_content|><|start_global_token|>{voice}<|end_global_token|>"
+    heard = Clone(CLONE.vector, np.array([[3], [90]]), "So.")
+    assert words(spark.prompts.prompt("Hi", Manner(clone=heard))) == (
+        f"{start}So.Hi<|end_content|><|start_global_token|>{voice}<|end_global_token|>"
+        "<|start_semantic_token|><|bicodec_semantic_3|><|bicodec_semantic_90|>"
+    )
+
+
+@pytest.mark.parametrize(("manner", "style"), [
+    (Manner(), Style()),
+    (Manner("male"), Style(gender=1)),
+    (Manner(instructions="Female, high pitch, slow."), Style(0, 3, 1)),
+    (Manner("male", instructions="very_low pitch; very fast"), Style(1, 0, 4)),
+    (Manner(instructions="woman, normal pitch, high speed"), Style(0, 2, 3)),
+])  # fmt: skip
+def test_words_become_styles(manner, style):
+    assert style_of(manner) == style
+
+
+@pytest.mark.parametrize(("text", "manner", "says"), [
+    ("Hi", Manner("bob"), "no voice 'bob'"),
+    ("Hi", Manner(instructions="sadly"), "does not understand the instruction 'sadly'"),
+    ("Hi", Manner("male", instructions="female"), "contradict"),
+    ("Hi", Manner(instructions="slow, fast"), "contradict"),
+    ("Hi", Manner("male", clone=CLONE), "not both"),
+    ("Hi", Manner(clone=CLONE, instructions="slow"), "no instructions for a cloned voice"),
+    ("Hi", Manner(clone=Clone(np.zeros(1024, np.float32))), "another model"),
+    ("Hi", Manner(clone=Clone(np.full(8, 0.5, np.float32))), "another model"),
+    ("Hi", Manner(clone=Clone(CLONE.vector, np.array([[128]]), "So.")), "another model"),
+    ("Hi", Manner(language="de"), "Chinese and English"),
+    ("  ", Manner(), "no text"),
+    ("a" * 3000, Manner(), "3000 characters"),
+])  # fmt: skip
+def test_what_it_cannot_do(spark, text, manner, says):
+    with pytest.raises(BadRequest, match=says):
+        spark.speak(text, manner)
+
+
+def test_it_samples_as_it_was_meant_to(spark):
+    spark.engine.script = [written(spark, some(80))]
+    list(spark.speak("Hello", Manner(clone=CLONE), seed=3))
+    sampling = spark.engine.requests[0].sampling
+    assert (sampling.temperature, sampling.top_k, sampling.top_p, sampling.seed) == (0.8, 50, 0.95, 3)
+    list(spark.speak("Hello" * 300, Manner(clone=CLONE), temperature=0.3))
+    assert spark.engine.requests[1].sampling.temperature == 0.3
+    assert sampling.max_tokens < spark.engine.requests[1].sampling.max_tokens == 3000
+
+
+def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(spark):
+    stuck, good = written(spark, np.tile(some(12), 40)), written(spark, some(90))
+    spark.engine.script = [stuck, good]
+    heard = np.concatenate(list(spark.speak("Hello", Manner(clone=CLONE), patient=True, seed=1)))
+    assert 0 < len(heard) <= 90 * 320
+    assert [request.sampling.seed for request in spark.engine.requests] == [1, 2]
+    spark.engine.script, spark.engine.requests = [stuck], []
+    with pytest.raises(SpeechRanAway, match="repeated itself"):
+        list(spark.speak("Hello", Manner(clone=CLONE), patient=True))
+    assert len(spark.engine.requests) == 3
+
+
+def test_a_model_that_makes_no_voice(spark):
+    spark.engine.script = [introduced(spark, VOICE[:7])]
+    with pytest.raises(SpeechRanAway, match="no voice of these words"):
+        list(spark.speak("Hello", Manner()))
+    assert len(spark.engine.requests) == 3
+
+
+def test_a_model_that_says_nothing(spark):
+    spark.engine.script = [written(spark, [])]
+    with pytest.raises(SpeechRanAway, match="silent"):
+        list(spark.speak("Hello", Manner(clone=CLONE)))
+    assert len(spark.engine.requests) == 3
+
+
+def test_a_fault_comes_out(spark):
+    spark.engine.script, spark.engine.closing = [written(spark, some(3))], "fault"
+    with pytest.raises(EngineFault):
+        list(spark.speak("Hello", Manner(clone=CLONE)))
+
+
+def test_a_clone_is_the_recordings_tokens(spark):
+    recording = 0.1 * sound(1.3)
+    loud = louder(recording)
+    run = spark.engine.task
+    voice = run(spark.listens, lambda part: part.model.voice(bicodec_mel(reference(loud)))).result()
+    features = run(spark.hears, lambda part: part.model.features(loud)).result()
+    codes = run(spark.listens, lambda part: part.model.semantic(features)).result()
+    resembled, imitated = spark.clone(recording), spark.clone(recording, " So. ")
+    assert resembled.codes is resembled.text is None
+    assert resembled.vector.tolist() == imitated.vector.tolist() == voice.tolist()
+    assert imitated.codes[:, 0].tolist() == codes.tolist()
+    assert imitated.text == "So."
+    spark.check(Manner(clone=imitated))
+
+
+@pytest.mark.parametrize(("samples", "says"), [
+    (np.zeros(100, np.float32), "lasts 0.0 seconds"), (np.zeros(32000, np.float32), "silent"),
+    (np.full(32000, np.nan, np.float32), "finite"), (np.zeros((2, 32000), np.float32), "one row"),
+])  # fmt: skip
+def test_recordings_that_no_voice_is_taken_from(spark, samples, says):
+    with pytest.raises(BadRequest, match=says):
+        spark.clone(samples)
+
+
+def test_a_short_recording_is_repeated_and_made_as_loud_as_others():
+    short = sound(1.0)
+    tiled = reference(short)
+    assert len(tiled) == REFERENCE == 96000
+    np.testing.assert_array_equal(tiled[16000:32000], short)
+    np.testing.assert_array_equal(reference(sound(9.0)), sound(9.0)[:96000])
+    quiet, loud = louder(0.2 * short), louder(2.5 * short)
+    assert np.abs(quiet).max() == pytest.approx(np.abs(loud).max(), rel=0.02)
+    assert np.abs(loud).max() <= 1.0
+
+
+def test_the_folders_of_a_model(home):
+    assert is_spark(home)
+    assert is_spark(home / "LLM")
+    assert not is_spark(Path(__file__).parent)
+
+
+def test_it_is_found_among_the_models_that_speak(engine, home):
+    assert isinstance(speaker(engine, str(home)), Spark)
+
+
+def test_a_model_that_writes_at_random_is_given_up(known):
+    with pytest.raises(SpeechRanAway, match="did not come to an end"):
+        list(known.speak("Hi", Manner(), seed=1))
+
+
+def test_another_model_is_refused(engine, tmp_path):
+    with pytest.raises(BadRequest, match="no Spark-TTS"):
+        Spark(engine, str(save_writer(tmp_path)))

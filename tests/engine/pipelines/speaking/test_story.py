@@ -1,0 +1,174 @@
+"""Long texts as one sound: joined without clicks, in a steady voice, and stopped at once. With a voice of known tones."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import CancelledError
+
+import numpy as np
+import pytest
+
+from engine.errors import BadRequest, SpeechRanAway
+from engine.pipelines.speaking.leash import Leash
+from engine.pipelines.speaking.passages import passages
+from engine.pipelines.speaking.story import TOGETHER, Wishes, tell
+from engine.pipelines.speaking.voice import Manner
+
+RATE = 24000
+LONG = " ".join(f"This is sentence number {i}, and it goes on for quite a while before it ends." for i in range(20))
+
+
+class NoEngine:
+    def submit(self, request):
+        raise AssertionError
+
+    task = submit
+
+
+class Tones:
+    """Every passage is a loud tone that begins and ends abruptly, half a second in five chunks."""
+
+    rate = RATE
+    presets = ("tone",)
+    clones = False
+
+    def __init__(self, pause=0.0, fail=None):
+        self.engine = NoEngine()
+        self.said, self.pause, self.fail = [], pause, fail
+        self.made = 0
+        self.lock = threading.Lock()
+
+    def check(self, manner):
+        if manner.preset not in (None, "tone"):
+            raise BadRequest("There is no such voice.", "voice")
+
+    def speak(self, text, manner, *, seed=None, temperature=None, patient=False):
+        with self.lock:
+            self.said.append((text, seed, temperature, patient))
+        for i in range(5):
+            time.sleep(self.pause)
+            if self.engine.is_cut:
+                raise CancelledError
+            if self.fail is not None and self.fail in text:
+                raise SpeechRanAway("It ran away.")
+            with self.lock:
+                self.made += 1
+            t = np.arange(i * 2400, (i + 1) * 2400) / RATE
+            yield (0.8 * np.cos(2 * np.pi * 440 * t)).astype(np.float32)
+
+    def clone(self, samples, text=None):
+        raise AssertionError
+
+
+SEEDED = Wishes(seed=7)
+
+
+def heard(voice, text, wishes=SEEDED, **more):
+    return np.concatenate(list(tell(voice, text, Manner(), wishes, **more)))
+
+
+def test_joins_have_no_clicks_and_pauses_are_where_they_belong():
+    parts = passages(LONG)
+    sound = heard(Tones(), LONG)
+    assert len(parts) > 3
+    tone_step = 2 * np.pi * 440 / RATE * 0.8
+    assert np.abs(np.diff(sound)).max() < 1.5 * tone_step
+    assert sound[0] == sound[-1] == 0.0
+    assert len(sound) == len(parts) * 12000 + sum(int(part.pause * RATE) for part in parts)
+
+
+def test_every_passage_is_spoken_once_with_the_same_seed():
+    voice = Tones()
+    heard(voice, LONG)
+    assert sorted(text for text, *_ in voice.said) == sorted(part.text for part in passages(LONG))
+    assert {seed for _, seed, _, _ in voice.said} == {7}
+    assert [patient for text, _, _, patient in voice.said if text == passages(LONG)[0].text] == [False]
+
+
+def test_a_seed_that_was_not_given_is_still_one_for_the_whole_text():
+    voice = Tones()
+    heard(voice, LONG, Wishes())
+    assert len({seed for _, seed, _, _ in voice.said}) == 1
+
+
+def test_the_first_sound_comes_before_the_first_passage_is_done():
+    voice = Tones(pause=0.02)
+    story = tell(voice, LONG, Manner(), Wishes())
+    assert len(next(story))
+    assert voice.made < 5
+    story.close()
+
+
+def test_closing_stops_what_is_made_ahead():
+    voice = Tones(pause=0.02)
+    story = tell(voice, LONG, Manner(), Wishes())
+    next(story)
+    next(story)
+    began = time.monotonic()
+    story.close()
+    assert time.monotonic() - began < 0.5
+    made = voice.made
+    time.sleep(0.1)
+    assert voice.made == made
+    assert len(voice.said) <= 1 + TOGETHER
+
+
+def test_another_thread_stops_it_by_the_leash():
+    voice = Tones(pause=0.02)
+    leash = Leash(voice.engine)
+    story = tell(voice, LONG, Manner(), Wishes(), leash=leash)
+    next(story)
+    threading.Timer(0.05, leash.cut).start()
+    with pytest.raises(CancelledError):
+        list(story)
+    assert len(voice.said) <= 1 + TOGETHER
+
+
+def test_a_leash_that_was_cut_takes_nothing_more():
+    leash = Leash(NoEngine())
+    leash.cut()
+    with pytest.raises(CancelledError):
+        leash.task("m", lambda loaded: iter(()))
+    with pytest.raises(CancelledError):
+        leash.submit(None)
+
+
+def test_a_passage_that_fails_ends_the_story_with_its_error():
+    voice = Tones(fail="number 9,")
+    with pytest.raises(SpeechRanAway):
+        heard(voice, LONG)
+
+
+def test_progress_ends_at_the_whole():
+    seen = []
+    heard(Tones(), LONG, progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == seen[-1][1]
+
+
+@pytest.mark.parametrize("speed", [0.5, 2.0])
+def test_speed_changes_the_length_and_not_the_pitch(speed):
+    plain, other = heard(Tones(), "Hello there."), heard(Tones(), "Hello there.", Wishes(speed=speed))
+    assert len(other) == pytest.approx(len(plain) / speed, rel=0.06)
+    peak = np.argmax(np.abs(np.fft.rfft(other))) * RATE / len(other)
+    assert peak == pytest.approx(440, abs=8)
+
+
+@pytest.mark.parametrize(("text", "wishes", "says"), [
+    ("", Wishes(), "empty"),
+    (" \n\n ", Wishes(), "empty"),
+    ("x" * 1_000_001, Wishes(), "1000001 characters"),
+    ("Hello.", Wishes(speed=9.0), "speed must be"),
+    ("Hello.", Wishes(speed=float("nan")), "speed must be"),
+])  # fmt: skip
+def test_what_cannot_be_is_said_before_anything_is_made(text, wishes, says):
+    voice = Tones()
+    with pytest.raises(BadRequest, match=says):
+        tell(voice, text, Manner(), wishes)
+    assert voice.said == []
+
+
+def test_an_unknown_voice_is_said_at_once():
+    with pytest.raises(BadRequest):
+        tell(Tones(), "Hello.", Manner(preset="nobody"))

@@ -1,0 +1,58 @@
+"""The Reader as it ships: lines and pages that it never saw, read the way a user reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import evaluate_reader
+import line_fonts
+import pytest
+from PIL import Image
+
+from engine.pipelines.ocr import Session
+from engine.pipelines.reading.opening import ReadingModels
+
+HERE = Path(__file__).resolve().parent
+PICTURES = sorted((HERE / "pictures").glob("*.png"))
+FOLDER = HERE.parents[1] / "resources" / "starter" / "reader"
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with ReadingModels(None, None) as models:
+        yield Session(models.recognizer)
+
+
+def test_it_is_small() -> None:
+    from safetensors import safe_open
+
+    with safe_open(FOLDER / "model.safetensors", "numpy") as file:
+        shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118 - no dictionary
+    parameters = 0
+    for shape in shapes:
+        size = 1
+        for length in shape:
+            size *= length
+        parameters += size
+    assert parameters <= 6_500_000
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 13_500_000
+
+
+def test_pictures_of_lines_and_a_page_are_read(session: Session) -> None:
+    """Kept as files, because the fonts they are set in need not be on every machine."""
+    assert len(PICTURES) >= 5
+    documents = session.documents([Image.open(path) for path in PICTURES])
+    for path, document in zip(PICTURES, documents, strict=True):
+        read = evaluate_reader.plain("\n".join(element.text for element in document.elements))
+        stands = evaluate_reader.plain(path.with_suffix(".txt").read_text(encoding="utf-8"))
+        assert evaluate_reader.distance(read, stands) <= 0.03 * len(stands), (path.name, read)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(evaluate_reader.MOST))
+def test_few_characters_are_wrong_on_held_out_print(name: str) -> None:
+    if line_fonts.missing():
+        pytest.skip(f"fonts are not installed: {', '.join(line_fonts.missing())}")
+    cases = evaluate_reader.sets(200, 12)[name]
+    assert evaluate_reader.score(evaluate_reader.with_grus(None), cases).rate <= evaluate_reader.MOST[name]
