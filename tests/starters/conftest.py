@@ -10,7 +10,9 @@ import pytest
 
 import grus
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "packaging/starters"))
+STARTERS = Path(__file__).resolve().parents[2] / "packaging" / "starters"
+if str(STARTERS) not in sys.path:
+    sys.path.insert(0, str(STARTERS))
 
 
 @pytest.fixture(scope="session")
