@@ -135,4 +135,6 @@ def say_guide(model: str) -> None:
 
 def _quant(options: argparse.Namespace) -> str:
     """A starter is so small that quantizing it saves nothing."""
-    return "none" if options.quant == "auto" and starter(options.model) else str(options.quant)
+    return (
+        "none" if options.quant == "auto" and (options.model is None or starter(options.model)) else str(options.quant)
+    )

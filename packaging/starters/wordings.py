@@ -47,7 +47,7 @@ ELSEWHERE = {
 }  # fmt: skip
 # How often each is asked, where that is not as often as most.
 WEIGHTS = {
-    "off_topic": 50.0, "off_topic_code": 7.0, "off_topic_now": 6.0, "off_topic_advice": 7.0,
+    "off_topic": 110.0, "off_topic_code": 7.0, "off_topic_now": 6.0, "off_topic_advice": 7.0,
     "guide_languages": 3.0, "unclear": 1.5, "make_image": 1.5, "translate_docs": 1.5,
 }  # fmt: skip
 _SYLLABLES = [

@@ -169,7 +169,7 @@ def tensors(c: dict[str, Any]) -> dict[str, tuple[int, ...]]:
             f"{layer}input_layernorm.weight": (h,),
             f"{layer}post_attention_layernorm.weight": (h,),
         }
-        if c["model_type"] == "qwen3":
+        if c.get("model_type", "qwen3") == "qwen3":
             found |= {f"{layer}self_attn.{part}_norm.weight": (d,) for part in "qk"}
     return found
 

@@ -186,23 +186,25 @@ def in_use() -> int:
 
 
 def test_a_crowd_is_served_or_told_to_come_back(crowded: Live) -> None:
+    others = in_use()  # what tests before this one have left behind is not this server's
     ends = asyncio.run(crowd(crowded, 200))
     assert set(ends) <= {True, 429}
     assert ends[True] >= 100
     until(lambda: crowded.engine.stats().active == 0)
     stats = crowded.engine.stats()
     assert (stats.waiting, stats.leaks) == (0, 0)
-    until(lambda: in_use() == 0)
+    until(lambda: in_use() <= others)
 
 
 def test_memory_returns_to_its_start(crowded: Live) -> None:
+    others = in_use()
     asyncio.run(crowd(crowded, 20))  # whatever is made once is made now
-    until(lambda: in_use() == 0)
+    until(lambda: in_use() <= others)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
         asyncio.run(crowd(crowded, 20))
-        until(lambda: in_use() == 0)
+        until(lambda: in_use() <= others)
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
