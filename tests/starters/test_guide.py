@@ -120,7 +120,7 @@ def test_it_is_right_about_the_held_out_questions(backend: str) -> None:
         found = score(model, HELD["topics"], HELD["off_topic"])
     assert found.topics >= 0.9
     assert found.follow_ups >= 0.9
-    assert found.off_topic >= 0.88  # the aim is 0.95, see the card
+    assert found.off_topic >= 0.95
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_quantized_to_8_bit_in_a_gguf_file_it_answers_the_same(guide: grus.Model
 def test_quantized_it_is_as_right_as_before(quantized: grus.Model) -> None:
     found = score(quantized, HELD["topics"], HELD["off_topic"])
     assert found.topics >= 0.9
-    assert found.off_topic >= 0.88
+    assert found.off_topic >= 0.95
 
 
 def agreement(one: grus.Model, other: grus.Model, conversations: Sequence[Messages]) -> float:

@@ -51,7 +51,7 @@ def test_follow_ups_lead_where_the_answers_say() -> None:
 
 def test_questions_that_lead_beyond_grus_are_a_fair_part_of_all() -> None:
     beyond = sum(bool(ANSWERS[question.answer].get("honest")) for question in ASKED)
-    assert 0.08 < beyond / len(ASKED) < 0.25
+    assert 0.2 < beyond / len(ASKED) < 0.45  # with fewer, one in ten of them got an answer about Grus
 
 
 def test_what_is_held_back_is_not_trained_on() -> None:
