@@ -85,3 +85,18 @@ def test_of_two_models_the_idle_one_makes_room(tmp_path: Path) -> None:
         for name in (GUIDE, file, GUIDE):
             assert plain(engine.submit(Request(name, prompt.ids, GREEDY)).result().text) == SAYS["read_pdf"]
         assert GUIDE in {model.name for model in engine.models()}
+
+
+def test_evicted_texts_come_out_as_when_they_are_alone() -> None:
+    """Each text outgrows its first place in memory, which has no second one for all of them."""
+    settings = Settings(decode_tokens_per_seq=4, prefix_reuse=False)
+    with grus.load(settings=settings, backend="torch", device="cpu", quant="none") as model:
+        words = model.prompt("which model fits 16 GB", raw=True).ids
+        texts = [[*words[i:], *words * 200][:250] for i in range(3)]
+        params = SamplingParams(temperature=0.0, max_tokens=24, ignore_eos=True)
+        alone = [model.engine.submit(Request(model.name, text, params)).result().ids for text in texts]
+        memory = model.engine._residents.lanes[model.name].memory
+        memory.loaded_budget = memory.kv.bytes_for(300) + memory.kv.bytes_for(256)
+        handles = [model.engine.submit(Request(model.name, text, params)) for text in texts]
+        assert [handle.result().ids for handle in handles] == alone
+        assert model.engine.stats().evictions > 0
