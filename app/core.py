@@ -335,6 +335,8 @@ class Speaking:
                 self._listener.working(*what)
             elif not self._ended:
                 self._ended = True
+                with self._guard:
+                    self._cancel = None  # whoever remembers a reply need not hold its request
                 (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
                 self._over(self)
         if parts:
