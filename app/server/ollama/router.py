@@ -93,7 +93,7 @@ async def _reply(
     shape: serving.Shape,
 ) -> Response:
     prepared = serving.within(prepared, body.options)
-    running = server.service.submit(prepared.request, prepared.reader)
+    running = server.submit(prepared)
     await _keep(body, server, name)  # now that the request is there: one that is kept for no time must not go before
     tokenizer = server.service.loaded[name].tokenizer
     if body.stream is not False:
