@@ -7,8 +7,7 @@ that everything shares what is loaded. All of it runs beside the UI thread.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, tr
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from engine.pipelines.speaking.speakers import Voice
 
 Ability = Literal["read", "layout", "listen", "speak"]
-READER = "Grus Reader"  # the small one that comes with Grus
 
 # English; shown through `tr`. What to get where there is none.
 ADVICE: dict[Ability, str] = {
@@ -63,10 +61,7 @@ def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
 def names(service: Service, ability: Ability) -> list[str]:
     """Models that can do this. Reads the disk."""
     catalogue = service.catalogue
-    found = [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
-    if ability == "read" and _built_in() is not None and READER not in found:
-        found.append(READER)
-    return found
+    return [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
 
 
 def needed(core: Core, ability: Ability, wanted: str) -> str:
@@ -83,12 +78,7 @@ def recognizer(core: Core, wanted: str) -> Recognizer:
     """What reads regions."""
     from engine.pipelines.reading.vision_recognizer import VisionRecognizer
 
-    name = needed(core, "read", wanted)
-    if name == READER and (folder := _built_in()) is not None:
-        loaded = core.service.engine.task(str(folder), _itself).result()  # type: ignore[attr-defined]
-    else:
-        loaded = core.bring(name)
-    return VisionRecognizer(core.service.engine, loaded, name)  # type: ignore[arg-type]
+    return VisionRecognizer(core.service.engine, core.bring(needed(core, "read", wanted)))  # type: ignore[arg-type]
 
 
 def layout(core: Core) -> Layout | None:
@@ -116,14 +106,3 @@ def speaker(core: Core, wanted: str) -> Voice:
     source = catalogue.look_up(needed(core, "speak", wanted)).source
     folder = resolve(source, catalogue.cache_dir, download=False).resolve()
     return made(core.service.engine, str(folder))  # type: ignore[arg-type]
-
-
-def _itself(loaded: Any) -> Generator[None, None, Any]:
-    return loaded
-    yield  # a task's work is a generator
-
-
-def _built_in() -> Path | None:
-    from engine.pipelines.reading import opening
-
-    return opening.starter()

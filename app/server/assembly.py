@@ -19,7 +19,7 @@ from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backe
 from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.settings import Settings, memory_limit
-from engine.starter import GUIDE
+from engine.starter import starters
 
 _NAMED = re.compile(r"([\w.:-]+(?:/[\w.:-]+)?)=(.+)")
 
@@ -72,7 +72,7 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
     if folder is not None and not folder.is_dir():
         raise BadRequest(f"There is no folder {folder}.", "models_dir")
     if not named and folder is None:
-        named[GUIDE] = GUIDE
+        named = starters()
     return Catalogue(named, folder, options["cache_dir"])
 
 

@@ -224,8 +224,12 @@ class Service:
     def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
         if self.log_prompts:
             log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
-        running = Running(self.start(request), reader or ReplyReader(), self.meters, self._running.discard)
-        running.model = request.model
+        return self.follow(self.start(request), request.model, reader or ReplyReader())
+
+    def follow(self, handle: Handle, model: str, reader: ReplyReader) -> Running:
+        """A reply that is being made, for a client."""
+        running = Running(handle, reader, self.meters, self._running.discard)
+        running.model = model
         self._running.add(running)
         return running
 

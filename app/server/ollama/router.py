@@ -94,7 +94,7 @@ async def _reply(
 ) -> Response:
     prepared = serving.within(prepared, body.options)
     tokenizer = server.service.loaded[name].tokenizer
-    running = server.service.submit(prepared.request, prepared.reader)
+    running = server.submit(prepared)
     try:
         await _keep(body, server, name)  # now that the request is there: one kept for no time must not go before
     except BaseException:
