@@ -15,7 +15,7 @@ from app.gui.texts import mark, tr
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
-    from app.core import Core
+    from app.leashed import Beside
     from app.server.service import Service
     from engine.pipelines.listening.listener import Listener
     from engine.pipelines.reading.layout import Layout
@@ -69,7 +69,7 @@ def names(service: Service, ability: Ability) -> list[str]:
     return found
 
 
-def needed(core: Core, ability: Ability, wanted: str) -> str:
+def needed(core: Beside, ability: Ability, wanted: str) -> str:
     """The model that was chosen, else the first that can. Raises BadRequest where there is none."""
     found = names(core.service, ability)
     if wanted in found:
@@ -79,35 +79,35 @@ def needed(core: Core, ability: Ability, wanted: str) -> str:
     return found[0]
 
 
-def recognizer(core: Core, wanted: str) -> Recognizer:
+def recognizer(core: Beside, wanted: str) -> Recognizer:
     """What reads regions."""
     from engine.pipelines.reading.vision_recognizer import VisionRecognizer
 
     name = needed(core, "read", wanted)
     if name == READER and (folder := _built_in()) is not None:
-        loaded = core.service.engine.task(str(folder), _itself).result()  # type: ignore[attr-defined]
+        loaded = core.engine.task(str(folder), _itself).result()
     else:
         loaded = core.bring(name)
-    return VisionRecognizer(core.service.engine, loaded, name)  # type: ignore[arg-type]
+    return VisionRecognizer(core.engine, loaded, name)
 
 
-def layout(core: Core) -> Layout | None:
+def layout(core: Beside) -> Layout | None:
     """What finds regions, where a model for that is here; None: the splitter that needs none."""
     from engine.pipelines.reading.model_layout import ModelLayout
 
     found = names(core.service, "layout")
-    return ModelLayout(core.service.engine, found[0]) if found else None  # type: ignore[arg-type]
+    return ModelLayout(core.engine, found[0]) if found else None
 
 
-def listener(core: Core, wanted: str) -> Listener:
+def listener(core: Beside, wanted: str) -> Listener:
     """What writes down what is said."""
     from engine.pipelines.listening.listener import Listener, ear
 
     name = needed(core, "listen", wanted)
-    return Listener(core.service.engine, ear(name, core.bring(name)))  # type: ignore[arg-type]
+    return Listener(core.engine, ear(name, core.bring(name)))
 
 
-def speaker(core: Core, wanted: str) -> Voice:
+def speaker(core: Beside, wanted: str) -> Voice:
     """What speaks. It goes by its folder, as the codec beside it does."""
     from engine.hub.resolve import resolve
     from engine.pipelines.speaking.speakers import speaker as made
@@ -115,7 +115,7 @@ def speaker(core: Core, wanted: str) -> Voice:
     catalogue = core.service.catalogue
     source = catalogue.look_up(needed(core, "speak", wanted)).source
     folder = resolve(source, catalogue.cache_dir, download=False).resolve()
-    return made(core.service.engine, str(folder))  # type: ignore[arg-type]
+    return made(core.engine, str(folder))
 
 
 def _itself(loaded: Any) -> Generator[None, None, Any]:

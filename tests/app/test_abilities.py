@@ -63,7 +63,7 @@ class Streams(AtOnce):
 
     def __init__(self, core: Core) -> None:
         super().__init__(hold=True)
-        self.service, self.bring = core.service, core.bring
+        self.service, self.engine, self.bring = core.service, core.engine, core.bring
 
 
 def test_each_model_is_offered_for_what_it_can_do(core: Core) -> None:
