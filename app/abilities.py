@@ -6,7 +6,6 @@ that everything shares what is loaded. All of it runs beside the UI thread.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -50,14 +49,13 @@ def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
 
 def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
     """The config.json of a folder or of a repository in the cache; empty where there is none to read."""
+    from app.kinds import config_in
     from engine.hub.resolve import resolve
 
     try:
-        folder = resolve(source, cache_dir, download=False)
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (GrusError, OSError, ValueError):
+        return config_in(resolve(source, cache_dir, download=False))
+    except (GrusError, OSError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def names(service: Service, ability: Ability) -> list[str]:

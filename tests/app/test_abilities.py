@@ -16,7 +16,8 @@ from app.gui.store.worker import Store
 from app.gui.viewmodels.listen.listening import Listening
 from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
-from app.gui.viewmodels.speak.studio import Choice, Studio
+from app.gui.viewmodels.speak.choice import Choice
+from app.gui.viewmodels.speak.studio import Studio
 from app.local import local_service
 from engine.errors import BadRequest
 from tests import speech_checkpoints
