@@ -35,6 +35,7 @@ bench: setup-test ## set up, then measure speed and memory
 
 screenshots: setup-test ## make the pictures in docs/images
 	$(BIN)/python packaging/screenshots.py
+	$(BIN)/python packaging/starter_screenshots.py
 
 starters: starters-guide starters-reader ## train both models that come with Grus from nothing, in pieces that go on (REHEARSE=1: in miniature)
 
