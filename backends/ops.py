@@ -87,8 +87,8 @@ class Ops(Protocol):
     def group_norm(self, x: Array, groups: int, w: Array, b: Array, eps: float) -> Array:
         """`x [B, L, C]`: normalized over L and the channels of a group."""
 
-    def swiglu(self, x: Array) -> Array:
-        """`x [..., 2F]`, gate first: `silu(gate) * up`."""
+    def swiglu(self, x: Array, gate_last: bool = False) -> Array:
+        """`x [..., 2F]`, gate first unless said otherwise: `silu(gate) * up`."""
 
     def silu(self, x: Array) -> Array: ...
     def gelu(self, x: Array) -> Array: ...

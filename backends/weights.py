@@ -27,8 +27,8 @@ class Raw:
 class Dense:
     """A plain matrix `[out, in]` (or `[experts, out, in]`).
 
-    With `quant` (Q8_0, Q4_0) it is to be kept in GGUF blocks of that type, which a backend that multiplies blocks makes
-    itself while it loads.
+    With `quant` (Q8_0, Q4_0, Q4_K, Q6_K) it is to be kept in GGUF blocks of that type, which a backend that multiplies
+    blocks makes itself while it loads.
     """
 
     data: Raw

@@ -116,8 +116,8 @@ class TextOps:
 
     # -- activations
 
-    def swiglu(self, x: mx.array) -> mx.array:
-        gate, up = mx.split(x, 2, axis=-1)
+    def swiglu(self, x: mx.array, gate_last: bool = False) -> mx.array:
+        gate, up = mx.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
         return _gated_silu(gate, up)
 
     def silu(self, x: mx.array) -> mx.array:

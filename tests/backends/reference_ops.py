@@ -101,8 +101,8 @@ def silu(x):
     return x * sigmoid(x)
 
 
-def swiglu(x):
-    gate, up = np.split(x, 2, axis=-1)
+def swiglu(x, gate_last=False):
+    gate, up = np.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
     return silu(gate) * up
 
 
