@@ -41,7 +41,7 @@ def _as(x: mx.array, dtype: mx.Dtype) -> mx.array:
 
 
 class TextOps:
-    """Implements `backends.base.Ops` but for its signal part."""
+    """Implements `backends.ops.Ops` but for its signal part."""
 
     def __init__(self, device: str, dtype: DType) -> None:
         self.device = device

@@ -25,7 +25,7 @@ def out_length(length: int, kernel: int, stride: int, padding: int, dilation: in
 
 
 class SignalOps:
-    """The signal operations of `backends.base.Ops`."""
+    """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: mx.array, transposed: bool = False) -> mx.array:
         """`[out, *kernel, in / groups]`; transposed `[out / groups, kernel, in]`, whose groups only the call knows."""

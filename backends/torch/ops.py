@@ -37,7 +37,7 @@ class Angles:
 
 
 class TextOps:
-    """See `backends.base.Ops` for what each operation means."""
+    """See `backends.ops.Ops` for what each operation means."""
 
     def __init__(self, device: torch.device, dtype: DType) -> None:
         self.device = device
