@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import grus
-from app.commands.options import add_where, load_options
+from app.commands.options import add_where, load_options, writable
 from engine.errors import BackendUnavailable, BadRequest
 from engine.media.soundfiles import FORMATS, encoded, format_of, write_file
 from engine.pipelines.speaking.saved import Voices
@@ -75,7 +75,10 @@ def run(options: argparse.Namespace) -> int:
     silent = options.voices or (options.save_voice and not _given(options))
     text = None if silent else _text(options)
     if options.output is not None:
-        format_of(options.output)  # an unknown ending is said before anything is loaded
+        format_of(writable(options.output))  # what cannot be is said before anything is loaded
+    if options.clone is None and (options.save_voice is not None or options.clone_text is not None):
+        given = "--save-voice" if options.save_voice is not None else "--clone-text"
+        raise BadRequest(f"{given} goes with --clone, the recording of a voice.", "voice")
     with grus.Speaker(options.model, load_options(options)) as speaker:
         if options.voices:
             _list(speaker.voice.presets)

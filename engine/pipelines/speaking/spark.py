@@ -20,8 +20,9 @@ from engine.errors import BadRequest, SpeechRanAway
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
 from engine.pipelines.speaking.guard import FRAME_RATE, LOOP_LASTS, Loops, longest
+from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.spark_prompts import Prompts, Style, style_of
-from engine.pipelines.speaking.synth import RECORDING, SILENT, Engine
+from engine.pipelines.speaking.synth import Engine
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.tasks import Task
@@ -101,7 +102,7 @@ class Spark:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled.
 
         Its vector holds the voice's tokens, whole numbers."""
-        sound = louder(checked(samples))
+        sound = louder(checked(samples, RATE))
         mel = bicodec_mel(reference(sound))
         voice = self.engine.task(self.listens, lambda loaded: loaded.model.voice(mel)).result()
         said = (text or "").strip()
@@ -163,23 +164,6 @@ class Spark:
         for id in event.ids if isinstance(event, Text) else ():
             if (code := self.prompts.semantic.get(id)) is not None:
                 yield np.array(code, np.int32)
-
-
-def checked(samples: np.ndarray) -> np.ndarray:
-    """A recording that a voice can be taken from."""
-    sound = np.asarray(samples, np.float32)
-    if sound.ndim != 1 or not np.isfinite(sound).all():
-        raise BadRequest("A recording must be one row of finite samples.", "voice")
-    seconds = len(sound) / RATE
-    if not RECORDING[0] <= seconds <= RECORDING[1]:
-        raise BadRequest(
-            f"The recording lasts {seconds:.1f} seconds. A voice can be taken from {RECORDING[0]:g} to "
-            f"{RECORDING[1]:g}; 3 to 15 are best.",
-            "voice",
-        )
-    if float(np.abs(sound).max()) < SILENT:
-        raise BadRequest("The recording is silent.", "voice")
-    return sound
 
 
 def louder(sound: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from engine.media.mel import speaker_mel
 from engine.models.causal import Past
 from engine.pipelines.speaking.guard import Loops, longest
 from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
+from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.tasks import Task, Work
@@ -28,8 +29,6 @@ from engine.types import Event, Frames, Request, SamplingParams
 
 RATE = 24000
 CHUNKS = (3, 5, 8)  # frames of the codec's first chunks, and of all that follow
-RECORDING = (0.5, 60.0)  # seconds that a voice can be cloned from
-SILENT = 1e-3  # no sample of a recording above it: there is no voice in it
 
 
 class Engine(Protocol):
@@ -134,18 +133,7 @@ class Speaker:
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled."""
         self.prompts.check(Manner(clone=Clone(np.zeros(0, np.float32))))
-        sound = np.asarray(samples, np.float32)
-        seconds = len(sound) / RATE
-        if sound.ndim != 1 or not np.isfinite(sound).all():
-            raise BadRequest("A recording must be one row of finite samples.", "voice")
-        if not RECORDING[0] <= seconds <= RECORDING[1]:
-            raise BadRequest(
-                f"The recording lasts {seconds:.1f} seconds. A voice can be taken from {RECORDING[0]:g} to "
-                f"{RECORDING[1]:g}; 3 to 15 are best.",
-                "voice",
-            )
-        if float(np.abs(sound).max()) < SILENT:
-            raise BadRequest("The recording is silent.", "voice")
+        sound = checked(samples, RATE)
         mel = speaker_mel(sound)
         vector = self.engine.task(self.knows, lambda loaded: loaded.model.embed(mel)).result()
         codes = None
