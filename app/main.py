@@ -125,6 +125,7 @@ def close_desk(window: Window) -> None:
     from PySide6.QtCore import QCoreApplication
 
     desk = window.desk
+    window.quiet.end()
     desk.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped
     desk.store.close()
