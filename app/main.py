@@ -129,6 +129,7 @@ def close_desk(window: Window) -> None:
     desk = window.desk
     if desk.hotkey is not None:
         desk.hotkey.release()
+    window.quiet.end()
     desk.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped
     desk.store.close()
