@@ -131,6 +131,7 @@ class Service:
         # by event loop too: a server that is started again has a new one
         self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
         self._running: set[Running] = set()
+        self._sounds: dict[str, Callable[[], None]] = {}  # how voices and transcriptions are stopped, by request id
         self.engine = make_engine(self._loaded_for_engine)
 
     def _loaded_for_engine(self, name: str) -> Loaded:
@@ -167,7 +168,7 @@ class Service:
     async def find(self, name: str | None, kind: Kind = "text") -> tuple[str, LoadedModel]:
         """The served name and the facts of a model of this kind, loaded if it was not. Raises ModelNotFound."""
         found, loaded = await self.find_any(name)
-        need(kind, found, loaded.config)
+        need(kind, found, loaded)
         return found, cast(LoadedModel, loaded)
 
     async def find_any(self, name: str | None) -> tuple[str, Loaded]:
@@ -251,7 +252,17 @@ class Service:
         found = [running for running in self._running.copy() if id is None or running.id == id]
         for running in found:
             running.cancel()
-        return len(found)
+        sounds = [stop for sound, stop in self._sounds.copy().items() if id is None or sound == id]
+        for stop in sounds:
+            stop()
+        return len(found) + len(sounds)
+
+    def sound_begins(self, id: str, stop: Callable[[], None]) -> None:
+        """A voice or a transcription: from now on `abort` stops it."""
+        self._sounds[id] = stop
+
+    def sound_ends(self, id: str) -> None:
+        self._sounds.pop(id, None)
 
     def engine_settings(self) -> dict[str, Any]:
         settings = getattr(self.engine, "settings", None)
