@@ -82,9 +82,11 @@ class Audit(TorchFunctionMode):
         if what:
             self.waits[Wait(*_site(), what)] += 1
         result = func(*args, **kwargs)
+        if isinstance(result, Tensor) and any(result is t for t in given) and name in ("cpu", "to"):
+            result = result.detach()  # on a real device it would be a copy, not the same
         to_host = name == "cpu" or target == torch.device("cpu")
         for made in result if isinstance(result, list | tuple) else (result,):
-            if isinstance(made, Tensor):
+            if isinstance(made, Tensor) and not any(made is t for t in given):
                 made._on_host = to_host or not (ours or target == PLACE)  # type: ignore[attr-defined]
         return result
 
