@@ -348,6 +348,15 @@ class Cache(Protocol):
         """
 
 
+class Brief(Protocol):
+    """Layers that are run over short sequences of equal length and remember them only until the next ones begin: what
+    happens inside of a step. Made by `Backend.brief`."""
+
+    def begin(self, n: int) -> Callable[[Array], Array]:
+        """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
+        the hidden states, which are good until the next call."""
+
+
 class Model(Protocol):
     """An architecture: built from a checkpoint view, holding backend arrays, knowing no scheduler and no backend."""
 
@@ -451,6 +460,10 @@ class Ops(Protocol):
 
     def topk(self, x: Array, k: int) -> tuple[Array, Array]:
         """The k largest of the last axis, largest first, ties to the lower index; values and int32 indices."""
+
+    def choose(self, logits: Array, noise: Array, random: Array, temperature: float, top_k: int, top_p: float) -> Array:
+        """`logits [N, V]` f32 -> ids `[N]`, int32: of the `top_k` largest and, of these, the first that hold `top_p` of the
+        mass, the one where the running mass exceeds `noise [N]` of the whole. Where `random [N]` is 0, the largest."""
 
     # shape
     def cat(self, xs: Sequence[Array], axis: int) -> Array: ...
@@ -597,6 +610,9 @@ class Backend(Protocol):
         """`bits` 8 or 4 stores keys and values quantized."""
 
     def runner(self, model: Model, kv: KV) -> Runner: ...
+    def brief(self, layers: Callable[[Step], Array], specs: Sequence[KVSpec], longest: int) -> Brief:
+        """`specs` are what `layers` remember of at most `longest` tokens."""
+
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:
         """For people: 'Apple M3 Max (Metal)', 'NVIDIA H200 (CUDA)', 'AMD EPYC, 2 cores (CPU)'."""

@@ -116,6 +116,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_draw": (
+        None,
+        [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
+    ),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),
 }
