@@ -528,6 +528,23 @@ class Ops(Protocol):
         padding: tuple[int, int] = (0, 0),
         groups: int = 1,
     ) -> Array: ...
+    def stream_weight(self, w: Array, b: Array) -> Any:
+        """`w [out, in, kernel]` and its bias as `stream_conv` wants them."""
+
+    def stream_conv(
+        self,
+        x: Array,
+        weight: Any,
+        before: Array | None,
+        *,
+        dilation: int = 1,
+        snake: tuple[Array, Array] | None = None,
+        add: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """A causal convolution of a further piece of a stream, `x [B, L, C]` -> `[B, L, out]`, plus `add`; and the last
+        `(kernel - 1) * dilation` inputs, which are `before` to the next piece (None: silence). With `snake` (rate, size)
+        the input goes through `x + sin(x * rate) ** 2 * size` first."""
+
     def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
         """Over the last axis, with the statistics of training."""
 
