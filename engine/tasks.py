@@ -49,6 +49,11 @@ class Task(Generic[T]):
         self._cancelled = True
         self._wake()
 
+    @property
+    def forgone(self) -> bool:
+        """It was cancelled before it began."""
+        return self._cancelled and self._running is None
+
     # -- on the engine's thread
 
     def advance(self, loaded: Any) -> bool:
@@ -107,6 +112,9 @@ class Tasks:
             task = self._queue.popleft()
             if task.future.done():  # its model was unloaded
                 continue
+            if task.forgone:  # no model is loaded for what nobody waits for
+                task.fail(CancelledError())
+                return True
             try:
                 lane = self._lanes.lane(task.model)
             except self._busy:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from app.server.catalogue import Known
 from app.server.errors import ApiError
-from engine.hub.cache import REPO_ID, find
+from engine.hub.cache import find
+from engine.hub.naming import parse
 from engine.models.registry import find_part
 from engine.pipelines.speaking.orpheus import is_orpheus
 
@@ -35,8 +36,8 @@ def kind_of(config: Mapping[str, Any]) -> Kind:
 def config_at(known: Known, cache_dir: str | None) -> Mapping[str, Any]:
     """A model's config without loading the model; empty where none can be read."""
     path = Path(known.source).expanduser()
-    if not path.exists() and REPO_ID.fullmatch(known.source):
-        snapshot = find(known.source, None, cache_dir)
+    if not path.exists() and (named := parse(known.source)) is not None and named.quant is None:
+        snapshot = find(named.repo, named.revision, cache_dir)
         path = snapshot.path if snapshot is not None else path
     try:
         config = json.loads((path / "config.json").read_text(encoding="utf-8"))

@@ -110,12 +110,21 @@ class Running:
 class Service:
     """One engine, the models it may load, and the facts about those that were loaded."""
 
-    def __init__(self, make_engine: MakeEngine, load: LoadModel, catalogue: Catalogue, meters: Meters) -> None:
-        """`load` reads the model at a path or repository id that the catalogue gave."""
+    def __init__(
+        self,
+        make_engine: MakeEngine,
+        load: LoadModel,
+        catalogue: Catalogue,
+        meters: Meters,
+        fetch: Callable[[str], object] = lambda source: None,
+    ) -> None:
+        """`load` reads the model at a path or repository id that the catalogue gave. It runs on the engine's thread, where
+        all replies are made: what it would have to wait for is brought before by `fetch`, on the thread of who asks."""
         self.catalogue = catalogue
         self.log_prompts = False
         self.meters = meters
         self._load = load
+        self._fetch = fetch
         self._models: dict[str, Any] = {}
         self._beside: set[str] = set()  # what served models need beside them, by a name that no client can say
         self._guard = threading.Lock()
@@ -168,14 +177,18 @@ class Service:
         if loaded is None:
             turn = (asyncio.get_running_loop(), known.name)
             async with self._loading.setdefault(turn, asyncio.Lock()):
-                if known.name not in self._models:
-                    await asyncio.to_thread(self.engine.load, known.name)
-                loaded = self._models[known.name]
+                while (loaded := self._models.get(known.name)) is None:  # it may be unloaded at the same moment
+                    await asyncio.to_thread(self._bring, known.name)
         return known.name, loaded
+
+    def _bring(self, name: str) -> None:
+        if name not in self._models:
+            self._fetch(self.catalogue.look_up(name).source)
+        self.engine.load(name)
 
     def load_now(self, name: str) -> Any:
         """The same for those who may wait, before the server listens."""
-        self.engine.load(name)
+        self._bring(name)
         return self._models[name]
 
     def known(self, name: str | None) -> Known:
@@ -194,9 +207,11 @@ class Service:
 
     async def unload(self, name: str) -> None:
         known = self.known(name)
+        gone = self._models.get(known.name)
         await asyncio.to_thread(self.engine.unload, known.name)
         with self._guard:
-            self._models.pop(known.name, None)
+            if self._models.get(known.name) is gone:  # else it has been loaded again meanwhile
+                self._models.pop(known.name, None)
 
     async def keep(self, name: str, seconds: float | None) -> None:
         """Unload the model when it was unused for so long; None: when its room is needed."""
@@ -209,8 +224,12 @@ class Service:
     def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
         if self.log_prompts:
             log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
-        running = Running(self.start(request), reader or ReplyReader(), self.meters, self._running.discard)
-        running.model = request.model
+        return self.follow(self.start(request), request.model, reader or ReplyReader())
+
+    def follow(self, handle: Handle, model: str, reader: ReplyReader) -> Running:
+        """A reply that is being made, for a client."""
+        running = Running(handle, reader, self.meters, self._running.discard)
+        running.model = model
         self._running.add(running)
         return running
 

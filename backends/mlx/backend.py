@@ -34,7 +34,7 @@ from backends.mlx.signal import SignalOps
 
 
 class Ops(TextOps, SignalOps):
-    """All of `backends.base.Ops`."""
+    """All of `backends.ops.Ops`."""
 
 
 class MlxBackend:

@@ -43,7 +43,7 @@ def _as(x: mx.array, dtype: mx.Dtype) -> mx.array:
 
 
 class TextOps:
-    """Implements `backends.base.Ops` but for its signal part."""
+    """Implements `backends.ops.Ops` but for its signal part."""
 
     def __init__(self, device: str, dtype: DType) -> None:
         self.device = device
@@ -118,8 +118,8 @@ class TextOps:
 
     # -- activations
 
-    def swiglu(self, x: mx.array) -> mx.array:
-        gate, up = mx.split(x, 2, axis=-1)
+    def swiglu(self, x: mx.array, gate_last: bool = False) -> mx.array:
+        gate, up = mx.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
         return _gated_silu(gate, up)
 
     def silu(self, x: mx.array) -> mx.array:

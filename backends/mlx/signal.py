@@ -33,7 +33,7 @@ _snake = mx.compile(_wavy, shapeless=True)
 
 
 class SignalOps:
-    """The signal operations of `backends.base.Ops`."""
+    """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: mx.array, transposed: bool = False) -> mx.array:
         """`[out, *kernel, in / groups]`; transposed `[out / groups, kernel, in]`, whose groups only the call knows."""

@@ -38,7 +38,7 @@ from backends.torch.signal import SignalOps
 
 
 class Ops(RecordedOps, SignalOps):
-    """All operations of `backends.base.Ops`."""
+    """All operations of `backends.ops.Ops`."""
 
 
 class TorchBackend:

@@ -57,7 +57,7 @@ class TorchBrief:
             assert self._recording is not None
             if seen + each > self.longest:
                 raise ValueError(f"{seen + each} tokens are more than the {self.longest} that this was made for")
-            spans = np.array([(i * each, each, seen, self.longest) for i in range(n)], np.int64)
+            spans = np.array([(i * each, each, seen, self.longest, 0) for i in range(n)], np.int64)
             place = torch.arange(seen, seen + each, dtype=torch.int32).repeat(n)
             turned: list[Angles] = [self.ops.angles(place, rope) for rope in self._recording.ropes]
             angles = [part.contiguous() for one in turned for part in (one.cos, one.sin)]

@@ -38,7 +38,7 @@ class Angles:
 
 
 class TextOps:
-    """See `backends.base.Ops` for what each operation means."""
+    """See `backends.ops.Ops` for what each operation means."""
 
     def __init__(self, device: torch.device, dtype: DType) -> None:
         self.device = device
@@ -135,10 +135,10 @@ class TextOps:
 
     # ------------------------------------------------------------------------------------------------- element by element
 
-    def swiglu(self, x: Tensor) -> Tensor:
-        if x.dtype == torch.float32 and self._small(x):
+    def swiglu(self, x: Tensor, gate_last: bool = False) -> Tensor:
+        if x.dtype == torch.float32 and self._small(x) and not gate_last:
             return fused.swiglu(x)
-        gate, up = x.chunk(2, -1)
+        gate, up = reversed(x.chunk(2, -1)) if gate_last else x.chunk(2, -1)
         return F.silu(gate).mul_(up)
 
     def silu(self, x: Tensor) -> Tensor:

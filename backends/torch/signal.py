@@ -76,7 +76,7 @@ def _together(rows: list[Tensor]) -> Tensor:
 
 
 class SignalOps:
-    """The signal operations of `backends.base.Ops`."""
+    """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: Tensor, transposed: bool = False) -> Tensor:
         """Torch wants `[in, out / groups, ...]` for a transposed kernel too, so both forms stay as they come."""

@@ -1,4 +1,4 @@
-"""Every operation of `backends.base.Ops` in plain numpy: slow, in f64, and written to be obviously right.
+"""Every operation of `backends.ops.Ops` in plain numpy: slow, in f64, and written to be obviously right.
 
 One function an operation, of the same name and arguments. Knows no backend. Rope is the exception to f64: its angles
 are products in f32, as every published model was trained with them.
@@ -101,8 +101,8 @@ def silu(x):
     return x * sigmoid(x)
 
 
-def swiglu(x):
-    gate, up = np.split(x, 2, axis=-1)
+def swiglu(x, gate_last=False):
+    gate, up = np.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
     return silu(gate) * up
 
 

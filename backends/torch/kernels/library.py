@@ -120,6 +120,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_use_tier": (c_int32, [c_int32]),
     "grus_packed_bytes": (c_int64, [_M]),
     "grus_source_row_bytes": (c_int64, [c_int32, c_int64]),
+    "grus_encode": (c_int32, [c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p, c_int32]),
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),

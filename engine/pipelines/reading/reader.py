@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -292,6 +292,8 @@ class _PageWork:
 def _said(error: Exception, what: str) -> str:
     if isinstance(error, GrusError):
         return str(error)
+    if isinstance(error, CancelledError):  # whoever stopped it knows
+        return "Reading was stopped."
     log.exception("reading %s failed", what, exc_info=error)
     return f"Reading failed inside: {type(error).__name__}: {error}"
 

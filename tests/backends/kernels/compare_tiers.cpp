@@ -180,9 +180,10 @@ void compare_small_operations() {
     }
 }
 
-// Dense rows, heads and attention of prompts and of single tokens, with and without a window, in one pass.
+// Dense rows, norms, heads and attention of prompts and of single tokens, to themselves and to an encoder, in one pass. A head
+// is no whole number of registers.
 std::vector<float> pass(const float* numbers, ScaleType type) {
-    constexpr int64_t hidden = 40, dim = 16, heads = 4, kv = 2, tokens = 23, capacity = 32, width = (heads + 2 * kv) * dim;
+    constexpr int64_t hidden = 40, dim = 20, heads = 4, kv = 2, tokens = 23, capacity = 32, width = (heads + 2 * kv) * dim;
     const Code code = type == ScaleType::F32 ? Code::F32 : type == ScaleType::F16 ? Code::F16 : Code::BF16;
     const int64_t size = scale_bytes(type) * hidden;
     auto weights = fill(width * hidden, scale16);
@@ -190,24 +191,29 @@ std::vector<float> pass(const float* numbers, ScaleType type) {
     auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
     GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size};
     std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
-    std::vector<float> memory(2 * 2 * kv * capacity * dim), angles(2 * tokens * dim, 0.6f);
-    float* registers[] = {x.data(), mixed.data(), out.data(), gated.data()};
-    const int64_t widths[] = {hidden, width, heads * dim, width};
-    const StepSpan spans[] = {{0, 1, 20, capacity}, {1, 22, 3, capacity}};
-    float* slabs[4];
+    std::vector<float> memory(2 * 2 * kv * capacity * dim), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
+    std::vector<float> crossed(tokens * heads * dim);
+    for (float& number : heard) number = uniform();
+    float* registers[] = {x.data(), mixed.data(), out.data(), gated.data(), normed.data(), crossed.data()};
+    const int64_t widths[] = {hidden, width, heads * dim, width, hidden, heads * dim};
+    const StepSpan spans[] = {{0, 1, 20, capacity, 9}, {1, 22, 3, capacity, 4}};
+    float* slabs[8];
+    for (int i = 4; i < 8; ++i) slabs[i] = heard.data();
     for (int i = 0; i < 4; ++i) slabs[i] = memory.data() + i * kv * capacity * dim;
     const float* turns[] = {angles.data(), angles.data() + tokens * dim};
-    Instruction product{}, gate{}, head{}, attend{};
+    Instruction product{}, gate{}, head{}, attend{}, norm{}, cross{};
     product.what = Do::Multiply, product.in = 0, product.out = 1, product.matrix = &m;
     gate.what = Do::Gate, gate.in = 0, gate.out = 3, gate.matrix = gate.up = &m;
     head.what = Do::Heads, head.in = head.out = 1;
     head.heads = attend.heads = heads, head.kv_heads = attend.kv_heads = kv, head.dim = head.turned = attend.dim = dim;
     head.w = numbers, head.eps = 1e-6f;
     attend.what = Do::Attend, attend.in = 1, attend.out = 2, attend.window = 7, attend.scale = 0.2f;
-    const Instruction code_of[] = {product, gate, head, attend};
-    const Step step{code_of, 4, tokens, registers, widths, spans, 2, slabs, turns};
+    norm.what = Do::LayerNorm, norm.in = 0, norm.out = 4, norm.w = numbers, norm.w2 = numbers + hidden, norm.eps = 1e-5f;
+    cross = attend, cross.what = Do::Cross, cross.in = 2, cross.out = 5, cross.layer = 1;
+    const Instruction code_of[] = {product, gate, head, attend, norm, cross};
+    const Step step{code_of, 6, tokens, registers, widths, spans, 2, slabs, turns};
     grus_run(&step, 2);
-    out.insert(out.end(), gated.begin(), gated.end());
+    for (const auto* part : {&gated, &normed, &crossed}) out.insert(out.end(), part->begin(), part->end());
     return out;
 }
 

@@ -333,7 +333,7 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
     from app import abilities
     from engine.pipelines.listening.captions import Captions
 
-    captions = Captions(core.service.engine, abilities.listener(core, model))
+    captions = Captions(core.engine, abilities.listener(core, model))
     if keep is not None:
         keep.parent.mkdir(parents=True, exist_ok=True)
     file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")

@@ -72,7 +72,7 @@ struct AttendBlock {
     const float* q;
     int64_t q_token;
     const float *k, *v;
-    int64_t k_token, v_token, dim, v_dim;  // both multiples of 16
+    int64_t k_token, v_token, dim, v_dim;  // both at least 16
     int64_t queries, past;                 // query i sees tokens .. past + i
     int64_t window;                        // and of these the last `window`; 0: all
     float scale;
@@ -106,8 +106,10 @@ struct Tier {
     float (*mass)(const float* x, int64_t n, float best, float rate);
     // sum = x + residual (unless null), out = sum / rms(sum) * w, for one row.
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
-    // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
-    void (*swiglu)(const float* x, int64_t n, float* out);
+    // out = (x - mean) / deviation * w + b, for one row; b may be null.
+    void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
+    // out = silu(gates) * up, for one row.
+    void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
     void (*attend_block)(const AttendBlock&, float* scratch);
