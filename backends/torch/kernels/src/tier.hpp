@@ -81,6 +81,16 @@ struct AttendBlock {
 };
 constexpr int64_t block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
 
+// A few positions of a convolution times one or two panels of sixteen outputs, f32. Strides count elements.
+struct ConvTile {
+    const float *x, *w;         // weights [taps][inputs][16] a panel
+    int64_t taps, inputs, tap;  // `tap`: from the input of one tap to that of the next
+    int64_t position, panel;    // from one position or panel to the next
+    float* sums;                // [positions][panels][16]: what to begin with, then the result
+};
+using ConvKernel = void (*)(const ConvTile&);
+constexpr int kMostPositions = 12;
+
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
@@ -103,6 +113,10 @@ struct Tier {
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
     void (*attend_block)(const AttendBlock&, float* scratch);
+    int positions, panels;  // most of a ConvTile
+    ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // out = x + sin(x * rate)^2 * size, for one row.
+    void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
     void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
 };

@@ -15,6 +15,7 @@ namespace grus {
 namespace {
 
 constexpr int kTile = 8;
+constexpr int kPositions = 12, kPanels = 2;
 constexpr int kSignedBias = 128;
 
 struct Ints { __m512i v; };
@@ -71,6 +72,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 
 #include "tile.inl"
 #include "fused.inl"
+#include "conv.inl"
 #include "all.inl"
 
 }  // namespace
