@@ -13,6 +13,7 @@ namespace grus {
 namespace {
 
 constexpr int kFewestForUnit = 4;  // tokens of bf16 weights; below, memory is what takes the time
+constexpr int kFewestToExpand = 32;  // tokens; below, making a panel of floats costs more than it saves
 
 // Tokens that meet one expert: `count` of them, from `first` in the order of the job.
 struct Group { int64_t expert, first, count; };
@@ -30,11 +31,13 @@ struct Job {
     int64_t y_stride;
     const int64_t* y_rows;  // null: token t writes row t
     int threads;
+    bool expanded;  // rows of a file for so many tokens that each panel is first made one of floats
 
     Activations act;
     float* dense;
 
-    bool as_given() const { return m.row_bytes != 0; }  // rows of a file meet activations that are not packed either
+    // Rows of a file meet activations that are not packed either.
+    bool as_given() const { return m.row_bytes != 0 && !expanded; }
     bool rounded() const { return as_given() && m.format.code == Code::BF16 && tier.bf16; }
     // Whether the matrix unit takes tiles of `n` tokens; if so, bf16 activations are laid out for it.
     bool by_unit(int64_t n) const {
@@ -76,6 +79,8 @@ struct Job {
         return {act.codes + token * padded(), act.notes + token * panel.blocks * notes_per_block(halves())};
     }
 };
+
+int of_dense(const Format& f) { return static_cast<int>(f.code) - static_cast<int>(Code::F32); }
 
 int log2_of(int width) { return width == 8 ? 3 : width / 2; }
 
@@ -155,6 +160,12 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
     if (m.row_bytes) {
         const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
         const uint8_t* data = m.data + first * m.row_bytes;
+        if (job.expanded) {
+            const Rows given{data, m.row_bytes, rows, m.columns, false, nullptr, nullptr, 0, nullptr};
+            job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
+            const Tile tile{reinterpret_cast<const uint8_t*>(room.scales), nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr};
+            return {&m, bias, {}, tile, {}, {}};
+        }
         UnitRows unit_rows{};
         if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);
         const bool streamed = tokens <= job.tier.tile;
@@ -188,17 +199,18 @@ void run_tile(const Job& job, Ready& ready, int n, int64_t token, float* out) {
     const Format& f = ready.m->format;
     if (job.by_unit(n)) {
         run_on_unit(job, ready, n, token, out);
-    } else if (ready.m->row_bytes) {
+    } else if (job.as_given()) {
         if (job.rounded()) ready.rows.x16 = job.bf16_at(token);
         else ready.rows.x = job.floats_at(token);
         ready.rows.out = out;
         if (job.rounded()) job.tier.bf16->rows[log2_of(n)](ready.rows);
-        else job.tier.rows_kernels[static_cast<int>(f.code) - static_cast<int>(Code::F32)][log2_of(n)](ready.rows);
+        else job.tier.rows_kernels[of_dense(f)][log2_of(n)](ready.rows);
     } else {
         if (f.dense()) ready.tile.dense = job.dense + token * job.padded();
         else ready.tile.act = job.act_at(token);
         ready.tile.out = out;
-        job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
+        const Code code = job.expanded ? Code::F32 : f.code;
+        job.tier.kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
         ready.tile.ahead = 0;
     }
     if (!ready.bias) return;
@@ -211,7 +223,7 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
     static thread_local Scratch scratch;
     const GrusMatrix& m = job.m;
     const int parts = job.gated ? 2 : 1;
-    const int64_t scales = m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
+    const int64_t scales = job.expanded ? job.padded() * kRows : m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
     const int64_t codes = job.by_unit(job.width(count)) ? job.padded() * kRows * (job.rounded() ? 2 : 1) : 0;
     const int64_t tile = job.widest() * kRows;
     uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * codes);
@@ -273,21 +285,23 @@ void run_group(Job& job, const Group& group) {
 }
 
 Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t x_stride, float* y, int64_t y_stride,
-           int threads) {
-    return {m, up, gated, current_tier(), Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {},
+           int threads, int64_t tokens) {
+    const Tier& tier = current_tier();
+    const bool expanded = m.row_bytes && tokens >= kFewestToExpand && !(m.format.code == Code::BF16 && tier.bf16);
+    return {m, up, gated, tier, Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, expanded, {},
             nullptr};
 }
 
 }  // namespace
 
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
-    Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads);
+    Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }
 
 void multiply_gated(const GrusMatrix& gate, const GrusMatrix* up, const float* x, int64_t tokens, int64_t x_stride, float* y,
                     int64_t y_stride, int threads) {
-    Job job = job_of(gate, up, true, x, x_stride, y, y_stride, threads);
+    Job job = job_of(gate, up, true, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }
 
@@ -307,7 +321,7 @@ GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, i
 // goes to row y_rows[i] of y.
 GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
                           const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
-    Job job = job_of(*m, nullptr, false, x, x_stride, y, y_stride, threads);
+    Job job = job_of(*m, nullptr, false, x, x_stride, y, y_stride, threads, 0);
     job.x_rows = x_rows;
     job.y_rows = y_rows;
     for (int64_t i = 0; i < pairs;) {

@@ -122,6 +122,8 @@ struct Tier {
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
+    // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
+    void (*to_panel[3])(const Rows&, int64_t padded, float* to);
     const Bf16Kernels* bf16;  // null: this CPU has no such instruction
     const MatrixUnit* unit;   // null: this CPU has none
     void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);

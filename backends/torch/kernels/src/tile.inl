@@ -135,6 +135,23 @@ void rows_tile(const Rows& in) {
     for (; r < in.rows; ++r) some_rows<T, N, 1>(in, r, last);
 }
 
+template <ScaleType T>
+void rows_to_panel(const Rows& in, int64_t padded, float* to) {
+    constexpr int64_t size = T == ScaleType::F32 ? 4 : 2;
+    for (int64_t c = 0; c < padded; c += kRows, to += kRows * kRows) {
+        const int64_t left = in.columns - c;
+        float square[kRows][kRows];
+        for (int64_t r = 0; r < kRows; ++r) {
+            alignas(64) uint8_t some[kRows * 4] = {};
+            const uint8_t* from = in.data + r * in.row_bytes + c * size;
+            if (r < in.rows && left < kRows) std::memcpy(some, from, static_cast<size_t>((left > 0 ? left : 0) * size));
+            store(square[r], load_as<T>(r < in.rows && left >= kRows ? from : some, 0));
+        }
+        for (int i = 0; i < kRows; ++i)
+            for (int r = 0; r < kRows; ++r) to[i * kRows + r] = square[r][i];
+    }
+}
+
 inline Floats load_scale(ScaleType type, const uint8_t* from) {
     if (type == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from));
     return type == ScaleType::F16 ? load_f16(from) : load_bf16(from);
