@@ -25,6 +25,7 @@ void fill_rows(Tier& tier, int type) {
     row[1] = rows_tile<T, 2>;
     if constexpr (kTile >= 4) row[2] = rows_tile<T, 4>;
     if constexpr (kTile >= 8) row[3] = rows_tile<T, 8>;
+    tier.to_panel[type] = rows_to_panel<T>;
 }
 
 template <int... N>
