@@ -97,4 +97,6 @@ class Catalogue:
 def _holds_model(path: Path) -> bool:
     if path.suffix == ".gguf":
         return path.is_file()
-    return (path / "config.json").is_file() or (path.is_dir() and any(path.glob("*.gguf")))
+    # Spark-TTS keeps its language model in a folder of its own
+    configs = ("config.json", "LLM/config.json")
+    return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))

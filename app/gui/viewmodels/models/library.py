@@ -250,10 +250,10 @@ class Library:
 
 def on_disk(service: Service) -> list[OnDisk]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
-    from app.guide import guide
     from engine.hub.cache import cached_models
+    from engine.starter import starters
 
-    now, own = residents(service), set(guide().values())
+    now, own = residents(service), set(starters().values())
     found: dict[str, OnDisk] = {}
     for known in service.catalogue.all():
         path = Path(known.source).expanduser()
