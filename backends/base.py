@@ -278,6 +278,15 @@ class Cache(Protocol):
         """
 
 
+class Brief(Protocol):
+    """Layers that are run over short sequences of equal length and remember them only until the next ones begin: what
+    happens inside of a step. Made by `Backend.brief`."""
+
+    def begin(self, n: int) -> Callable[[Array], Array]:
+        """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
+        the hidden states, which are good until the next call."""
+
+
 class Model(Protocol):
     """An architecture: built from a checkpoint view, holding backend arrays, knowing no scheduler and no backend."""
 
@@ -351,6 +360,9 @@ class Backend(Protocol):
         """`bits` 8 or 4 stores keys and values quantized."""
 
     def runner(self, model: Model, kv: KV) -> Runner: ...
+    def brief(self, layers: Callable[[Step], Array], specs: Sequence[KVSpec], longest: int) -> Brief:
+        """`specs` are what `layers` remember of at most `longest` tokens."""
+
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:
         """For people: 'Apple M3 Max (Metal)', 'NVIDIA H200 (CUDA)', 'AMD EPYC, 2 cores (CPU)'."""

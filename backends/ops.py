@@ -109,6 +109,10 @@ class Ops(Protocol):
     def topk(self, x: Array, k: int) -> tuple[Array, Array]:
         """The k largest of the last axis, largest first, ties to the lower index; values and int32 indices."""
 
+    def choose(self, logits: Array, noise: Array, random: Array, temperature: float, top_k: int, top_p: float) -> Array:
+        """`logits [N, V]` f32 -> ids `[N]`, int32: of the `top_k` largest and, of these, the first that hold `top_p` of the
+        mass, the one where the running mass exceeds `noise [N]` of the whole. Where `random [N]` is 0, the largest."""
+
     # shape
     def cat(self, xs: Sequence[Array], axis: int) -> Array: ...
     def stack(self, xs: Sequence[Array], axis: int) -> Array: ...
@@ -172,6 +176,23 @@ class Ops(Protocol):
         padding: tuple[int, int] = (0, 0),
         groups: int = 1,
     ) -> Array: ...
+    def stream_weight(self, w: Array, b: Array) -> Any:
+        """`w [out, in, kernel]` and its bias as `stream_conv` wants them."""
+
+    def stream_conv(
+        self,
+        x: Array,
+        weight: Any,
+        before: Array | None,
+        *,
+        dilation: int = 1,
+        snake: tuple[Array, Array] | None = None,
+        add: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """A causal convolution of a further piece of a stream, `x [B, L, C]` -> `[B, L, out]`, plus `add`; and the last
+        `(kernel - 1) * dilation` inputs, which are `before` to the next piece (None: silence). With `snake` (rate, size)
+        the input goes through `x + sin(x * rate) ** 2 * size` first."""
+
     def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
         """Over the last axis, with the statistics of training."""
 

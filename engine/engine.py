@@ -89,30 +89,37 @@ class Engine:
 
     def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
         """Run many requests; their results in order. `errors="return"` puts a failed one's error into its place."""
-        handles: list[RequestHandle] = []
-        waited = 0  # handles known to have ended
-        for request in requests:
-            while True:
+        returned = errors == "return"
+        begun: list[RequestHandle | GrusError] = []
+        unheard: deque[RequestHandle] = deque()  # not known to have ended
+        try:
+            for request in requests:
                 try:
-                    handles.append(self._submit(request, None))
-                    break
-                except QueueFull:
-                    if waited == len(handles):
-                        time.sleep(0.01)  # others fill the queue
-                        continue
-                    handles[waited].wait()
-                    waited += 1
-        results: list[Result | GrusError] = []
-        for handle in handles:
+                    begun.append(self._submit_in_turn(request, unheard))
+                except GrusError as error:
+                    if not returned:
+                        raise
+                    begun.append(error)
+            return [_outcome(one, returned) for one in begun]
+        except BaseException:
+            for one in begun:
+                if isinstance(one, RequestHandle):
+                    one.cancel()
+            raise
+
+    def _submit_in_turn(self, request: Request, unheard: deque[RequestHandle]) -> RequestHandle:
+        """Where the queue is full, wait for the oldest of `unheard` to end."""
+        while True:
             try:
-                results.append(handle.result())
-            except GrusError as error:
-                if errors == "raise":
-                    for other in handles:
-                        other.cancel()
-                    raise
-                results.append(error)
-        return results
+                handle = self._submit(request, None)
+            except QueueFull:
+                if unheard:
+                    unheard.popleft().wait()
+                else:
+                    time.sleep(0.01)  # others fill the queue
+            else:
+                unheard.append(handle)
+                return handle
 
     def task(self, model: str, work: Work[_T]) -> Task[_T]:
         """Let `work(loaded)` run beside requests, on the engine's thread: what needs a model's arrays but is no reply."""
@@ -355,3 +362,14 @@ class Engine:
         self._helper.shutdown()
         if self._profile is not None:
             self._shared.trace.write(self._profile)
+
+
+def _outcome(begun: RequestHandle | GrusError, returned: bool) -> Result | GrusError:
+    if isinstance(begun, GrusError):
+        return begun
+    try:
+        return begun.result()
+    except GrusError as error:
+        if returned:
+            return error
+        raise

@@ -18,9 +18,10 @@ from torch import Tensor
 
 from backends.base import DType, Rope, Sampling
 from backends.torch.graph import captured
-from backends.torch.kernels import fused, library
+from backends.torch.kernels import choose, fused, library
 from backends.torch.sample import Drawn, draw
 
+BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
 FEW = 1 << 16  # numbers that one thread normalizes before torch's threads would have begun
 
 DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
@@ -250,6 +251,21 @@ class TextOps:
     def sample(self, logits: Tensor, params: Sequence[Sampling]) -> tuple[Tensor, Drawn]:
         drawn = draw(logits, params)
         return drawn.ids, drawn
+
+    def choose(
+        self, logits: Tensor, noise: Tensor, random: Tensor, temperature: float, top_k: int, top_p: float
+    ) -> Tensor:
+        if choose.takes(logits):
+            return choose.draw(logits, noise.float(), random, temperature, top_k, top_p)
+        values, ids = self.topk(logits, top_k)
+        first = ids[:, 0].to(torch.int32)
+        if temperature <= 0 or not logits.shape[0]:
+            return first
+        p = torch.softmax((values - values[:, :1]) / temperature, -1)
+        p = torch.where(p.cumsum(-1) - p < top_p, p, 0.0)
+        mass = p.cumsum(-1)
+        at = (mass <= noise[:, None] * mass[:, -1:] * BELOW_ONE).sum(-1, keepdim=True)
+        return torch.where(random != 0, ids.gather(1, at)[:, 0].to(torch.int32), first)
 
     def all_reduce(self, x: Tensor) -> Tensor:
         return x

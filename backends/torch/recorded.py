@@ -8,7 +8,7 @@ the model goes on being run operation by operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -271,8 +271,8 @@ class RecordedOps(TextOps):
 class RecordedModel:
     """One model on one store, recorded. Made by `record`."""
 
-    def __init__(self, program: Program, ropes: list[Rope], kv: TorchKV, ops: TextOps) -> None:
-        self.program, self.ropes, self.kv, self.ops = program, ropes, kv, ops
+    def __init__(self, recording: Recording, kv: TorchKV, ops: TextOps) -> None:
+        self.program, self.ropes, self.kv, self.ops = recording.program, recording.ropes, kv, ops
         self._own = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)]
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
         self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [own, 2]
@@ -322,17 +322,30 @@ def record(model: Model, kv: TorchKV, ops: TextOps, width: int) -> RecordedModel
     specs = [spec for spec in kv.specs if not isinstance(spec, StateSpec)]
     if kv.dtype != torch.float32 or len(specs) != len(kv.specs) or not kv.plain:
         return None
+    recording = watch(model, specs, width)
+    return None if recording is None else RecordedModel(recording, kv, ops)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What watching gave: the program, and the ropes whose angles it is to be given."""
+
+    program: Program
+    ropes: list[Rope]
+
+
+def watch(call: Callable[[Step], Any], specs: Sequence[KVSpec | CrossSpec], width: int) -> Recording | None:
+    """`call` as a program over inputs `[tokens, width]`; None where it does what no instruction stands for."""
     if any(spec.dim < PANEL for spec in specs):
         return None
     if any(spec.v_dim not in (None, spec.dim) for spec in specs if isinstance(spec, KVSpec)):
         return None
-    recorder = Recorder(width, specs)
-    call: Callable[[Step], Any] = model
+    recorder = Recorder(width, list(specs))
     try:
         hidden = call(Step(recorder.x, Positions(recorder), recorder))
     except NotRecorded:
         return None
     if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
         return None
-    program = Program(recorder.lines, recorder.widths, hidden.register, [*recorder.keep, model])
-    return RecordedModel(program, recorder.ropes, kv, ops)
+    program = Program(recorder.lines, recorder.widths, hidden.register, [*recorder.keep, call])
+    return Recording(program, recorder.ropes)

@@ -19,7 +19,27 @@ def unary(op: str, slack: float = 2.0) -> list[Case]:
     ]
 
 
+def chosen(name: str, rows: int, temperature: float, top_k: int, top_p: float) -> Case:
+    """Noise far from the bounds between two ids, whatever the rounding of sums."""
+    logits, noise = np.round(4 * normal(rows, 70), 1), (np.arange(rows) % 8 / 8 + 1 / 16).astype(np.float32)
+    random = np.int32([i % 3 != 1 for i in range(rows)])
+    options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    return Case(
+        "choose",
+        name,
+        [logits, noise, random],
+        call=lambda ops, x, noise, random: ops.choose(ops.cast(x, "f32"), ops.cast(noise, "f32"), random, **options),
+        want=lambda x, noise, random: reference_ops.choose(x, noise, random, **options),
+    )
+
+
 CASES = [
+    chosen("all", 40, 1.0, 70, 1.0),
+    chosen("few", 40, 0.9, 7, 1.0),
+    chosen("one", 5, 0.9, 1, 1.0),
+    chosen("nucleus", 40, 2.0, 50, 0.6),
+    chosen("narrow-nucleus", 9, 2.0, 50, 0.0001),
+    chosen("greedy", 9, 0.0, 50, 1.0),
     *(case for op in ("silu", "gelu", "gelu_tanh", "relu", "sigmoid", "softplus", "tanh") for case in unary(op)),
     *(Case(op, "extremes", [EXTREMES], slack=2) for op in ("silu", "gelu", "gelu_tanh", "sigmoid", "softplus", "tanh")),
     *(case for op in ("exp", "sin", "softmax", "l2norm") for case in unary(op)),

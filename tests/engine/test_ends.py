@@ -15,6 +15,7 @@ from engine.residents import Residents
 from engine.sequence import Job
 from engine.settings import Settings
 from engine.types import Done, Failed, Request, SamplingParams, Timings
+from tests.app.server.scripted import until
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 
 GREEDY = SamplingParams(temperature=0.0, max_tokens=6)
@@ -74,6 +75,23 @@ def test_an_id_that_is_in_use_is_refused_and_its_owner_can_still_be_cancelled(bu
     again = engine.submit(asks("here", id="mine"))  # the id is free again
     run(engine)
     assert len(again.result(0).ids) == 6
+
+
+def test_a_batch_puts_what_was_refused_into_its_place(build):
+    engine = build(FakeLoaded(nature=Nature(eos_every=0)), start=True)
+    wrong = Request("fake", [40], SamplingParams(temperature=-1.0))
+    first, second, third = engine.batch([asks(), wrong, asks()], errors="return")
+    assert len(first.ids) == len(third.ids) == 6
+    assert isinstance(second, BadRequest)
+
+
+def test_a_batch_that_is_refused_leaves_nothing_running(build):
+    wrong = Request("fake", [40], SamplingParams(temperature=-1.0))
+    engine = build(FakeLoaded(nature=Nature(eos_every=0)), start=True)
+    with pytest.raises(BadRequest):
+        engine.batch([asks(max_tokens=4000), wrong, asks(max_tokens=4000)])
+    until(lambda: engine.idle)
+    assert engine.stats().completed == 0
 
 
 def test_a_model_that_cannot_be_closed_holds_nobody_up(build):

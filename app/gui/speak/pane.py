@@ -23,6 +23,7 @@ from app.gui.abilitybox import AbilityBox
 from app.gui.actions import wear
 from app.gui.buttons import icon_button, label, text_button
 from app.gui.desk import Desk
+from app.gui.dragging import DragOut, from_outside
 from app.gui.pane import Pane
 from app.gui.resultlist import ResultList
 from app.gui.sound.player import Player
@@ -52,6 +53,7 @@ class SpeakPane(Pane):
         said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
         self.studio = Studio(desk.store, desk.core, desk.work, said, desk.places.data)
         self.list = ResultList(desk.look, tr("Spoken before"), lambda: self.studio.items)
+        self.list.drag = DragOut(desk, self.list, self.studio.as_file)
         self.model_box = AbilityBox(desk, "speak")
         self.player = Player(desk, self.studio.playback)
         self.voice_panel = VoicePanel(desk, self.studio, lambda: self.model_box.name)
@@ -119,12 +121,9 @@ class SpeakPane(Pane):
             head.addWidget(button)
         below = QHBoxLayout()
         below.setSpacing(GRID)
-        for level in (self.pitch, self.pace):
-            below.addWidget(level)
-        below.addWidget(self.instructions, 1)
-        below.addWidget(self.note, 1)
-        below.addWidget(self.figures)
-        below.addWidget(self.go)
+        for part, room in ((self.pitch, 0), (self.pace, 0), (self.instructions, 1), (self.note, 1), (self.figures, 0),
+                           (self.go, 0)):  # fmt: skip
+            below.addWidget(part, room)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID * 2)
@@ -203,7 +202,7 @@ class SpeakPane(Pane):
         self.player.hush()
 
     def dragEnterEvent(self, event: Any) -> None:
-        if event.mimeData().hasUrls():
+        if from_outside(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: Any) -> None:

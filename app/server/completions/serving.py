@@ -59,6 +59,7 @@ class Job:
         scored = bool(body.echo) and body.logprobs is not None
         self.requests = [Request(name, ids, params, prompt_logprobs=scored) for ids in self.prompts]
         self.spoken = [[Spoken() for _ in range(self.made)] for _ in self.prompts]
+        self._echoes: dict[int, str] = {}
         self.prompt_scores: list[list[TokenLogprob]] = [[] for _ in self.prompts]
         self.timings: list[Timings] = [Timings()] * len(self.prompts)
         self.head = {
@@ -125,8 +126,14 @@ class Job:
         }
 
     def echo(self, number: int) -> str:
+        """Asked for with every token of a stream, and decoded once."""
         if not self.body.echo:
             return ""
+        if number not in self._echoes:
+            self._echoes[number] = self._prompt_text(number)
+        return self._echoes[number]
+
+    def _prompt_text(self, number: int) -> str:
         given = self.body.prompt
         text = given if isinstance(given, str) else given[number] if isinstance(given[number], str) else None
         return text if isinstance(text, str) else self.model.tokenizer.decode(self.prompts[number], skip_special=False)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from backends.torch.kernels import arena
 from backends.torch.kernels.library import Instruction, Step, library
 from backends.torch.kernels.linear import AnyMatrix
 
@@ -76,8 +77,8 @@ class Program:
 
     def _room(self, tokens: int) -> Tensor:
         needed = tokens * sum(self.widths)
-        if needed > KEPT:
-            return torch.empty(needed)
+        if needed > KEPT:  # memory that the system clears page by page as it is first written: large pages take less
+            return arena.zeros(4 * needed).view(torch.float32)
         if self._registers.numel() < needed:
             self._registers = torch.empty(needed)
         return self._registers

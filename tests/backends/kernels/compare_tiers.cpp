@@ -1,12 +1,14 @@
 // Holds every tier of this CPU against the scalar one, which the Python tests hold against the formats' references. A program
 // of its own, so that it runs where Python does not: under qemu for other CPUs, and under the sanitizers.
 // cases.inc is written by test_other_cpus.py, from the same table that Grus uses.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "../../../backends/torch/kernels/src/conv.hpp"
 #include "../../../backends/torch/kernels/src/cpu.hpp"
 #include "../../../backends/torch/kernels/src/matrix.hpp"
 #include "../../../backends/torch/kernels/src/sources.hpp"
@@ -35,6 +37,8 @@ void grus_run(const Step*, int32_t);
 void grus_best(const float*, int64_t, int64_t, float*, int64_t*, int32_t);
 void grus_top(const float*, int64_t, int64_t, int64_t, float*, int64_t*, int32_t);
 void grus_mass(const float*, int64_t, int64_t, const float*, const float*, float*, int32_t);
+void grus_draw(const float*, int64_t, int64_t, const float*, const int32_t*, float, int64_t, float, int32_t*);
+void grus_conv(const Conv*, const Piece*, int32_t);
 }
 
 struct Case {
@@ -236,7 +240,50 @@ void compare_passes() {
     }
 }
 
+// Two pieces of a stream, the second behind the first, and what is drawn from their last rows.
+std::vector<float> stream(const float* numbers, int64_t inputs, int64_t outputs) {
+    constexpr int64_t taps = 3, dilation = 2, keep = (taps - 1) * dilation, length = 29, first = 3;
+    const int64_t panels = (outputs + kRows - 1) / kRows;
+    std::vector<float> w(numbers, numbers + panels * taps * inputs * kRows), bias(w.begin(), w.begin() + panels * kRows);
+    std::vector<float> x(w.begin(), w.begin() + length * inputs), kept(keep * inputs), last(keep * inputs);
+    std::vector<float> y(length * outputs);
+    const Conv conv{w.data(), bias.data(), inputs, outputs, taps, dilation};
+    const Piece one{x.data(), first, x.data(), x.data() + 7, nullptr, kept.data(), nullptr, y.data()};
+    const Piece two{x.data() + first * inputs, length - first, x.data(), x.data() + 7, kept.data(), last.data(), w.data(),
+                    y.data() + first * outputs};
+    grus_conv(&conv, &one, 2);
+    grus_conv(&conv, &two, 2);
+    const float noise[] = {0.1f, 0.9f, 0.5f};
+    const int32_t random[] = {1, 1, 0};
+    int32_t ids[3];
+    grus_draw(y.data() + (length - 3) * outputs, 3, outputs, noise, random, 0.7f, std::min<int64_t>(5, outputs), 0.8f, ids);
+    y.insert(y.end(), last.begin(), last.end());
+    y.insert(y.end(), ids, ids + 3);
+    return y;
+}
+
+void compare_streams() {
+    auto numbers = fill(3 * 3 * 24 * kRows, uniform);
+    for (int64_t inputs : {16, 20}) {
+        for (int64_t outputs : {1, 16, 40}) {
+            grus_use_tier(0);
+            const std::vector<float> want = stream(numbers.get(), inputs, outputs);
+            for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+                if (!grus_use_tier(tier)) continue;
+                const std::vector<float> got = stream(numbers.get(), inputs, outputs);
+                for (size_t i = 0; i < want.size(); ++i) {
+                    if (std::fabs(want[i] - got[i]) <= 1e-5f * std::fmax(1.0f, std::fabs(want[i]))) continue;
+                    std::printf("%s: stream %zu: %g for %g\n", grus_tier(), i, got[i], want[i]);
+                    ++failures;
+                    break;
+                }
+            }
+        }
+    }
+}
+
 int main() {
+    compare_streams();
     compare_small_operations();
     compare_passes();
     for (const Case& c : kCases) {

@@ -259,6 +259,11 @@ class Listening:
         self._say(tr("“{title}” was removed from the list. The file is where it was.", title=item.title),
                   undo=(tr("Undo"), take_back))  # fmt: skip
 
+    def as_file(self, item: Recording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
+        """A name, and what writes the transcript; None while there is none."""
+        name = f"{Path(item.title).stem}.{format}"
+        return (name, lambda target: self.export(item, format, target)) if item.segments else None
+
     def export(self, item: Recording, format: str, target: Path) -> Path:
         """Beside the UI thread."""
         target.write_text(write(item.transcript, format), encoding="utf-8")

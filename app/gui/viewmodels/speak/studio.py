@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -196,6 +197,11 @@ class Studio:
     def _show(self, take: Take, found: tuple[np.ndarray, int]) -> None:
         if take is self.current and take.state != "speaking":
             self.playback.show(*found)
+
+    def as_file(self, take: Take) -> tuple[str, Callable[[Path], Any]] | None:
+        """A name, and what writes the sound as it was kept; None while there is none."""
+        whole = take.state in ("done", "stopped") and take.seconds > 0
+        return (f"{take.title}.wav", lambda target: shutil.copyfile(take.file, target)) if whole else None
 
     def save(self, take: Take, target: Path) -> Path:
         """As the ending says. Beside the UI thread."""
