@@ -7,7 +7,7 @@ RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench screenshots lint format clean
+.PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ test-all: lint ## as test, with the slow tests
 
 bench: setup-test ## set up, then measure speed and memory
 	$(BIN)/python -m tests.bench $(ARGS)
+
+audit-syncs: setup-test ## list where a decode step waits for the GPU; without one, a CPU stands for it
+	$(BIN)/python -m tests.bench.syncs
 
 screenshots: setup-test ## make the pictures in docs/images
 	$(BIN)/python packaging/screenshots.py

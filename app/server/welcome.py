@@ -56,7 +56,7 @@ def _curl(address: str, service: Service, key: bool) -> list[str]:
     name = service.catalogue.default
     loaded = service.loaded.get(name or "")
     body: dict[str, Any]
-    if loaded is not None and kind_of(loaded.config) == "speech":
+    if loaded is not None and kind_of(loaded.config, loaded.folder) == "speech":
         path, body = "/v1/audio/speech -o hello.mp3", {"input": "Hello"}
     else:
         said = "What can you do?" if name == GUIDE else "Hello"

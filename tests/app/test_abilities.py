@@ -16,7 +16,8 @@ from app.gui.store.worker import Store
 from app.gui.viewmodels.listen.listening import Listening
 from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
-from app.gui.viewmodels.speak.studio import Choice, Studio
+from app.gui.viewmodels.speak.choice import Choice
+from app.gui.viewmodels.speak.studio import Studio
 from app.local import local_service
 from engine.errors import BadRequest
 from engine.starter import READER, starters
@@ -65,7 +66,7 @@ class Streams(AtOnce):
 
     def __init__(self, core: Core) -> None:
         super().__init__(hold=True)
-        self.service, self.bring = core.service, core.bring
+        self.service, self.engine, self.bring = core.service, core.engine, core.bring
 
 
 def test_each_model_is_offered_for_what_it_can_do(core: Core) -> None:
