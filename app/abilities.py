@@ -6,8 +6,7 @@ that everything shares what is loaded. All of it runs beside the UI thread.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, tr
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from engine.pipelines.speaking.speakers import Voice
 
 Ability = Literal["read", "layout", "listen", "speak"]
-READER = "Grus Reader"  # the small one that comes with Grus
 
 # English; shown through `tr`. What to get where there is none.
 ADVICE: dict[Ability, str] = {
@@ -61,10 +59,7 @@ def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
 def names(service: Service, ability: Ability) -> list[str]:
     """Models that can do this. Reads the disk."""
     catalogue = service.catalogue
-    found = [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
-    if ability == "read" and _built_in() is not None and READER not in found:
-        found.append(READER)
-    return found
+    return [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
 
 
 def needed(core: Beside, ability: Ability, wanted: str) -> str:
@@ -81,12 +76,7 @@ def recognizer(core: Beside, wanted: str) -> Recognizer:
     """What reads regions."""
     from engine.pipelines.reading.vision_recognizer import VisionRecognizer
 
-    name = needed(core, "read", wanted)
-    if name == READER and (folder := _built_in()) is not None:
-        loaded = core.engine.task(str(folder), _itself).result()
-    else:
-        loaded = core.bring(name)
-    return VisionRecognizer(core.engine, loaded, name)
+    return VisionRecognizer(core.engine, core.bring(needed(core, "read", wanted)))
 
 
 def layout(core: Beside) -> Layout | None:
@@ -114,14 +104,3 @@ def speaker(core: Beside, wanted: str) -> Voice:
     source = catalogue.look_up(needed(core, "speak", wanted)).source
     folder = resolve(source, catalogue.cache_dir, download=False).resolve()
     return made(core.engine, str(folder))
-
-
-def _itself(loaded: Any) -> Generator[None, None, Any]:
-    return loaded
-    yield  # a task's work is a generator
-
-
-def _built_in() -> Path | None:
-    from engine.pipelines.reading import opening
-
-    return opening.starter()

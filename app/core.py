@@ -129,6 +129,11 @@ class Core:
             self.state = state
             self.changed()
 
+    @property
+    def busy(self) -> bool:
+        """Whether anybody waits for words, pages or sound."""
+        return bool(self._speaking or self._streams or self.state.active)
+
     def reach(self, what: str, sentence: str) -> None:
         """Say that something reaches beyond this machine: a server, a download. An empty sentence ends it."""
         self._reaches = {key: told for key, told in {**self._reaches, what: sentence}.items() if told}
@@ -342,6 +347,8 @@ class Speaking:
                 self._listener.working(*what)
             elif not self._ended:
                 self._ended = True
+                with self._guard:
+                    self._cancel = None  # whoever remembers a reply need not hold its request
                 (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
                 self._over(self)
         if parts:

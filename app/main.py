@@ -97,11 +97,11 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     models = dict(wanted.models)
 
     def service() -> Any:
-        from app.guide import guide
         from app.local import local_service
+        from engine.starter import starters
 
         return local_service(
-            preferences, {**models, **guide()}, lambda said: poster.post(lambda: core.tell(loading=said))
+            preferences, {**models, **starters()}, lambda said: poster.post(lambda: core.tell(loading=said))
         )
 
     core = Core(work, make_service or service, lambda deliver: Frames(deliver, app))
@@ -129,6 +129,7 @@ def close_desk(window: Window) -> None:
     desk = window.desk
     if desk.hotkey is not None:
         desk.hotkey.release()
+    window.quiet.end()
     desk.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped
     desk.store.close()

@@ -94,7 +94,7 @@ class Deeds:
         talk, pane = self.pane.talk, self.pane
         if what == "work":
             job, then = more
-            pane.desk.work.run(job, then)
+            pane.desk.work.think(job, then)
         elif what == "copy_text":
             self._copy(more[0])
         else:

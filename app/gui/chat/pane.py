@@ -313,7 +313,7 @@ class ChatPane(Pane):
         path = self.talk.path
         rows: list[Row] = []
         for i, message in enumerate(path):
-            if self.rows.has_read(message):
+            if self.rows.has_made(message):
                 rows += self._rows_of(message, i == len(path) - 1)
             else:
                 rows += self.rows.unread(message)
@@ -324,14 +324,23 @@ class ChatPane(Pane):
         return self._rows_of(self.talk.tree[id], id == self.talk.head.leaf)
 
     def _read_ahead(self) -> None:
-        """Replies are read beside the UI thread, the last first, so that scrolling back finds them read."""
-        shown = self._shown
-        for message in reversed(self.talk.path):
-            if not self.rows.has_read(message):
-                self.desk.work.run(
-                    lambda text=message.text: Growing(text),
-                    lambda read, id=message.id: self.rows.take(id, read) if self._shown == shown else None,
-                )
+        """Replies are read beside the UI thread, the last first, so that scrolling back finds them read. One asks for
+        the next: what is in sight, formulas and colours, is drawn between them, and another conversation ends it."""
+        shown, ahead = self._shown, list(self.talk.path)
+
+        def next_one() -> None:
+            while ahead and self.rows.has_read(ahead[-1]):
+                ahead.pop()
+            if ahead:
+                message = ahead.pop()
+                self.desk.work.think(lambda: Growing(message.text), lambda read: taken(message.id, read))
+
+        def taken(id: int, read: Growing) -> None:
+            if self._shown == shown:
+                self.rows.take(id, read)
+                next_one()
+
+        next_one()
 
     def _rows_of(self, message: Message, last: bool) -> list[Row]:
         reply = self.talk.reply

@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import GrusError, PasswordNeeded
+from engine.media.page import PageImage
 from engine.media.page_range import check_pages, page_numbers
-from engine.media.pages import DOTS, PageImage, Source, open_document
+from engine.media.pages import DOTS, Source, open_document
 from engine.media.pages import Document as OpenDocument
 from engine.pipelines.reading.careful import Careful
 from engine.pipelines.reading.elements import RegionReader, Sheet
