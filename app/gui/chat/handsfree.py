@@ -43,7 +43,7 @@ _HINTS = {
 }
 _HINT_WAITING = mark("It hears you when it has spoken.")
 _WAITS = "talk.waits"
-_TAIL = 140  # characters of a long question that are shown while it is asked
+_TAIL = 96  # characters of a long question that are shown while it is asked
 
 
 class TalkBar(QWidget):
@@ -62,13 +62,13 @@ class TalkBar(QWidget):
         self.state = label()
         desk.look.on_change(self.state, lambda: self.state.setFont(desk.look.font(1.0, QFont.Weight.DemiBold)))
         self.words = label(kind="second", wrap=True)
-        self.interrupts = QCheckBox(tr("Interrupt by voice"))
-        self.interrupts.setAccessibleName(self.interrupts.text())
-        self.interrupts.setToolTip(
-            tr("For headphones. A loudspeaker's voice reaches the microphone: then turn this off, and it hears you "
-               "when it has spoken.")
+        self.headphones = QCheckBox(tr("Headphones"))
+        self.headphones.setAccessibleName(self.headphones.text())
+        self.headphones.setToolTip(
+            tr("With headphones, speaking stops the voice. A loudspeaker's voice reaches the microphone: then turn this "
+               "off, and Grus hears you when it has spoken.")
         )  # fmt: skip
-        self.interrupts.setChecked(not self.handsfree.waits)
+        self.headphones.setChecked(not self.handsfree.waits)
         self.hush = text_button(tr("Interrupt"), self.handsfree.interrupt)
         self.finish = text_button(tr("End"), self.handsfree.end)
         self.finish.setAccessibleName(tr("End the conversation aloud"))
@@ -91,7 +91,7 @@ class TalkBar(QWidget):
         below = QHBoxLayout()
         below.setSpacing(GRID * 2)
         below.addWidget(self.words, 1)
-        below.addWidget(self.interrupts, 0, Qt.AlignmentFlag.AlignTop)
+        below.addWidget(self.headphones, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(top)
         column.addLayout(below)
 
@@ -101,7 +101,7 @@ class TalkBar(QWidget):
         talk.moved.connect(lambda: self.meter.show_level(talk.level))
         talk.ready.connect(self._open_loudspeaker)
         talk.ended.connect(self._ended)
-        self.interrupts.toggled.connect(self._choose)
+        self.headphones.toggled.connect(self._choose)
 
     # -- what a person does
 
@@ -118,9 +118,9 @@ class TalkBar(QWidget):
     def end(self) -> bool:
         return self.handsfree.end()
 
-    def _choose(self, interrupts: bool) -> None:
-        self.handsfree.waits = not interrupts
-        self._desk.preferences.put(_WAITS, not interrupts)
+    def _choose(self, worn: bool) -> None:
+        self.handsfree.waits = not worn
+        self._desk.preferences.put(_WAITS, not worn)
         self._show()
 
     # -- beginning and ending

@@ -17,6 +17,7 @@ class LevelBox(QComboBox):
         super().__init__()
         self.setAccessibleName(name)
         self.setToolTip(name)
+        self.setMinimumWidth(80)
         for level in levels:
             self.addItem(tr("{name}: {level}", name=name, level=tr(level)), "" if level == USUAL else level)
         self.setCurrentIndex(self.findData(""))

@@ -39,6 +39,7 @@ from app.gui.viewmodels.speak.studio import FORMATS, Studio, Take
 from app.gui.viewmodels.speak.texts_of import ENDINGS, text_of
 
 _PLACE = "speak"  # of the draft
+_NARROW = 80  # pixels that a box keeps in a small window
 _NAMES = {"wav": "WAV (*.wav)", "mp3": "MP3 (*.mp3)", "flac": "FLAC (*.flac)", "opus": "Opus (*.opus)", "pcm": "PCM (*.pcm)"}  # fmt: skip
 
 
@@ -93,12 +94,12 @@ class SpeakPane(Pane):
         self.voice = QComboBox()
         self.voice.setAccessibleName(tr("Voice"))
         self.voice.setToolTip(tr("Voice"))
-        self.voice.setMinimumWidth(140)
+        self.voice.setMinimumWidth(_NARROW)
         self.language = QComboBox()
         self.language.setAccessibleName(tr("Language"))
         self.language.setToolTip(tr("Language"))
         self.language.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.language.setMinimumWidth(140)
+        self.language.setMinimumWidth(_NARROW)
         self.pitch, self.pace = LevelBox(tr("Pitch"), PITCHES), LevelBox(tr("Pace"), PACES)
         self.instructions = QLineEdit()
         self.instructions.setAccessibleName(tr("Instructions"))
@@ -108,7 +109,7 @@ class SpeakPane(Pane):
         self.figures = label(kind="second")
         self.status = label(kind="second", wrap=True)
         head = QHBoxLayout()
-        head.setSpacing(GRID)
+        head.setSpacing(GRID // 2)
         for part in (self.model_box, self.voice):
             head.addWidget(part)
         for name in ("sample", "voice", "drop"):

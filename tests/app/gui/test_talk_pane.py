@@ -141,7 +141,7 @@ def test_it_begins_and_ends_by_its_shortcut_and_a_click_interrupts(grus: Opened,
 def test_with_a_loudspeaker_it_hears_nothing_while_it_speaks(grus: Opened, bar: TalkBar) -> None:
     grus.engine.reply, grus.engine.pause = "This goes on and on. " * 200, 0.005
     begin(grus, bar)
-    bar.interrupts.setChecked(False)
+    bar.headphones.setChecked(False)
     say(talk(1))
     grus.until(lambda: bar.handsfree.state == "speaking", 20)
     say(voice(1.0, 3))

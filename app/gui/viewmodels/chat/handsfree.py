@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from app.gui.store.messages import Message
 from app.gui.viewmodels.chat.spoken import Cast, Question, Ready, Sound, Unanswered, conversed
 from app.gui.viewmodels.chat.talk import Talk
 from app.gui.viewmodels.hook import Hook
@@ -45,7 +46,7 @@ class HandsFree:
         self._running: _Running | None = None
         self._voiced = self._answered = False
         chat.busy.connect(self._busy)
-        chat.grew.connect(lambda message: self._running and self._running.grew(message))
+        chat.grew.connect(self._grew)
         chat.begun.connect(self._named)
         chat.changed.connect(self._elsewhere)
 
@@ -187,6 +188,10 @@ class HandsFree:
         if self._running is not None and self._running.question is question:
             self._running.stop()
 
+    def _grew(self, message: Message) -> None:
+        if self._running is not None:
+            self._running.grew(message)
+
     def _stop_reply(self) -> None:
         if self._asked is not None:
             self._asked.end()
@@ -247,7 +252,7 @@ class _Running:
             self.question.end(failed)
             self.over = True
 
-    def grew(self, message: Any) -> None:
+    def grew(self, message: Message) -> None:
         if message.id == self._id:
             self.question.grow(message.text)
 
@@ -259,4 +264,8 @@ class _Running:
             self._chat.stop()
 
     def _is_mine(self, parent: int | None) -> bool:
-        return parent in self._chat.tree and self._chat.tree[parent].text == self.question.text.strip()
+        return (
+            parent is not None
+            and parent in self._chat.tree
+            and self._chat.tree[parent].text == self.question.text.strip()
+        )
