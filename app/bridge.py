@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,11 +45,16 @@ class Poster(QObject):
 
 
 class Work:
-    """Runs jobs beside the UI thread; their outcome comes back to it."""
+    """Runs jobs beside the UI thread; their outcome comes back to it.
+
+    Jobs that wait for a disk, the network or the engine run side by side. Jobs that only think, in Python, run one after
+    another: each would keep the interpreter from the UI thread for a while, and six at once six times as long.
+    """
 
     def __init__(self, post: Callable[[Callable[[], None]], None], threads: int = 6) -> None:
         self.post = post
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="grus-work")
+        self._thinker = ThreadPoolExecutor(1, thread_name_prefix="grus-thought")
 
     def run(
         self,
@@ -56,8 +62,25 @@ class Work:
         then: Callable[[_T], Any] | None = None,
         failed: Callable[[str], Any] | None = None,
     ) -> Future[_T]:
-        """`failed` gets one sentence."""
+        """For what waits. `failed` gets one sentence."""
+        return self._hand(self._pool, job, then, failed)
 
+    def think(
+        self,
+        job: Callable[[], _T],
+        then: Callable[[_T], Any] | None = None,
+        failed: Callable[[str], Any] | None = None,
+    ) -> Future[_T]:
+        """For what computes in Python: parsing, colouring, drawing."""
+        return self._hand(self._thinker, job, then, failed)
+
+    def _hand(
+        self,
+        pool: ThreadPoolExecutor,
+        job: Callable[[], _T],
+        then: Callable[[_T], Any] | None,
+        failed: Callable[[str], Any] | None,
+    ) -> Future[_T]:
         def go() -> _T:
             try:
                 answer = job()
@@ -73,14 +96,15 @@ class Work:
             return answer
 
         try:
-            return self._pool.submit(go)
+            return pool.submit(go)
         except RuntimeError:  # closed: the window is going, and nobody waits for the answer
             late: Future[_T] = Future()
             late.cancel()
             return late
 
     def close(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._thinker, self._pool):
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Frames(QObject):
@@ -94,8 +118,8 @@ class Frames(QObject):
         self._items: deque[Any] = deque()
         self._guard = threading.Lock()
         self._sleeping = True
+        self._frame = frame_interval()
         self._timer = QTimer(self)
-        self._timer.setInterval(frame_interval())
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
         self._wake.connect(self._begin, Qt.ConnectionType.QueuedConnection)
@@ -112,18 +136,24 @@ class Frames(QObject):
 
     @Slot()
     def _begin(self) -> None:
+        self._timer.start(self._frame)
         self._tick()
-        self._timer.start()
 
     @Slot()
     def _tick(self) -> None:
+        """What takes longer than a frame to show leaves as long again for whatever else a person does."""
         with self._guard:
             items, self._items = list(self._items), deque()
             if not items:
                 self._sleeping = True
                 self._timer.stop()
         if items:
+            began = time.perf_counter()
             self._deliver(items)
+            took = 1000 * (time.perf_counter() - began)
+            pause = max(self._frame, round(2 * took))
+            if pause != self._timer.interval():
+                self._timer.setInterval(pause)
 
 
 def frame_interval() -> int:

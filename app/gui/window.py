@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.desk import Desk
@@ -18,6 +18,7 @@ from app.gui.finder import Finder
 from app.gui.notice import Notice
 from app.gui.overview import Overview
 from app.gui.pane import PANES, Pane
+from app.gui.quiet import Quiet
 from app.gui.rail import Rail
 from app.gui.strip import Strip
 from app.gui.texts import tr
@@ -50,6 +51,7 @@ class Window(QMainWindow):
         self._place.setSingleShot(True)
         self._place.setInterval(_WRITE_PLACE)
         self._place.timeout.connect(self._remember)
+        self.quiet = Quiet(lambda: desk.core.busy)
         self._return()
         desk.store.opened(self._tell_damage)
         if desk.preferences.set_aside is not None:
@@ -205,6 +207,10 @@ class Window(QMainWindow):
     def moveEvent(self, event: Any) -> None:
         super().moveEvent(event)
         self._place.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.quiet.watch(self.windowHandle())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._remember()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextCursor, QTextDocument, QWheelEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from shiboken6 import isValid
 
 from app.gui.buttons import icon_button, label
 from app.gui.chat.rowviews import Do, RowView
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _HEAD = 32
 _COLOURED_EVERY = 250  # milliseconds, while code is being written
+_PAUSE = 8  # times as long as it took: colours for long code take a share of the machine, not all of it
 
 
 class CodeView(RowView):
@@ -69,11 +72,16 @@ class CodeView(RowView):
         self._version += 1
         version, language, text = self._version, row.piece.language, row.text
 
-        def found(list_of: Sequence[Span]) -> None:
-            if version == self._version:
-                self.colours.show(list_of)
+        def find() -> tuple[Sequence[Span], float]:
+            began = time.thread_time()
+            return spans(text, language), time.thread_time() - began
 
-        self.do("work", row.message, lambda: spans(text, language), found)
+        def found(answer: tuple[Sequence[Span], float]) -> None:
+            if version == self._version and isValid(self.code):
+                self.colours.show(answer[0])
+                self._timer.setInterval(max(_COLOURED_EVERY, round(1000 * _PAUSE * answer[1])))
+
+        self.do("work", row.message, find, found)
 
     def measure(self, width: int) -> int:
         lines = self.code.document().blockCount()

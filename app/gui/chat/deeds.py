@@ -45,7 +45,9 @@ class Deeds:
         add("export_pdf", tr("Export as PDF"), self._on_open(self._exports("pdf")), "Ctrl+P", "save")
         add("import", tr("Import a conversation"), lambda: pane.files.choose_import(pane.imported), "Ctrl+O", "upload")
         add("attach", tr("Attach files"), self.attach, "Ctrl+Shift+A", "attach")
-        add("dictate", tr("Dictate"), pane.dictation.toggle, "Ctrl+Shift+V", "mic")
+        add("dictate", tr("Dictate"), pane.dictate, "Ctrl+Shift+V", "mic")
+        add("talk", tr("Talk"), pane.talk_aloud, "Ctrl+Shift+T", "talk")
+        add("interrupt", tr("Interrupt the voice"), pane.talk_bar.handsfree.interrupt, "Ctrl+Shift+X")
         add("model", tr("Choose the model"), pane.model_box.showPopup, "Ctrl+M", "models")
         add("panel", tr("System prompt and sampling"), pane.toggle_panel, "Ctrl+.", "sliders")
         add("before", tr("Message before"), lambda: pane.choose(-1), "Alt+Up")
@@ -92,7 +94,7 @@ class Deeds:
         talk, pane = self.pane.talk, self.pane
         if what == "work":
             job, then = more
-            pane.desk.work.run(job, then)
+            pane.desk.work.think(job, then)
         elif what == "copy_text":
             self._copy(more[0])
         else:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from html import escape
 from math import ceil
+from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QTextDocument
 from PySide6.QtSvg import QSvgRenderer
 
@@ -16,6 +17,8 @@ from app.gui.viewmodels.chat.markdown import Formula, Piece, as_source, filled
 
 _EDGE = 1.0  # pixels that the drawing leaves free on every side
 _POINT = 4 / 3  # pixels a point
+_KEPT = 1024  # formulas whose pictures are kept; the oldest go first
+_TOGETHER = 30  # milliseconds: formulas that are drawn one after another are announced together
 
 
 class Drawn(QObject):
@@ -29,6 +32,10 @@ class Drawn(QObject):
         self._drawings: dict[tuple[Formula, float, str], Drawing | None] = {}
         self._asked: set[tuple[Formula, float, str]] = set()
         self._images: dict[tuple[Formula, float, str, float], QImage] = {}
+        self._telling = QTimer(self)
+        self._telling.setSingleShot(True)
+        self._telling.setInterval(_TOGETHER)
+        self._telling.timeout.connect(self.ready)
 
     def html(self, piece: Piece, document: QTextDocument, ratio: float) -> tuple[str, bool]:
         """A piece's HTML with pictures in `document`; and whether some of them are still to come."""
@@ -67,10 +74,13 @@ class Drawn(QObject):
         formula, size, colour = key
 
         def done(drawing: Drawing | None) -> None:
+            self._asked.discard(key)
             self._drawings[key] = drawing
-            self.ready.emit()
+            _bound(self._drawings)
+            if not self._telling.isActive():
+                self._telling.start()
 
-        self._work.run(lambda: draw(formula.tex, formula.display, size, colour), done)
+        self._work.think(lambda: draw(formula.tex, formula.display, size, colour), done)
 
     def _image(self, key: tuple[Formula, float, str], drawing: Drawing, ratio: float) -> QImage:
         found = self._images.get((*key, ratio))
@@ -90,4 +100,10 @@ class Drawn(QObject):
         painter.end()
         image.setDevicePixelRatio(ratio)
         self._images[(*key, ratio)] = image
+        _bound(self._images)
         return image
+
+
+def _bound(kept: dict[Any, Any]) -> None:
+    while len(kept) > _KEPT:
+        del kept[next(iter(kept))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QWheelEvent
+from PySide6.QtGui import QDesktopServices, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.gui.look import Look
@@ -52,6 +52,16 @@ class RichText(QTextBrowser):
         self.document().setDefaultStyleSheet(sheet(self._look))
         self.document().setDefaultFont(self._look.font())
         self.setHtml(html)
+
+    def show_plain(self, text: str, before: str = "") -> None:
+        """Words as they are. `before`: what is shown now, if `text` may go on from there; the rest is then added."""
+        if before and text.startswith(before):
+            end = QTextCursor(self.document())
+            end.movePosition(QTextCursor.MoveOperation.End)
+            end.insertText(text[len(before) :])
+            return
+        self.document().setDefaultFont(self._look.font())
+        self.setPlainText(text)
 
     def height_for(self, width: int) -> int:
         document = self.document()

@@ -90,8 +90,7 @@ class SaidView(RowView):
             self.do(what[0], self.row.message, *what[1:])
 
     def fill(self, row: Row, before: Row | None) -> None:
-        self.text.document().setDefaultFont(self.look.font())
-        self.text.setPlainText(row.text)
+        self.text.show_plain(row.text)
         others = [f for f in row.files if f.kind != "image"]
         told = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
         self.files.setText("\n".join(told))
@@ -168,9 +167,10 @@ class ThoughtView(RowView):
         self.head.setAccessibleName(f"{row.title}. {self.head.toolTip()}")
         self.text.setVisible(row.open)
         if row.open:
-            self.text.document().setDefaultFont(self.look.font())
-            self.text.setTextColor(self.palette().placeholderText().color())
-            self.text.setPlainText(row.text)
+            shown = before.text if before is not None and before.key == row.key else ""
+            if not shown:
+                self.text.setTextColor(self.palette().placeholderText().color())
+            self.text.show_plain(row.text, shown)
 
     def measure(self, width: int) -> int:
         hint = self.head.sizeHint()

@@ -26,7 +26,7 @@ KEPT = 1 << 18  # numbers of all registers together that are kept from step to s
 class Do(IntEnum):
     """`grus::Do`."""
 
-    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD = range(8)
+    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD, LAYER_NORM, CROSS = range(10)
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Program:
         self._library = library()
 
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
-        """`x [tokens, width]`; `spans` int64 `[n, 4]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
+        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
         turn. The result is overwritten by the next run."""
         tokens = x.shape[0]
         registers = self._room(tokens)

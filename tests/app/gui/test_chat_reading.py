@@ -2,15 +2,19 @@ r"""How a reply becomes prose, code and formulas: whole, and while it grows."""
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.gui.store.messages import Message
+from app.gui.viewmodels.chat import markdown
+from app.gui.viewmodels.chat.blocks import LONGEST, blocks
 from app.gui.viewmodels.chat.code import spans
 from app.gui.viewmodels.chat.formulas import draw
 from app.gui.viewmodels.chat.markdown import Formula, Growing, Piece, as_source, filled, pieces
+from app.gui.viewmodels.chat.rows import Rows
 
 REPLY = """# Head {x}
 
@@ -114,14 +118,49 @@ def test_code_that_is_still_written_is_open() -> None:
     assert not pieces("```py\nx = 1\n```")[0].open
 
 
-def test_a_long_reply_grows_quickly_everywhere() -> None:
-    text = REPLY * 60
-    growing, longest = Growing(), 0.0
+ITEMS = "".join(f"- point {k} of the **list**, about `cranes`\n" for k in range(400))
+STEPS = "".join(f"{k + 3}. step\n\n     and why\n" for k in range(500))
+TABLE = "| a | b |\n|---|--:|\n" + "".join(f"| crane {k} | $x_{k}$ |\n" for k in range(600))
+
+
+@pytest.mark.parametrize("text", [REPLY * 60, ITEMS, STEPS, TABLE], ids=["mixed", "items", "steps", "table"])
+def test_a_long_reply_is_read_only_where_it_grows(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(markdown, "blocks", lambda source, lead: read.append(len(source)) or blocks(source, lead))
+    growing = Growing()
     for end in range(0, len(text), 60):
-        began = time.perf_counter()
         growing.grow(text[:end])
-        longest = max(longest, time.perf_counter() - began)
-    assert longest < 0.05
+    assert len(text) > 4 * LONGEST
+    assert max(read) < LONGEST + 1000
+
+
+@pytest.mark.parametrize("text", [ITEMS, STEPS, TABLE, f"First.\n\n{TABLE}\nLast.\n"])
+def test_a_long_list_or_table_is_the_same_grown_and_read_at_once(text: str) -> None:
+    growing = Growing()
+    for end in range(0, len(text), 37):
+        growing.grow(text[:end])
+    growing.grow(text)
+    assert list(growing.pieces) == pieces(text)
+    assert "".join(piece.text for piece in pieces(text)).split() == text.split()
+    assert len(pieces(text)) > 4
+
+
+def test_numbers_go_on_and_columns_are_named_again_in_every_part() -> None:
+    shown = [filled(piece, [as_source(f) for f in piece.formulas]) for piece in pieces(STEPS)]
+    begin = 3
+    for part in shown:
+        assert f'<ol start="{begin}"' in part
+        begin += part.count("<li>")
+    assert begin == 503
+    assert all("margin-bottom:0" in part for part in shown[:-1])
+    rows = [filled(piece, [as_source(f) for f in piece.formulas]) for piece in pieces(TABLE)]
+    assert all(part.count("<th ") == 2 and part.count('<td align="right">') > 10 for part in rows)
+    assert sum(part.count("<td ") for part in rows) == 1200
+
+
+def test_ends_of_lines_that_only_python_knows_are_no_ends() -> None:
+    text = "one\x0ctwo\u2028three\x85\n\nfour\r\n\r\nfive\rsix\n\n```\na\x0bb\n```\nend"
+    assert "\n".join(piece.text for piece in pieces(text)).split() == text.replace("```", "").split()
 
 
 def test_words_of_code_get_their_colours() -> None:
@@ -141,3 +180,34 @@ def test_a_formula_is_drawn_and_a_broken_one_is_not() -> None:
     assert "#112233" in drawing.svg
     assert drawing.height > 16 > drawing.depth > 0
     assert draw(r"\frac{a", True, 16.0, "#112233") is None
+
+
+def test_the_parser_is_whole_before_a_second_thread_gets_it() -> None:
+    """The library fills tables for links when it first needs them, and another thread would read half a table."""
+    import mdurl._decode
+    import mdurl._encode
+
+    from app.gui.viewmodels.chat.blocks import _made
+
+    tables = (mdurl._encode.encode_cache, mdurl._decode.decode_cache)
+    for table in tables:
+        table.clear()
+    _made.cache_clear()
+    pieces("Nothing in it.")
+    filled_in = [set(table) for table in tables]
+    assert all(filled_in)
+    pieces(REPLY + " <https://b.example/a%20b?q=%41&x=ä#%zz> [b](<https://c.example/a b>) [c](mailto:a@b.example)")
+    assert [set(table) for table in tables] == filled_in
+
+
+def test_rows_of_a_message_that_did_not_change_are_the_same_objects() -> None:
+    rows = Rows()
+    message = Message(1, None, "assistant", REPLY)
+    first = rows.of(message, 1, 1)
+    assert rows.of(message, 1, 1) is first
+    assert rows.of(message, 1, 2) is not first
+    rows.unfolded.add(1)
+    assert rows.of(replace(message, reasoning="hm"), 1, 2)[0].open
+    assert rows.has_made(message)
+    rows.forget()
+    assert not rows.has_made(message)

@@ -1,6 +1,6 @@
 """Markdown as pieces: prose as HTML, code as text, in order. A reply that grows is read only where it grows.
 
-Top-level blocks end for good when the next one begins, so what lies before the last block is never read again. Knows
+Blocks end for good when the next one begins (`blocks.py`), so what lies before the last one is never read again. Knows
 the HTML that Qt's rich text understands, and no widget. Raw HTML in a reply is text like any other.
 """
 
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from html import escape
 from typing import Literal
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from app.gui.viewmodels.chat.mathmark import with_formulas
+from app.gui.viewmodels.chat.blocks import NOTHING, Block, blocks
 
 LONGEST = 1600  # characters of prose in a piece: pieces are drawn and measured one by one
 
@@ -40,12 +38,6 @@ class Piece:
     open: bool = False  # code whose end has not come yet
 
 
-@cache
-def _parser() -> MarkdownIt:
-    md = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-    return with_formulas(md)
-
-
 def pieces(text: str) -> list[Piece]:
     """All of a finished text."""
     return list(Growing(text).pieces)
@@ -57,7 +49,7 @@ class Growing:
     def __init__(self, text: str = "") -> None:
         self._text = ""
         self._settled: list[Piece] = []
-        self._from = 0  # where the unsettled rest begins
+        self._from, self._lead = 0, NOTHING  # where the unsettled rest begins, and what it must know
         self._tail: list[Piece] = []
         if text:
             self.grow(text)
@@ -68,56 +60,26 @@ class Growing:
 
     def grow(self, text: str) -> None:
         """The whole text so far."""
+        if text == self._text:
+            return
         if not text.startswith(self._text):
-            self._settled, self._from = [], 0
+            self._settled, self._from, self._lead = [], 0, NOTHING
         self._text = text
         rest = text[self._from :]
-        blocks = _blocks(rest)
-        if len(blocks) > 1:
-            ends_at = blocks[-1].start
-            self._settle(blocks[:-1], rest)
-            self._from += ends_at
-            blocks, rest = blocks[-1:], rest[ends_at:]
-            blocks = [_Block(block.tokens, 0, len(rest)) for block in blocks]
-        self._tail = _group(blocks, rest, [])
+        *done, last = blocks(rest, self._lead) or [Block([], 0, 0)]
+        if done:
+            self._settle(done, rest)
+            self._from, self._lead = self._from + last.start, last.lead
+        self._tail = _group([last], rest, []) if last.tokens else []
 
-    def _settle(self, blocks: list[_Block], source: str) -> None:
+    def _settle(self, done: Sequence[Block], source: str) -> None:
         last = self._settled.pop() if self._settled and self._settled[-1].kind == "prose" else None
-        grouped = _group(blocks, source, [last] if last is not None else [])
-        self._settled += grouped
+        self._settled += _group(done, source, [last] if last is not None else [])
 
 
-@dataclass
-class _Block:
-    tokens: list[Token]
-    start: int
-    end: int
-
-    @property
-    def is_code(self) -> bool:
-        return self.tokens[0].type in ("fence", "code_block")
-
-
-def _blocks(source: str) -> list[_Block]:
-    """Top-level blocks with where they lie."""
-    tokens = _parser().parse(source)
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    found: list[_Block] = []
-    depth = 0
-    for token in tokens:
-        if depth == 0 and token.nesting >= 0:
-            first, last = token.map or (0, len(starts) - 1)
-            found.append(_Block([], starts[first], starts[min(last, len(starts) - 1)]))
-        found[-1].tokens.append(token)
-        depth += token.nesting
-    return found
-
-
-def _group(blocks: Sequence[_Block], source: str, made: list[Piece]) -> list[Piece]:
+def _group(found: Sequence[Block], source: str, made: list[Piece]) -> list[Piece]:
     """Neighbouring prose becomes one piece, up to `LONGEST`."""
-    for block in blocks:
+    for block in found:
         text = source[block.start : block.end]
         if block.is_code:
             made.append(_code(block.tokens[0], text))
@@ -184,7 +146,9 @@ class _Html:
             align = next((side for side in ("right", "center") if side in style), "left")
             self._say(f'<{token.tag} align="{align}">')
         elif kind == "ordered_list_open":
-            self._say(f'<ol start="{token.attrs.get("start", 1)}">')
+            self._say(f'<ol start="{token.attrs.get("start", 1)}"{_goes_on(token)}>')
+        elif kind == "bullet_list_open":
+            self._say(f"<ul{_goes_on(token)}>")
         elif token.tag:
             self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
 
@@ -224,6 +188,11 @@ class _Html:
         self.formulas.append(Formula(tex, display))
         self._say('<p align="center">' if display else "")
         self.out.append("</p>" if display else "")
+
+
+def _goes_on(token: Token) -> str:
+    """The rest of a long list follows in the next piece, as close as its own items."""
+    return ' style="margin-bottom:0"' if token.meta.get("goes_on") else ""
 
 
 def filled(piece: Piece, drawn: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from app.gui.store.messages import Attachment, Message, ToolUse
 from app.gui.texts import seconds, tr, trn
 from app.gui.viewmodels.chat.markdown import Growing, Piece
 
-# "unread": a reply that nobody has looked at yet; `Rows.read` makes the rows it stands for
+# "unread": a reply that nobody has looked at yet; `Rows.of` makes the rows it stands for
 RowKind = Literal["said", "thought", "prose", "code", "call", "foot", "unread"]
 
 
@@ -36,18 +36,24 @@ class Row:
 
 
 class Rows:
-    """Remembers how far each reply was read, and which thoughts are unfolded."""
+    """Remembers how far each reply was read, which rows it became, and which thoughts are unfolded."""
 
     def __init__(self) -> None:
         self._growing: dict[int, Growing] = {}
+        self._made: dict[int, tuple[tuple[object, ...], list[Row]]] = {}  # by message: of what, and the rows
         self.unfolded: set[int] = set()
 
     def forget(self) -> None:
         """Another conversation."""
         self._growing.clear()
+        self._made.clear()
 
     def has_read(self, message: Message) -> bool:
         return message.role != "assistant" or not message.text or message.id in self._growing
+
+    def has_made(self, message: Message) -> bool:
+        """Whether its rows are there, or cost next to nothing."""
+        return message.role != "assistant" or not message.text or message.id in self._made
 
     def take(self, id: int, read: Growing) -> None:
         """A reply that was read beside the UI thread."""
@@ -58,7 +64,17 @@ class Rows:
         return [Row((message.id, "unread", 0), "unread", message.id, message.text)]
 
     def of(self, message: Message, version: int, versions: int, doing: str = "", last: bool = False) -> list[Row]:
-        """`doing`: what happens before the first word. `last`: nothing comes after it."""
+        """`doing`: what happens before the first word. `last`: nothing comes after it.
+
+        A message that has not changed keeps its rows: a reply that begins costs no more in a long conversation.
+        """
+        of_what = (message, version, versions, doing, last, message.id in self.unfolded)
+        made = self._made.get(message.id)
+        if made is None or made[0] != of_what:
+            made = self._made[message.id] = (of_what, self._make(message, version, versions, doing, last))
+        return made[1]
+
+    def _make(self, message: Message, version: int, versions: int, doing: str, last: bool) -> list[Row]:
         if message.role in ("user", "tool"):
             can = {"copy", "edit", "delete"} if message.role == "user" else {"copy", "delete"}
             return [

@@ -247,7 +247,7 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
             const int n = job.width(count - t);
             for (int part = 0; part < parts; ++part)
                 run_tile(job, ready[part], n, t, out + part * n * kRows);
-            if (job.gated) job.tier.swiglu(out, n * kRows, gated);
+            if (job.gated) job.tier.swiglu(out, out + n * kRows, n * kRows, gated);
             const float* made = job.gated ? gated : out;
             for (int i = 0; i < n; ++i, ++t) {
                 float* y = job.y + (job.y_rows ? job.y_rows[x_first + t] : x_first + t) * job.y_stride + row;

@@ -106,7 +106,7 @@ struct AttendBlock {
     const float* q;
     int64_t q_token;
     const float *k, *v;
-    int64_t k_token, v_token, dim, v_dim;  // both multiples of 16
+    int64_t k_token, v_token, dim, v_dim;  // both at least 16
     int64_t queries, past;                 // query i sees tokens .. past + i
     int64_t window;                        // and of these the last `window`; 0: all
     float scale;
@@ -114,6 +114,16 @@ struct AttendBlock {
     int64_t out_token;
 };
 constexpr int64_t block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
+
+// A few positions of a convolution times one or two panels of sixteen outputs, f32. Strides count elements.
+struct ConvTile {
+    const float *x, *w;         // weights [taps][inputs][16] a panel
+    int64_t taps, inputs, tap;  // `tap`: from the input of one tap to that of the next
+    int64_t position, panel;    // from one position or panel to the next
+    float* sums;                // [positions][panels][16]: what to begin with, then the result
+};
+using ConvKernel = void (*)(const ConvTile&);
+constexpr int kMostPositions = 12;
 
 struct Tier {
     const char* name;
@@ -134,11 +144,17 @@ struct Tier {
     float (*mass)(const float* x, int64_t n, float best, float rate);
     // sum = x + residual (unless null), out = sum / rms(sum) * w, for one row.
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
-    // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
-    void (*swiglu)(const float* x, int64_t n, float* out);
+    // out = (x - mean) / deviation * w + b, for one row; b may be null.
+    void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
+    // out = silu(gates) * up, for one row.
+    void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
     void (*attend_block)(const AttendBlock&, float* scratch);
+    int positions, panels;  // most of a ConvTile
+    ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // out = x + sin(x * rate)^2 * size, for one row.
+    void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
     void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
 };

@@ -15,11 +15,13 @@ namespace grus {
 namespace {
 
 constexpr int kTile = 8;
+constexpr int kPositions = 12, kPanels = 2;
 constexpr int kSignedBias = 128;
 
 #include "lanes512.inl"
 #include "tile.inl"
 #include "fused.inl"
+#include "conv.inl"
 #include "all.inl"
 
 }  // namespace

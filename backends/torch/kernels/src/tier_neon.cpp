@@ -19,6 +19,7 @@ namespace grus {
 namespace {
 
 constexpr int kTile = 4;
+constexpr int kPositions = 6, kPanels = 1;
 constexpr int kSignedBias = 0;
 
 struct Ints { int32x4_t v[4]; };
@@ -133,6 +134,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 
 #include "tile.inl"
 #include "fused.inl"
+#include "conv.inl"
 #include "all.inl"
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace grus {
 namespace {
 
 constexpr int kTile = 2;
+constexpr int kPositions = 4, kPanels = 1;
 constexpr int kSignedBias = 0;
 
 struct Ints { int32_t v[kRows]; };
@@ -122,6 +123,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 
 #include "tile.inl"
 #include "fused.inl"
+#include "conv.inl"
 #include "all.inl"
 
 }  // namespace
