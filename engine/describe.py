@@ -11,11 +11,12 @@ from backends import pick
 from backends.base import BackendMissing, DType, KVSpec, MemorySpec, StateSpec
 from engine.errors import GrusError, UnsupportedArchitecture
 from engine.hub.resolve import resolve
-from engine.loading import LoadOptions, device_memory, gigabytes, sampling_defaults
+from engine.loading import LoadOptions, gigabytes, sampling_defaults
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
 from engine.opening import Opened, open_model
 from engine.vision.registry import make_sight
+from engine.weights.fit import becomes, kinds_of
 from engine.weights.view import View, survey
 
 TALK = 4096  # tokens of context that "memory needed" counts
@@ -42,6 +43,8 @@ class Description:
     backend: str = ""
     device: str = ""
     backend_reason: str = ""
+    runs_on: str = ""  # the processor, and on a CPU which kernels run, or why none do
+    kept_as: list[str] = field(default_factory=list)  # GGUF types that the backend keeps in another form, with the cost
     tokenizer: str = ""
     template: str = ""
     sees: str = ""
@@ -57,7 +60,7 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
     opened = open_model(folder)
     found = Description(name, str(folder), str(opened.config["model_type"]), runs=False)
-    dtype = _choose(found, options)
+    dtype = _choose(found, opened, options)
     for part in (_weights, _text, _sight):
         try:
             part(found, opened, dtype)
@@ -72,14 +75,16 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     return found
 
 
-def _choose(found: Description, options: LoadOptions) -> DType:
+def _choose(found: Description, opened: Opened, options: LoadOptions) -> DType:
     try:
         choice = pick.choose(options.backend, options.device, options.dtype)
     except BackendMissing as error:
         found.why_not.append(str(error))
         return "f32"
     found.backend, found.device, found.backend_reason = choice.backend, choice.device, choice.why
-    found.dtype, found.memory_total = choice.dtype, device_memory(choice).total
+    backend = pick.pick(choice.backend, choice.device, choice.dtype)
+    found.dtype, found.memory_total, found.runs_on = choice.dtype, backend.memory().total, backend.describe()
+    found.kept_as = [kept for kind in kinds_of(opened.tensors) if (kept := becomes(kind, backend))]
     return choice.dtype
 
 

@@ -58,6 +58,10 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
         yield "Sampling", ", ".join(f"{key} {value:g}" for key, value in found.sampling.items())
     if found.backend:
         yield "Backend", f"{found.backend} on {found.device} in {found.dtype}: {found.backend_reason}"
+    if found.runs_on:
+        yield "Runs on", found.runs_on
+    for change in found.kept_as:
+        yield "Kept as", change
     yield "Runs here", "yes" if found.runs else "no"
     for reason in found.why_not:
         yield "Why not", reason

@@ -17,7 +17,9 @@ from engine.types import SamplingParams
 
 def add_model(command: argparse.ArgumentParser, default: str | None = None) -> None:
     """`default`: the model when none is named; without it, one must be."""
-    about = "a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B"
+    about = (
+        "a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B or Qwen/Qwen3-0.6B-GGUF:Q8_0"
+    )
     if default is None:
         command.add_argument("model", metavar="MODEL", help=about)
     else:

@@ -35,6 +35,7 @@ from backends.torch.ops import DTYPES
 from backends.torch.recorded import RecordedOps
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
+from backends.torch.triton import blocks as triton
 
 
 class Ops(RecordedOps, SignalOps):
@@ -57,7 +58,7 @@ class TorchBackend:
 
     @property
     def blocks(self) -> bool:
-        return self._place.type == "cpu" and library.available()
+        return library.available() if self._place.type == "cpu" else triton.available()
 
     def tensor(self, raw: Raw, dtype: DType | None = None) -> Tensor:
         return tensor(raw, DTYPES[dtype or self.dtype], self._place)

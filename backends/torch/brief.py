@@ -35,6 +35,11 @@ class TorchBrief:
         self._memory: dict[int, Tensor] = {}  # by how many sequences
         self._calls: dict[tuple[int, int, int], Call] = {}
 
+    @property
+    def recorded(self) -> bool:
+        """Whether the kernels run the passes; known after the first."""
+        return self._recording is not None
+
     def begin(self, n: int) -> Callable[[Tensor], Tensor]:
         seen, plain = 0, self.plain.begin(n)
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from backends.torch.kernels import library
+from engine.weights.convert import convert
 from tests.app.conftest import Outcome
 from tests.checkpoints import save
 
@@ -54,3 +56,15 @@ def test_an_architecture_that_only_mlx_lm_knows(command: Command, tmp_path: Path
     assert seen.code == 0
     assert "through mlx-lm" in seen.out
     assert command("info", folder, "--backend", "torch").code == 2
+
+
+def test_says_which_kernels_run_and_what_a_backend_changes(command: Command, tmp_path: Path) -> None:
+    folder = save("qwen3", tmp_path / "m", hidden_size=256, intermediate_size=256)
+    file = convert(folder, tmp_path / "m.gguf", "gguf", "q6_k")
+    seen = command("info", file)
+    assert f"{library.tier()} kernels" in seen.out
+    assert "Kept as" not in seen.out
+    told = json.loads(command("info", file, "--backend", "mlx", "--json").out)["kept_as"]
+    assert [entry.partition(" ")[0] for entry in told] == ["Q6_K", "Q8_0"]
+    assert "quantized anew to 8 bit for MLX: in 9 bits a weight instead of 6.56" in told[0]
+    assert "the same numbers in 9 bits a weight instead of 8.5" in told[1]

@@ -30,7 +30,7 @@ def test_sequences_of_any_number_that_begin_anew(tmp_path: Path) -> None:
             expected = want(x)
             torch.testing.assert_close(got(x.clone()), expected, rtol=0, atol=2e-2 * float(expected.abs().max()))
     assert isinstance(mine, TorchBrief)
-    assert mine._recording is not None
+    assert mine.recorded
 
 
 def test_more_tokens_than_it_was_made_for_are_refused(tmp_path: Path) -> None:

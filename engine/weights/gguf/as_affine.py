@@ -1,7 +1,10 @@
-"""Blocks whose values MLX's affine layout can hold exactly, rewritten as such.
+"""Blocks in MLX's affine layout: exactly where it can hold their values, else quantized anew.
 
 A block with one step and one offset for 32, 64 or 128 weights is `code * scale + bias`, only packed in another order.
-Scales that a format derives (the K types: f16 times a small whole number) need f32; all others stay f16.
+Scales that a format derives (the K types: f16 times a small whole number) need f32; all others stay f16. Where a type's values
+are whole multiples of one scale, the multiples are the codes: IQ4's table, MXFP4's, Q3_K's codes times their steps.
+
+Q2_K and Q6_K change their step every 16 weights, which MLX's smallest group of 32 cannot: they become 8 bit.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ import numpy as np
 
 from backends.base import Affine, Blocks, Raw
 from engine.weights import affine
-from engine.weights.gguf.kblocks import scales_and_minima
+from engine.weights.gguf.blocks import E2M1, decode, decode_mxfp4, decode_rows
+from engine.weights.gguf.kblocks import DECODERS, IQ4_VALUES, scales_and_minima
 from engine.weights.gguf.types import TYPES
 from engine.weights.made import Made
 
@@ -98,6 +102,43 @@ def _tq2_0(b: Bytes) -> Parts:
     return _centred(_runs(b[:, :64], 2), np.repeat(_f16(b[:, 64:]), 2, axis=1), 1)
 
 
+def _iq4_nl(b: Bytes) -> Parts:
+    return _centred((IQ4_VALUES.astype(np.int16) + 128).astype(np.uint8)[_nibbles(b[:, 2:])], _f16(b[:, :2]), 128)
+
+
+def _iq4_xs(b: Bytes) -> Parts:
+    n = len(b)
+    high = np.ascontiguousarray(b[:, 2:4]).view("<u2") >> np.arange(0, 16, 2, dtype=np.uint16)
+    low = (b[:, 4:8, None] >> np.array([0, 4], np.uint8)).reshape(n, 8) & 15
+    steps = (low | ((high & 3).astype(np.uint8) << 4)).astype(np.int8) - np.int8(32)
+    codes = (IQ4_VALUES.astype(np.int16) + 128).astype(np.uint8)[_nibbles(b[:, 8:].reshape(-1, 16))]
+    return _centred(codes.reshape(n, 256), _f16(b[:, :2]) * steps.astype(np.float32), 128)
+
+
+def _mxfp4(b: Bytes) -> Parts:
+    unit = decode_mxfp4(np.concatenate([b[:, :1], np.full((len(b), 16), 1, np.uint8)], axis=1))[
+        :, :1
+    ]  # what code 1 means
+    codes = (E2M1.astype(np.int16) + 12).astype(np.uint8)[_nibbles(b[:, 1:])]
+    return _centred(codes, unit, 12)
+
+
+def _q3_k(b: Bytes) -> Parts:
+    """Every value is a whole number, at most 128 in size, times the block's scale."""
+    ones = np.concatenate([b[:, :108], np.tile(np.array([1], "<f2").view(np.uint8), (len(b), 1))], axis=1)
+    whole = DECODERS["Q3_K"](ones)
+    return _centred((whole + 124).astype(np.uint8), np.repeat(_f16(b[:, 108:]), 2, axis=1), 124)
+
+
+def _trits(count: int) -> Callable[[Bytes], Parts]:
+    def split(b: Bytes) -> Parts:
+        ones = np.concatenate([b[:, :-2], np.tile(np.array([1], "<f2").view(np.uint8), (len(b), 1))], axis=1)
+        codes = (decode(ones, "TQ1_0" if count == 256 else "PTQ1_0").reshape(len(b), count) + 1).astype(np.uint8)
+        return _centred(codes, np.repeat(_f16(b[:, -2:]), count // 128, axis=1), 1)
+
+    return split
+
+
 @dataclass(frozen=True)
 class Form:
     bits: int
@@ -119,7 +160,45 @@ EXACT: dict[str, Form] = {
     "PQ2_0": Form(2, 128, _q2_0),
     "TQ2_0_G128": Form(2, 128, _tq2_0_g128),
     "TQ2_0": Form(2, 128, _tq2_0),
+    "TQ1_0": Form(2, 128, _trits(256)),
+    "PTQ1_0": Form(2, 128, _trits(128)),
+    "IQ4_NL": Form(8, 32, _iq4_nl),
+    "IQ4_XS": Form(8, 32, _iq4_xs, "F32"),
+    "MXFP4": Form(5, 32, _mxfp4, "F32"),
+    "Q3_K": Form(8, 128, _q3_k, "F32"),
 }
+BITS, GROUP = 8, 32  # of what is quantized anew
+
+
+def bits_per_weight(kind: str) -> float:
+    """Of the affine layout of this type."""
+    form = EXACT.get(kind)
+    bits, group, scale = (form.bits, form.group, 32 if form.dtype == "F32" else 16) if form else (BITS, GROUP, 16)
+    return bits + 2 * scale / group
+
+
+def _spread(values: np.ndarray) -> Parts:
+    """255 steps from each group's least value to its greatest, which f16 rounds by a fraction of a step."""
+    groups = np.ascontiguousarray(values, np.float32).reshape(-1, GROUP)
+    low = groups.min(1).astype("<f2").astype(np.float32)
+    step = ((groups.max(1) - groups.min(1)) / 255).astype("<f2").astype(np.float32)
+    usable = np.where(step > 0, step, np.float32(1))
+    codes = np.rint((groups - low[:, None]) / usable[:, None]).clip(0, 255).astype(np.uint8)
+    return codes, step, low
+
+
+def anew(weight: Blocks) -> Affine:
+    """Eight bits in groups of 32, made when they are asked for: no value further off than 0.4 % of its group's range."""
+
+    def part(index: int) -> Callable[[], np.ndarray]:
+        def make() -> np.ndarray:
+            rows = decode_rows(weight.data.buffer, weight.type, weight.shape[-1])
+            made = np.concatenate([_spread(some)[index] for some in rows])
+            return made if index == 0 else made.astype("<f2")
+
+        return make
+
+    return _triple(weight.data, weight.shape, BITS, GROUP, "F16", part)
 
 
 def exact(weight: Blocks) -> Affine | None:

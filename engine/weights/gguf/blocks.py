@@ -72,13 +72,13 @@ def _iq4_nl(b: Bytes) -> Floats:
     return _f16(b[:, :2]) * kblocks.IQ4_VALUES[_nibbles(b[:, 2:])]
 
 
-_E2M1 = np.array([0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12], np.float32)  # doubled
+E2M1 = np.array([0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12], np.float32)  # doubled
 
 
-def _mxfp4(b: Bytes) -> Floats:
+def decode_mxfp4(b: Bytes) -> Floats:
     exponent = b[:, :1].astype(np.uint32)
     half = np.where(exponent < 2, np.uint32(0x00200000) << exponent, (exponent - 1) << 23)
-    return half.astype(np.uint32).view(np.float32) * _E2M1[_nibbles(b[:, 1:])]
+    return half.astype(np.uint32).view(np.float32) * E2M1[_nibbles(b[:, 1:])]
 
 
 def _q1_0(b: Bytes) -> Floats:
@@ -124,7 +124,7 @@ DECODERS: dict[str, Callable[[Bytes], Floats]] = {
     "Q5_1": _q5_1,
     "Q8_0": _q8_0,
     "IQ4_NL": _iq4_nl,
-    "MXFP4": _mxfp4,
+    "MXFP4": decode_mxfp4,
     "TQ1_0": _tq1_0,
     "Q1_0": _q1_0,
     "Q2_0": _q2_0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -10,12 +11,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw
 
+from app.gui.places import places_under
+from app.gui.preferences import Preferences
+from engine.starter import GUIDE, READER, starter
+from tests.app.gui.person import DRAFT, LINE, QUESTION
 from tests.checkpoints import save
+from tests.engine.pipelines.reading.sheets import font
+from tests.qwen3_tts_cases import checkpoint, ending
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -75,9 +84,13 @@ def screen() -> Iterator[str]:
 
 
 def start(screen: str, folder: Path, model: Path, *more: str) -> subprocess.Popen[str]:
+    return run(screen, "-c", PERSON, str(folder), str(model), *more)
+
+
+def run(screen: str, *what: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "DISPLAY": screen, "QT_QPA_PLATFORM": "xcb", "GRUS_SAY_READY": "1"}
     return subprocess.Popen(
-        [sys.executable, "-c", PERSON, str(folder), str(model), *more],
+        [sys.executable, *what],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
@@ -143,3 +156,49 @@ def test_a_killed_app_has_lost_nothing(screen: str, tmp_path: Path) -> None:
     finally:
         second.kill()
         second.wait(10)
+
+
+PRINT = "The crane stands in the marsh"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """A line of print on white paper."""
+    sheet = Image.new("RGB", (900, 300), "white")
+    ImageDraw.Draw(sheet).text((60, 110), PRINT, "black", font(44))
+    sheet.save(tmp_path / "page.png")
+    return tmp_path / "page.png"
+
+
+@pytest.mark.skipif(not (starter(GUIDE) and starter(READER)), reason="the models that come with Grus are not here")
+def test_what_was_asked_read_and_spoken_is_there_after_a_kill(screen: str, tmp_path: Path, page: Path) -> None:
+    folder = tmp_path / "grus"
+    voices = ending(checkpoint("custom_voice", tmp_path / "voices"))
+    Preferences(places_under(folder).make().preferences).put("models", {"voices": str(voices)})
+    first = run(screen, "-m", "tests.app.gui.person", "work", "--folder", str(folder))
+    try:
+        hear(first, "answered")
+        second = run(screen, "-m", "app.cli", str(page), "--folder", str(folder))
+        assert second.wait(30) == 0  # it has handed its file over
+        assert "read: done" in hear(first, "read:")
+        assert "spoken: done" in hear(first, "spoken:")
+        hear(first, "typed")
+        until(lambda: rows(folder, f"SELECT 1 FROM drafts WHERE text = '{DRAFT}'"))
+    finally:
+        first.send_signal(signal.SIGKILL)
+        first.wait(10)
+    again = run(screen, "-m", "tests.app.gui.person", "look", "--folder", str(folder))
+    try:
+        seen = json.loads(hear(again, "seen ").removeprefix("seen "))
+    finally:
+        again.kill()
+        again.wait(10)
+    assert seen["chat"][0] == QUESTION
+    assert len(seen["chat"][1]) > 20
+    assert seen["draft"] == DRAFT
+    assert SequenceMatcher(None, " ".join(seen["read"]), PRINT).ratio() > 0.8
+    assert seen["page"] == [900, 300]
+    title, seconds = seen["spoken"]
+    assert title == LINE
+    assert seconds > 0.1
+    assert seen["heard"] == round(seconds * 24000)

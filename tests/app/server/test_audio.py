@@ -122,7 +122,7 @@ def test_streamed_sound_is_the_whole_sound_and_a_seed_repeats_it(live: Live) -> 
 
 
 def test_spark_is_known_by_what_lies_beside_it(live: Live) -> None:
-    listed = httpx.get(f"{live.url}/v1/audio/voices", params={"model": "spark"}).json()["data"]
+    listed = httpx.get(f"{live.url}/v1/audio/voices", params={"model": "spark"}, timeout=60).json()["data"]
     assert {"female", "male"} <= {voice["name"] for voice in listed}
 
 
@@ -171,13 +171,13 @@ def test_a_voice_is_stopped_by_its_id(live: Live) -> None:
 
 @pytest.mark.parametrize("stream", ["true", "false"])
 def test_a_transcription_is_stopped_too(live: Live, stream: str) -> None:
-    long = wav(np.tile(talk(2), 40))
+    long = wav(np.tile(talk(2), 20))
     form = {"model": "ears", "stream": stream}
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(
             httpx.post, f"{live.url}/v1/audio/transcriptions", data=form, files={"file": long}, timeout=60
         )
-        until(lambda: live.service.stats()["active"] > 0)
+        until(lambda: live.service.stats()["active"] > 0, 30)
         assert "1 requests" in abort(live, abort_all=True)
         reply = asked.result(20)
     assert "was stopped" in reply.text

@@ -109,7 +109,7 @@ bool has_bf16() { return false; }
 const Tier* avx512_with(const char* name, const Bf16Kernels* bf16, const MatrixUnit* unit) {
     Tier* more = new Tier(*avx512_tier());  // one a tier, for ever
     more->name = name;
-    more->ahead = unit ? 1024 : 0;  // Granite Rapids reads 8 to 15 % faster so; Zen 4 reads slower, and asks by itself
+    more->ahead = unit ? 1024 : 0;  // these read 3 to 15 % faster so; Zen 4 asks by itself, and is held up
     more->bf16 = bf16;
     more->unit = unit;
     return more;

@@ -89,8 +89,8 @@ void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
     if (job.as_given()) {
         if (job.by_unit(n)) {
             for (int t = 0; t < n; t += kUnitTokens)
-                job.tier.unit->arrange(job.x + (x_first + t) * job.x_stride, job.x_stride, std::min(n - t, kUnitTokens), m.columns,
-                                       job.bf16_at(at + t));
+                job.tier.unit->arrange(job.x + (x_first + t) * job.x_stride, job.x_stride, std::min(n - t, kUnitTokens),
+                                       m.columns, job.bf16_at(at + t));
             return;
         }
         for (int t = 0; t < n; ++t) {
@@ -140,7 +140,8 @@ UnitRows rows_for_unit(const Job& job, const GrusMatrix& m, int64_t panel, bool 
     if (rows < kRows || m.columns % kBlock) {
         made.row_bytes = job.padded() * 2;
         std::memset(room, 0, static_cast<size_t>(kRows * made.row_bytes));
-        for (int64_t r = 0; r < rows; ++r) std::memcpy(room + r * made.row_bytes, data + r * m.row_bytes, static_cast<size_t>(used));
+        for (int64_t r = 0; r < rows; ++r)
+            std::memcpy(room + r * made.row_bytes, data + r * m.row_bytes, static_cast<size_t>(used));
         made.data = room;
     } else if (!last && first + 2 * kRows <= m.rows && m.row_bytes == used) {
         made.next = data + kRows * m.row_bytes;
@@ -163,8 +164,8 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         if (job.expanded) {
             const Rows given{data, m.row_bytes, rows, m.columns, false, nullptr, nullptr, 0, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
-            const Tile tile{reinterpret_cast<const uint8_t*>(room.scales), nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr};
-            return {&m, bias, {}, tile, {}, {}};
+            const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
+            return {&m, bias, {}, {floats, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
         }
         UnitRows unit_rows{};
         if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);

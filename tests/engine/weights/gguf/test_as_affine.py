@@ -8,7 +8,7 @@ import pytest
 
 from backends.base import Blocks, Raw
 from engine.weights import affine
-from engine.weights.gguf.as_affine import EXACT, exact
+from engine.weights.gguf.as_affine import BITS, EXACT, GROUP, anew, bits_per_weight, exact
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.types import TYPES
 
@@ -21,7 +21,9 @@ def blocks(kind: str) -> Blocks:
     t = TYPES[kind]
     data = rng.integers(0, 256, (ROWS * COLUMNS // t.weights, t.nbytes), dtype=np.uint8)
     scales = rng.uniform(1e-3, 1e-1, (len(data), 2)).astype("<f2").view(np.uint8)
-    if kind in ("TQ2_0_G128", "TQ2_0"):
+    if kind == "MXFP4":
+        data[:, 0] = rng.integers(100, 140, len(data))
+    elif kind in ("TQ2_0_G128", "TQ2_0", "TQ1_0", "PTQ1_0", "Q3_K", "Q6_K"):
         data[:, -2:] = scales[:, :2]
         # the code 11 is 2 to one format and nothing to the other
     else:
@@ -63,6 +65,25 @@ def test_mlx_reads_them(kind: str) -> None:
     assert np.allclose(got, want, rtol=0, atol=2e-7 * np.abs(want).max())
 
 
-def test_what_does_not_fit_is_said() -> None:
-    raw = Raw("w", "", 0, 210, "Q6_K", (1, 256), memoryview(bytes(210)))
-    assert exact(Blocks(raw, "Q6_K", raw.shape)) is None
+def test_every_other_type_fits_exactly() -> None:
+    whole = {kind for kind, t in TYPES.items() if t.weights > 1}
+    assert whole - set(EXACT) == {"Q2_K", "Q6_K"}
+    assert exact(blocks("Q6_K")) is None
+
+
+@pytest.mark.parametrize("kind", ["Q6_K", "Q2_K"])
+def test_what_does_not_fit_is_quantized_anew_as_closely_as_it_is_said(kind: str) -> None:
+    weight = blocks(kind)
+    if kind == "Q2_K":
+        raw = np.frombuffer(weight.data.buffer, np.uint8).reshape(-1, 84).copy()
+        raw[:, 80:84] = np.array([0.01, 0.02], "<f2").view(np.uint8)
+        data = Raw("w", "", 0, raw.nbytes, kind, (ROWS, COLUMNS), memoryview(raw.tobytes()))
+        weight = Blocks(data, kind, data.shape)
+    made = anew(weight)
+    assert (made.bits, made.group, bits_per_weight(kind)) == (BITS, GROUP, 9)
+    for part in (made.packed, made.scales, made.biases):
+        assert len(part.buffer) == part.nbytes
+    want = dequantize(weight).reshape(-1, GROUP)
+    off = np.abs(affine.dequantize(made).reshape(-1, GROUP) - want).max(1)
+    assert (off <= 0.004 * (want.max(1) - want.min(1)) + 1e-9).all()
+    assert off.any()

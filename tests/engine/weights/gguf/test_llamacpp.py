@@ -32,7 +32,9 @@ pytestmark = [
 
 PROMPT = [ord(letter) - 33 for letter in "Whatever.one.says,the.other.says.too."]
 REPLY = 40
-EXACT, QUANTIZED = 1e-4, 0.06  # how far apart logits may be, as a share of their length
+# How far apart logits may be, as a share of their length. From those of f32 activations, llama.cpp's K types were seen 4.8 % off
+# (it rounds 256 activations by one scale) and ours 2.7 %.
+EXACT, QUANTIZED = 1e-4, 0.09
 # llama.cpp's number of the file type in which every matrix has this type
 KINDS = {
     "F16": 1,

@@ -1,0 +1,102 @@
+"""Sits in the real app's process and does what a person would, with keys alone: `python -m tests.app.gui.person TASK ...`.
+
+What follows the task is the app's own command line. A task is a generator: it yields what it waits for. What it has
+seen is printed, one word or one line of JSON at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QTextEdit
+
+import app.main
+from app.cli import main
+from app.gui.chat.rowviews import ProseView, SaidView
+
+QUESTION = "What can you do?"
+LINE = "The crane dances."
+DRAFT = "an unfinished thought"
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+Waits = Iterator[Callable[[], Any]]
+
+
+def say(what: Any) -> None:
+    print(what, flush=True)
+
+
+def work(window: Any) -> Waits:
+    """Ask the Guide, read the page that a second start hands over, speak a line, begin another message."""
+    chat = window.pane("chat")
+    yield lambda: chat.talk.head.model
+    QTest.keyClicks(chat.composer.field, QUESTION)
+    QTest.keyClick(chat.composer.field, Qt.Key.Key_Return)
+    yield lambda: chat.talk.path and chat.talk.path[-1].state == "done"
+    say("answered")
+    yield lambda: window.shown == "read"
+    read = window.pane("read")
+    yield lambda: read.reading.items and read.reading.items[0].state in ("done", "failed")
+    say(f"read: {read.reading.items[0].state} {read.reading.items[0].error}")
+    QTest.keyClick(window, Qt.Key.Key_3, CTRL)
+    yield lambda: window.shown == "speak"
+    speak = window.pane("speak")
+    yield lambda: speak.model_box.name and speak.voice.count()
+    QTest.keyClicks(speak.text, LINE)
+    QTest.keyClick(speak.text, Qt.Key.Key_Return, CTRL)
+    yield lambda: speak.studio.items and speak.studio.items[0].state != "speaking"
+    say(f"spoken: {speak.studio.items[0].state} {speak.studio.items[0].error}")
+    QTest.keyClick(window, Qt.Key.Key_1, CTRL)
+    yield lambda: window.shown == "chat"
+    QTest.keyClicks(chat.composer.field, DRAFT)
+    say("typed")
+
+
+def look(window: Any) -> Waits:
+    """Open every pane that holds something, and tell what is on the screen."""
+    chat = window.pane("chat")
+    QTest.keyClick(window, Qt.Key.Key_1, CTRL)
+    yield lambda: len(chat.talk.path) == 2 and chat.composer.field.toPlainText()
+    yield lambda: any(isinstance(view, ProseView) for view in chat.transcript.views.values())
+    views = [chat.transcript.views[i] for i in sorted(chat.transcript.views)]
+    seen: dict[str, Any] = {
+        "chat": [view.text.toPlainText() for view in views if isinstance(view, SaidView | ProseView)],
+        "draft": chat.composer.field.toPlainText(),
+    }
+    QTest.keyClick(window, Qt.Key.Key_2, CTRL)
+    read = window.pane("read")
+    yield lambda: read.blocks.blocks and read.page.paper.image is not None
+    seen["read"] = [field.toPlainText() for field in read.blocks.findChildren(QTextEdit)]
+    seen["page"] = list(read.page.paper.page)
+    QTest.keyClick(window, Qt.Key.Key_3, CTRL)
+    speak = window.pane("speak")
+    yield lambda: speak.studio.items and speak.studio.playback.seconds > 0
+    seen["spoken"] = [speak.list.model().index(0, 0).data(), speak.studio.playback.seconds]
+    seen["heard"] = len(speak.studio.playback.samples)
+    say("seen " + json.dumps(seen))
+
+
+def follow(steps: Waits) -> None:
+    """Go on as soon as what a task waits for is there."""
+    ready = next(steps, None)
+
+    def try_it() -> None:
+        nonlocal ready
+        while ready is not None and ready():
+            ready = next(steps, None)
+        if ready is not None:
+            QTimer.singleShot(20, try_it)
+
+    try_it()
+
+
+if __name__ == "__main__":
+    task = {"work": work, "look": look}[sys.argv[1]]
+    announce = app.main._announce
+    app.main._announce = lambda window: (announce(window), follow(task(window)))[0]
+    sys.exit(main(["app", *sys.argv[2:]]))
