@@ -60,8 +60,12 @@ def hearing(ears: sdk.Ears, monkeypatch: pytest.MonkeyPatch) -> Callable[[Opened
 
 
 @pytest.fixture
-def bar(grus: Opened, hearing: Callable[[Opened], TalkBar]) -> TalkBar:
-    return hearing(grus)
+def bar(grus: Opened, hearing: Callable[[Opened], TalkBar]) -> Iterator[TalkBar]:
+    chat, made = grus.window.panes["chat"].talk, hearing(grus)
+    yield made
+    made.handsfree.end()
+    chat.stop()
+    grus.until(lambda: not chat.writing)  # a reply that still streams would find its window gone
 
 
 def begin(grus: Opened, bar: TalkBar) -> None:
