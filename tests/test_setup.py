@@ -40,6 +40,7 @@ class Machine:
         self.program("apt-get", '#!/bin/bash\necho apt-get "$@" >>"$CALLS"\n')
         self.program("g++", "#!/bin/bash\n")
         self.program("Xvfb", "#!/bin/bash\n")
+        self.program("curl", "#!/bin/bash\n")
         self.program("python3", PYTHON)
 
     def _forget_libraries(self) -> None:
