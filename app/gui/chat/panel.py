@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QDoubleValidator, QIntValidator, QValidator
 from PySide6.QtWidgets import (
     QComboBox,
@@ -28,6 +28,7 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.chat.options import BUILT_IN, OPTIONS, Option
 from app.gui.viewmodels.chat.talk import Talk
 
+_NARROWEST = 260  # pixels
 _THINKING = ((None, mark("As the model does")), (True, mark("Think first")), (False, mark("Do not think")))
 
 
@@ -63,6 +64,11 @@ class Panel(QScrollArea):
         talk.configured.connect(self.show_settings)
         self._read_presets()
         self.show_settings()
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as what is in it, in every language and size of text: it scrolls up and down alone."""
+        inside = self.widget().minimumSizeHint().width() if self.widget() is not None else 0
+        return QSize(max(_NARROWEST, inside + self.verticalScrollBar().sizeHint().width()), 120)
 
     def _build(self) -> QWidget:
         body = QWidget()
