@@ -7,7 +7,7 @@ RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench screenshots lint format clean
+.PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -30,23 +30,23 @@ test: lint ## set up, then every check but the slow tests
 test-all: lint ## as test, with the slow tests
 	$(PYTEST) -m ""
 
-starters-reader: setup-test ## make the Reader anew: about 15 minutes of drawing and 85 of training (2 CPU cores, or a GPU)
-	$(BIN)/python packaging/starters/line_shards.py .grus-starters/shards
-	$(BIN)/python packaging/starters/train_reader.py .grus-starters --finish
-	$(BIN)/python packaging/starters/export_reader.py .grus-starters resources/starter/reader
-
 bench: setup-test ## set up, then measure speed and memory
 	$(BIN)/python -m tests.bench $(ARGS)
 
+audit-syncs: setup-test ## list where a decode step waits for the GPU; without one, a CPU stands for it
+	$(BIN)/python -m tests.bench.syncs
+
 screenshots: setup-test ## make the pictures in docs/images
 	$(BIN)/python packaging/screenshots.py
+	$(BIN)/python packaging/starter_screenshots.py
 
-starters: starters-guide starters-reader ## train both models that come with Grus from nothing: hours on a CPU, in pieces that go on
+starters: starters-guide starters-reader ## train both models that come with Grus from nothing, in pieces that go on (REHEARSE=1: in miniature)
 
-starters-guide: setup-test ## the Guide alone
-	$(BIN)/python packaging/starters/train_guide.py
-	$(BIN)/python packaging/starters/evaluate_guide.py build/guide
-	$(BIN)/python packaging/starters/install_guide.py
+starters-guide: setup-test ## the Guide alone: minutes
+	$(BIN)/python packaging/starters/make_starters.py guide $(if $(REHEARSE),--rehearse)
+
+starters-reader: setup-test ## the Reader alone: about 15 minutes of drawing and 85 of training on 2 CPU cores
+	$(BIN)/python packaging/starters/make_starters.py reader $(if $(REHEARSE),--rehearse)
 
 lint: setup-test ## set up, then style, types and import rules
 	$(BIN)/ruff check .

@@ -19,7 +19,7 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +29,7 @@ import numpy as np
 
 from app.sdk.ears import Ears
 from app.sdk.speaker import Speaker, Spoken
+from app.sdk.talker import Talker
 from engine.engine import Engine
 from engine.errors import GrusError
 from engine.loading import LoadedModel, LoadOptions
@@ -38,6 +39,7 @@ from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
 from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.speaking.voice import Clone
+from engine.pipelines.talking import TalkEvent
 from engine.settings import Settings
 from engine.starter import GUIDE
 from engine.types import Failed, Handle, Result, SamplingParams, Text
@@ -50,6 +52,7 @@ __all__ = [
     "Read",
     "Speaker",
     "Spoken",
+    "Talker",
     "batch",
     "chat",
     "listen",
@@ -58,6 +61,7 @@ __all__ = [
     "read_all",
     "run",
     "speak",
+    "talk",
     "unload",
 ]
 
@@ -268,6 +272,21 @@ def speak(
     if out is not None:
         spoken.save(out)
     return spoken
+
+
+def talk(
+    sound: Iterable[np.ndarray],
+    *,
+    ears: str,
+    voice_model: str,
+    options: Mapping[str, Any] | None = None,
+    **wishes: Any,
+) -> Iterator[TalkEvent]:
+    """A conversation by voice: what happens while `sound` comes in, pieces at 16 kHz as a microphone gives them. Events
+    tell what is heard, each sentence of the reply, its sound, and that the person spoke, which stops the voice. `wishes`:
+    model, voice, language, instructions, system, and how the model answers (see `Talker`). The models are let go at the end."""
+    with Talker(ears=ears, voice_model=voice_model, options=LoadOptions(**(options or {})), **wishes) as talker:
+        yield from talker.talk(sound)
 
 
 def unload() -> None:

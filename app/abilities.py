@@ -6,16 +6,14 @@ that everything shares what is loaded. All of it runs beside the UI thread.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, tr
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
-    from app.core import Core
+    from app.leashed import Beside
     from app.server.service import Service
     from engine.pipelines.listening.listener import Listener
     from engine.pipelines.reading.layout import Layout
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from engine.pipelines.speaking.speakers import Voice
 
 Ability = Literal["read", "layout", "listen", "speak"]
-READER = "Grus Reader"  # the small one that comes with Grus
 
 # English; shown through `tr`. What to get where there is none.
 ADVICE: dict[Ability, str] = {
@@ -50,26 +47,22 @@ def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
 
 def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
     """The config.json of a folder or of a repository in the cache; empty where there is none to read."""
+    from app.kinds import config_in
     from engine.hub.resolve import resolve
 
     try:
-        folder = resolve(source, cache_dir, download=False)
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (GrusError, OSError, ValueError):
+        return config_in(resolve(source, cache_dir, download=False))
+    except (GrusError, OSError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def names(service: Service, ability: Ability) -> list[str]:
     """Models that can do this. Reads the disk."""
     catalogue = service.catalogue
-    found = [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
-    if ability == "read" and _built_in() is not None and READER not in found:
-        found.append(READER)
-    return found
+    return [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
 
 
-def needed(core: Core, ability: Ability, wanted: str) -> str:
+def needed(core: Beside, ability: Ability, wanted: str) -> str:
     """The model that was chosen, else the first that can. Raises BadRequest where there is none."""
     found = names(core.service, ability)
     if wanted in found:
@@ -79,35 +72,30 @@ def needed(core: Core, ability: Ability, wanted: str) -> str:
     return found[0]
 
 
-def recognizer(core: Core, wanted: str) -> Recognizer:
+def recognizer(core: Beside, wanted: str) -> Recognizer:
     """What reads regions."""
     from engine.pipelines.reading.vision_recognizer import VisionRecognizer
 
-    name = needed(core, "read", wanted)
-    if name == READER and (folder := _built_in()) is not None:
-        loaded = core.service.engine.task(str(folder), _itself).result()  # type: ignore[attr-defined]
-    else:
-        loaded = core.bring(name)
-    return VisionRecognizer(core.service.engine, loaded, name)  # type: ignore[arg-type]
+    return VisionRecognizer(core.engine, core.bring(needed(core, "read", wanted)))
 
 
-def layout(core: Core) -> Layout | None:
+def layout(core: Beside) -> Layout | None:
     """What finds regions, where a model for that is here; None: the splitter that needs none."""
     from engine.pipelines.reading.model_layout import ModelLayout
 
     found = names(core.service, "layout")
-    return ModelLayout(core.service.engine, found[0]) if found else None  # type: ignore[arg-type]
+    return ModelLayout(core.engine, found[0]) if found else None
 
 
-def listener(core: Core, wanted: str) -> Listener:
+def listener(core: Beside, wanted: str) -> Listener:
     """What writes down what is said."""
     from engine.pipelines.listening.listener import Listener, ear
 
     name = needed(core, "listen", wanted)
-    return Listener(core.service.engine, ear(name, core.bring(name)))  # type: ignore[arg-type]
+    return Listener(core.engine, ear(name, core.bring(name)))
 
 
-def speaker(core: Core, wanted: str) -> Voice:
+def speaker(core: Beside, wanted: str) -> Voice:
     """What speaks. It goes by its folder, as the codec beside it does."""
     from engine.hub.resolve import resolve
     from engine.pipelines.speaking.speakers import speaker as made
@@ -115,15 +103,4 @@ def speaker(core: Core, wanted: str) -> Voice:
     catalogue = core.service.catalogue
     source = catalogue.look_up(needed(core, "speak", wanted)).source
     folder = resolve(source, catalogue.cache_dir, download=False).resolve()
-    return made(core.service.engine, str(folder))  # type: ignore[arg-type]
-
-
-def _itself(loaded: Any) -> Generator[None, None, Any]:
-    return loaded
-    yield  # a task's work is a generator
-
-
-def _built_in() -> Path | None:
-    from engine.pipelines.reading import opening
-
-    return opening.starter()
+    return made(core.engine, str(folder))

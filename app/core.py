@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.hook import Hook
+from app.leashed import Leashed
 from app.stream import Stream
 from engine.errors import BadRequest, GrusError
 
@@ -213,11 +214,12 @@ class Core:
         return speaking
 
     def stream(
-        self, work: Callable[[Core], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+        self, work: Callable[[Leashed], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
     ) -> Stream:
-        """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread, and may use
-        `service` and `bring`."""
-        stream = Stream(lambda: work(self), self._frames, hear, ended, self._streams.discard)
+        """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread; what it asks of
+        the engine ends with it."""
+        leashed = Leashed(self)
+        stream = Stream(lambda: work(leashed), self._frames, hear, ended, self._streams.discard, leashed.cut)
         self._streams.add(stream)
         stream.start()
         return stream
@@ -226,6 +228,11 @@ class Core:
     def service(self) -> Service:
         """Beside the UI thread: the engine and its models. Waits until they are there."""
         return self._service.result()
+
+    @property
+    def engine(self) -> Any:
+        """Beside the UI thread: what computes."""
+        return self.service.engine
 
     def bring(self, name: str) -> LoadedModel:
         """Beside the UI thread: a model, loaded if it was not. The strip tells of it."""
@@ -340,6 +347,8 @@ class Speaking:
                 self._listener.working(*what)
             elif not self._ended:
                 self._ended = True
+                with self._guard:
+                    self._cancel = None  # whoever remembers a reply need not hold its request
                 (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
                 self._over(self)
         if parts:

@@ -24,24 +24,24 @@ def local_service(
     from app.server.metrics import Meters
     from app.server.service import Service
     from engine.engine import Engine
-    from engine.loading import LoadOptions, load_any, pick_backend
+    from engine.loading import LoadOptions, fetch, load_any, pick_backend
     from engine.settings import Settings, memory_limit
 
     limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
     settings = Settings(gpu_memory_limit=limit)
 
-    def options(source: str) -> LoadOptions:
-        chosen = LoadOptions(
+    def where(source: str) -> LoadOptions:
+        return LoadOptions(
             backend=preferences.get("backend", "auto"),
             device=preferences.get("device", "auto"),
             cache_dir=preferences.get("cache_dir"),
             download=source in models.values(),
             progress=Told(tell, source),
         )
-        return replace(chosen, memory_limit=memory_limit(limit, pick_backend(chosen).memory().total))
 
     def load_source(source: str) -> Any:
-        return load_any(source, options(source))
+        chosen = where(source)
+        return load_any(source, replace(chosen, memory_limit=memory_limit(limit, pick_backend(chosen).memory().total)))
 
     def engine(load: Callable[[str], Any]) -> Engine:
         # what comes with Grus (voice activity) or belongs to a model (a codec) goes by its path, and is in no list
@@ -51,4 +51,4 @@ def local_service(
     folder = preferences.get("models_folder")
     catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
     catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
-    return Service(engine, load_source, catalogue, Meters())
+    return Service(engine, load_source, catalogue, Meters(), fetch=lambda source: fetch(source, where(source)))

@@ -78,6 +78,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.core import Core
     from app.gui.actions import Actions
     from app.gui.desk import Desk
+    from app.gui.hotkey.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.preferences import Preferences
     from app.gui.store.worker import Store
@@ -96,11 +97,11 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     models = dict(wanted.models)
 
     def service() -> Any:
-        from app.guide import guide
         from app.local import local_service
+        from engine.starter import starters
 
         return local_service(
-            preferences, {**models, **guide()}, lambda said: poster.post(lambda: core.tell(loading=said))
+            preferences, {**models, **starters()}, lambda said: poster.post(lambda: core.tell(loading=said))
         )
 
     core = Core(work, make_service or service, lambda deliver: Frames(deliver, app))
@@ -109,6 +110,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     if models:
         preferences.put("model", next(iter(models)))
     window = Window(desk)
+    desk.hotkey = HotKey(preferences, window.raise_up, window)
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)
@@ -125,6 +127,8 @@ def close_desk(window: Window) -> None:
     from PySide6.QtCore import QCoreApplication
 
     desk = window.desk
+    if desk.hotkey is not None:
+        desk.hotkey.release()
     window.quiet.end()
     desk.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped

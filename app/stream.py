@@ -35,7 +35,7 @@ class Streams(Protocol):
 class Stream:
     """`hear(items)` as they come, and `ended(problem)` once at the end, both on the UI thread: an empty problem is none.
 
-    After `cancel` neither is called any more, and the work's iterator is closed at its next item.
+    After `cancel` neither is called any more. What the work waits for is cut off, and its iterator is closed.
     """
 
     def __init__(
@@ -45,8 +45,10 @@ class Stream:
         hear: Callable[[list[Any]], Any],
         ended: Callable[[str], Any],
         over: Callable[[Stream], Any] = lambda stream: None,
+        cut: Callable[[], None] = lambda: None,
     ) -> None:
-        self._work, self._hear, self._ended, self._over = work, hear, ended, over
+        """`cut` ends what the work is waiting for."""
+        self._work, self._hear, self._ended, self._over, self._cut = work, hear, ended, over, cut
         self._cancelled = threading.Event()
         self._gather = frames(self._deliver)
 
@@ -55,6 +57,7 @@ class Stream:
 
     def cancel(self) -> None:
         self._cancelled.set()
+        self._cut()
 
     def _run(self) -> None:
         problem = ""

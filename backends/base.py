@@ -1,11 +1,11 @@
 """The seam between what Grus knows and how arrays are computed.
 
-A model is written once, as a plain class over the operations declared here; a backend implements them with its own
-best kernels. The operations are *inference sized* (a linear that hides its quantization, attention over a cache, one
-gated delta rule), not array sized: that is what keeps the abstraction free.
+A model is written once, as a plain class over the operations that `ops.py` declares and over weights as files hold them
+(`weights.py`); a backend implements both with its own best kernels. The operations are *inference sized* (a linear that
+hides its quantization, attention over a cache, one gated delta rule), not array sized: that keeps the abstraction free.
 
 What may pass this seam: ints, strings, bytes and numpy arrays in both directions, and opaque backend arrays that only
-ever travel back to the backend that made them. Nothing in this file imports an array library but numpy.
+ever travel back to the backend that made them. None of the three files imports an array library but numpy.
 
     engine  ->  Seg, Sampling           what to run next, per sequence, in any order
     Runner  ->  Step                    one packed row of T tokens, as the model sees it
@@ -15,75 +15,25 @@ ever travel back to the backend that made them. Nothing in this file imports an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-Array: TypeAlias = Any  # an array of whichever backend is in use; opaque outside it
-DType = Literal["f32", "f16", "bf16"]
-
-
-# ---------------------------------------------------------------------------------------------------------- weights
-
-
-@dataclass(frozen=True)
-class Raw:
-    """Bytes of one tensor inside a mapped file. Nothing is read until a backend asks for it."""
-
-    name: str
-    path: str
-    offset: int
-    nbytes: int
-    dtype: str  # as safetensors spells it: F32, F16, BF16, I8, U8, U32, I64, ...
-    shape: tuple[int, ...]
-    buffer: memoryview  # read-only view of exactly these bytes; keeps the mapping alive
-
-
-@dataclass(frozen=True)
-class Dense:
-    """A plain matrix `[out, in]` (or `[experts, out, in]`).
-
-    With `quant` (Q8_0, Q4_0) it is to be kept in GGUF blocks of that type, which a backend that multiplies blocks makes
-    itself while it loads.
-    """
-
-    data: Raw
-    quant: str | None = None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.data.shape
-
-
-@dataclass(frozen=True)
-class Affine:
-    """MLX's layout: `w = q * scale + bias` in groups along the input, `q` packed little-endian into uint32."""
-
-    packed: Raw
-    scales: Raw
-    biases: Raw
-    bits: int
-    group: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (*self.packed.shape[:-1], self.packed.shape[-1] * 32 // self.bits)
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """GGUF's layout: rows of fixed-size blocks of type `type` (Q8_0, Q4_K, ...); `shape` counts weights, not bytes."""
-
-    data: Raw
-    type: str
-    shape: tuple[int, ...]
-
-
-Weight: TypeAlias = Dense | Affine | Blocks
+# Declared in files of their own, and parts of the seam like all else: it has one name to be imported by.
+from backends.ops import Array as Array
+from backends.ops import DType as DType
+from backends.ops import Ops as Ops
+from backends.ops import Rope as Rope
+from backends.ops import Sampling as Sampling
+from backends.weights import Affine as Affine
+from backends.weights import Blocks as Blocks
+from backends.weights import Dense as Dense
+from backends.weights import Raw as Raw
+from backends.weights import Weight as Weight
 
 
 class Linear(Protocol):
@@ -223,26 +173,6 @@ class KV(Protocol):
 
 
 @dataclass
-class Sampling:
-    """How to choose the next token of one sequence: plain numbers, already resolved for this very step."""
-
-    temperature: float = 0.0  # 0: the most likely token
-    top_k: int = 0  # 0: off
-    top_p: float = 1.0
-    min_p: float = 0.0
-    typical_p: float = 1.0
-    noise: float = 0.5  # uniform in [0, 1): the same noise gives the same token on every backend
-    repetition: float = 1.0
-    presence: float = 0.0
-    frequency: float = 0.0
-    seen: Mapping[int, int] | None = None  # token -> count among those that `presence` and `frequency` look at
-    repeated: Sequence[int] | None = None  # tokens that `repetition` looks at (prompt and output, in its window)
-    bias: Mapping[int, float] | None = None  # added to logits; -inf bans
-    mask: np.ndarray | None = None  # bool [vocabulary]: False is never chosen
-    logprobs: int | None = None  # None: none; n: the chosen token's and the n most likely ones'
-
-
-@dataclass
 class Seg:
     """The new tokens of one sequence in this step."""
 
@@ -348,6 +278,15 @@ class Cache(Protocol):
         """
 
 
+class Brief(Protocol):
+    """Layers that are run over short sequences of equal length and remember them only until the next ones begin: what
+    happens inside of a step. Made by `Backend.brief`."""
+
+    def begin(self, n: int) -> Callable[[Array], Array]:
+        """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
+        the hidden states, which are good until the next call."""
+
+
 class Model(Protocol):
     """An architecture: built from a checkpoint view, holding backend arrays, knowing no scheduler and no backend."""
 
@@ -374,182 +313,6 @@ class Model(Protocol):
     #
     # Optional: `encode(media) -> Generator`, which turns pictures or sounds into `[tokens, D]` each, in pieces, and for
     # sounds `begin(kv, slot, features)`, which gives a fresh sequence what it will attend to.
-
-
-# ------------------------------------------------------------------------------------------------------ operations
-
-
-@dataclass(frozen=True)
-class Rope:
-    """How positions become angles. `inv` are the inverse frequencies, one a pair of dimensions (len == dims / 2)."""
-
-    dims: int  # the first `dims` of each head are rotated, the rest pass
-    inv: tuple[float, ...]
-    scale: float = 1.0  # multiplies cos and sin (yarn's attention factor)
-    section: tuple[int, int, int] | None = None  # multi-axis: how many frequencies each of t, h, w owns
-    interleaved: bool = False  # with section: frequencies alternate t h w t h w ..., else lie in three runs
-    pairs: bool = False  # rotate (0, 1), (2, 3), ... instead of (0, d/2), (1, d/2 + 1), ...
-    dynamic: tuple[float, float, int] | None = None  # (base, factor, trained length): NTK by each token's position
-
-
-class Ops(Protocol):
-    """Fixed meanings, the same on every backend. `f32 inside`: computed in f32, returned in the input's dtype.
-
-    Arrays also understand `+ - * /`, unary minus, basic slicing, `.reshape`, `.shape`, `.ndim`, `.sum(axis)`-free
-    arithmetic with Python numbers and broadcasting. Nothing else of an array library may appear in a model.
-    """
-
-    # text
-    def angles(self, pos: Array, rope: Rope) -> Any:
-        """cos and sin of every token and frequency, f32, made once a forward pass. Opaque."""
-
-    def rope(self, x: Array, angles: Any) -> Array:
-        """Rotate `x [T, H, D]`."""
-
-    def qkv(
-        self,
-        x: Array,
-        heads: int,
-        kv_heads: int,
-        dim: int,
-        angles: Any,
-        q_norm: Array | None = None,
-        k_norm: Array | None = None,
-        eps: float = 1e-6,
-        norm_after_rope: bool = False,
-    ) -> tuple[Array, Array, Array]:
-        """Split `x [T, (H + 2K) * D]` into q, k, v `[T, heads, D]`; RMS-normalize q and k per head, rotate them."""
-
-    def rms_norm(self, x: Array, w: Array | None, eps: float) -> Array:
-        """f32 inside; `w` None: no scale."""
-
-    def add_rms_norm(self, x: Array, residual: Array, w: Array, eps: float) -> tuple[Array, Array]:
-        """`s = x + residual` and `rms_norm(s)`, in this order."""
-
-    def layer_norm(self, x: Array, w: Array | None, b: Array | None, eps: float) -> Array: ...
-    def group_norm(self, x: Array, groups: int, w: Array, b: Array, eps: float) -> Array:
-        """`x [B, L, C]`: normalized over L and the channels of a group."""
-
-    def swiglu(self, x: Array) -> Array:
-        """`x [..., 2F]`, gate first: `silu(gate) * up`."""
-
-    def silu(self, x: Array) -> Array: ...
-    def gelu(self, x: Array) -> Array: ...
-    def gelu_tanh(self, x: Array) -> Array: ...
-    def relu(self, x: Array) -> Array: ...
-    def sigmoid(self, x: Array) -> Array: ...
-    def softplus(self, x: Array) -> Array: ...
-    def tanh(self, x: Array) -> Array: ...
-    def exp(self, x: Array) -> Array: ...
-    def sqrt(self, x: Array) -> Array: ...
-    def sin(self, x: Array) -> Array: ...
-    def softmax(self, x: Array) -> Array:
-        """Over the last axis, f32 inside."""
-
-    def l2norm(self, x: Array, eps: float = 1e-6) -> Array:
-        """`x / sqrt(sum(x * x) + eps)` over the last axis, f32 inside."""
-
-    def topk(self, x: Array, k: int) -> tuple[Array, Array]:
-        """The k largest of the last axis, largest first, ties to the lower index; values and int32 indices."""
-
-    # shape
-    def cat(self, xs: Sequence[Array], axis: int) -> Array: ...
-    def stack(self, xs: Sequence[Array], axis: int) -> Array: ...
-    def split(self, x: Array, sizes: Sequence[int], axis: int) -> list[Array]:
-        """By sizes, which must add up."""
-
-    def take(self, x: Array, ids: Array, axis: int) -> Array:
-        """Whole slices by index; indices must be in range."""
-
-    def where(self, c: Array, a: Array, b: Array) -> Array: ...
-    def pad(self, x: Array, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Array: ...
-    def permute(self, x: Array, axes: Sequence[int]) -> Array: ...
-    def arange(self, n: int) -> Array:
-        """int32"""
-
-    def cast(self, x: Array, dtype: DType) -> Array: ...
-    def sum(self, x: Array, axis: int) -> Array: ...
-
-    # attention without a cache (encoders)
-    def sdpa(
-        self, q: Array, k: Array, v: Array, scale: float, *, causal: bool = False, mask: Array | None = None
-    ) -> Array:
-        """Dense, `q [B, L, H, D]`, `k`, `v` `[B, S, K, D]`; `mask` is added, broadcast to `[B, H, L, S]`."""
-
-    def attend_segs(self, q: Array, k: Array, v: Array, lens: Sequence[int], scale: float) -> Array:
-        """Packed and not causal, `[T, H, D]`: each run of `lens` attends only to itself (several images at once)."""
-
-    # signals: arrays [B, L, C] / [B, H, W, C]; weights as checkpoints of torch have them, prepared once by `conv_weight`
-    def conv_weight(self, w: Array, transposed: bool = False) -> Array:
-        """Bring `[out, in / groups, *kernel]` (transposed: `[in, out / groups, kernel]`) into the backend's layout."""
-
-    def conv1d(
-        self,
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        stride: int = 1,
-        padding: int = 0,
-        dilation: int = 1,
-        groups: int = 1,
-    ) -> Array: ...
-    def conv_transpose1d(
-        self,
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        stride: int = 1,
-        padding: int = 0,
-        output_padding: int = 0,
-        groups: int = 1,
-    ) -> Array: ...
-    def conv2d(
-        self,
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        stride: tuple[int, int] = (1, 1),
-        padding: tuple[int, int] = (0, 0),
-        groups: int = 1,
-    ) -> Array: ...
-    def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
-        """Over the last axis, with the statistics of training."""
-
-    def max_pool(
-        self, x: Array, kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int] = (0, 0)
-    ) -> Array: ...
-    def interpolate(self, x: Array, size: tuple[int, int], mode: Literal["nearest", "bilinear"]) -> Array:
-        """`[B, H, W, C]`, align_corners off."""
-
-    def grid_sample(self, x: Array, grid: Array) -> Array:
-        """`x [B, H, W, C]`, `grid [B, h, w, 2]` of (x, y) in [-1, 1]; bilinear, zeros outside, align_corners off."""
-
-    def lstm(self, x: Array, w_ih: Array, w_hh: Array, b: Array, h: Array, c: Array) -> tuple[Array, Array, Array]:
-        """`x [B, L, C]`, gates in the order i f g o, `b` the sum of both biases -> outputs, h, c."""
-
-    def stft(self, x: Array, window: Array, hop: int) -> tuple[Array, Array]:
-        """`x [B, L]`, no padding, frame = len(window) -> real and imaginary parts `[B, frames, n / 2 + 1]`."""
-
-    def istft(self, re: Array, im: Array, window: Array, hop: int) -> Array:
-        """The inverse by overlap-add, divided by the summed squared windows."""
-
-    # the rest
-    def sample(self, logits: Array, params: Sequence[Sampling]) -> tuple[Array, Any]:
-        """One vectorized pass over `[N, V]`; pure: noise is in the parameters. -> ids `[N]` and opaque extras."""
-
-    def all_reduce(self, x: Array) -> Array:
-        """Sum over the ranks of tensor parallelism; the identity on one device."""
-
-    def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
-        """A faster form of a pure function of arrays with fixed shapes, or the function itself."""
-
-    # to and from the host
-    def array(self, x: np.ndarray | Sequence[Any], dtype: DType | None = None) -> Array: ...
-    def numpy(self, x: Array) -> np.ndarray:
-        """On the host; f16 and bf16 come as f32."""
 
 
 # ---------------------------------------------------------------------------------------------------------- backend
@@ -597,6 +360,9 @@ class Backend(Protocol):
         """`bits` 8 or 4 stores keys and values quantized."""
 
     def runner(self, model: Model, kv: KV) -> Runner: ...
+    def brief(self, layers: Callable[[Step], Array], specs: Sequence[KVSpec], longest: int) -> Brief:
+        """`specs` are what `layers` remember of at most `longest` tokens."""
+
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:
         """For people: 'Apple M3 Max (Metal)', 'NVIDIA H200 (CUDA)', 'AMD EPYC, 2 cores (CPU)'."""

@@ -1,4 +1,7 @@
-"""The one function that picks a backend by name. It imports an array library only when that one is chosen."""
+"""The one function that picks a backend by name. It imports an array library only when that one is chosen.
+
+And the one thing that is computed without a backend: quantizing into blocks, with the CPU kernels where they are.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import importlib.util
 import platform
 import sys
 from dataclasses import dataclass
+
+import numpy as np
 
 from backends.base import Backend, BackendMissing, DType
 
@@ -121,3 +126,13 @@ def pick(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> Ba
     from backends.torch.backend import TorchBackend
 
     return TorchBackend(choice.device, choice.dtype)
+
+
+def encode_blocks(rows: np.ndarray, kind: str) -> np.ndarray | None:
+    """Rows of f32 as rows of GGUF blocks; None where there are no kernels for that, or a wrong GRUS_KERNELS forbids them."""
+    from backends.torch.kernels.blocks import encode
+
+    try:
+        return encode(rows, kind)
+    except BackendMissing:
+        return None

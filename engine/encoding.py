@@ -60,20 +60,27 @@ class Encoding:
         self.features = Features()
         self._waiting: deque[Job] = deque()
         self._ready: dict[Job, dict[str, np.ndarray]] = {}  # what a waiting job has, whatever is forgotten meanwhile
-        self._working = False
+        self._task: Task[None] | None = None  # while there is work
 
     @property
     def busy(self) -> bool:
-        return self._working or bool(self._waiting)
+        return self._task is not None or bool(self._waiting)
 
     def add(self, job: Job) -> None:
         self._waiting.append(job)
         self._ready[job] = {}
-        if not self._working:
-            self._working = True
-            self._start(Task(self._model, self._work))
+        if self._task is None:
+            self._task = Task(self._model, self._work)
+            self._start(self._task)
 
-    def stop(self, error: GrusError) -> None:
+    def close(self, error: GrusError) -> None:
+        """The model is going: end what waits, and work that has not begun (which would load the model again)."""
+        self._give_all_up(error)
+        if self._task is not None:
+            self._task.fail(error)
+            self._task = None
+
+    def _give_all_up(self, error: GrusError) -> None:
         while self._waiting:
             self._give_up(self._waiting.popleft(), error)
 
@@ -87,14 +94,14 @@ class Encoding:
                 encode = getattr(getattr(loaded, "model", None), "encode", None)
                 if encode is None:
                     what = "images" if isinstance(batch[0], Picture) else "sound"
-                    self.stop(BadRequest(f"The model {self._model} does not take {what}.", "messages"))
+                    self._give_all_up(BadRequest(f"The model {self._model} does not take {what}.", "messages"))
                     return
                 yield from self._encode(encode, batch)
         except Exception as error:
-            self.stop(wrapped(error))
+            self._give_all_up(wrapped(error))
             raise
         finally:
-            self._working = False
+            self._task = None
 
     def _let_go(self) -> None:
         """Jobs that have all they need join; those that nobody waits for are dropped."""

@@ -1,7 +1,8 @@
 """The engine: requests in from any thread, one thread that owns every array, events out.
 
 `Engine` is the face. Its thread does the same thing for ever: take in what was asked, let every loaded model do one
-step in turn, look after idle models, sleep when there is nothing to do. How a step works is in `lane.py`.
+step in turn, look after idle models, sleep when there is nothing to do. How a request comes to its model is in
+`arrivals.py`, how a step works in `lane.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TypeVar
 
 import psutil
 
+from engine.arrivals import Arrivals
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
 from engine.handle import RequestHandle
 from engine.lane import Lane
@@ -29,7 +31,7 @@ from engine.shared import Shared
 from engine.stats import EngineStats, ModelStats, Rate, Tally
 from engine.tasks import Task, Tasks, Work
 from engine.trace import Silent, Tracer
-from engine.types import Done, Failed, Request, Result
+from engine.types import Request, Result
 
 log = logging.getLogger("grus.engine")
 _T = TypeVar("_T")
@@ -55,9 +57,8 @@ class Engine:
                               Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
         self._residents = Residents(load, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
         self._tasks = Tasks(self._residents, Busy)
+        self._arrivals = Arrivals(self._residents, self._shared)
         self._inbox: deque[Callable[[], None]] = deque()
-        self._unplaced: deque[Job] = deque()  # their model has no room until another one is idle
-        self._jobs: dict[str, Job] = {}
         self._wakeup = threading.Event()
         self._stopping = False  # no new requests
         self._closing = threading.Lock()
@@ -77,41 +78,48 @@ class Engine:
         request.sampling.check()
         if self._waiting() >= self.settings.max_queue:
             raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
-        handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._cancel(job)))
+        handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._arrivals.cancel(job)))
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(63)
         job = Job(request, handle, seed, self._clock())
         with self._closing:  # once the engine stops, nothing may be put where nobody looks any more
             if self._stopping:
                 raise EngineStopped("The engine has been stopped.")
-            self._call(lambda: self._take_in(job))
+            self._call(lambda: self._arrivals.add(job))
         return handle
 
     def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
         """Run many requests; their results in order. `errors="return"` puts a failed one's error into its place."""
-        handles: list[RequestHandle] = []
-        waited = 0  # handles known to have ended
-        for request in requests:
-            while True:
+        returned = errors == "return"
+        begun: list[RequestHandle | GrusError] = []
+        unheard: deque[RequestHandle] = deque()  # not known to have ended
+        try:
+            for request in requests:
                 try:
-                    handles.append(self._submit(request, None))
-                    break
-                except QueueFull:
-                    if waited == len(handles):
-                        time.sleep(0.01)  # others fill the queue
-                        continue
-                    handles[waited].wait()
-                    waited += 1
-        results: list[Result | GrusError] = []
-        for handle in handles:
+                    begun.append(self._submit_in_turn(request, unheard))
+                except GrusError as error:
+                    if not returned:
+                        raise
+                    begun.append(error)
+            return [_outcome(one, returned) for one in begun]
+        except BaseException:
+            for one in begun:
+                if isinstance(one, RequestHandle):
+                    one.cancel()
+            raise
+
+    def _submit_in_turn(self, request: Request, unheard: deque[RequestHandle]) -> RequestHandle:
+        """Where the queue is full, wait for the oldest of `unheard` to end."""
+        while True:
             try:
-                results.append(handle.result())
-            except GrusError as error:
-                if errors == "raise":
-                    for other in handles:
-                        other.cancel()
-                    raise
-                results.append(error)
-        return results
+                handle = self._submit(request, None)
+            except QueueFull:
+                if unheard:
+                    unheard.popleft().wait()
+                else:
+                    time.sleep(0.01)  # others fill the queue
+            else:
+                unheard.append(handle)
+                return handle
 
     def task(self, model: str, work: Work[_T]) -> Task[_T]:
         """Let `work(loaded)` run beside requests, on the engine's thread: what needs a model's arrays but is no reply."""
@@ -124,7 +132,7 @@ class Engine:
 
     def cancel(self, request: str) -> bool:
         """Cancel by id. False when no such request is running."""
-        job = self._jobs.get(request)
+        job = self._arrivals.find(request)
         if job is not None:
             job.handle.cancel()
         return job is not None
@@ -229,7 +237,8 @@ class Engine:
     def idle(self) -> bool:
         """Nothing is asked for and nothing is running."""
         lanes = list(self._residents.lanes.values())
-        return not self._inbox and not self._jobs and not len(self._tasks) and not any(lane.busy for lane in lanes)
+        waited_for = self._inbox or self._arrivals.running or len(self._tasks)
+        return not waited_for and not any(lane.busy for lane in lanes)
 
     def close(self, grace: float = 0.0) -> None:
         """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
@@ -283,17 +292,22 @@ class Engine:
 
     def _waiting(self) -> int:
         lanes = list(self._residents.lanes.values())
-        return len(self._inbox) + len(self._unplaced) + sum(len(lane.scheduler.waiting) for lane in lanes)
+        return len(self._inbox) + self._arrivals.waiting + sum(len(lane.scheduler.waiting) for lane in lanes)
 
     # -- on the engine's thread
 
     def _live(self) -> None:
-        while not self._over:
-            self._wakeup.clear()
-            if not self.turn():
-                deadline = self._residents.next_deadline()
-                nap = _NAP if deadline is None else min(_NAP, max(0.001, deadline - self._clock()))
-                self._wakeup.wait(nap)
+        try:
+            while not self._over:
+                self._wakeup.clear()
+                if not self.turn():
+                    deadline = self._residents.next_deadline()
+                    nap = _NAP if deadline is None else min(_NAP, max(0.001, deadline - self._clock()))
+                    self._wakeup.wait(nap)
+        except Exception:  # nobody may wait for a thread that is gone
+            log.exception("the engine met a fault of its own, and stops")
+            with self._closing:
+                self._stopping = True
         self._shut_down()
 
     def turn(self) -> bool:
@@ -306,9 +320,8 @@ class Engine:
         worked |= self._tasks.step()
         left = self._residents.tidy(self._clock())
         lanes = self._residents.lanes.values()
-        if self._unplaced and (left or not all(lane.busy for lane in lanes) or not lanes):
-            for _ in range(len(self._unplaced)):
-                self._place(self._unplaced.popleft())
+        if self._arrivals.waiting and (left or not all(lane.busy for lane in lanes) or not lanes):
+            self._arrivals.place_waiting()
         if worked:
             self._checked = False
         elif not self._checked:
@@ -331,54 +344,6 @@ class Engine:
         self._checked = True
         return sum(lane.check() for lane in self._residents.lanes.values() if not lane.busy)
 
-    def _take_in(self, job: Job) -> None:
-        self._shared.tally.total += 1
-        self._jobs[job.id] = job
-        job.handle.on_end = lambda: self._forget(job)
-        self._place(job)
-
-    def _forget(self, job: Job) -> None:
-        if self._jobs.get(job.id) is job:
-            del self._jobs[job.id]
-
-    def _place(self, job: Job) -> None:
-        if job.over:
-            return
-        name = job.request.model
-        if name in self._residents.closing:
-            self._unplaced.append(job)
-            return
-        try:
-            lane = self._residents.lane(name)
-        except Busy:
-            self._unplaced.append(job)
-        except GrusError as error:
-            self._fail(job, error)
-        except Exception as error:
-            log.exception("%s: loading %s failed", job.id, name)
-            self._fail(job, EngineFault(f"The model {name} could not be loaded: {type(error).__name__}: {error}"))
-        else:
-            lane.add(job)
-
-    def _fail(self, job: Job, error: GrusError) -> None:
-        """End a job that has not reached a lane."""
-        job.over = True
-        self._shared.tally.failed += 1
-        job.handle.end(Failed(job.id, error, job.timings(self._clock())))
-
-    def _cancel(self, job: Job) -> None:
-        if job.over:
-            return
-        job.cancelled = True
-        lane = self._residents.lanes.get(job.request.model)
-        if lane is not None and job.id in lane.jobs:
-            lane.cancel(job)
-        else:
-            self._unplaced.remove(job)
-            job.over = True
-            self._shared.tally.cancelled += 1
-            job.handle.end(Done(job.id, "cancelled", job.timings(self._clock())))
-
     def _lane_named(self, name: str) -> Lane:
         lane = self._residents.lanes.get(name)
         if lane is None:
@@ -389,8 +354,7 @@ class Engine:
         while self._inbox:
             self._inbox.popleft()()
         stopped = EngineStopped("The engine was stopped before the request ended.")
-        for job in list(self._unplaced):
-            self._fail(job, stopped)
+        self._arrivals.stop(stopped)
         self._tasks.stop(stopped)
         for lane in self._residents.lanes.values():
             lane.stop(str(stopped))
@@ -398,3 +362,14 @@ class Engine:
         self._helper.shutdown()
         if self._profile is not None:
             self._shared.trace.write(self._profile)
+
+
+def _outcome(begun: RequestHandle | GrusError, returned: bool) -> Result | GrusError:
+    if isinstance(begun, GrusError):
+        return begun
+    try:
+        return begun.result()
+    except GrusError as error:
+        if returned:
+            return error
+        raise

@@ -9,22 +9,37 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from engine.errors import EngineFault, GrusError, OutOfMemory
-
-if TYPE_CHECKING:
-    from engine.flight import Flight
-    from engine.lane import Lane
-    from engine.scheduler import Row
+from engine.flight import Flight
+from engine.pace import Pace
+from engine.prefix import Prefixes
+from engine.scheduler import Row, Scheduler
+from engine.sequence import Choice, Job
 
 log = logging.getLogger("grus.engine")
+
+
+class Stepping(Protocol):
+    """What is needed of a lane to get it out of trouble."""
+
+    flight: Flight | None
+    jobs: dict[str, Job]
+    pace: Pace
+    prefixes: Prefixes
+    scheduler: Scheduler
+
+    def issue(self, rows: Sequence[Row]) -> Flight | None: ...
+    def read(self, flight: Flight) -> None: ...
+    def release(self, choice: Choice) -> None: ...
+    def fail(self, job: Job, error: GrusError, keep: bool = True) -> None: ...
 
 
 class Faults:
     """One lane's way out of trouble."""
 
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, lane: Stepping) -> None:
         self._lane = lane
 
     @staticmethod

@@ -7,6 +7,7 @@ and the engine ends the request. Knows nothing of how events come about.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import deque
@@ -23,7 +24,7 @@ class RequestHandle:
     def __init__(self, request: str, limit: int | None, cancel: Callable[[], None]) -> None:
         self.id = request
         self._limit = limit
-        self._cancel = cancel
+        self._cancel: Callable[[], None] | None = cancel
         self._events: deque[Event] = deque()
         self._changed = threading.Condition()
         self._ended = False  # the last event was put
@@ -51,8 +52,10 @@ class RequestHandle:
             self._ended = True
             self._events.append(event)
             self._wake()
-        if self.on_end is not None:
-            self.on_end()
+            # whoever keeps an ended request keeps its events, and not the engine, its models and their memory
+            told, self.on_end, self._cancel = self.on_end, None, None
+        if told is not None:
+            told()
         return True
 
     def _wake(self) -> None:
@@ -63,8 +66,9 @@ class RequestHandle:
     # -- the consumer's side
 
     def cancel(self) -> None:
-        if not self._ended:
-            self._cancel()
+        cancel = self._cancel
+        if cancel is not None:
+            cancel()
 
     @property
     def ended(self) -> bool:
@@ -103,7 +107,7 @@ class RequestHandle:
 
         def wake() -> None:
             # the consumer's loop may be gone; the request then runs on until its queue is full
-            if not loop.is_closed():
+            with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(ready.set)
 
         with self._changed:

@@ -12,13 +12,13 @@ from concurrent.futures import Executor, Future
 from engine.encoding import check_media
 from engine.errors import BadRequest, ContextOverflow
 from engine.grammar import Grammars
+from engine.guesses import Guesser, Prediction
 from engine.loaded import Loaded
 from engine.output import Output
 from engine.pooling import Pool
 from engine.sampling import Chooser, check_tokens
 from engine.sequence import Choice, Job, Kept, Prepared, embedding_keys
 from engine.settings import Settings
-from engine.speculation import Guesser, Prediction
 from engine.types import Request
 
 FindStored = Callable[[list[int], str | None], Kept | None]

@@ -14,7 +14,7 @@ from typing import Any
 from backends.base import Token
 from engine.budget import Memory
 from engine.encoding import Encoding
-from engine.errors import BadRequest, EngineStopped, GrusError, NumericalError, OutOfMemory, SlowConsumer
+from engine.errors import EngineStopped, GrusError, NumericalError, OutOfMemory, SlowConsumer
 from engine.faults import Faults
 from engine.flight import Flight
 from engine.joining import Joining
@@ -76,8 +76,6 @@ class Lane:
 
     def add(self, job: Job) -> None:
         try:
-            if job.id in self.jobs:
-                raise BadRequest(f"A request with the id {job.id} is running already.", "id")
             self.joining.check(job)
         except Exception as error:
             self._end(job, self._faults.wrapped(error))
@@ -112,7 +110,7 @@ class Lane:
         for task in self.tasks:
             task.fail(EngineStopped(reason))
         self.tasks.clear()
-        self.encoding.stop(EngineStopped(reason))
+        self.encoding.close(EngineStopped(reason))
         for job in list(self.jobs.values()):
             self.fail(job, EngineStopped(reason), keep=True)
         while self._settle():
@@ -330,8 +328,7 @@ class Lane:
 
     def _end(self, job: Job, error: GrusError | None) -> None:
         job.over = True
-        if self.jobs.get(job.id) is job:  # it may have been refused for having another's id
-            del self.jobs[job.id]
+        self.jobs.pop(job.id, None)  # not there yet, when it was refused
         now, tally = self._clock(), self._shared.tally
         self.last_used = now
         timings = job.timings(now)

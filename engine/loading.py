@@ -132,11 +132,17 @@ def pick_backend(options: LoadOptions) -> Backend:
         raise BackendUnavailable(str(error)) from None
 
 
+def fetch(name: str, options: LoadOptions) -> Path:
+    """Where a model's files lie, downloaded if they may be and were not here. Makes no array: any thread may do it."""
+    whole, _ = split_piece(name)
+    return resolve(whole, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
+
+
 def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | LoadedPart:
     """Load a folder, a GGUF file or a repository id, whatever kind of model it holds; `NAME#PIECE`: a part of it."""
     options = options or LoadOptions()
     whole, piece = split_piece(name)
-    folder = resolve(whole, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
+    folder = fetch(name, options)
     opened = open_model(folder)
     make = find_part(opened.config, piece)
     if make is None and piece:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from backends.base import Raw
 from engine.errors import ModelNotFound
+from engine.hub.snapshots import tokenizer_of
 from engine.text.builtin_templates import builtin_template
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
@@ -147,11 +148,19 @@ class OpenedGguf:
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        return self.file.tokenizer(None if self.file.has_tokenizer else self.file.path.parent)
+        return self.file.tokenizer(self._elsewhere)
+
+    @cached_property
+    def _elsewhere(self) -> Path | None:
+        """The folder that has the tokenizer, where the file holds none."""
+        path = self.file.path
+        return None if self.file.has_tokenizer else tokenizer_of(path) or path.parent
 
     @cached_property
     def template(self) -> ChatTemplate:
         sources = self.file.template_sources
+        if not sources and self._elsewhere is not None:
+            return ChatTemplate.from_folder(self._elsewhere, self.tokenizer, self.config)
         if not sources:
             builtin = builtin_template(str(self.config["model_type"]), self.tokenizer.id)
             sources = {"default": builtin} if builtin is not None else {}

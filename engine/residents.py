@@ -149,7 +149,10 @@ class Residents:
         self.pinned.discard(name)
         self._kept.pop(name, None)
         log.info("unloading %s", name)
-        lane.close()
+        try:
+            lane.close()
+        except Exception:  # a device that is broken may refuse even that; the others go on
+            log.exception("%s could not be closed properly", name)
 
     def forget_prefixes(self, name: str | None) -> Future[int]:
         """Memory is given back now, files are deleted soon. The answer is how many prefixes there were in both."""

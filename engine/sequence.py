@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.base import Slot, Snapshot, Token
+from engine.guesses import Guesser
 from engine.handle import RequestHandle
 from engine.output import Output, Piece
 from engine.pooling import Pool
@@ -23,7 +24,6 @@ from engine.types import FinishReason, Request, SamplingParams, Timings
 
 if TYPE_CHECKING:
     from engine.grammar import Constraint
-    from engine.speculation import Guesser
 
 _GAPS_KEPT = 4096
 

@@ -10,22 +10,29 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from engine.errors import EngineFault, GrusError
-
-if TYPE_CHECKING:
-    from engine.lane import Lane
 
 log = logging.getLogger("grus.engine")
 T = TypeVar("T")
 Work = Callable[[Any], Generator[None, None, T]]  # of the loaded model
 
 
-class Lanes(Protocol):
+class Place(Protocol):
+    """A loaded model, as work beside requests sees it: `engine.lane.Lane`."""
+
+    tasks: set[Task[Any]]  # that have begun: the model is in use
+
+    @property
+    def loaded(self) -> Any: ...
+    def touch(self) -> None: ...
+
+
+class Places(Protocol):
     """Where models are found."""
 
-    def lane(self, name: str) -> Lane:
+    def lane(self, name: str) -> Place:
         """Raises what loading raises, or Busy."""
 
 
@@ -48,6 +55,11 @@ class Task(Generic[T]):
         """Stop at the next point where the work lets others in. Harmless when it has ended."""
         self._cancelled = True
         self._wake()
+
+    @property
+    def forgone(self) -> bool:
+        """It was cancelled before it began."""
+        return self._cancelled and self._running is None
 
     # -- on the engine's thread
 
@@ -90,7 +102,7 @@ def wrapped(error: Exception) -> GrusError:
 class Tasks:
     """All tasks of an engine."""
 
-    def __init__(self, lanes: Lanes, busy: type[Exception]) -> None:
+    def __init__(self, lanes: Places, busy: type[Exception]) -> None:
         self._lanes = lanes
         self._busy = busy  # what `lane` raises while a model has no room until another one is idle
         self._queue: deque[Task[Any]] = deque()
@@ -107,6 +119,9 @@ class Tasks:
             task = self._queue.popleft()
             if task.future.done():  # its model was unloaded
                 continue
+            if task.forgone:  # no model is loaded for what nobody waits for
+                task.fail(CancelledError())
+                return True
             try:
                 lane = self._lanes.lane(task.model)
             except self._busy:

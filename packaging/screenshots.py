@@ -173,6 +173,20 @@ def chat(app: Any, window: Any) -> None:
     spin(app, 0.3)
 
 
+def talk(app: Any, window: Any) -> None:
+    """While a person asks something aloud."""
+    chat(app, window)
+    bar = window.pane("chat").talk_bar
+    bar.handsfree.saying = "And what if the part under the root is"
+    bar.handsfree._turn("listening")
+    for i in range(40):
+        bar.meter.show_level(abs(math.sin(i / 4.6)) * (0.4 + 0.6 * abs(math.sin(i / 14))))
+
+
+def end_talk(window: Any) -> None:
+    window.pane("chat").talk_bar.end()
+
+
 def settings_of_chat(app: Any, window: Any) -> None:
     chat(app, window)
     pane = window.pane("chat")
@@ -253,8 +267,10 @@ def shot(app: Any, window: Any, name: str) -> None:
 def main() -> int:
     from PySide6.QtWidgets import QApplication
 
+    from app.gui.hotkey import hotkey
     from app.main import close_desk
 
+    hotkey.system = lambda: "x11"  # as most people see it; nothing is grabbed, because no key is chosen
     IMAGES.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     for theme in ("light", "dark"):
@@ -262,6 +278,9 @@ def main() -> int:
             window = prepared(app, Path(folder), theme)
             chat(app, window)
             shot(app, window, f"chat-{theme}")
+            talk(app, window)
+            shot(app, window, f"talk-{theme}")
+            end_talk(window)
             settings_of_chat(app, window)
             shot(app, window, f"chat-settings-{theme}")
             close_settings(window)

@@ -21,7 +21,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "moonshine": (
         "Moonshine",
         dict(
-            hidden_size=48,
+            hidden_size=80,  # heads of 20, which are no whole registers, as the published ones of 36 and 52
             encoder_num_hidden_layers=3,
             decoder_num_hidden_layers=2,
             encoder_num_attention_heads=4,

@@ -12,7 +12,7 @@ from typing import Any
 
 import grus
 from app.commands.microphone import pieces
-from app.commands.options import add_where, load_options
+from app.commands.options import add_where, load_options, writable
 from engine.errors import BadRequest, GrusError
 from engine.pipelines.listening.captions import Captions
 from engine.pipelines.listening.transcript import FORMATS, write
@@ -54,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     several = len(options.files) > 1
     if several and options.output is not None and options.output.exists() and not options.output.is_dir():
         raise BadRequest(f"{options.output} is a file; several transcripts need a folder.")
+    if options.output is not None and not several:
+        writable(options.output)
     with grus.Ears(options.model, load_options(options)) as ears:
         if options.mic:
             return _captions(ears)
@@ -81,17 +83,19 @@ def _one(ears: grus.Ears, file: Path, options: argparse.Namespace, several: bool
         target.mkdir(parents=True, exist_ok=True)
         target = target / f"{file.stem}.{options.format}"
     fresh = target.with_name(target.name + ".part")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(target)
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(target)
+    except OSError as error:
+        raise BadRequest(f"{target} could not be written: {error.strerror or error}.", "output") from None
     print(f"{file.name} -> {target}", file=sys.stderr)
 
 
 def _captions(ears: grus.Ears) -> int:
     captions = Captions(ears.engine, ears.listener)
     shown = 0
-    print("Listening. Ctrl-C ends it.", file=sys.stderr)
     try:
-        for samples in pieces():
+        for samples in pieces(lambda: print("Listening. Ctrl-C ends it.", file=sys.stderr)):
             for caption in captions.feed(samples):
                 line = caption.segment.text
                 print(f"\r{line}{' ' * max(0, shown - len(line))}", end="\n" if caption.final else "", flush=True)

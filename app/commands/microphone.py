@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import soxr
 
 from engine.errors import BackendUnavailable
-from engine.media.sound import resampled
 
 RATE = 16_000
 _SECONDS = 0.1
 
 
-def pieces() -> Iterator[np.ndarray]:
-    """Until the caller stops. What was recorded while the caller was busy waits."""
+def pieces(begun: Callable[[], None] = lambda: None) -> Iterator[np.ndarray]:
+    """Until the caller stops. What was recorded while the caller was busy waits. `begun` is told when it records."""
     sounddevice = _library()
     waiting: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
     try:
@@ -30,9 +30,11 @@ def pieces() -> Iterator[np.ndarray]:
         )
     except (sounddevice.PortAudioError, ValueError) as error:
         raise BackendUnavailable(f"No microphone could be opened ({error}).") from None
+    convert = soxr.ResampleStream(own, RATE, 1, dtype="float32")  # carries its filter from piece to piece
     with stream:
+        begun()
         while True:
-            yield resampled(waiting.get(), own, RATE)
+            yield convert.resample_chunk(waiting.get())
 
 
 def _library() -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
 from engine.loading import LoadOptions
 from engine.starter import GUIDE, starter
@@ -24,6 +25,13 @@ def add_model(command: argparse.ArgumentParser, default: str | None = None) -> N
             "model", metavar="MODEL", nargs="?", default=default, help=f"{about} (default: {default}, which is in Grus)"
         )
     add_where(command)
+
+
+def writable(path: Path) -> Path:
+    """`path`, if a file can be made there: said before a model is loaded, not after an hour."""
+    if not path.parent.is_dir():
+        raise BadRequest(f"The folder {path.parent} does not exist.", "output")
+    return path
 
 
 def add_where(command: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from app.commands.options import (
     say_quantized,
 )
 from engine.errors import BadRequest
-from engine.hub.cache import REPO_ID
+from engine.hub.naming import parse
 from engine.starter import GUIDE, starter
 from engine.types import Failed, Text, Timings
 
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
 def _check_prompt(options: argparse.Namespace) -> None:
     """Of two words, only the prompt must be given; a lone model's name was hardly meant as the prompt."""
     lone = options.prompt
-    if options.model == GUIDE and (REPO_ID.fullmatch(lone) or starter(lone) or Path(lone).expanduser().is_dir()):
+    if options.model == GUIDE and (parse(lone) or starter(lone) or Path(lone).expanduser().is_dir()):
         raise BadRequest(f'Say what to ask, too: grus run {lone} "Why is the sky blue?"', "prompt")
 
 

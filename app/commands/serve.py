@@ -20,8 +20,8 @@ Serves models to every program on this machine, in the words of OpenAI, Anthropi
   grus serve --model small=./my-model --model large=Qwen/Qwen3-8B --port 9000
   grus serve --host 0.0.0.0 --api-key-file keys.txt
 
-Without --model the Guide is served, the tiny model that comes with Grus. The first model is loaded at once, others when they are first asked for. A request may also name any model that is
-whole in the cache. Every option can be given as a variable, GRUS_ and its name in capitals (GRUS_PORT=9000), or in a
+Without --model the two tiny models are served that come with Grus: guide answers, reader reads pages. The first model is loaded
+at once, others when they are first asked for. A request may also name any model that is whole in the cache. Every option can be given as a variable, GRUS_ and its name in capitals (GRUS_PORT=9000), or in a
 TOML file (port = 9000); the command line wins over the environment, and that over the file."""
 
 

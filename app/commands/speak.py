@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 import grus
-from app.commands.options import add_where, load_options
-from engine.errors import BackendUnavailable, BadRequest
+from app.commands.loudspeaker import opened
+from app.commands.options import add_where, load_options, writable
+from engine.errors import BadRequest
 from engine.media.soundfiles import FORMATS, encoded, format_of, write_file
 from engine.pipelines.speaking.saved import Voices
 from engine.pipelines.speaking.story import Wishes
@@ -75,7 +76,10 @@ def run(options: argparse.Namespace) -> int:
     silent = options.voices or (options.save_voice and not _given(options))
     text = None if silent else _text(options)
     if options.output is not None:
-        format_of(options.output)  # an unknown ending is said before anything is loaded
+        format_of(writable(options.output))  # what cannot be is said before anything is loaded
+    if options.clone is None and (options.save_voice is not None or options.clone_text is not None):
+        given = "--save-voice" if options.save_voice is not None else "--clone-text"
+        raise BadRequest(f"{given} goes with --clone, the recording of a voice.", "voice")
     with grus.Speaker(options.model, load_options(options)) as speaker:
         if options.voices:
             _list(speaker.voice.presets)
@@ -151,19 +155,7 @@ def _send(chunks: Iterator[np.ndarray], rate: int) -> int:
 
 
 def _play(chunks: Iterator[np.ndarray], rate: int) -> int:
-    try:
-        import sounddevice
-
-        stream = sounddevice.OutputStream(samplerate=rate, channels=1, dtype="float32")
-    except OSError:
-        raise BackendUnavailable(
-            "Playing needs PortAudio, which is not installed (Debian: apt install libportaudio2). "
-            "-o FILE writes the sound instead."
-        ) from None
-    except Exception as error:  # PortAudio's own kinds of error, which only its library knows
-        raise BackendUnavailable(
-            f"No loudspeaker could be opened ({error}). -o FILE writes the sound instead."
-        ) from None
+    stream = opened(rate)
     count = 0
     with stream:
         for chunk in chunks:

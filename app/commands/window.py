@@ -54,7 +54,6 @@ def window(options: argparse.Namespace) -> int:
 def _serve_instead(models: list[str], why: str) -> int:
     """The local server, with a line to try."""
     from app.commands.serve import serve_models
-    from app.guide import guide
 
     print(f"grus: {why} Serving models to programs on this machine instead.", file=sys.stderr)
-    return serve_models(models or [f"{name}={folder}" for name, folder in guide().items()])
+    return serve_models(models)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from app.bridge import Work
     from app.core import Core
     from app.gui.actions import Actions
+    from app.gui.hotkey.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.places import Places
     from app.gui.preferences import Preferences
@@ -39,4 +40,5 @@ class Desk:
     hand_over: Callable[[str, Sequence[Path]], Any] = lambda name, files: None  # files to another pane
     found: list[Callable[[str], list[tuple[str, Callable[[], Any]]]]] = field(default_factory=list)  # for the palette
     models_changed: Hook = field(default_factory=Hook)  # a model was added, removed, loaded or unloaded
+    hotkey: HotKey | None = None  # the key that brings the window to the front
     wiped: Hook = field(default_factory=Hook)  # everything that is remembered is about to go, or is gone: begin anew

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from app.gui.dragging import DragOut
 from app.gui.look import Look
 from app.gui.theme import GRID
 
@@ -36,6 +37,9 @@ class _Model(QAbstractListModel):
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own spelling)
         return 0 if parent.isValid() else len(self.items())
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return super().flags(index) | Qt.ItemFlag.ItemIsDragEnabled
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         item = self.items()[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
@@ -46,7 +50,7 @@ class _Model(QAbstractListModel):
 
 
 class ResultList(QListView):
-    """`chosen(item)`; `menu_wanted(item, where)`."""
+    """`chosen(item)`; `menu_wanted(item, where)`. With `drag` its items can be dragged out as files."""
 
     chosen = Signal(object)
     menu_wanted = Signal(object, QPoint)
@@ -59,6 +63,7 @@ class ResultList(QListView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
+        self.drag: DragOut | None = None
         self._model = _Model(items)
         self.setModel(self._model)
         self.painter = _Painter(look)
@@ -76,6 +81,10 @@ class ResultList(QListView):
 
     def refresh(self) -> None:
         self.viewport().update()
+
+    def startDrag(self, actions: Qt.DropAction) -> None:
+        if self.drag is not None:
+            self.drag.begin(self.currentIndex().data(_ITEM))
 
     def _menu(self, where: QPoint) -> None:
         item = self.indexAt(where).data(_ITEM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 _PATIENCE = 1000  # milliseconds
+_TOKEN = "XDG_ACTIVATION_TOKEN"  # a Wayland desktop gives it to who may come to the front: the start that a person made
 
 
 def name_for(data: Path) -> str:
@@ -24,7 +26,8 @@ def hand_over(name: str, files: Sequence[Path]) -> bool:
     socket.connectToServer(name)
     if not socket.waitForConnected(_PATIENCE):
         return False
-    message = json.dumps({"files": [str(file.resolve()) for file in files]}).encode() + b"\n"
+    token = os.environ.get(_TOKEN, "")
+    message = json.dumps({"files": [str(file.resolve()) for file in files], "token": token}).encode() + b"\n"
     socket.write(message)
     socket.waitForBytesWritten(_PATIENCE)
     # the first answers when it has read all: only then may this process end
@@ -68,7 +71,10 @@ class Reception(QObject):
         socket.write(b"ok\n")
         socket.flush()
         try:
-            files = [Path(name) for name in json.loads(line)["files"]]
+            told = json.loads(line)
+            files = [Path(name) for name in told["files"]]
+            if token := told.get("token"):
+                os.environ[_TOKEN] = str(token)  # Qt takes it from there when the window is raised
         except (ValueError, KeyError, TypeError):
             return
         self._take(files)

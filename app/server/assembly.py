@@ -15,11 +15,11 @@ from engine.engine import Engine
 from engine.errors import BadRequest, ConfigError
 from engine.hub.progress import TerminalBar
 from engine.hub.resolve import resolve
-from engine.loading import LoadedModel, LoadOptions, load_any, pick_backend, split_piece
+from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece
 from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.settings import Settings, memory_limit
-from engine.starter import GUIDE
+from engine.starter import starters
 
 _NAMED = re.compile(r"([\w.:-]+(?:/[\w.:-]+)?)=(.+)")
 
@@ -72,7 +72,7 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
     if folder is not None and not folder.is_dir():
         raise BadRequest(f"There is no folder {folder}.", "models_dir")
     if not named and folder is None:
-        named[GUIDE] = GUIDE
+        named = starters()
     return Catalogue(named, folder, options["cache_dir"])
 
 
@@ -82,14 +82,14 @@ def default_name(source: str) -> str:
     return path.resolve().name if path.exists() else source
 
 
-def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel | LoadedPart]:
-    """What loads a model's source. Only a model that was named at the start may be downloaded, and the codec that
+def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
+    """How a model's source is loaded. Only a model that was named at the start may be downloaded, and the codec that
     Orpheus models need."""
     named = {options["model_path"], CODEC, *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
     device = "cpu" if options["cpu"] else options["device"]
 
-    def load_source(source: str) -> LoadedModel | LoadedPart:
-        where = LoadOptions(
+    def of(source: str) -> LoadOptions:
+        return LoadOptions(
             backend=options["backend"],
             device=device,
             dtype=options["dtype"],
@@ -97,6 +97,16 @@ def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel | LoadedPa
             download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),
         )
+
+    return of
+
+
+def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel | LoadedPart]:
+    """What loads a model's source."""
+    of = load_options(options)
+
+    def load_source(source: str) -> LoadedModel | LoadedPart:
+        where = of(source)
         total = pick_backend(where).memory().total
         limit = memory_limit(options["gpu_memory_limit"], total)
         if source == options["model_path"]:
@@ -125,8 +135,14 @@ def _check_type(loaded: LoadedModel | LoadedPart, wanted: str) -> None:
 
 
 def make_service(options: Mapping[str, Any]) -> Service:
-    settings = engine_settings(options)
-    return Service(lambda load: Engine(load, settings), loader(options), catalogue(options), Meters())
+    settings, of = engine_settings(options), load_options(options)
+    return Service(
+        lambda load: Engine(load, settings),
+        loader(options),
+        catalogue(options),
+        Meters(),
+        fetch=lambda source: fetch(source, of(source)),
+    )
 
 
 def _ports(given: Sequence[str]) -> Iterator[int]:

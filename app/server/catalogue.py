@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import ModelNotFound
-from engine.hub.cache import REPO_ID, cached_models, find
+from engine.hub.cache import cached_models, find
+from engine.hub.naming import parse
+from engine.hub.snapshots import model_in
 
 LONGEST_NAME = 200
 
@@ -63,8 +65,8 @@ class Catalogue:
                     known.setdefault(path.name, self._known(path.name, str(path)))
         if self.use_cache:
             for model in cached_models(self.cache_dir):
-                if model.snapshot.complete:
-                    known.setdefault(model.repo, Known(model.repo, model.repo, int(model.modified)))
+                for name in model.names if model.snapshot.complete or model.quants else ():
+                    known.setdefault(name, Known(name, name, int(model.modified)))
         return list(known.values())
 
     def _in_folder(self, name: str) -> Known | None:
@@ -76,10 +78,11 @@ class Catalogue:
         return None
 
     def _in_cache(self, name: str) -> Known | None:
-        if not self.use_cache or len(name) > LONGEST_NAME or not REPO_ID.fullmatch(name):
+        named = parse(name) if self.use_cache and len(name) <= LONGEST_NAME else None
+        if named is None or named.revision:
             return None
-        snapshot = find(name, None, self.cache_dir)
-        if snapshot is None or not snapshot.complete:
+        snapshot = find(named.repo, None, self.cache_dir)
+        if snapshot is None or model_in(snapshot, named.quant) is None:
             return None
         return Known(name, name, int(snapshot.path.stat().st_mtime))
 
@@ -94,4 +97,6 @@ class Catalogue:
 def _holds_model(path: Path) -> bool:
     if path.suffix == ".gguf":
         return path.is_file()
-    return (path / "config.json").is_file() or (path.is_dir() and any(path.glob("*.gguf")))
+    # Spark-TTS keeps its language model in a folder of its own
+    configs = ("config.json", "LLM/config.json")
+    return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))

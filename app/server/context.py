@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
+from app.server import pages
 from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
@@ -23,6 +24,7 @@ from app.server.streaming import COMMENT, Stream, event, while_connected
 from app.server.thoughts import BoundThoughts
 from engine.errors import GrusError
 from engine.loading import LoadedModel
+from engine.pipelines.reading.reply import page_reply
 from engine.types import Picture
 
 log = logging.getLogger("grus.server")
@@ -61,12 +63,24 @@ class Server:
         size = sum(map(text_size, chat.messages)) + len(chat.prediction)
         self.check_prompt(size)
         served, model = await self.service.find(name)
+        if model.sight is not None and model.sight.strips is not None:
+            images = self.images.pages(pages.wanted(chat, served))
+            seen = await while_connected(request.receive, images, lambda: None)
+            return served, model, pages.prepared(chat, served, seen)
         if parts := parts_of(chat.messages):
             pictures = await self.look(parts, model, request)
             chat = replace(chat, messages=with_pictures(chat.messages, pictures))
         if size < LONG_PROMPT:
             return served, model, prepare(chat, model, served)
         return served, model, await asyncio.to_thread(prepare, chat, model, served)
+
+    def submit(self, prepared: Prepared) -> Running:
+        """Begin the reply."""
+        if not prepared.pages:
+            return self.service.submit(prepared.request, prepared.reader)
+        name, most = prepared.request.model, prepared.request.sampling.max_tokens
+        reply = page_reply(self.service.start, self.service.loaded[name], prepared.pages, most)
+        return self.service.follow(reply, name, prepared.reader)
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel, request: Request) -> list[Picture]:
         """What the model sees of a request's images; nothing is fetched any more once the client has gone."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from app.server.calls import FORCED, demanded_calls, strict_calls
 from app.server.errors import bad_request, unsupported
@@ -19,6 +19,9 @@ from engine.pipelines.prompt import with_text
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
 from engine.text.tools import ToolParser, parser_for
 from engine.types import Grammar, Request, SamplingParams
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 _RESERVED = frozenset(
@@ -55,6 +58,7 @@ class Prepared:
     reader: ReplyReader
     prompt: Prompt
     close: str = ""  # what ends this model's reasoning
+    pages: Sequence[Image] = ()  # instead of the request: pictures of pages to be read
 
 
 def prepare(conversation: Conversation, model: LoadedModel, name: str) -> Prepared:

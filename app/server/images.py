@@ -11,9 +11,9 @@ import base64
 import binascii
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from app.server.errors import bad_request, unsupported
 from app.server.fetching import MIB, Fetcher
@@ -24,7 +24,11 @@ from engine.media.image import SPELLED, decode_image
 from engine.types import Picture
 from engine.vision.sight import Sight
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 log = logging.getLogger("grus.server")
+T = TypeVar("T")
 Message: TypeAlias = Mapping[str, Any]
 
 MAX_IMAGE = 20 * MIB
@@ -60,19 +64,37 @@ class Images:
         self._fetcher = Fetcher(max_bytes=MAX_IMAGE, more_ports=settings.remote_image_ports)
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel) -> list[Picture]:
-        """One at a time, for they may be large."""
-        if model.sight is None:
+        """As a model that sees whole images does."""
+        sight = model.sight
+        if sight is None:
             raise unsupported(parts[0].param, f"The model {model.name} reads text only and does not see images.")
+        if sight.strips is not None:
+            raise unsupported(parts[0].param, f"The model {model.name} reads pages, in conversations alone.")
+        return await self._each(
+            parts, lambda data, part: _looked_at(data, part, sight), lambda pictures: _check_room(pictures, model)
+        )
+
+    async def pages(self, parts: Sequence[ImagePart]) -> list[Image]:
+        """The images themselves, for a model whose lines are cut out of them."""
+        return await self._each(parts, _opened)
+
+    async def _each(
+        self,
+        parts: Sequence[ImagePart],
+        make: Callable[[bytes, ImagePart], T],
+        check: Callable[[list[T]], None] = lambda made: None,
+    ) -> list[T]:
+        """One at a time, for they may be large."""
         if len(parts) > MAX_IMAGES:
             raise bad_request(f"The request holds {len(parts)} images; the most is {MAX_IMAGES}.", parts[0].param)
-        pictures: list[Picture] = []
+        made: list[T] = []
         at = 0
         try:
             async with asyncio.timeout(ALL_SECONDS):
                 for at, part in enumerate(parts):  # noqa: B007 - the handlers below tell which one it was
                     data = await self.read(part)
-                    pictures.append(await asyncio.to_thread(_looked_at, data, part, model.sight))
-                    _check_room(pictures, model)
+                    made.append(await asyncio.to_thread(make, data, part))
+                    check(made)
         except TimeoutError:
             raise bad_request(
                 f"The images took longer than {ALL_SECONDS:g} seconds to arrive.", parts[at].param
@@ -81,7 +103,7 @@ class Images:
             raise
         except BadRequest as error:
             raise bad_request(str(error), parts[at].param) from error
-        return pictures
+        return made
 
     async def read(self, part: ImagePart) -> bytes:
         """The image's bytes, whatever they are."""
@@ -168,11 +190,16 @@ def little_detail(detail: str | None, param: str) -> bool:
     return detail == "low"
 
 
-def _looked_at(data: bytes, part: ImagePart, sight: Sight) -> Picture:
+def _opened(data: bytes, part: ImagePart) -> Image:
     image = decode_image(data)
     if part.low:
         image.thumbnail((LOW_DETAIL, LOW_DETAIL))
-    elif (note := sight.note(image)) is not None:
+    return image
+
+
+def _looked_at(data: bytes, part: ImagePart, sight: Sight) -> Picture:
+    image = _opened(data, part)
+    if not part.low and (note := sight.note(image)) is not None:
         log.warning("%s: %s", part.param, note)
     return sight.prepare(image)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
-from app.server.service import Running
-from engine.types import Event
+from starlette.types import Receive
+
+from app.server.service import Running, Service
+from app.server.streaming import while_connected
+from engine.types import Event, Request
 
 
 class Together:
@@ -16,12 +19,33 @@ class Together:
     def __init__(self, runnings: Sequence[Running]) -> None:
         self.runnings = list(runnings)
 
+    @classmethod
+    def begin(cls, service: Service, requests: Sequence[Request]) -> Together:
+        """All of them, or none: where one is refused, those before it are cancelled."""
+        together = cls([])
+        try:
+            for request in requests:
+                together.runnings.append(service.submit(request))
+        except BaseException:
+            together.cancel()
+            raise
+        return together
+
     def cancel(self) -> None:
         for running in self.runnings:
             running.cancel()
 
     async def begun(self, patience: float) -> None:
         await self.runnings[0].begun(patience)
+
+    async def whole(self, receive: Receive, hear: Callable[[int, Event], object]) -> None:
+        """Hear everything to its end, unless one fails or the client goes away: then the others are cancelled."""
+
+        async def read() -> None:
+            async for number, event in self.events():
+                hear(number, event)
+
+        await while_connected(receive, read(), self.cancel)
 
     async def events(self) -> AsyncIterator[tuple[int, Event]]:
         """Events with the number of the request that they belong to, as they come. The first failure is raised."""

@@ -110,18 +110,28 @@ class Running:
 class Service:
     """One engine, the models it may load, and the facts about those that were loaded."""
 
-    def __init__(self, make_engine: MakeEngine, load: LoadModel, catalogue: Catalogue, meters: Meters) -> None:
-        """`load` reads the model at a path or repository id that the catalogue gave."""
+    def __init__(
+        self,
+        make_engine: MakeEngine,
+        load: LoadModel,
+        catalogue: Catalogue,
+        meters: Meters,
+        fetch: Callable[[str], object] = lambda source: None,
+    ) -> None:
+        """`load` reads the model at a path or repository id that the catalogue gave. It runs on the engine's thread, where
+        all replies are made: what it would have to wait for is brought before by `fetch`, on the thread of who asks."""
         self.catalogue = catalogue
         self.log_prompts = False
         self.meters = meters
         self._load = load
+        self._fetch = fetch
         self._models: dict[str, Any] = {}
         self._beside: set[str] = set()  # what served models need beside them, by a name that no client can say
         self._guard = threading.Lock()
         # by event loop too: a server that is started again has a new one
         self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
         self._running: set[Running] = set()
+        self._sounds: dict[str, Callable[[], None]] = {}  # how voices and transcriptions are stopped, by request id
         self.engine = make_engine(self._loaded_for_engine)
 
     def _loaded_for_engine(self, name: str) -> Loaded:
@@ -158,7 +168,7 @@ class Service:
     async def find(self, name: str | None, kind: Kind = "text") -> tuple[str, LoadedModel]:
         """The served name and the facts of a model of this kind, loaded if it was not. Raises ModelNotFound."""
         found, loaded = await self.find_any(name)
-        need(kind, found, loaded.config)
+        need(kind, found, loaded)
         return found, cast(LoadedModel, loaded)
 
     async def find_any(self, name: str | None) -> tuple[str, Loaded]:
@@ -168,14 +178,18 @@ class Service:
         if loaded is None:
             turn = (asyncio.get_running_loop(), known.name)
             async with self._loading.setdefault(turn, asyncio.Lock()):
-                if known.name not in self._models:
-                    await asyncio.to_thread(self.engine.load, known.name)
-                loaded = self._models[known.name]
+                while (loaded := self._models.get(known.name)) is None:  # it may be unloaded at the same moment
+                    await asyncio.to_thread(self._bring, known.name)
         return known.name, loaded
+
+    def _bring(self, name: str) -> None:
+        if name not in self._models:
+            self._fetch(self.catalogue.look_up(name).source)
+        self.engine.load(name)
 
     def load_now(self, name: str) -> Any:
         """The same for those who may wait, before the server listens."""
-        self.engine.load(name)
+        self._bring(name)
         return self._models[name]
 
     def known(self, name: str | None) -> Known:
@@ -194,9 +208,11 @@ class Service:
 
     async def unload(self, name: str) -> None:
         known = self.known(name)
+        gone = self._models.get(known.name)
         await asyncio.to_thread(self.engine.unload, known.name)
         with self._guard:
-            self._models.pop(known.name, None)
+            if self._models.get(known.name) is gone:  # else it has been loaded again meanwhile
+                self._models.pop(known.name, None)
 
     async def keep(self, name: str, seconds: float | None) -> None:
         """Unload the model when it was unused for so long; None: when its room is needed."""
@@ -209,8 +225,12 @@ class Service:
     def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
         if self.log_prompts:
             log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
-        running = Running(self.start(request), reader or ReplyReader(), self.meters, self._running.discard)
-        running.model = request.model
+        return self.follow(self.start(request), request.model, reader or ReplyReader())
+
+    def follow(self, handle: Handle, model: str, reader: ReplyReader) -> Running:
+        """A reply that is being made, for a client."""
+        running = Running(handle, reader, self.meters, self._running.discard)
+        running.model = model
         self._running.add(running)
         return running
 
@@ -232,7 +252,17 @@ class Service:
         found = [running for running in self._running.copy() if id is None or running.id == id]
         for running in found:
             running.cancel()
-        return len(found)
+        sounds = [stop for sound, stop in self._sounds.copy().items() if id is None or sound == id]
+        for stop in sounds:
+            stop()
+        return len(found) + len(sounds)
+
+    def sound_begins(self, id: str, stop: Callable[[], None]) -> None:
+        """A voice or a transcription: from now on `abort` stops it."""
+        self._sounds[id] = stop
+
+    def sound_ends(self, id: str) -> None:
+        self._sounds.pop(id, None)
 
     def engine_settings(self) -> dict[str, Any]:
         settings = getattr(self.engine, "settings", None)

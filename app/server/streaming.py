@@ -104,16 +104,18 @@ class Stream(Response):
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, T], cancel: Callable[[], None]) -> T:
-    """The result of `work`, unless the client goes away first: then `cancel`, and ClientGone."""
+    """The result of `work`, unless the client goes away first: ClientGone. Where there is no result, for whatever reason,
+    `cancel` is called: what the work left behind would go on for nobody."""
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
         raise ClientGone
+    except BaseException:
+        cancel()
+        raise
     finally:
-        if not task.done():
-            cancel()
         for future in (task, gone):
             future.cancel()
         await asyncio.gather(task, gone, return_exceptions=True)

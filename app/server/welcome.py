@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any
 
 from app.server.kinds import kind_of
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from engine.loading import LoadedModel, gigabytes
-from engine.starter import GUIDE
+from engine.starter import GUIDE, PAGE, READER
+
+_HEADER = "-H 'Content-Type: application/json'"
+_AUTH = " -H 'Authorization: Bearer YOUR_KEY'"
+_STARTERS = {
+    GUIDE: "comes with Grus and knows only Grus; --model Qwen/Qwen3-0.6B serves a bigger one",
+    READER: "comes with Grus and reads printed English; loaded when it is first asked for",
+}
 
 
 def page(service: Service, settings: ServerSettings, port: int) -> str:
@@ -18,9 +26,8 @@ def page(service: Service, settings: ServerSettings, port: int) -> str:
     facts = list(service.loaded.values())
     for model in facts:
         lines += [f"  {label:<9} {value}" for label, value in _model(model)]
-    if GUIDE in service.loaded:
-        lines.append(f"  {'guide':<9} comes with Grus and knows only Grus; --model Qwen/Qwen3-0.6B serves a bigger one")
-    others = [name for name in service.catalogue.named if name not in service.loaded]
+    lines += [f"  {name:<9} {_STARTERS[name]}" for name in service.catalogue.named if name in _STARTERS]
+    others = [name for name in service.catalogue.named if name not in {*service.loaded, *_STARTERS}]
     if others:
         lines.append(f"  {'on demand':<9} {', '.join(others)}")
     lines += [f"  {'key':<9} {_key(settings)}", f"  {'docs':<9} {address}/docs"]
@@ -49,13 +56,25 @@ def _curl(address: str, service: Service, key: bool) -> list[str]:
     name = service.catalogue.default
     loaded = service.loaded.get(name or "")
     body: dict[str, Any]
-    if loaded is not None and kind_of(loaded.config) == "speech":
+    if loaded is not None and kind_of(loaded.config, loaded.folder) == "speech":
         path, body = "/v1/audio/speech -o hello.mp3", {"input": "Hello"}
     else:
-        path, body = "/v1/chat/completions", {"messages": [{"role": "user", "content": "Hello"}]}
+        said = "What can you do?" if name == GUIDE else "Hello"
+        path, body = "/v1/chat/completions", {"messages": [{"role": "user", "content": said}]}
     told = json.dumps({"model": name or "NAME", **body})
-    auth = " -H 'Authorization: Bearer YOUR_KEY'" if key else ""
+    lines = [f"  curl {address}{path} {_HEADER}{_AUTH if key else ''} \\", f"    -d '{told}'"]
+    if READER in service.catalogue.named and PAGE.is_file():
+        lines += ["", "A page, read by the Reader:", "", *_page(address, key)]
+    return lines
+
+
+def _page(address: str, key: bool) -> list[str]:
+    """The picture goes through a pipe, for it is too long for an argument."""
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,PAGE"}}
+    before, after = json.dumps({"model": READER, "messages": [{"role": "user", "content": [image]}]}).split("PAGE")
     return [
-        f"  curl {address}{path} -H 'Content-Type: application/json'{auth} \\",
-        f"    -d '{told}'",
+        f"  (printf '{before}'; base64 < {shlex.quote(str(PAGE))} | tr -d '\\n'; printf '{after}') |",
+        f"    curl {address}/v1/chat/completions {_HEADER}{_AUTH if key else ''} -d @-",
+        "",
+        f"The same without the server: grus read {shlex.quote(str(PAGE))}",
     ]

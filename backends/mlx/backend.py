@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import mlx.core as mx
 import psutil
 
-from backends.base import KV, BackendMissing, DeviceMemory, DType, Foreign, MemorySpec, Model, Raw, Weight
+from backends.base import (
+    KV,
+    BackendMissing,
+    Brief,
+    DeviceMemory,
+    DType,
+    Foreign,
+    KVSpec,
+    MemorySpec,
+    Model,
+    Raw,
+    Step,
+    Weight,
+)
+from backends.brief import PlainBrief
 from backends.mlx.kv import MlxKV
 from backends.mlx.linear import AnyLinear, make_experts, make_linear
 from backends.mlx.load import from_raw
@@ -20,7 +34,7 @@ from backends.mlx.signal import SignalOps
 
 
 class Ops(TextOps, SignalOps):
-    """All of `backends.base.Ops`."""
+    """All of `backends.ops.Ops`."""
 
 
 class MlxBackend:
@@ -60,6 +74,9 @@ class MlxBackend:
     def runner(self, model: Model, kv: KV) -> MlxRunner:
         assert isinstance(kv, MlxKV)
         return MlxRunner(model, kv, self.ops)
+
+    def brief(self, layers: Callable[[Step], mx.array], specs: Sequence[KVSpec], longest: int) -> Brief:
+        return PlainBrief(self.ops, layers)
 
     def memory(self) -> DeviceMemory:
         if self.device == "cpu":

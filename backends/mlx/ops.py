@@ -19,6 +19,8 @@ from backends.mlx.sample import Drawn, sample
 
 DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
 
+BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
+
 
 def _fused(fn: Callable[..., mx.array]) -> Callable[..., mx.array]:
     """One kernel for an elementwise function; f32 inside, the first argument's dtype outside."""
@@ -41,7 +43,7 @@ def _as(x: mx.array, dtype: mx.Dtype) -> mx.array:
 
 
 class TextOps:
-    """Implements `backends.base.Ops` but for its signal part."""
+    """Implements `backends.ops.Ops` but for its signal part."""
 
     def __init__(self, device: str, dtype: DType) -> None:
         self.device = device
@@ -116,8 +118,8 @@ class TextOps:
 
     # -- activations
 
-    def swiglu(self, x: mx.array) -> mx.array:
-        gate, up = mx.split(x, 2, axis=-1)
+    def swiglu(self, x: mx.array, gate_last: bool = False) -> mx.array:
+        gate, up = mx.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
         return _gated_silu(gate, up)
 
     def silu(self, x: mx.array) -> mx.array:
@@ -237,6 +239,18 @@ class TextOps:
 
     def sample(self, logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, Drawn]:
         return sample(logits, params)
+
+    def choose(
+        self, logits: mx.array, noise: mx.array, random: mx.array, temperature: float, top_k: int, top_p: float
+    ) -> mx.array:
+        values, ids = self.topk(logits, top_k)
+        if temperature <= 0 or not logits.shape[0]:
+            return ids[:, 0]
+        p = mx.softmax((values - values[:, :1]) / temperature, axis=-1)
+        p = mx.where(mx.cumsum(p, axis=-1) - p < top_p, p, 0.0)
+        mass = mx.cumsum(p, axis=-1)
+        at = (mass <= noise[:, None] * mass[:, -1:] * BELOW_ONE).sum(-1, keepdims=True)
+        return mx.where(random != 0, mx.take_along_axis(ids, at, axis=1)[:, 0], ids[:, 0])
 
     def all_reduce(self, x: mx.array) -> mx.array:
         return x

@@ -24,8 +24,16 @@ def out_length(length: int, kernel: int, stride: int, padding: int, dilation: in
     return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
 
 
+def _wavy(x: mx.array, rate: mx.array, size: mx.array) -> mx.array:
+    wave = mx.sin(x * rate)
+    return x + wave * wave * size
+
+
+_snake = mx.compile(_wavy, shapeless=True)
+
+
 class SignalOps:
-    """The signal operations of `backends.base.Ops`."""
+    """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: mx.array, transposed: bool = False) -> mx.array:
         """`[out, *kernel, in / groups]`; transposed `[out / groups, kernel, in]`, whose groups only the call knows."""
@@ -84,6 +92,29 @@ class SignalOps:
             return mx.zeros((x.shape[0], height, width, w.shape[0]), x.dtype)
         y = mx.conv2d(x, w, stride, padding, 1, groups)
         return y if b is None else y + b
+
+    def stream_weight(self, w: mx.array, b: mx.array) -> tuple[mx.array, mx.array]:
+        return self.conv_weight(w), b
+
+    def stream_conv(
+        self,
+        x: mx.array,
+        weight: tuple[mx.array, mx.array],
+        before: mx.array | None,
+        *,
+        dilation: int = 1,
+        snake: tuple[mx.array, mx.array] | None = None,
+        add: mx.array | None = None,
+    ) -> tuple[mx.array, mx.array]:
+        w, b = weight
+        keep = (w.shape[1] - 1) * dilation
+        if snake is not None:
+            x = _snake(x, *snake)
+        if before is None:
+            before = mx.zeros((x.shape[0], keep, x.shape[2]), x.dtype)
+        x = mx.concatenate([before, x], axis=1)
+        y = self.conv1d(x, w, b, dilation=dilation)
+        return y if add is None else y + add, x[:, x.shape[1] - keep :]
 
     def batch_norm(self, x: mx.array, mean: mx.array, var: mx.array, w: mx.array, b: mx.array, eps: float) -> mx.array:
         scale = w.astype(mx.float32) * mx.rsqrt(var.astype(mx.float32) + eps)

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import gc
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 import torch
 from torch import Tensor
 
-from backends.base import KV, BackendMissing, DeviceMemory, DType, Foreign, Linear, MemorySpec, Model, Raw, Weight
+from backends.base import (
+    KV,
+    BackendMissing,
+    Brief,
+    DeviceMemory,
+    DType,
+    Foreign,
+    KVSpec,
+    Linear,
+    MemorySpec,
+    Model,
+    Raw,
+    Step,
+    Weight,
+)
+from backends.torch.brief import TorchBrief
 from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
 from backends.torch.linear import make_experts, make_linear
@@ -20,10 +35,11 @@ from backends.torch.ops import DTYPES
 from backends.torch.recorded import RecordedOps
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
+from backends.torch.triton import blocks as triton
 
 
 class Ops(RecordedOps, SignalOps):
-    """All operations of `backends.base.Ops`."""
+    """All operations of `backends.ops.Ops`."""
 
 
 class TorchBackend:
@@ -42,7 +58,7 @@ class TorchBackend:
 
     @property
     def blocks(self) -> bool:
-        return self._place.type == "cpu" and library.available()
+        return library.available() if self._place.type == "cpu" else triton.available()
 
     def tensor(self, raw: Raw, dtype: DType | None = None) -> Tensor:
         return tensor(raw, DTYPES[dtype or self.dtype], self._place)
@@ -60,6 +76,9 @@ class TorchBackend:
         if not isinstance(kv, TorchKV):
             raise TypeError("this backend's runner needs a KV store of this backend")
         return TorchRunner(model, kv, self.ops)
+
+    def brief(self, layers: Callable[[Step], Tensor], specs: Sequence[KVSpec], longest: int) -> Brief:
+        return TorchBrief(self.ops, layers, specs, longest)
 
     def memory(self) -> DeviceMemory:
         if self._place.type == "cuda":

@@ -23,6 +23,7 @@ from backends.plan import Group, Plan, Span
 from backends.torch import delta
 from backends.torch.kv import States, TorchKV
 from backends.torch.slab import Slab, places_of
+from backends.torch.upload import upload
 
 
 @dataclass
@@ -96,8 +97,8 @@ class TorchCache:
     def _places_of(self, group: Group, heads: int) -> Tensor:
         places = self._places.get((group.capacity, heads))
         if places is None:
-            rows = torch.tensor(group.rows, device=self.device)
-            positions = torch.tensor([span.past for span in group.spans], device=self.device)
+            rows = upload(torch.tensor(group.rows), self.device)
+            positions = upload(torch.tensor([span.past for span in group.spans]), self.device)
             places = self._places[group.capacity, heads] = places_of(rows, positions, heads, group.capacity)
         return places
 

@@ -23,6 +23,7 @@ from backends.torch import delta
 from backends.torch.graph import Captured
 from backends.torch.kv import TorchKV
 from backends.torch.slab import places_of
+from backends.torch.upload import upload_columns
 
 LARGEST = 64  # a batch beyond it is bound by its products, not by launches
 
@@ -109,16 +110,20 @@ class DecodeGraphs:
             self._recordings.clear()
             self._version = self.kv.version
 
-        def column(values: list[int], fill: int, dtype: torch.dtype = torch.int64) -> Tensor:
-            return torch.tensor(values + [fill] * (padded - len(values)), dtype=dtype).to(ids.device)
+        def column(values: list[int], fill: int) -> list[int]:
+            return values + [fill] * (padded - len(values))
 
         past = [span.past for span in plan.spans]
-        inputs = (
-            F.pad(ids, (0, padded - plan.total)),
-            column(plan.pos.tolist(), 0, torch.int32),
-            column(past, 0),
-            column([span.slot.place.state for span in plan.spans], junk),
+        columns = upload_columns(
+            [
+                column(plan.pos.tolist(), 0),
+                column(past, 0),
+                column([span.slot.place.state for span in plan.spans], junk),
+            ],
+            torch.int64,
+            ids.device,
         )
+        inputs = (F.pad(ids, (0, padded - plan.total)), columns[0].to(torch.int32), columns[1], columns[2])
         recording = self._recordings.get((capacity, padded))
         if recording is None:
             # recording runs the step: rows beyond a sequence's end may be written to, states may not

@@ -21,6 +21,7 @@ from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
 from backends.torch.kernels.rowwise import TYPES as ROW_TYPES
 from backends.torch.load import mapped, tensor
+from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 
 
 class Matrix(Protocol):
@@ -152,7 +153,7 @@ def make_linear(
     parts: Sequence[Weight], biases: Sequence[Raw | None], dtype: torch.dtype, device: torch.device
 ) -> Linear:
     bias = [None if b is None else tensor(b, dtype, device) for b in biases]
-    if _for_kernels(parts):
+    if device.type == "cpu" and _for_kernels(parts):
         return kernels.linear(parts, bias, dtype, _quant(parts))
     if device.type == "cpu" and dtype == torch.float32 and all(map(_lies_as_floats, parts)) and library.available():
         return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias)
@@ -161,7 +162,7 @@ def make_linear(
 
 
 def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device) -> Linear:
-    if _for_kernels(parts[0]):
+    if device.type == "cpu" and _for_kernels(parts[0]):
         return kernels.experts(parts, dtype, _quant(parts[0]))
     if len(parts) == 1 and len(parts[0][0].shape) == 3:
         lists = [[_stored(part)[e] for part in parts[0]] for e in range(parts[0][0].shape[0])]
@@ -189,22 +190,22 @@ def _quant(parts: Sequence[Weight]) -> str | None:
     return next((part.quant for part in parts if isinstance(part, Dense) and part.quant), None)
 
 
-def _stored(weight: Weight) -> Tensor | Packed:
+def _stored(weight: Weight) -> Tensor | Packed | StoredBlocks:
     """As the file has it: on the CPU, mapped, in two or three axes."""
     if isinstance(weight, Dense):
         return mapped(weight.data)
     if isinstance(weight, Affine):
         return Packed(mapped(weight.packed), mapped(weight.scales), mapped(weight.biases), weight.bits, weight.group)
     if isinstance(weight, Blocks):
-        raise BackendMissing(
-            f"{weight.data.name}: GGUF weights ({weight.type}) need the CPU kernels, which are not here."
-        )
+        return StoredBlocks.of(weight)
     raise BackendMissing(f"torch has no linear for {type(weight).__name__} weights.")
 
 
-def _made(stored: Tensor | Packed, dtype: torch.dtype, device: torch.device) -> Matrix:
+def _made(stored: Tensor | Packed | StoredBlocks, dtype: torch.dtype, device: torch.device) -> Matrix:
     if isinstance(stored, Packed):
         return AffineMatrix(stored.to(device), dtype)
+    if isinstance(stored, StoredBlocks):
+        return BlockMatrix(stored.to(device), dtype)
     return DenseMatrix(stored.to(device=device, dtype=dtype))
 
 
@@ -219,10 +220,14 @@ def _merged(parts: Sequence[Matrix], biases: Sequence[Tensor | None]) -> Stack:
     whole: Matrix
     dense = [p for p in parts if isinstance(p, DenseMatrix)]
     affine = [p for p in parts if isinstance(p, AffineMatrix)]
+    blocks = [p for p in parts if isinstance(p, BlockMatrix)]
     if len(dense) == len(parts):
         whole = DenseMatrix(torch.cat([p.w for p in dense]))
     elif len(affine) == len(parts) and len({(p.stored.bits, p.stored.group) for p in affine}) == 1:
         whole = AffineMatrix(Packed.cat([p.stored for p in affine]), affine[0].dtype)
+    elif len(blocks) == len(parts) and len({p.stored.kind for p in blocks}) == 1:
+        stored = StoredBlocks(torch.cat([p.stored.data for p in blocks]), blocks[0].stored.kind, blocks[0].shape[1])
+        whole = BlockMatrix(stored, blocks[0].dtype)
     else:
         return Stack(parts, biases)
     if all(b is None for b in biases):

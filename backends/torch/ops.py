@@ -18,9 +18,10 @@ from torch import Tensor
 
 from backends.base import DType, Rope, Sampling
 from backends.torch.graph import captured
-from backends.torch.kernels import fused, library
+from backends.torch.kernels import choose, fused, library
 from backends.torch.sample import Drawn, draw
 
+BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
 FEW = 1 << 16  # numbers that one thread normalizes before torch's threads would have begun
 
 DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
@@ -37,7 +38,7 @@ class Angles:
 
 
 class TextOps:
-    """See `backends.base.Ops` for what each operation means."""
+    """See `backends.ops.Ops` for what each operation means."""
 
     def __init__(self, device: torch.device, dtype: DType) -> None:
         self.device = device
@@ -134,10 +135,10 @@ class TextOps:
 
     # ------------------------------------------------------------------------------------------------- element by element
 
-    def swiglu(self, x: Tensor) -> Tensor:
-        if x.dtype == torch.float32 and self._small(x):
+    def swiglu(self, x: Tensor, gate_last: bool = False) -> Tensor:
+        if x.dtype == torch.float32 and self._small(x) and not gate_last:
             return fused.swiglu(x)
-        gate, up = x.chunk(2, -1)
+        gate, up = reversed(x.chunk(2, -1)) if gate_last else x.chunk(2, -1)
         return F.silu(gate).mul_(up)
 
     def silu(self, x: Tensor) -> Tensor:
@@ -250,6 +251,21 @@ class TextOps:
     def sample(self, logits: Tensor, params: Sequence[Sampling]) -> tuple[Tensor, Drawn]:
         drawn = draw(logits, params)
         return drawn.ids, drawn
+
+    def choose(
+        self, logits: Tensor, noise: Tensor, random: Tensor, temperature: float, top_k: int, top_p: float
+    ) -> Tensor:
+        if choose.takes(logits):
+            return choose.draw(logits, noise.float(), random, temperature, top_k, top_p)
+        values, ids = self.topk(logits, top_k)
+        first = ids[:, 0].to(torch.int32)
+        if temperature <= 0 or not logits.shape[0]:
+            return first
+        p = torch.softmax((values - values[:, :1]) / temperature, -1)
+        p = torch.where(p.cumsum(-1) - p < top_p, p, 0.0)
+        mass = p.cumsum(-1)
+        at = (mass <= noise[:, None] * mass[:, -1:] * BELOW_ONE).sum(-1, keepdim=True)
+        return torch.where(random != 0, ids.gather(1, at)[:, 0].to(torch.int32), first)
 
     def all_reduce(self, x: Tensor) -> Tensor:
         return x

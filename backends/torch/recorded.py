@@ -8,7 +8,7 @@ the model goes on being run operation by operation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import KVSpec, Model, Rope, Step
+from backends.base import CrossSpec, KVSpec, Model, Rope, Slot, StateSpec, Step
 from backends.plan import Plan
 from backends.torch.kernels.formats import PANEL
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear, Noted
@@ -104,7 +104,7 @@ class Recorder:
 
     TOKENS = 7919  # a number that no width is mistaken for
 
-    def __init__(self, width: int, specs: list[KVSpec]) -> None:
+    def __init__(self, width: int, specs: list[KVSpec | CrossSpec]) -> None:
         self.specs = specs
         self.lines: list[Line] = []
         self.widths = [width]
@@ -144,18 +144,25 @@ class Recorder:
         self._write(Do.ADD_NORM, [x, residual], [out, total], w=self.weights(w), eps=eps)
         return total, out
 
-    def swiglu(self, x: Symbol) -> Symbol:
+    def layer_norm(self, x: Symbol, w: Tensor, b: Tensor | None, eps: float) -> Symbol:
+        out = self._new(x.shape[-1])
+        self._write(Do.LAYER_NORM, [x], [out], w=self.weights(w), w2=self.weights(b), eps=eps)
+        return out
+
+    def swiglu(self, x: Symbol, gate_last: bool) -> Symbol:
         half = x.shape[-1] // 2
         out = self._new(half)
         products = [line for line in self.lines[-2:] if line.what is Do.MULTIPLY and line.writes == [x.register]]
         matrices = [line.fields["matrix"] for line in products]
         whole = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
-        if whole or (len(products) == 2 and alike(*matrices)):  # the product itself writes what is gated
+        if not gate_last and (
+            whole or (len(products) == 2 and alike(*matrices))
+        ):  # the product itself writes what is gated
             del self.lines[-len(products) :]
             up = {} if whole else {"up": matrices[1]}
             self._write(Do.GATE, [Symbol(self, products[0].reads[0], ())], [out], matrix=matrices[0], **up)
         else:
-            self._write(Do.SWIGLU, [x], [out])
+            self._write(Do.SWIGLU, [x], [out], at=half if gate_last else 0)
         return out
 
     def add(self, x: Symbol, y: Symbol) -> Symbol:
@@ -178,7 +185,7 @@ class Recorder:
         if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
             raise NotRecorded("attention of heads that are not one projection's")
         f, spec = q.fields, self.specs[layer]
-        if (f["kv_heads"], f["dim"]) != (spec.heads, spec.dim):
+        if not isinstance(spec, KVSpec) or (f["kv_heads"], f["dim"]) != (spec.heads, spec.dim):
             raise NotRecorded("heads unlike the memory's")
         self._write(Do.HEADS, [q.source], [q.source], layer=layer, **f)
         out = self._new(f["heads"] * f["dim"])
@@ -186,10 +193,18 @@ class Recorder:
         self._write(Do.ATTEND, [q.source], [out], layer=layer, scale=scale, window=spec.window or 0, **sizes)
         return Symbol(self, out.register, (self.TOKENS, f["heads"], f["dim"]))
 
-    def cross(self, *_: Any) -> NoReturn:
-        raise NotRecorded("cross attention")
+    def cross(self, layer: int, q: Symbol, scale: float) -> Symbol:
+        spec, (_, heads, dim) = self.specs[layer], q.shape
+        if not isinstance(spec, CrossSpec) or dim != spec.dim:
+            raise NotRecorded("heads unlike the encoder's")
+        out = self._new(heads * dim)
+        self._write(Do.CROSS, [q], [out], layer=layer, scale=scale, heads=heads, kv_heads=spec.heads, dim=dim)
+        return Symbol(self, out.register, q.shape)
 
-    conv = delta = cross
+    def conv(self, *_: Any) -> NoReturn:
+        raise NotRecorded("recurrent states")
+
+    delta = conv
 
 
 def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
@@ -244,16 +259,23 @@ class RecordedOps(TextOps):
             return x.recorder.add_norm(x, residual, w, eps)
         return super().add_rms_norm(x, residual, w, eps)
 
-    def swiglu(self, x: Any) -> Any:
-        return x.recorder.swiglu(x) if isinstance(x, Symbol) else super().swiglu(x)
+    def layer_norm(self, x: Any, w: Tensor | None, b: Tensor | None, eps: float) -> Any:
+        if isinstance(x, Symbol) and w is not None:
+            return x.recorder.layer_norm(x, w, b, eps)
+        return super().layer_norm(x, w, b, eps)
+
+    def swiglu(self, x: Any, gate_last: bool = False) -> Any:
+        return x.recorder.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)
 
 
 class RecordedModel:
     """One model on one store, recorded. Made by `record`."""
 
-    def __init__(self, program: Program, ropes: list[Rope], kv: TorchKV, ops: TextOps) -> None:
-        self.program, self.ropes, self.kv, self.ops = program, ropes, kv, ops
-        self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [layers, 2]
+    def __init__(self, recording: Recording, kv: TorchKV, ops: TextOps) -> None:
+        self.program, self.ropes, self.kv, self.ops = recording.program, recording.ropes, kv, ops
+        self._own = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)]
+        self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
+        self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [own, 2]
         self._version = -1
 
     def run(self, plan: Plan, x: Tensor, pos: Tensor) -> Tensor:
@@ -261,11 +283,13 @@ class RecordedModel:
         if self._version != self.kv.version:
             self._slabs.clear()
             self._version = self.kv.version
-        spans = np.array([(s.start, len(s), s.past, s.slot.capacity) for s in plan.spans], np.int64)
+        spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.spans], np.int64)
         memory = np.empty((len(self.kv.specs), len(plan.spans), 2), np.int64)
         for i, span in enumerate(plan.spans):
             base, row_bytes = self._slab(span.slot.capacity)
-            np.add(base, span.slot.place.row * row_bytes, out=memory[:, i])
+            memory[self._own, i] = base + span.slot.place.row * row_bytes
+            if self._crossed:
+                memory[self._crossed, i], spans[i, 4] = self._heard(span.slot)
         angles: list[Tensor] = []
         for rope in self.ropes:
             turned: Angles = self.ops.angles(pos, rope)
@@ -275,28 +299,53 @@ class RecordedModel:
     def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray]:
         found = self._slabs.get(capacity)
         if found is None:
-            pairs = [self.kv.slabs[capacity][layer] for layer in range(len(self.kv.specs))]
+            pairs = [self.kv.slabs[capacity][layer] for layer in self._own]
             planes = [[slab.planes[0] for slab in pair] for pair in pairs]
             addresses = np.array([[plane.data_ptr() for plane in pair] for pair in planes], np.int64)
             rows = np.array([[plane.stride(0) * plane.itemsize for plane in pair] for pair in planes], np.int64)
             found = self._slabs[capacity] = (addresses, rows)
         return found
 
+    def _heard(self, slot: Slot) -> tuple[np.ndarray, int]:
+        """Where a sequence's encoder keys and values lie, `[crossed, 2]`, and how many there are."""
+        pairs = [self.kv.cross_of(slot, layer) for layer in self._crossed]
+        lengths = {part.shape[1] for pair in pairs for part in pair}
+        if len(lengths) != 1 or 0 in lengths:
+            raise ValueError(
+                f"slot {slot.id} has no encoder keys, or not of one length, in every layer: put them first"
+            )
+        return np.array([[k.data_ptr(), v.data_ptr()] for k, v in pairs], np.int64), lengths.pop()
+
 
 def record(model: Model, kv: TorchKV, ops: TextOps, width: int) -> RecordedModel | None:
     """None where the model, or the form in which its memory is kept, is not what the kernels run."""
-    specs = [spec for spec in kv.specs if isinstance(spec, KVSpec)]
+    specs = [spec for spec in kv.specs if not isinstance(spec, StateSpec)]
     if kv.dtype != torch.float32 or len(specs) != len(kv.specs) or not kv.plain:
         return None
-    if any(spec.dim % PANEL or spec.v_dim not in (None, spec.dim) for spec in specs):
+    recording = watch(model, specs, width)
+    return None if recording is None else RecordedModel(recording, kv, ops)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What watching gave: the program, and the ropes whose angles it is to be given."""
+
+    program: Program
+    ropes: list[Rope]
+
+
+def watch(call: Callable[[Step], Any], specs: Sequence[KVSpec | CrossSpec], width: int) -> Recording | None:
+    """`call` as a program over inputs `[tokens, width]`; None where it does what no instruction stands for."""
+    if any(spec.dim < PANEL for spec in specs):
         return None
-    recorder = Recorder(width, specs)
-    call: Callable[[Step], Any] = model
+    if any(spec.v_dim not in (None, spec.dim) for spec in specs if isinstance(spec, KVSpec)):
+        return None
+    recorder = Recorder(width, list(specs))
     try:
         hidden = call(Step(recorder.x, Positions(recorder), recorder))
     except NotRecorded:
         return None
     if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
         return None
-    program = Program(recorder.lines, recorder.widths, hidden.register, [*recorder.keep, model])
-    return RecordedModel(program, recorder.ropes, kv, ops)
+    program = Program(recorder.lines, recorder.widths, hidden.register, [*recorder.keep, call])
+    return Recording(program, recorder.ropes)

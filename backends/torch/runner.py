@@ -24,6 +24,7 @@ from backends.torch.kv import TorchKV
 from backends.torch.ops import TextOps
 from backends.torch.recorded import RecordedModel, record
 from backends.torch.sample import Drawn, draw
+from backends.torch.upload import upload
 
 
 class TorchRunner:
@@ -47,7 +48,7 @@ class TorchRunner:
                 hidden, logits = self.graphs.run(plan, self._ids(plan, self._held(plan)))
                 self._sample(plan, hidden, pending, logits)
             else:
-                x, pos = self._inputs(plan), torch.from_numpy(plan.pos).to(self.ops.device)
+                x, pos = self._inputs(plan), upload(torch.from_numpy(plan.pos), self.ops.device)
                 if self._may_record:
                     self._may_record = False
                     self._recorded = record(self.model, self.kv, self.ops, x.shape[1])
@@ -94,10 +95,13 @@ class TorchRunner:
         return made.to(dtype)
 
     def _ids(self, plan: Plan, held: Tensor | None) -> Tensor:
-        ids = torch.from_numpy(plan.ids).to(self.ops.device)
-        if held is not None:
-            ids[plan.held] = held
-        return ids
+        ids = upload(torch.from_numpy(plan.ids), self.ops.device)
+        if held is None:
+            return ids
+        if len(plan.held) == len(ids):
+            return held.to(ids.dtype)
+        at = upload(torch.tensor(plan.held), self.ops.device)
+        return ids.index_copy(0, at, held.to(ids.dtype))
 
     def _held(self, plan: Plan) -> Tensor | None:
         """The next inputs of sequences whose last token may not be on the host: ids `[n]`, or embeddings `[n, D]`."""
@@ -109,7 +113,12 @@ class TorchRunner:
                 raise ValueError(f"slot {slot.id} has no sampled token to go on from: give its ids")
         sources = [self._last[slot.id] for slot in slots]
         if all(source is sources[0][0] for source, _ in sources):
-            return sources[0][0][[row for _, row in sources]]
+            whole, rows = sources[0][0], [row for _, row in sources]
+            return (
+                whole
+                if rows == list(range(len(whole)))
+                else whole.index_select(0, upload(torch.tensor(rows), whole.device))
+            )
         return torch.stack([source[row] for source, row in sources])
 
     # -- outputs
@@ -123,7 +132,7 @@ class TorchRunner:
             return
         picked = hidden
         if len(plan.picked) < plan.total:
-            at = torch.from_numpy(plan.picked).to(hidden.device)
+            at = upload(torch.from_numpy(plan.picked), hidden.device)
             picked = hidden.index_select(0, at)
             logits = None if logits is None else logits.index_select(0, at)
         if logits is None:
@@ -135,7 +144,7 @@ class TorchRunner:
             return
         chosen = picked
         if len(plan.sampled) != len(plan.picked):
-            at = torch.from_numpy(plan.sampled).to(hidden.device)
+            at = upload(torch.from_numpy(plan.sampled), hidden.device)
             logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
         with self.span("sample"):
             drawn = pending.drawn = draw(logits, plan.samplings)

@@ -18,6 +18,7 @@ from torch import Tensor
 from backends.base import Sampling
 from backends.penalties import additive_entries, repetition_entries
 from backends.torch.kernels import choose
+from backends.torch.upload import upload_columns
 
 PREFIX = 256  # how much of the order is looked at before all of it is
 UNREACHABLE = 2.0  # a bound on probability mass that rounding cannot reach: the filter is off
@@ -118,19 +119,20 @@ class _Settings:
     """The parameters of some rows as columns."""
 
     def __init__(self, params: Sequence[Sampling], device: torch.device) -> None:
-        def column(values: Sequence[float]) -> Tensor:
-            return torch.tensor(values, dtype=torch.float32, device=device)[:, None]
-
         self.any_k = any(p.top_k for p in params)
         self.any_p = any(p.top_p < 1 for p in params)
         self.any_min = any(p.min_p > 0 for p in params)
         self.any_typical = any(p.typical_p < 1 for p in params)
-        self.temperature = column([p.temperature for p in params])
-        self.noise = column([p.noise for p in params])
-        self.top_k = column([p.top_k or float("inf") for p in params])
-        self.top_p = column([p.top_p if p.top_p < 1 else UNREACHABLE for p in params])
-        self.min_p = column([p.min_p for p in params])
-        self.typical_p = column([p.typical_p if p.typical_p < 1 else UNREACHABLE for p in params])
+        columns = [
+            [p.temperature for p in params],
+            [p.noise for p in params],
+            [p.top_k or float("inf") for p in params],
+            [p.top_p if p.top_p < 1 else UNREACHABLE for p in params],
+            [p.min_p for p in params],
+            [p.typical_p if p.typical_p < 1 else UNREACHABLE for p in params],
+        ]
+        whole = upload_columns(columns, torch.float32, device)[..., None]
+        self.temperature, self.noise, self.top_k, self.top_p, self.min_p, self.typical_p = whole
         self.typical = self.typical_p <= 1
         self.filtered = (self.top_k < float("inf")) | (self.top_p <= 1) | (self.min_p > 0) | self.typical
 

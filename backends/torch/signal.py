@@ -8,11 +8,15 @@ no state. An input too short for a kernel gives a result of length zero, where t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from backends.torch.kernels import library
+from backends.torch.kernels.conv import ConvWeight
 
 # Below this the summed squared windows count as "no frame reaches here".
 SILENT = 1e-11
@@ -58,8 +62,21 @@ def spread_product(x: Tensor, w: Tensor, b: Tensor | None, stride: int) -> Tenso
     return whole if b is None else whole + b
 
 
+@dataclass(frozen=True)
+class StreamWeight:
+    """Of a convolution over a stream: for torch's kernels, or packed for our own."""
+
+    w: Tensor | None
+    b: Tensor | None
+    packed: ConvWeight | None
+
+
+def _together(rows: list[Tensor]) -> Tensor:
+    return rows[0][None] if len(rows) == 1 else torch.stack(rows)
+
+
 class SignalOps:
-    """The signal operations of `backends.base.Ops`."""
+    """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: Tensor, transposed: bool = False) -> Tensor:
         """Torch wants `[in, out / groups, ...]` for a transposed kernel too, so both forms stay as they come."""
@@ -119,6 +136,39 @@ class SignalOps:
         if height == 0 or width == 0:
             return x.new_zeros(x.shape[0], height, width, w.shape[0])
         return channels_last(F.conv2d(channels_first(x), w, b, stride, padding, 1, groups))
+
+    def stream_weight(self, w: Tensor, b: Tensor) -> StreamWeight:
+        plain = w.device.type == "cpu" and w.dtype == torch.float32 and library.available()
+        return StreamWeight(None, None, ConvWeight(w, b)) if plain else StreamWeight(self.conv_weight(w), b, None)
+
+    def stream_conv(
+        self,
+        x: Tensor,
+        weight: StreamWeight,
+        before: Tensor | None,
+        *,
+        dilation: int = 1,
+        snake: tuple[Tensor, Tensor] | None = None,
+        add: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        if weight.packed is not None:
+            made = [
+                weight.packed(
+                    x[i], None if before is None else before[i], dilation, snake, None if add is None else add[i]
+                )
+                for i in range(x.shape[0])
+            ]
+            return _together([y for y, _ in made]), _together([after for _, after in made])
+        if snake is not None:
+            wave = torch.sin(x * snake[0])
+            x = x + wave * wave * snake[1]
+        assert weight.w is not None
+        keep = (weight.w.shape[3] - 1) * dilation
+        if before is None:
+            before = x.new_zeros(x.shape[0], keep, x.shape[2])
+        x = torch.cat((before, x), 1)
+        y = self.conv1d(x, weight.w, weight.b, dilation=dilation)
+        return y if add is None else y + add, x[:, x.shape[1] - keep :]
 
     def batch_norm(self, x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float) -> Tensor:
         scale = w.float() * torch.rsqrt(var.float() + eps)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import WeightsError
+from engine.hub.gguf_files import gguf_models, missing_of
 from engine.weights.safetensors import INDEX, SINGLE, missing_shards, read_index
 
 DEFAULT_REVISION = "main"
@@ -39,10 +40,16 @@ class CachedModel:
     snapshot: Snapshot
     nbytes: int  # on disk, of all revisions
     modified: float  # seconds since the epoch
+    quants: tuple[str, ...] = ()  # of one that holds GGUF files alone: those that are whole
 
     @property
     def repo(self) -> str:
         return self.snapshot.repo
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be asked for by: several quantizations go by names of their own."""
+        return tuple(f"{self.repo}:{quant}" for quant in self.quants) if len(self.quants) > 1 else (self.repo,)
 
 
 def cache_folder(explicit: str | Path | None = None) -> Path:
@@ -76,13 +83,13 @@ def cached_models(cache_dir: str | Path | None = None) -> list[CachedModel]:
     for folder in sorted(root.glob("models--*")) if root.is_dir() else []:
         repo = folder.name.removeprefix("models--").replace("--", "/")
         snapshot = find(repo, None, cache_dir) or _newest(repo, folder)
-        if snapshot is None:
+        if snapshot is None or _tokenizer_alone(folder, snapshot.path):
             continue
         # Snapshots link to blobs, and blobs may be links themselves: count what they lead to, once.
         entries = (entry for part in ("blobs", "snapshots") for entry in (folder / part).rglob("*"))
         files = {entry.resolve() for entry in entries if entry.is_file()}
         nbytes = sum(file.stat().st_size for file in files)
-        models.append(CachedModel(snapshot, nbytes, snapshot.path.stat().st_mtime))
+        models.append(CachedModel(snapshot, nbytes, snapshot.path.stat().st_mtime, tuple(whole_quants(snapshot.path))))
     return models
 
 
@@ -108,6 +115,29 @@ def _newest(repo: str, folder: Path) -> Snapshot | None:
         return None
     path = max(paths, key=lambda p: p.stat().st_mtime)
     return Snapshot(repo, path.name, path, tuple(_missing(path)))
+
+
+def whole_quants(snapshot: Path) -> list[str]:
+    """Quantizations of a snapshot that holds GGUF files alone, those whose shards are all there; else nothing."""
+    files = files_of(snapshot)
+    if any(name.endswith(kind) for name in files for kind in WEIGHT_KINDS if kind != ".gguf"):
+        return []
+    return [kind for kind, parts in gguf_models(files).items() if not missing_of(parts)]
+
+
+def files_of(snapshot: Path) -> list[str]:
+    return sorted(entry.relative_to(snapshot).as_posix() for entry in snapshot.rglob("*") if entry.is_file())
+
+
+def _tokenizer_alone(folder: Path, snapshot: Path) -> bool:
+    """What was fetched for a GGUF file without a tokenizer is no model, nor one that was cut off."""
+    names = files_of(snapshot)
+    model = ("config.json", "params.json", INDEX)
+    return (
+        bool(names)
+        and not any(name.endswith(WEIGHT_KINDS) or name.rpartition("/")[2] in model for name in names)
+        and not any(folder.glob("blobs/*.part"))
+    )
 
 
 def _missing(path: Path) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,12 @@ from typing import Any
 from engine.errors import GrusError, ModelNotFound, Offline
 from engine.hub import library
 from engine.hub.blobs import fetch_blob
-from engine.hub.cache import DEFAULT_REVISION, cache_folder, repo_folder
+from engine.hub.cache import DEFAULT_REVISION, Snapshot, cache_folder, repo_folder
+from engine.hub.gguf_files import gguf_models
+from engine.hub.naming import Named, parse
 from engine.hub.progress import Progress, size
-from engine.hub.selection import wanted
+from engine.hub.selection import tokenizer_files, wanted
+from engine.hub.snapshots import model_in, needs_tokenizer
 
 _WORKERS = 4
 _INTERVAL = 0.1  # seconds between two reports of progress
@@ -32,13 +35,53 @@ def offline_wanted() -> bool:
 
 
 def download(
-    repo: str, revision: str | None = None, cache_dir: str | Path | None = None, progress: Progress | None = None
+    model: str, revision: str | None = None, cache_dir: str | Path | None = None, progress: Progress | None = None
 ) -> Path:
-    """Bring a repository's model files into the cache, as far as they are not there yet. Returns the snapshot.
+    """Bring a repository's model files into the cache, as far as they are not there yet, and a tokenizer for a GGUF file
+    that holds none. `model` may name a quantization (`owner/name-GGUF:Q8_0`). Returns what is to be opened.
 
     The revision's name points to the new snapshot only when that is whole: a download that was cut off leaves an
     older snapshot in use.
     """
+    named = parse(model)
+    if named is None:
+        raise ModelNotFound(f"{model!r} is not the id of a repository.")
+    repo, quant = named.repo, named.quant
+
+    def choose(names: Sequence[str]) -> list[str]:
+        files = wanted(names, quant)
+        if not files and quant and (there := list(gguf_models(names))):
+            raise ModelNotFound(f"{repo} has no {quant}. It has: {', '.join(there)}.")
+        return files
+
+    snapshot = _bring(repo, revision or named.revision, cache_dir, choose, progress)
+    path = model_in(snapshot, quant) or snapshot.path
+    if path.is_file() and needs_tokenizer(path):
+        _bring_tokenizer(named, cache_dir)
+    return path
+
+
+def _bring_tokenizer(named: Named, cache_dir: str | Path | None) -> None:
+    """From the repository that a GGUF file was made from."""
+    if named.base is None:
+        raise ModelNotFound(
+            f"{named.repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. "
+            "Put a tokenizer.json beside the file."
+        )
+    try:
+        _bring(named.base, None, cache_dir, tokenizer_files, None)
+    except ModelNotFound as error:
+        raise ModelNotFound(f"{named.repo} holds no tokenizer, and {named.base} gives none: {error}") from error
+
+
+def _bring(
+    repo: str,
+    revision: str | None,
+    cache_dir: str | Path | None,
+    choose: Callable[[Sequence[str]], list[str]],
+    progress: Progress | None,
+) -> Snapshot:
+    """The files that `choose` picks of a repository's names."""
     if offline_wanted():
         raise Offline(f"{repo} is not on this machine and HF_HUB_OFFLINE is set, so it cannot be downloaded.")
     hub = library.hub()
@@ -49,7 +92,7 @@ def download(
     except Exception as error:
         raise explained(error, repo, revision) from error
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-    sizes = {name: sizes[name] for name in wanted(sizes)}
+    sizes = {name: sizes[name] for name in choose(list(sizes))}
     if not sizes or info.sha is None:
         raise ModelNotFound(f"{repo} holds no model files.")
     storage = repo_folder(repo, folder)
@@ -68,7 +111,7 @@ def download(
     _Transfer(sizes, fetch).run(progress)
     if revision != info.sha:
         _point(storage / "refs" / revision, info.sha)
-    return snapshot
+    return Snapshot(repo, info.sha, snapshot)
 
 
 class _Stopped(BaseException):

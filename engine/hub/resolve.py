@@ -1,5 +1,5 @@
-"""From what a person types to a folder or file: a path, a model that comes with Grus, or a repository id that is cached
-or can be downloaded.
+"""From what a person types to a folder or file: a path, a model that comes with Grus, or the name of a repository that is
+cached or can be downloaded.
 """
 
 from __future__ import annotations
@@ -7,18 +7,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.errors import ModelNotFound, Offline
-from engine.hub.cache import REPO_ID, Snapshot, cache_folder, find
+from engine.hub.cache import Snapshot, cache_folder, find, whole_quants
 from engine.hub.download import download as fetch
+from engine.hub.naming import parse
 from engine.hub.progress import Progress
+from engine.hub.snapshots import model_in, needs_tokenizer
 from engine.starter import GUIDE, starter
 
 
 def resolve(
     model: str, cache_dir: str | Path | None = None, download: bool = True, progress: Progress | None = None
 ) -> Path:
-    """A starter by its name; a folder or file as it is; `owner/name[@revision]` from the cache, else downloaded.
+    """A starter by its name; a folder or file as it is; `owner/name[@revision][:QUANT]` from the cache, else downloaded.
 
-    A model that is whole in the cache is used without asking the network.
+    A model that is whole in the cache is used without asking the network. Of GGUF files, the path of one is returned.
     """
     own = starter(model)
     if own is not None:
@@ -26,21 +28,22 @@ def resolve(
     path = Path(model).expanduser()
     if model and path.exists():
         return path
-    repo, at, revision = model.partition("@")
-    if not REPO_ID.fullmatch(repo) or (at and not revision):
+    named = parse(model)
+    if named is None:
         raise ModelNotFound(
-            f"{model!r} is neither a folder or file here, nor a repository id like owner/name or owner/name@revision. "
-            f"The model that comes with Grus is called {GUIDE}."
+            f"{model!r} is neither a folder or file here, nor a repository id like owner/name, owner/name@revision or "
+            f"owner/name-GGUF:Q8_0. The model that comes with Grus is called {GUIDE}."
         )
-    snapshot = find(repo, revision or None, cache_dir)
-    if snapshot is not None and snapshot.complete:
-        return snapshot.path
+    snapshot = find(named.repo, named.revision, cache_dir)
+    here = model_in(snapshot, named.quant) if snapshot is not None else None
+    if here is not None and not (download and here.is_file() and needs_tokenizer(here)):
+        return here
     if not download:
         raise ModelNotFound(
             f"{model} is not here: there is no such folder or file, and {_cached(snapshot, cache_dir)}."
         )
     try:
-        return fetch(repo, revision or None, cache_dir, progress)
+        return fetch(model, named.revision, cache_dir, progress)
     except Offline as error:
         if snapshot is None:
             raise
@@ -50,5 +53,8 @@ def resolve(
 def _cached(snapshot: Snapshot | None, cache_dir: str | Path | None) -> str:
     if snapshot is None:
         return f"the cache {cache_folder(cache_dir)} does not have it"
+    if snapshot.complete:
+        quants = ", ".join(whole_quants(snapshot.path))
+        return f"the cached copy in {snapshot.path} " + (f"has only {quants}" if quants else "has no GGUF files")
     names = ", ".join(snapshot.missing[:5]) + (", ..." if len(snapshot.missing) > 5 else "")
     return f"the cached copy in {snapshot.path} lacks {names}"

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from engine.errors import BadRequest, ModelNotFound, Offline
 from engine.hub import library
-from engine.hub.cache import REPO_ID
 from engine.hub.download import explained, offline_wanted
+from engine.hub.gguf_files import chosen, gguf_models, kind_of
+from engine.hub.naming import parse
 from engine.hub.selection import wanted
 
 _T = TypeVar("_T")
 _PATIENCE = 15.0  # seconds
 _FIELDS = ("downloads", "likes", "pipeline_tag", "gated")
-_GGUF_KIND = re.compile(r"(?:^|[-._])((?:IQ|Q)\d[A-Z0-9_]*|BF16|F16|F32)(?=[-._])", re.IGNORECASE)
 _NAMED_BITS = re.compile(r"(\d)[-_]?bit|int(\d)", re.IGNORECASE)
 
 
@@ -48,11 +48,16 @@ class Facts:
     architecture: str  # its model_type
     parameters: int
     commit: str
+    others: tuple[str, ...] = ()  # of a GGUF repository: its other quantizations, as `repo:QUANT`
 
 
 def search(words: str, limit: int = 30) -> list[Found]:
-    """Most downloaded first. An exact `owner/name` is found too, whatever the search thinks of it."""
+    """Most downloaded first. For `owner/name:QUANT`, what is found of that name goes by the quantization too."""
     words = words.strip()
+    named = parse(words)
+    quant = named.quant if named else None
+    if named and quant:
+        words = named.repo
     if not words:
         raise BadRequest("Type what to search for: a model's name, or who made it.")
 
@@ -64,24 +69,29 @@ def search(words: str, limit: int = 30) -> list[Found]:
             address, params=params, headers=hub.utils.build_hf_headers(), timeout=_PATIENCE
         )
         hub.utils.hf_raise_for_status(answer)
-        return [_found(model) for model in answer.json()]
+        found = [_found(model) for model in answer.json()]
+        return [replace(one, repo=f"{one.repo}:{quant}") if quant and one.repo == words else one for one in found]
 
     return _asked(ask, "", "main")
 
 
 def facts(repo: str, revision: str | None = None) -> Facts:
     """Raises ModelNotFound for a repository without a model, and Offline without a network."""
-    if not REPO_ID.fullmatch(repo):
+    named = parse(repo)
+    if named is None:
         raise ModelNotFound(f"{repo!r} is not the id of a repository.")
+    plain, revision = named.repo, revision or named.revision
 
     def ask(hub: Any) -> Any:
-        return hub.HfApi().model_info(repo, revision=revision, files_metadata=True, timeout=_PATIENCE)
+        return hub.HfApi().model_info(plain, revision=revision, files_metadata=True, timeout=_PATIENCE)
 
-    info = _asked(ask, repo, revision or "main")
+    info = _asked(ask, plain, revision or "main")
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-    names = wanted(sizes)
+    names = wanted(sizes, named.quant)
     if not any(name.endswith((".safetensors", ".gguf", ".bin", ".pt", ".pth")) for name in names):
         raise ModelNotFound(f"{repo} holds no model files.")
+    models = gguf_models(sizes) if any(name.endswith(".gguf") for name in names) else {}
+    taken = chosen(models, named.quant)
     config: Mapping[str, Any] = info.config or {}
     return Facts(
         repo=repo,
@@ -94,14 +104,15 @@ def facts(repo: str, revision: str | None = None) -> Facts:
         architecture=str(config.get("model_type") or _of_gguf(info, "architecture") or ""),
         parameters=int(getattr(info.safetensors, "total", 0) or _of_gguf(info, "total") or 0),
         commit=str(info.sha or ""),
+        others=tuple(f"{plain}:{kind}" for kind in models if kind != taken),
     )
 
 
 def quantization_of(repo: str, names: list[str], config: Mapping[str, Any], dtypes: Mapping[str, int]) -> str:
     """From the surest to the vaguest: a GGUF's file name, the config, the repository's name, the kinds of tensors."""
     for name in names:
-        if name.endswith(".gguf") and (kind := _GGUF_KIND.search(name)):
-            return kind[1].upper()
+        if name.endswith(".gguf") and (kind := kind_of(name)):
+            return kind
     for key in ("quantization", "quantization_config"):
         told = config.get(key)
         if isinstance(told, Mapping) and told.get("bits"):

@@ -6,22 +6,33 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from engine.hub.cache import WEIGHT_KINDS
+from engine.hub.gguf_files import chosen, gguf_models
 
 _SETTINGS = ("*.json", "*.yaml", "*.jinja", "*.txt", "*.model", "*.tiktoken")
 _NEVER = ("original/*", "onnx/*", "openvino/*", ".*", "*/.*", "training_args.bin", "optimizer.*", "*_optimizer.*")
-# A GGUF repository holds one model a dozen times; the usual trade of size against quality comes first.
-_GGUF_CHOICE = ("Q4_K_M", "Q4_K_S", "Q4_0", "Q5_K_M", "Q6_K", "Q8_0", "BF16", "F16")
+_TOKENIZER = (
+    "tokenizer*.json", "*.model", "vocab.*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
+    "chat_template*", "generation_config.json",
+)  # fmt: skip
 
 
-def wanted(names: Iterable[str]) -> list[str]:
-    """The files to download, in the repository's order."""
+def wanted(names: Iterable[str], quant: str | None = None) -> list[str]:
+    """The files to download, in the repository's order. `quant`: of its GGUF models this one; nothing where it has none."""
     names = [name for name in names if not any(fnmatchcase(name, pattern) for pattern in _NEVER)]
-    chosen = {name for name in names if any(fnmatchcase(name, pattern) for pattern in _SETTINGS)}
-    chosen.update(_weights(names))
-    for folder in _models_beside(names):
-        if not any(name in chosen and name.endswith(WEIGHT_KINDS) and _folder(name) == folder for name in names):
-            chosen.update(_weights([name for name in names if _folder(name) == folder]))
-    return [name for name in names if name in chosen]
+    picked = {name for name in names if any(fnmatchcase(name, pattern) for pattern in _SETTINGS)}
+    weights = _gguf(names, quant) if quant else _weights(names)
+    if quant and not weights:
+        return []
+    picked.update(weights)
+    for folder in _models_beside(names) if not quant else []:
+        if not any(name in picked and name.endswith(WEIGHT_KINDS) and _folder(name) == folder for name in names):
+            picked.update(_weights([name for name in names if _folder(name) == folder]))
+    return [name for name in names if name in picked]
+
+
+def tokenizer_files(names: Iterable[str]) -> list[str]:
+    """Of a repository's files those that turn text into tokens and conversations into text."""
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in _TOKENIZER)]
 
 
 def _models_beside(names: list[str]) -> list[str]:
@@ -42,11 +53,13 @@ def _weights(names: list[str]) -> list[str]:
 
 def _one_copy(weights: list[str]) -> list[str]:
     if weights[0].endswith(".gguf"):
-        models = [name for name in weights if "mmproj" not in name.lower()] or weights
-        for quantization in _GGUF_CHOICE:
-            if matching := [name for name in models if f"-{quantization}" in f"-{name.upper()}".replace(".", "-")]:
-                return matching
-        return models[:1] if "-of-" not in models[0] else models
+        return _gguf(weights) or weights
     if any(name.startswith("model") for name in weights):
         return [name for name in weights if not name.startswith("consolidated")]  # the same weights, other names
     return weights
+
+
+def _gguf(names: list[str], quant: str | None = None) -> list[str]:
+    models = gguf_models(names)
+    kind = chosen(models, quant)
+    return models[kind] if kind else []

@@ -5,39 +5,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from engine.errors import UnreadableFile
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from engine.media.page import PageImage
 
 Source: TypeAlias = Any  # a path, the bytes of a file, a PIL image, or an array [H, W], [H, W, 3] or [H, W, 4]
-Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom in pixels of the page
 
 DOTS = 200  # an inch: what a PDF's pages are drawn at. Print of 8 points is then 12 pixels high without its tails
-
-
-@dataclass(frozen=True)
-class Written:
-    """A word that a file carries as text."""
-
-    text: str
-    bounds: Bounds
-
-
-@dataclass(frozen=True)
-class PageImage:
-    """One page: upright, RGB."""
-
-    image: Image
-    dots: float | None = None  # an inch, where the file says so
-    notes: tuple[str, ...] = ()  # what was done to the pixels, for people
-    words: tuple[Written, ...] | None = None  # a text layer, where there is one and it was asked for
 
 
 class Document(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.errors import PasswordNeeded, UnreadableFile
 from engine.media.image import MAX_PIXELS
-from engine.media.pages import Bounds, PageImage, Written
+from engine.media.page import Bounds, PageImage, Written
 
 _ONE_AT_A_TIME = threading.RLock()
 _POINTS = 72  # an inch

@@ -16,7 +16,7 @@ import psutil
 
 from engine.errors import BadRequest, UnreadableFile
 from engine.media.image import FORMATS, MAX_PIXELS, as_rgb, webp_size
-from engine.media.pages import PageImage
+from engine.media.page import PageImage
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -35,13 +35,23 @@ class Audio:
         return len(self.samples) / self.rate
 
 
+class _Forwards(soundfile.SoundFile):
+    """Read from its beginning to its end and never otherwise: soundfile would else look for a place after each block, which
+    a FLAC stream does not have whose header was written before its length was known."""
+
+    def seekable(self) -> bool:
+        return False
+
+
 def read_sound(source: Path | str | bytes, rate: int, *, most: float = MOST_SECONDS) -> Audio:
     """A file, or a file's bytes. Raises BadRequest for what is no sound, and for a sound of no length."""
     name = "The sound" if isinstance(source, bytes) else str(source)
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise BadRequest(f"{name} is not a file.", "file")
+    if not (len(source) if isinstance(source, bytes) else Path(source).stat().st_size):
+        raise BadRequest(f"{name} is empty.", "file")
     try:
-        with soundfile.SoundFile(io.BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
+        with _Forwards(io.BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
             return _read(file, name, rate, most)
     except soundfile.LibsndfileError as error:
         raise BadRequest(

@@ -87,8 +87,10 @@ def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str)
         if not count:
             raise BadRequest("There was nothing to speak.", "input")
         fresh.replace(path)
+    except OSError as error:
+        raise BadRequest(f"{path} could not be written: {error.strerror or error}.", "output") from None
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             fresh.unlink()
     return count
 

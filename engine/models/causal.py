@@ -17,58 +17,68 @@ Past = dict[Any, Any]  # layer -> what it keeps
 
 
 class CausalConv:
-    """A convolution that sees only what came before. `stride` is 1."""
+    """A convolution that sees only what came before. `stride` is 1; `snake` is what its input goes through first."""
 
-    def __init__(self, w: View, inp: int, out: int, kernel: int, dilation: int = 1, groups: int = 1) -> None:
+    def __init__(
+        self, w: View, inp: int, out: int, kernel: int, dilation: int = 1, snake: SnakeBeta | None = None
+    ) -> None:
         self.ops: Ops = w.backend.ops
-        self.dilation, self.groups, self.keep = dilation, groups, (kernel - 1) * dilation
-        self.w = self.ops.conv_weight(w.tensor("weight", (out, inp // groups, kernel), "f32"))
-        self.b = w.tensor("bias", (out,), "f32")
+        self.dilation, self.snake = dilation, None if snake is None else snake.pair
+        self.w = self.ops.stream_weight(w.tensor("weight", (out, inp, kernel), "f32"), w.tensor("bias", (out,), "f32"))
+
+    def __call__(self, x: Array, past: Past, add: Array | None = None) -> Array:
+        y, past[self] = self.ops.stream_conv(
+            x, self.w, past.get(self), dilation=self.dilation, snake=self.snake, add=add
+        )
+        return y
+
+
+class CausalDepthwise:
+    """The same for each channel alone."""
+
+    def __init__(self, w: View, dim: int, kernel: int) -> None:
+        self.ops: Ops = w.backend.ops
+        self.dim, self.keep = dim, kernel - 1
+        self.w = self.ops.conv_weight(w.tensor("weight", (dim, 1, kernel), "f32"))
+        self.b = w.tensor("bias", (dim,), "f32")
 
     def __call__(self, x: Array, past: Past) -> Array:
-        if self.keep:
-            x = before(self.ops, self, x, past, self.keep)
-        return self.ops.conv1d(x, self.w, self.b, dilation=self.dilation, groups=self.groups)
+        if self in past:
+            x = self.ops.cat([past[self], x], 1)
+        else:
+            x = self.ops.pad(x, ((0, 0), (self.keep, 0), (0, 0)))
+        past[self] = x[:, x.shape[1] - self.keep :]
+        return self.ops.conv1d(x, self.w, self.b, groups=self.dim)
 
 
 class CausalTransposed:
-    """An upsampling by `stride`. What an input spreads beyond its own outputs falls on those of the next ones."""
+    """An upsampling by `stride`: what an input spreads beyond its own outputs falls on those of the next ones. So it is a
+    convolution that writes the `stride` outputs of a position side by side."""
 
-    def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int) -> None:
-        self.ops: Ops = w.backend.ops
-        self.stride, self.keep = stride, -(-(kernel - stride) // stride)
-        self.w = self.ops.conv_weight(w.tensor("weight", (inp, out, kernel), "f32"), transposed=True)
-        self.b = w.tensor("bias", (out,), "f32")
+    def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int, snake: SnakeBeta | None = None) -> None:
+        ops = self.ops = w.backend.ops
+        self.out, self.stride, self.snake = out, stride, None if snake is None else snake.pair
+        weight, bias = w.tensor("weight", (inp, out, kernel), "f32"), w.tensor("bias", (out,), "f32")
+        if w.dry:
+            return
+        taps = -(-kernel // stride)
+        spread = ops.pad(weight, ((0, 0), (0, 0), (0, taps * stride - kernel))).reshape(inp, out, taps, stride)
+        newest_last = ops.take(spread, ops.array(np.arange(taps, dtype=np.int32)[::-1].copy()), 2)
+        side_by_side = ops.permute(newest_last, (3, 1, 0, 2)).reshape(stride * out, inp, taps)
+        self.w = ops.stream_weight(side_by_side, ops.cat([bias] * stride, 0))
 
     def __call__(self, x: Array, past: Past) -> Array:
-        length = x.shape[1] * self.stride
-        if self.keep:
-            x = before(self.ops, self, x, past, self.keep)
-        start = self.keep * self.stride
-        return self.ops.conv_transpose1d(x, self.w, self.b, stride=self.stride)[:, start : start + length]
-
-
-def before(ops: Ops, layer: object, x: Array, past: Past, keep: int) -> Array:
-    """`x` behind the last `keep` inputs that `layer` had, which are then those of `x`."""
-    if layer in past:
-        x = ops.cat([past[layer], x], 1)
-    else:
-        x = ops.pad(x, ((0, 0), (keep, 0), (0, 0)))
-    past[layer] = x[:, x.shape[1] - keep :]
-    return x
+        y, past[self] = self.ops.stream_conv(x, self.w, past.get(self), snake=self.snake)
+        return y.reshape(y.shape[0], y.shape[1] * self.stride, self.out)
 
 
 class SnakeBeta:
-    """`x + sin(x * exp(alpha)) ** 2 / exp(beta)`"""
+    """`x + sin(x * exp(alpha)) ** 2 / exp(beta)`, which is part of the convolution behind it."""
 
     def __init__(self, w: View, channels: int) -> None:
-        self.ops: Ops = w.backend.ops
-        self.rate = self.ops.exp(w.tensor("alpha", (channels,), "f32"))
-        self.size = 1.0 / (self.ops.exp(w.tensor("beta", (channels,), "f32")) + 1e-9)
-
-    def __call__(self, x: Array) -> Array:
-        wave = self.ops.sin(x * self.rate)
-        return x + wave * wave * self.size
+        ops = w.backend.ops
+        rate = ops.exp(w.tensor("alpha", (channels,), "f32"))
+        self.pair = rate, 1.0 / (ops.exp(w.tensor("beta", (channels,), "f32")) + 1e-9)
 
 
 class WindowedAttention:

@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, Ops, Sampling, Step
+from backends.base import Array, KVSpec, Ops, Sampling
 from engine.errors import ConfigError
 from engine.models.config import Fields, text_config
 from engine.models.decoder import Attention, Layers, Mlp, Traits
 from engine.models.rope import text_rope
 from engine.weights.view import View
-
-BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
 
 
 class CodePredictor:
@@ -45,12 +43,13 @@ class CodePredictor:
             mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
             mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn),
         )
+        specs = [KVSpec(c.kv_heads, c.head_dim)] * c.layers
+        self.brief = w.backend.brief(self.layers, specs, groups)
         self.heads = [w.linear((f"lm_head.{i}", c.vocab), inp=c.hidden) for i in range(self.more)]
         self.narrow = None
         if c.hidden != talker_hidden:
             self.narrow = w.linear(("small_to_mtp_projection", c.hidden), inp=talker_hidden, bias=True)
         self._compiled: dict[tuple[float, int, float], Any] = {}
-        self._places: dict[int, list[Array]] = {}  # by how many sequences: the positions of each of its steps
 
     def choose_like(self, generation: Mapping[str, Any]) -> None:
         """Take the settings that a generation_config has for the predictor."""
@@ -63,90 +62,33 @@ class CodePredictor:
     def __call__(self, hidden: Array, first: Array, ids: Array, params: Sequence[Sampling]) -> tuple[Array, Array]:
         """`hidden [N, D]`, `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
         sum of their embeddings."""
-        n = len(params)
-        if n not in self._places:
-            self._places[n] = [self.ops.array(np.tile(np.array([0, 1], np.int32), n))]
-            self._places[n] += [self.ops.array(np.full(n, i + 2, np.int32)) for i in range(self.more - 1)]
         settings = (self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
         if settings not in self._compiled:
-            self._compiled[settings] = self.ops.compile(self._frame_function(Choice(self.ops, *settings)), "frame")
+            self._compiled[settings] = self.ops.compile(self._frame_function(*settings), "frame")
         noise = self.ops.array(spread([p.noise for p in params], self.more))
-        random = self.ops.array(np.array([[p.temperature > 0] for p in params]))
+        random = self.ops.array(np.array([p.temperature > 0 for p in params], np.int32))
         codes, embeds = self._compiled[settings](hidden, first, ids, noise, random)
         return codes, embeds
 
-    def _frame_function(self, choice: Choice) -> Any:
+    def _frame_function(self, temperature: float, top_k: int, top_p: float) -> Any:
         ops = self.ops
 
         def frame(hidden: Array, first: Array, ids: Array, noise: Array, random: Array) -> tuple[Array, Array]:
             n = hidden.shape[0]
-            past = WithinFrame(ops, n)
+            more = self.brief.begin(n)
             x = ops.stack([hidden, first], 1).reshape(2 * n, hidden.shape[1])
             codes, total = [ids], first
-            for i, place in enumerate(self._places[n]):
-                out = self.layers(Step(x if self.narrow is None else self.narrow(x), place, past))
+            for i in range(self.more):
+                out = more(x if self.narrow is None else self.narrow(x))
                 last = out.reshape(n, -1, out.shape[1])[:, -1]
                 logits = ops.cast(self.heads[i](last), "f32")
-                code = choice(logits, noise[:, i : i + 1], random)
+                code = ops.choose(logits, noise[:, i], random, temperature, top_k, top_p)
                 x = self.embeddings[i].rows(code)
                 codes.append(code)
                 total = total + x
             return ops.stack(codes, 1), total
 
         return frame
-
-
-class WithinFrame:
-    """What the layers remember of the frame so far: see `backends.base.Cache`. Every sequence has as many tokens."""
-
-    def __init__(self, ops: Ops, n: int) -> None:
-        self.ops, self.n = ops, n
-        self._seen: dict[int, tuple[Array, Array]] = {}
-
-    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float) -> Array:
-        q, k, v = (x.reshape(self.n, -1, x.shape[1], x.shape[2]) for x in (q, k, v))
-        if layer in self._seen:
-            past_k, past_v = self._seen[layer]
-            k, v = self.ops.cat([past_k, k], 1), self.ops.cat([past_v, v], 1)
-        self._seen[layer] = k, v
-        out = self.ops.sdpa(q, k, v, scale, causal=q.shape[1] > 1)
-        return out.reshape(-1, out.shape[2], out.shape[3])
-
-    def cross(self, layer: int, q: Array, scale: float) -> Array:
-        raise ValueError("a code predictor has no encoder")
-
-    def conv(self, layer: int, x: Array, w: Array, bias: Array | None = None) -> Array:
-        raise ValueError("a code predictor has no recurrent layers")
-
-    def delta(self, layer: int, q: Array, k: Array, v: Array, g: Array, beta: Array) -> Array:
-        raise ValueError("a code predictor has no recurrent layers")
-
-
-class Choice:
-    """Draws ids as `Ops.sample` does, but of arrays alone: nothing of it is decided on the host."""
-
-    def __init__(self, ops: Ops, temperature: float, top_k: int, top_p: float) -> None:
-        self.ops, self.temperature, self.top_k, self.top_p = ops, temperature, top_k, top_p
-        self._sums = ops.conv_weight(ops.array(np.tri(top_k, dtype=np.float32)[:, :, None]))
-        self._places = ops.arange(top_k)[None]
-
-    def __call__(self, logits: Array, noise: Array, random: Array) -> Array:
-        """`logits [N, V]` f32; `noise` and, whether it counts, `random` `[N, 1]` -> ids `[N]`."""
-        ops = self.ops
-        if self.temperature <= 0:
-            return ops.topk(logits, 1)[1][:, 0]
-        values, order = ops.topk(logits, self.top_k)
-        p = ops.softmax((values - values[:, :1]) / self.temperature)
-        if self.top_p < 1:
-            p = ops.where(self._running(p) - p < self.top_p, p, 0.0)
-        mass = self._running(p)
-        at = ops.sum(ops.where(mass <= noise * mass[:, -1:] * BELOW_ONE, 1, 0), 1)
-        drawn = ops.sum(ops.where(self._places == at[:, None], order, 0), 1)
-        return ops.where(random[:, 0], drawn, order[:, 0])
-
-    def _running(self, p: Array) -> Array:
-        """Sums along the order, as one product with a triangle of ones."""
-        return self.ops.conv1d(p[:, None], self._sums)[:, 0]
 
 
 def spread(noise: Sequence[float], count: int) -> np.ndarray:

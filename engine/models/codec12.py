@@ -16,7 +16,15 @@ import numpy as np
 
 from backends.base import Array, Ops, Rope
 from engine.errors import ConfigError
-from engine.models.causal import CausalConv, CausalTransposed, Past, SnakeBeta, Where, WindowedAttention
+from engine.models.causal import (
+    CausalConv,
+    CausalDepthwise,
+    CausalTransposed,
+    Past,
+    SnakeBeta,
+    Where,
+    WindowedAttention,
+)
 from engine.models.config import Fields
 from engine.models.decoder import Mlp
 from engine.models.rope import frequencies
@@ -140,7 +148,7 @@ class TransformerLayer:
 class ConvNeXt:
     def __init__(self, w: View, dim: int) -> None:
         self.ops = w.backend.ops
-        self.mix = CausalConv(w.sub("dwconv.conv"), dim, dim, 7, groups=dim)
+        self.mix = CausalDepthwise(w.sub("dwconv.conv"), dim, 7)
         self.norm = w.norm("norm", dim), w.tensor("norm.bias", (dim,), "f32")
         self.widen = w.linear(("pwconv1", 4 * dim), inp=dim, bias=True)
         self.narrow = w.linear(("pwconv2", dim), inp=4 * dim, bias=True)
@@ -153,22 +161,20 @@ class ConvNeXt:
 
 class Residual:
     def __init__(self, w: View, dim: int, dilation: int) -> None:
-        self.acts = SnakeBeta(w.sub("act1"), dim), SnakeBeta(w.sub("act2"), dim)
-        self.wide = CausalConv(w.sub("conv1.conv"), dim, dim, 7, dilation)
-        self.point = CausalConv(w.sub("conv2.conv"), dim, dim, 1)
+        self.wide = CausalConv(w.sub("conv1.conv"), dim, dim, 7, dilation, SnakeBeta(w.sub("act1"), dim))
+        self.point = CausalConv(w.sub("conv2.conv"), dim, dim, 1, snake=SnakeBeta(w.sub("act2"), dim))
 
     def __call__(self, x: Array, past: Past) -> Array:
-        return x + self.point(self.acts[1](self.wide(self.acts[0](x), past)), past)
+        return self.point(self.wide(x, past), past, add=x)
 
 
 class Upsampling:
     def __init__(self, w: View, inp: int, rate: int) -> None:
-        self.act = SnakeBeta(w.sub("0"), inp)
-        self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate)
+        self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate, SnakeBeta(w.sub("0"), inp))
         self.units = [Residual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
 
     def __call__(self, x: Array, past: Past, turns: Turns) -> Generator[None, None, Array]:
-        x = self.up(self.act(x), past)
+        x = self.up(x, past)
         for unit in self.units:
             yield from turns.pause(x)
             x = unit(x, past)
@@ -204,8 +210,7 @@ class CodecDecoder:
         self.first = CausalConv(w.sub("0.conv"), c.latent, c.channels, 7)
         self.blocks = [Upsampling(w.sub(f"{i + 1}.block"), c.channels >> i, r) for i, r in enumerate(c.rates)]
         last, at = c.channels >> len(c.rates), len(c.rates) + 1
-        self.act = SnakeBeta(w.sub(str(at)), last)
-        self.last = CausalConv(w.sub(f"{at + 1}.conv"), last, 1, 7)
+        self.last = CausalConv(w.sub(f"{at + 1}.conv"), last, 1, 7, snake=SnakeBeta(w.sub(str(at)), last))
         self._begun: dict[tuple[tuple[int, ...], bytes], Past] = {}
 
     def decode(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
@@ -244,7 +249,7 @@ class CodecDecoder:
         for block in self.blocks:
             x = yield from block(x, past, turns)
             yield from turns.pause(x)
-        sound = ops.numpy(self.last(self.act(x), past))[0, :, 0]
+        sound = ops.numpy(self.last(x, past))[0, :, 0]
         return np.clip(sound, -1.0, 1.0)
 
 

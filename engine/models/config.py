@@ -7,6 +7,7 @@ names the field.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,12 @@ from typing import Any
 from engine.errors import ConfigError
 
 _MISSING = object()
+
+# Far beyond every published model. What a config names is made before any tensor is looked at (a rope's table, a list
+# of layers), so that a file which means harm must be stopped here.
+LARGEST = 1 << 31  # any count or size
+MOST_LAYERS = 1 << 10
+LARGEST_HEAD = 1 << 16
 
 
 class Fields:
@@ -32,16 +39,25 @@ class Fields:
             raise ConfigError(f"{self.where} lacks `{names[0]}`.")
         return default
 
-    def int(self, *names: str, default: Any = _MISSING, least: int = 1) -> int:
+    def int(self, *names: str, default: Any = _MISSING, least: int = 1, most: int = LARGEST) -> int:
         value = self.find(*names, default=default)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ConfigError(f"{self.where}: `{names[0]}` must be a whole number of at least {least}, not {value!r}.")
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ConfigError(
+                f"{self.where}: `{names[0]}` must be a whole number from {least} to {most:,}, not {_short(value)}."
+            )
         return value
 
-    def float(self, *names: str, default: Any = _MISSING) -> float:
+    def float(self, *names: str, default: Any = _MISSING, above: float | None = None) -> float:
+        """A finite number; `above`: greater than this."""
         value = self.find(*names, default=default)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigError(f"{self.where}: `{names[0]}` must be a number, not {value!r}.")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not abs(value) <= sys.float_info.max
+            or (above is not None and value <= above)
+        ):
+            bound = "" if above is None else f" above {above:g}"
+            raise ConfigError(f"{self.where}: `{names[0]}` must be a number{bound}, not {_short(value)}.")
         return float(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -55,6 +71,11 @@ class Fields:
         if not isinstance(value, Mapping):
             raise ConfigError(f"{self.where}: `{name}` must be an object.")
         return Fields(value, f"{self.where} ({name})")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 @dataclass(frozen=True)
@@ -100,10 +121,10 @@ def text_config(config: Mapping[str, Any]) -> TextConfig:
     return TextConfig(
         fields=f,
         hidden=hidden,
-        layers=f.int("num_hidden_layers"),
+        layers=f.int("num_hidden_layers", most=MOST_LAYERS),
         heads=heads,
         kv_heads=kv_heads,
-        head_dim=f.int("head_dim", "attention_head_dim", default=hidden // heads),
+        head_dim=f.int("head_dim", "attention_head_dim", default=hidden // heads, most=LARGEST_HEAD),
         ffn=f.int("intermediate_size"),
         vocab=f.int("vocab_size"),
         eps=f.float("rms_norm_eps", default=1e-6),

@@ -78,7 +78,6 @@ class _DecoderLayer:
         self.cross_out = cross.linear(("o_proj", hidden), inp=self.width)
         self.up = w.linear(("mlp.fc1", 2 * ffn), inp=hidden, bias=True)
         self.down = w.linear(("mlp.fc2", hidden), inp=ffn, bias=True)
-        self.ffn = ffn
         self.own_norm = w.norm("input_layernorm", hidden)
         self.cross_norm = w.norm("post_attention_layernorm", hidden)
         self.mlp_norm = w.norm("final_layernorm", hidden)
@@ -91,8 +90,7 @@ class _DecoderLayer:
         x = x + self.own_out(step.cache.attend(self.at, q, k, v, self.scale).reshape(n, self.width))
         q = self.query(ops.layer_norm(x, self.cross_norm, None, EPS)).reshape(n, self.heads, self.dim)
         x = x + self.cross_out(step.cache.cross(self.cross_at, q, self.scale).reshape(n, self.width))
-        up, gate = ops.split(self.up(ops.layer_norm(x, self.mlp_norm, None, EPS)), [self.ffn, self.ffn], 1)
-        return x + self.down(ops.silu(gate) * up)
+        return x + self.down(ops.swiglu(self.up(ops.layer_norm(x, self.mlp_norm, None, EPS)), gate_last=True))
 
     def sound_memory(self, sound: Array) -> tuple[Array, Array]:
         k, v = self.ops.split(self.key_value(sound), [self.width, self.width], 1)

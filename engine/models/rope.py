@@ -19,17 +19,17 @@ def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: fl
     """The rope of a text model, under either spelling."""
     f = c.fields
     rope = _rope_fields(f)
-    theta = rope.float("rope_theta", default=f.float("rope_theta", default=default_theta))
+    theta = rope.float("rope_theta", default=f.float("rope_theta", default=default_theta), above=1)
     partial = rope.float("partial_rotary_factor", default=f.float("partial_rotary_factor", default=default_partial))
     dims = int(c.head_dim * partial)
-    if dims < 2 or dims % 2:
+    if not 2 <= dims <= c.head_dim or dims % 2:
         raise ConfigError(
-            f"{f.where}: rope would turn {dims} of {c.head_dim} dimensions, which is no even number above 0."
+            f"{f.where}: rope would turn {dims} of {c.head_dim} dimensions, which is no even number above 0 and up to it."
         )
     kind = rope.find("rope_type", "type", default="default")
     if kind == "mrope":  # an older name for plain frequencies with a section
         kind = "default"
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ConfigError(f"{rope.where}: rope type `{kind}` is not known. Known: {', '.join(sorted(KINDS))}.")
     return Rope(dims=dims, **KINDS[kind](rope, theta, dims, c.context), **_section(rope, dims))
 
@@ -45,7 +45,8 @@ def _section(rope: Fields, dims: int) -> dict[str, Any]:
     section = rope.find("mrope_section", default=None)
     if section is None:
         return {}
-    if not (isinstance(section, list) and len(section) == 3 and sum(section) == dims // 2):
+    counts = isinstance(section, list) and all(type(count) is int and count >= 0 for count in section)
+    if not (counts and len(section) == 3 and sum(section) == dims // 2):
         raise ConfigError(
             f"{rope.where}: mrope_section must be three counts that add up to {dims // 2}, not {section!r}."
         )
@@ -61,21 +62,33 @@ def _plain(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any
 
 
 def _linear(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
-    factor = rope.float("factor")
+    factor = rope.float("factor", above=0)
     return {"inv": tuple(x / factor for x in frequencies(theta, dims))}
 
 
 def _dynamic(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
     alpha = rope.float("alpha", default=0.0)
     if alpha:
-        return _plain(rope, theta * alpha ** (dims / (dims - 2)), dims, context)
-    factor = rope.float("factor")
+        return _plain(rope, _stretched(rope, theta, alpha, dims), dims, context)
+    factor = rope.float("factor", above=0)
     return {"inv": tuple(frequencies(theta, dims)), "dynamic": (theta, factor, context)}
 
 
+def _stretched(rope: Fields, theta: float, alpha: float, dims: int) -> float:
+    """The base that `alpha` makes of another."""
+    try:
+        base = theta * alpha ** (dims / (dims - 2))
+        if 1 < base < math.inf:
+            return base
+    except (ZeroDivisionError, OverflowError, TypeError):  # of complex numbers, which negative ones become
+        pass
+    raise ConfigError(f"{rope.where}: `alpha` {alpha:g} makes no rope of {dims} dimensions with the base {theta:g}.")
+
+
 def _llama3(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
-    factor = rope.float("factor")
-    low, high = rope.float("low_freq_factor"), rope.float("high_freq_factor")
+    factor = rope.float("factor", above=0)
+    low = rope.float("low_freq_factor", above=0)
+    high = rope.float("high_freq_factor", above=low)
     original = rope.int("original_max_position_embeddings")
 
     def stretch(x: float) -> float:
@@ -92,8 +105,8 @@ def _llama3(rope: Fields, theta: float, dims: int, context: int) -> dict[str, An
 
 def _yarn(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
     original = rope.int("original_max_position_embeddings", default=context)
-    factor = rope.float("factor", default=context / original)
-    fast, slow = rope.float("beta_fast", default=32.0), rope.float("beta_slow", default=1.0)
+    factor = rope.float("factor", default=context / original, above=0)
+    fast, slow = rope.float("beta_fast", default=32.0, above=0), rope.float("beta_slow", default=1.0, above=0)
 
     def dimension_of(turns: float) -> float:
         return dims * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(theta))
@@ -127,8 +140,14 @@ def _yarn_scale(rope: Fields, factor: float) -> float:
 def _factors(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
     """GGUF files say what was made of the frequencies, not how."""
     factors = rope.find("factors")
-    if not isinstance(factors, list) or len(factors) != dims // 2:
-        raise ConfigError(f"{rope.where}: rope needs {dims // 2} factors, one for each pair of dimensions.")
+    if (
+        not isinstance(factors, list)
+        or len(factors) != dims // 2
+        or not all(isinstance(factor, int | float) and 0 < factor < math.inf for factor in factors)
+    ):
+        raise ConfigError(
+            f"{rope.where}: rope needs {dims // 2} factors, each above 0, one for each pair of dimensions."
+        )
     return {"inv": tuple(x / factor for x, factor in zip(frequencies(theta, dims), factors))}
 
 

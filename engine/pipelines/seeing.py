@@ -38,6 +38,10 @@ def look(model: LoadedModel, messages: Sequence[Message]) -> Looked:
         return Looked(messages)
     if model.sight is None:
         raise BadRequest(f"{model.name} reads text only and does not see images.", "images")
+    if model.sight.strips is not None:
+        raise BadRequest(
+            f"{model.name} reads pages line by line and talks about no images. Read them with grus read.", "images"
+        )
     pictures: list[Picture] = []
     notes: list[str] = []
     bare: list[Message] = []

@@ -1,7 +1,8 @@
 """How PaddleOCR-VL sees: one page region at its own resolution, looked at for one task.
 
 Patches come row by row. The task decides what the model is asked, and for two of them how the image is brought: a
-formula loses its empty margins, and small images are doubled before text is spotted in them.
+formula loses its empty margins, and small images are doubled before text is spotted in them. A checkpoint may state that it
+reads single lines; how it wants them is in `strips.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from engine.vision.patches import content_key, normalized, raster_patches, rgb, 
 from engine.vision.resize import fitting_size, resized
 from engine.vision.settings import channel_values, pixel_limits
 from engine.vision.sight import ImageLike, expand_placeholders, rope_positions
+from engine.vision.strips import StripRules
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -60,6 +62,7 @@ class PaddleSight:
         self.factor = self.patch * self.merge
         self.least, self.cap = pixel_limits(image, 384 * 384, 1536 * 1536)
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
+        self.strips = StripRules.of(image.values)
         self.image_id = config.int("image_token_id")
         self.places = {self.image_id}
 

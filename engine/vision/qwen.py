@@ -30,6 +30,8 @@ class Clip(Picture):
 
 
 class QwenSight:
+    strips = None
+
     def __init__(self, config: Fields, image: Fields, video: Fields, encode: Callable[[str], Sequence[int]]) -> None:
         """`encode` turns the text of a time into ids."""
         vision = config.sub("vision_config")

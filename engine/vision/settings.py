@@ -9,6 +9,8 @@ from typing import Any
 from engine.errors import ConfigError
 from engine.models.config import Fields
 
+MOST_PIXELS = 1 << 26  # of one picture, as a model sees it: a file may ask for no more than a machine can hold
+
 
 def image_settings(folder: Path) -> Fields:
     return _settings(folder, "preprocessor_config.json", "image_processor")
@@ -21,8 +23,8 @@ def video_settings(folder: Path) -> Fields:
 def pixel_limits(settings: Fields, least: int, most: int) -> tuple[int, int]:
     """Fewest and most pixels: by the older names, by the newer ones, else as given."""
     size = settings.sub("size") if settings.find("size", default=None) is not None else Fields({}, settings.where)
-    low = settings.int("min_pixels", default=size.int("shortest_edge", "min_pixels", default=least))
-    high = settings.int("max_pixels", default=size.int("longest_edge", "max_pixels", default=most))
+    low = settings.int("min_pixels", default=size.int("shortest_edge", "min_pixels", default=least), most=MOST_PIXELS)
+    high = settings.int("max_pixels", default=size.int("longest_edge", "max_pixels", default=most), most=MOST_PIXELS)
     if low > high:
         raise ConfigError(f"{settings.where}: the fewest pixels ({low}) are more than the most ({high}).")
     return low, high

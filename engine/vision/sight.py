@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.types import Picture
+from engine.vision.strips import StripRules
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -22,6 +23,10 @@ ImageLike: TypeAlias = "Image | np.ndarray"  # an array is [H, W] or [H, W, 3] o
 
 class Sight(Protocol):
     """Array-free, so any thread may call it."""
+
+    @property
+    def strips(self) -> StripRules | None:
+        """How a model that reads single lines of print wants them; None for one that is shown whole images."""
 
     @property
     def cap(self) -> int:

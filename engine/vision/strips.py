@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
+from engine.models.config import Fields
+
 MARGIN = 2  # white columns (in strip pixels) left at both ends
 END = 8  # white columns more behind the last letter
 STEEPEST = 3.0  # degrees of slant that are taken out
@@ -34,7 +36,10 @@ class StripRules:
         stated = preprocessor.get("line_strip")
         if not isinstance(stated, Mapping):
             return None
-        return cls(*(int(stated[key]) for key in ("height", "rise", "stretch", "longest")))
+        fields = Fields(stated, "preprocessor_config.json (line_strip)")
+        return cls(
+            fields.int("height"), fields.int("rise", least=0), fields.int("stretch"), fields.int("longest", least=16)
+        )
 
 
 @dataclass(frozen=True)

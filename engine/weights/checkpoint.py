@@ -37,7 +37,7 @@ class Checkpoint:
             config = _read_yaml(folder / "config.yaml")
         if config is None:
             raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
-        model_type = config.setdefault("model_type", _known_by(config))
+        model_type = config.setdefault("model_type", known_by(config))
         if not isinstance(model_type, str) or not model_type:
             raise ConfigError(f"{folder / 'config.json'} has no model_type, so its architecture is unknown.")
         return cls(folder, config)
@@ -63,7 +63,7 @@ class Checkpoint:
         return quantization.parse(self.config, str(self.folder))
 
 
-def _known_by(config: dict[str, Any]) -> str | None:
+def known_by(config: dict[str, Any]) -> str | None:
     """The type of a model whose config does not say it, by the fields that only it has."""
     return next((kind for kind, fields in _FIELDS.items() if fields <= config.keys()), None)
 

@@ -19,7 +19,8 @@ from engine.weights.source import Found, Source
 def fitted(source: Source, backend: Backend, quant: str | None) -> Source:
     """The source as the backend takes it, its plain matrices quantized where that is wished."""
     if quant is not None:
-        source = Quantized(source, quant, by_backend=backend.blocks)
+        # the CPU kernels quantize what they pack; a GPU gets blocks that are made already
+        source = Quantized(source, quant, by_backend=backend.blocks and backend.device == "cpu")
     return source if backend.blocks else WithoutBlocks(source, affine=backend.name == "mlx")
 
 

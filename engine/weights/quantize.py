@@ -20,7 +20,6 @@ from engine.weights.made import Made
 from engine.weights.source import Found, Source
 
 KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
-BACKEND_KINDS = ("Q8_0", "Q4_0")  # what a backend that takes blocks makes itself
 CHOICES = ("auto", "none", *KINDS)
 
 # Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory.
@@ -64,7 +63,7 @@ def kind_for(quant: str, stem: str, shape: tuple[int, ...]) -> str | None:
 class Quantized:
     """A source whose plain matrices come as blocks. What is stored in blocks or packed already stays so.
 
-    `by_backend`: the backend quantizes what it can while it loads, which is much faster than it is done here.
+    `by_backend`: the backend quantizes while it loads, which is much faster than it is done here.
     """
 
     def __init__(self, source: Source, quant: str, by_backend: bool = False) -> None:
@@ -82,7 +81,7 @@ class Quantized:
         kind = kind_for(self._quant, stem, shape)
         if not isinstance(found.weight, Dense) or kind is None or found.weight.data.dtype not in FLOATS:
             return found
-        if self._by_backend and kind in BACKEND_KINDS:
+        if self._by_backend:
             return replace(found, weight=Dense(found.weight.data, kind))
         return replace(found, weight=quantized(found.weight.data, kind))
 

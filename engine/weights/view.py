@@ -29,6 +29,9 @@ M = TypeVar("M")
 # Constants that old exports saved along with the weights; every model computes them itself.
 _ALWAYS_IGNORED = (r"\.rotary_emb\.inv_freq$",)
 
+# Problems after which a dry pass ends: they tell what is wrong, and a config may ask for any number of tensors.
+_ENOUGH = 1 << 16
+
 
 @dataclass
 class Survey:
@@ -65,6 +68,8 @@ class _Pass:
         if self.backend is not None:  # the dry pass found nothing, so this constructor does not ask the same twice
             raise WeightsError(describe(self.source.where, [problem]))
         self.problems[problem] = None
+        if len(self.problems) >= _ENOUGH:
+            raise WeightsError(describe(self.source.where, list(self.problems)))
 
     def use(self, names: Sequence[str], raws: Sequence[Raw], count: int, dense: bool) -> None:
         """Count what is used, once however often it is asked for (tied embeddings)."""

@@ -100,6 +100,8 @@ def main() -> None:
     parser.add_argument("model", nargs="?", default="guide", help="folder or GGUF file (default: the one that ships)")
     parser.add_argument("--questions", type=Path, default=HELD_OUT)
     parser.add_argument("--held-back", type=int, metavar="N", help="ask N made-up questions instead")
+    parser.add_argument("--least-right", type=float, default=0.9, help="share of answers; fewer are a failure")
+    parser.add_argument("--least-honest", type=float, default=0.95, help="the same off-topic")
     parser.add_argument("--backend", default="torch", choices=("auto", "torch", "mlx"))
     options = parser.parse_args()
     if options.held_back:
@@ -108,7 +110,10 @@ def main() -> None:
         asked = json.loads(options.questions.read_text(encoding="utf-8"))
         topics, off_topic = asked["topics"], asked["off_topic"]
     with grus.load(options.model, backend=options.backend, quant="none") as model:
-        print(score(model, topics, off_topic))
+        found = score(model, topics, off_topic)
+    print(found)
+    if found.topics < options.least_right or found.off_topic < options.least_honest:
+        raise SystemExit(f"The aim is {options.least_right:.0%} right and {options.least_honest:.0%} honest.")
 
 
 if __name__ == "__main__":

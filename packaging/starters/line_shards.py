@@ -89,6 +89,8 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=40)
     parser.add_argument("--count", type=int, default=5000, help="lines a shard")
     args = parser.parse_args()
+    if lacking := line_fonts.missing():
+        raise SystemExit(f"Fonts are not installed: {', '.join(lacking)}. line_fonts.py lists Debian's packages.")
     args.folder.mkdir(parents=True, exist_ok=True)
     for number in range(args.first, args.first + args.shards):
         path = args.folder / f"lines-{number:04}.npz"
@@ -101,9 +103,9 @@ def main() -> None:
         with half.open("wb") as file:
             np.savez(file, **arrays)
         half.rename(path)
-        print(
-            path.name, {k: len(v) for k, v in arrays.items() if k.startswith("pixels")}, f"{time.time() - start:.0f} s"
-        )
+        lines_made = sum(len(rows) for name, rows in arrays.items() if name.startswith("pixels"))
+        done = number - args.first + 1
+        print(f"{done} of {args.shards}: {lines_made} lines in {time.time() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
     python packaging/starters/train_reader.py WORK                   # trains, with a checkpoint every few minutes
 
 The encoder learns alone first, from what each column shows. Then the decoder joins; one of its heads is told where the
-next character stands. `--minutes` ends a piece. The learning rate goes down towards `--steps`, or within the piece that
-is started with `--finish`."""
+next character stands. The training ends after `--minutes` of all pieces together, or after `--steps`; towards the nearer of
+the two the learning rate goes down."""
 
 from __future__ import annotations
 
@@ -149,8 +149,9 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--alone", type=int, default=350, help="steps of the encoder before the decoder joins")
-    parser.add_argument("--minutes", type=float, default=85, help="of this piece")
-    parser.add_argument("--finish", action="store_true", help="the learning rate goes down within this piece's minutes")
+    parser.add_argument("--minutes", type=float, default=85, help="of all pieces together")
+    parser.add_argument("--keep-every", type=float, default=180, help="seconds from one checkpoint to the next")
+    parser.add_argument("--tell", type=int, default=25, help="steps from one line of progress to the next")
     parser.add_argument("--frames", type=int, default=2800, help="columns a batch")
     parser.add_argument("--rate", type=float, default=2.5e-3)
     parser.add_argument("--threads", type=int, default=1)
@@ -172,14 +173,15 @@ def main() -> None:
         torch.optim.AdamW([model.places], args.rate, betas=(0.9, 0.98), weight_decay=0.0),
     ]
     checkpoint = args.work / f"{args.name}.pt"
-    step = number = 0
+    step, number, spent = 0, 0, 0.0  # seconds, of earlier pieces
     if checkpoint.exists():
         kept = torch.load(checkpoint, map_location=device)
         model.load_state_dict(kept["model"])
         average = kept["average"]
         for optimizer, state in zip(optimizers, kept["optimizers"], strict=True):
             optimizer.load_state_dict(state)
-        step, number = kept["step"], kept["shard"] + 1
+        step, number, spent = kept["step"], kept["shard"] + 1, kept["seconds"]
+        print(f"going on from step {step}, after {spent / 60:.1f} minutes", flush=True)
     else:
         _, first = next(batches(args.work / "shards", 0, 7, args.frames, 0))
         whitened(model, first["pixels"])
@@ -192,7 +194,10 @@ def main() -> None:
     def save() -> None:
         half = checkpoint.with_suffix(".part")
         states = [optimizer.state_dict() for optimizer in optimizers]
-        state = dict(model=model.state_dict(), average=average, optimizers=states, step=step, shard=number)
+        seconds = spent + time.time() - began
+        state = dict(
+            model=model.state_dict(), average=average, optimizers=states, step=step, shard=number, seconds=seconds
+        )
         torch.save(state, half)
         half.rename(checkpoint)
 
@@ -200,7 +205,8 @@ def main() -> None:
     running: dict[str, float] = {}
     for shard, rows in batches(args.work / "shards", number, 7, args.frames, newest=30):
         number = shard
-        if step >= args.steps or time.time() - began > args.minutes * 60:
+        passed = max(step / args.steps, (spent + time.time() - began) / (args.minutes * 60))
+        if passed >= 1:
             break
         model.train()
         speaking = step >= args.alone
@@ -210,7 +216,6 @@ def main() -> None:
             total = total + out["speak"] + 0.3 * (out["look1"] + out["look2"])
         total.backward()
         norm = torch.nn.utils.clip_grad_norm_(rest, 1.0)
-        passed = (time.time() - began) / (args.minutes * 60) if args.finish else step / args.steps
         now = args.rate * rate(step, 1 - passed)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
@@ -224,16 +229,16 @@ def main() -> None:
         for name, value in out.items():
             value = float(value.detach())
             running[name] = running.get(name, value) * 0.95 + value * 0.05
-        if step % 25 == 0:
+        if step % args.tell == 0:
             shown = " ".join(f"{name} {value:.3f}" for name, value in running.items())
-            pace = (time.time() - told) / 25
-            print(f"step {step} shard {number} {shown} norm {norm:.2f} lr {now:.1e} {pace:.2f} s", flush=True)
+            pace = (time.time() - told) / args.tell
+            print(f"step {step}, {passed:.0%}: {shown} norm {norm:.2f} lr {now:.1e} {pace:.2f} s a step", flush=True)
             told = time.time()
-        if time.time() - saved > 180:
+        if time.time() - saved > args.keep_every:
             save()
             saved = time.time()
     save()
-    print(f"step {step} of {args.steps}: saved", flush=True)
+    print(f"step {step}, after {(spent + time.time() - began) / 60:.1f} minutes: saved", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@ from app.gui.store.worker import Store
 from app.gui.viewmodels.listen.listening import Listening
 from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
-from app.gui.viewmodels.speak.studio import Choice, Studio
+from app.gui.viewmodels.speak.choice import Choice
+from app.gui.viewmodels.speak.studio import Studio
 from app.local import local_service
 from engine.errors import BadRequest
+from engine.starter import READER, starters
 from tests import speech_checkpoints
 from tests.app.gui.media import AtOnce
 from tests.checkpoints import save
@@ -37,6 +39,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
         "eyes": str(save_paddleocr_vl(folder / "eyes")),
         "layout": str(save_pp_doclayout(2, folder / "layout")),
         "voice": str(checkpoint("custom_voice", folder / "voice")),
+        **starters(),
     }
     preferences = Preferences(folder / "preferences.json")
     preferences.put("backend", "torch")
@@ -63,13 +66,12 @@ class Streams(AtOnce):
 
     def __init__(self, core: Core) -> None:
         super().__init__(hold=True)
-        self.service, self.bring = core.service, core.bring
+        self.service, self.engine, self.bring = core.service, core.engine, core.bring
 
 
 def test_each_model_is_offered_for_what_it_can_do(core: Core) -> None:
     found = {ability: abilities.names(core.service, ability) for ability in ("read", "layout", "listen", "speak")}  # type: ignore[arg-type]
-    assert [name for name in found.pop("read") if name != abilities.READER] == ["eyes"]
-    assert found == {"layout": ["layout"], "listen": ["ears"], "speak": ["voice"]}
+    assert found == {"read": ["eyes", READER], "layout": ["layout"], "listen": ["ears"], "speak": ["voice"]}
 
 
 def test_what_is_missing_is_said(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +133,7 @@ def test_the_built_in_reader_reads_print(
     sheet.image.save(tmp_path / "page.png")
     streams = Streams(core)
     reading = Reading(store, streams, streams, lambda *a, **m: None, tmp_path)
-    reading.wish = Wish(model=abilities.READER)
+    reading.wish = Wish(model=READER)
     reading.add([tmp_path / "page.png"])
     store.wait()
     streams.held[0].finish()

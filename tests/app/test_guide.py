@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import grus
 from app.cli import parser
 from engine.errors import ModelNotFound
 from engine.hub.resolve import resolve
-from engine.starter import FOLDER, GUIDE, starter
+from engine.starter import FOLDER, GUIDE, PAGE, READER, starter
 from tests.app.conftest import Outcome
 
 Command = Callable[..., Outcome]
@@ -94,7 +95,10 @@ def test_the_server_without_a_model_serves_it() -> None:
             found = re.search(r"http://127\.0\.0\.1:\d+", page)
             assert found is not None
             models = httpx.get(f"{found[0]}/v1/models").json()["data"]
-            assert GUIDE in {model["id"] for model in models}
+            assert [model["id"] for model in models][:2] == [GUIDE, READER]
+            guide, reader = printed(page)
+            assert "I explain Grus" in guide
+            assert "".join(PAGE.with_suffix(".txt").read_text("utf-8").split()) == "".join(reader.split())
             messages = [{"role": "user", "content": "How do I add a model?"}]
             first = _reply(found[0], {"model": GUIDE, "messages": messages})
             assert first.startswith("To add a model, name it")
@@ -112,6 +116,14 @@ def test_the_server_without_a_model_serves_it() -> None:
             child.send_signal(signal.SIGTERM)
         child.communicate(timeout=20)
     assert child.returncode == 0
+
+
+def printed(page: str) -> list[str]:
+    """What the lines print that a person is given to try, when they are run as they stand."""
+    assert shutil.which("curl"), "curl is missing: packaging/system.txt names its package"
+    commands = re.findall(r"^  (curl .*?\n    -d .*?|\(printf .*?\n    curl .*?)$", page, re.MULTILINE | re.DOTALL)
+    ran = [subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120) for command in commands]
+    return [json.loads(one.stdout)["choices"][0]["message"]["content"] for one in ran]
 
 
 @pytest.mark.slow

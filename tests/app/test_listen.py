@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 import soundfile
+import soxr
 
 from app.cli import main
+from app.commands import listen, microphone
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.speech_checkpoints import save
+
+
+@pytest.fixture(scope="module", params=["moonshine", "moonshine_streaming"])
+def any_model(request, tmp_path_factory):
+    return str(save(request.param, tmp_path_factory.mktemp("listen") / request.param))
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +71,84 @@ def test_several_files_go_beside_themselves_and_a_bad_one_stops_nothing(files, m
     (["--mic", "a.wav"], "one of the two"),
     (["a.wav", "--words"], "--format json"),
     (["a.wav"], "is not a file"),
+    (["a.wav", "-o", "nowhere/a.txt"], "folder nowhere does not exist"),
 ])  # fmt: skip
 def test_what_cannot_be(arguments, says, model, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, _, err = grus(capsys, "listen", *arguments, "--model", model)
     assert code == 2
     assert says in err
+
+
+def test_captions_at_the_microphone_grow_and_become_final(any_model, capsys, monkeypatch):
+    sound = talk(2)
+
+    def spoken(begun):
+        begun()
+        for at in range(0, len(sound), 1600):
+            yield sound[at : at + 1600]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(listen, "pieces", spoken)
+    code, out, err = grus(capsys, "listen", "--mic", "--model", any_model)
+    assert code == 0
+    assert "Ctrl-C" in err
+    final = [line.split("\r")[-1] for line in out.split("\n") if line]
+    assert len(final) == 2
+    assert out.count("\r") > len(final)  # partial ones came before
+
+
+def test_pieces_of_the_microphone_join_without_a_seam(monkeypatch):
+    """A tone at 44.1 kHz comes out as the same tone at 16 kHz, across the borders of its pieces."""
+    tone = np.sin(2 * np.pi * 440 * np.arange(44100) / 44100).astype(np.float32)
+
+    class Device:
+        PortAudioError = OSError
+
+        @staticmethod
+        def query_devices(kind):
+            return {"default_samplerate": 44100.0}
+
+        class InputStream:
+            def __init__(self, samplerate, channels, dtype, blocksize, callback):
+                self.given = [tone[at : at + blocksize, None] for at in range(0, len(tone), blocksize)]
+                self.callback = callback
+
+            def __enter__(self):
+                for piece in self.given:
+                    self.callback(piece, len(piece), None, None)
+
+            def __exit__(self, *_):
+                pass
+
+    monkeypatch.setattr(microphone, "_library", lambda: Device)
+    coming = microphone.pieces()
+    heard = np.concatenate([next(coming) for _ in range(10)])
+    coming.close()
+    whole = soxr.resample(tone, 44100, 16000)
+    assert len(heard) > 15000
+    np.testing.assert_allclose(heard[500:], whole[500 : len(heard)], atol=1e-3)
+
+
+def test_every_kind_of_file_is_heard(any_model, tmp_path, capsys):
+    sound = talk(1)
+    for rate in (8000, 192000):
+        soundfile.write(tmp_path / f"{rate}.wav", soxr.resample(sound, RATE, rate), rate)
+    soundfile.write(tmp_path / "a.mp3", sound, RATE, format="MP3")
+    soundfile.write(tmp_path / "a.ogg", sound, RATE, format="OGG", subtype="VORBIS")
+    soundfile.write(tmp_path / "stereo.flac", np.stack([sound, 0.3 * sound], 1), RATE)
+    soundfile.write(tmp_path / "clipped.wav", np.clip(20 * sound, -1, 1), RATE)
+    names = ["8000.wav", "192000.wav", "a.mp3", "a.ogg", "stereo.flac", "clipped.wav"]
+    for name in names:
+        code, out, err = grus(capsys, "listen", tmp_path / name, "--model", any_model)
+        assert (code, bool(out.strip())) == (0, True), (name, err)
+    for name, made in (("silent.wav", np.zeros(RATE)), ("short.wav", sound[:100])):
+        soundfile.write(tmp_path / name, made, RATE)
+        assert grus(capsys, "listen", tmp_path / name, "--model", any_model)[:2] == (0, "")
+    (tmp_path / "empty.mp3").write_bytes(b"")
+    soundfile.write(tmp_path / "none.wav", np.zeros(0), RATE)
+    (tmp_path / "cut.flac").write_bytes((tmp_path / "stereo.flac").read_bytes()[:9000])
+    for name, says in (("empty.mp3", "is empty"), ("none.wav", "holds no sound"), ("cut.flac", "could not be read")):
+        code, out, err = grus(capsys, "listen", tmp_path / name, "--model", any_model)
+        assert (code, out) == (2, "")
+        assert says in err

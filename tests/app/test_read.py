@@ -165,7 +165,7 @@ def test_an_impossible_wish_is_one_sentence(
 def test_without_any_model_it_says_which_to_get(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "starter", lambda: None)
+    monkeypatch.setattr(opening, "starter", lambda name: None)
     article(1).image.save(tmp_path / "page.png")
     seen = command("read", tmp_path / "page.png")
     assert seen.code == 2

@@ -161,6 +161,9 @@ def test_the_voices_of_a_model(typed, models):
     (["--file", "none.txt", "--voice", "eric"], "cannot be read"),
     (["Hello.", "--voice", "eric", "--clone", "me.wav"], "not both"),
     (["Hello.", "--clone", "none.wav"], "is not a file"),
+    (["Hello.", "--voice", "eric", "-o", "nowhere/a.wav"], "folder nowhere does not exist"),
+    (["Hello.", "--save-voice", "me"], "goes with --clone"),
+    (["Hello.", "--voice", "eric", "--clone-text", "What I say."], "goes with --clone"),
     ([], "one of the two"),
 ])  # fmt: skip
 def test_what_cannot_be(typed, models, monkeypatch, tmp_path, arguments, says):

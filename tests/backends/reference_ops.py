@@ -1,4 +1,4 @@
-"""Every operation of `backends.base.Ops` in plain numpy: slow, in f64, and written to be obviously right.
+"""Every operation of `backends.ops.Ops` in plain numpy: slow, in f64, and written to be obviously right.
 
 One function an operation, of the same name and arguments. Knows no backend. Rope is the exception to f64: its angles
 are products in f32, as every published model was trained with them.
@@ -101,8 +101,8 @@ def silu(x):
     return x * sigmoid(x)
 
 
-def swiglu(x):
-    gate, up = np.split(x, 2, axis=-1)
+def swiglu(x, gate_last=False):
+    gate, up = np.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
     return silu(gate) * up
 
 
@@ -208,6 +208,29 @@ def conv1d(x, w, b=None, *, stride=1, padding=0, dilation=1, groups=1):
             for tap in range(kernel):
                 y[:, t, o] += x[:, t * stride + tap * dilation, first : first + part] @ w[o, :, tap]
     return y if b is None else y + b
+
+
+def stream_conv(x, w, b, rate=None, size=None, add=None, dilation=1):
+    """Of the whole stream, and its last inputs."""
+    if rate is not None:
+        x = x + np.sin(x * rate) ** 2 * size
+    keep = (w.shape[2] - 1) * dilation
+    x = np.pad(x, ((0, 0), (keep, 0), (0, 0)))
+    y = conv1d(x, w, b, dilation=dilation)
+    return y if add is None else y + add, x[:, x.shape[1] - keep :]
+
+
+def choose(logits, noise, random, temperature, top_k, top_p):
+    ids = np.zeros(len(logits), np.int32)
+    for i, row in enumerate(logits):
+        order = np.argsort(-row, kind="stable")[:top_k]
+        p = np.exp((row[order] - row[order[0]]) / (temperature or 1.0))
+        kept = np.cumsum(p) - p < top_p * p.sum()
+        kept[0] = True
+        mass = np.cumsum(np.where(kept, p, 0.0))
+        drawn = order[(mass <= noise[i] * mass[-1] * (1 - 1e-6)).sum()]
+        ids[i] = drawn if random[i] and temperature > 0 else order[0]
+    return ids
 
 
 def conv_transpose1d(x, w, b=None, *, stride=1, padding=0, output_padding=0, groups=1):

@@ -19,7 +19,27 @@ def unary(op: str, slack: float = 2.0) -> list[Case]:
     ]
 
 
+def chosen(name: str, rows: int, temperature: float, top_k: int, top_p: float) -> Case:
+    """Noise far from the bounds between two ids, whatever the rounding of sums."""
+    logits, noise = np.round(4 * normal(rows, 70), 1), (np.arange(rows) % 8 / 8 + 1 / 16).astype(np.float32)
+    random = np.int32([i % 3 != 1 for i in range(rows)])
+    options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    return Case(
+        "choose",
+        name,
+        [logits, noise, random],
+        call=lambda ops, x, noise, random: ops.choose(ops.cast(x, "f32"), ops.cast(noise, "f32"), random, **options),
+        want=lambda x, noise, random: reference_ops.choose(x, noise, random, **options),
+    )
+
+
 CASES = [
+    chosen("all", 40, 1.0, 70, 1.0),
+    chosen("few", 40, 0.9, 7, 1.0),
+    chosen("one", 5, 0.9, 1, 1.0),
+    chosen("nucleus", 40, 2.0, 50, 0.6),
+    chosen("narrow-nucleus", 9, 2.0, 50, 0.0001),
+    chosen("greedy", 9, 0.0, 50, 1.0),
     *(case for op in ("silu", "gelu", "gelu_tanh", "relu", "sigmoid", "softplus", "tanh") for case in unary(op)),
     *(Case(op, "extremes", [EXTREMES], slack=2) for op in ("silu", "gelu", "gelu_tanh", "sigmoid", "softplus", "tanh")),
     *(case for op in ("exp", "sin", "softmax", "l2norm") for case in unary(op)),
@@ -32,6 +52,10 @@ CASES = [
     Case("l2norm", "eps", [normal(2, 8)], {"eps": 0.5}, slack=2),
     Case("l2norm", "odd-width", [normal(3, 4, 13)], slack=2),
     *(Case("swiglu", f"{shape}", [normal(*shape)], slack=2) for shape in ((3, 8), (1, 2), (2, 3, 10), (0, 6))),
+    *(
+        Case("swiglu", f"gate-last-{shape}", [normal(*shape)], {"gate_last": True}, slack=2)
+        for shape in ((3, 8), (1, 2), (0, 6))
+    ),
     *(
         Case("rms_norm", f"{shape}", [normal(*shape), normal(shape[-1], seed=1)], {"eps": 1e-6}, slack=2)
         for shape in SHAPES

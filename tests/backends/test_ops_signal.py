@@ -22,7 +22,49 @@ def conv(op: str, name: str, x: tuple[int, ...], w: tuple[int, ...], bias: bool 
     )
 
 
+def stream(name: str, x: tuple[int, ...], w: tuple[int, ...], dilation: int = 1, *, first: int, whole: bool) -> Case:
+    """A stream in two pieces, of which the first has `first` positions."""
+    inputs = [normal(*x), normal(*w, seed=1), normal(w[0], seed=2)]
+    if whole:
+        inputs += [np.exp(normal(w[1], seed=3)), normal(w[1], seed=4), normal(x[0], x[1], w[0], seed=5)]
+
+    def call(ops, x, w, b, rate=None, size=None, add=None):
+        weight, before, made = ops.stream_weight(w, b), None, []
+        for piece in (slice(0, first), slice(first, None)):
+            y, before = ops.stream_conv(
+                x[:, piece],
+                weight,
+                before,
+                dilation=dilation,
+                snake=None if rate is None else (rate, size),
+                add=None if add is None else add[:, piece],
+            )
+            made.append(y)
+        return ops.cat(made, 1), before
+
+    return Case(
+        "stream_conv",
+        name,
+        inputs,
+        call=call,
+        want=lambda *given: reference_ops.stream_conv(*given, dilation=dilation),
+        slack=6,
+    )
+
+
 CASES = [
+    stream("plain", (2, 9, 3), (5, 3, 3), first=4, whole=False),
+    stream("whole", (2, 9, 16), (20, 16, 7), first=2, whole=True),
+    stream("dilated", (1, 40, 6), (3, 6, 7), dilation=3, first=30, whole=True),
+    stream("kernel-1", (1, 5, 3), (4, 3, 1), first=1, whole=True),
+    stream("empty-piece", (1, 5, 3), (4, 3, 2), first=0, whole=False),
+    Case(
+        "stream_weight",
+        "used-twice",
+        [normal(1, 6, 3), normal(4, 3, 2, seed=1), normal(4, seed=2)],
+        call=lambda ops, x, w, b: [ops.stream_conv(x, weight, None)[0] for weight in [ops.stream_weight(w, b)] * 2][1],
+        want=lambda x, w, b: reference_ops.stream_conv(x, w, b)[0],
+    ),
     conv("conv1d", "plain", (2, 9, 3), (5, 3, 3)),
     conv("conv1d", "no-bias", (1, 7, 3), (4, 3, 2), bias=False),
     conv("conv1d", "kernel-1", (2, 5, 3), (4, 3, 1)),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from backends.base import KV, Model, Sampling, Seg
+from backends.base import KV, Sampling, Seg, Slot
 from backends.torch.backend import TorchBackend
 from backends.torch.kernels import library
 from backends.torch.runner import TorchRunner
@@ -16,20 +17,42 @@ from engine.opening import open_model
 from engine.weights.fit import fitted
 from engine.weights.view import build
 from tests.checkpoints import save
+from tests.speech_checkpoints import save as save_listener
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
 
 
 class Side:
-    def __init__(self, folder: Path, recorded: bool, quant: str = "q8_0", bits: int = 16) -> None:
+    def __init__(self, folder: Path, recorded: bool, quant: str | None = "q8_0", bits: int = 16) -> None:
         self.backend = TorchBackend("cpu", "f32")
         opened = open_model(folder)
         make = find_architecture(opened.config, str(folder))
         source = fitted(opened.source, self.backend, quant)
-        self.model: Model = build(lambda view: make(view, opened.config), source, self.backend)
+        self.model: Any = build(lambda view: make(view, opened.config), source, self.backend)
         self.kv: KV = self.backend.kv(self.model.memory, 1 << 30, bits)
         self.runner: TorchRunner = self.backend.runner(self.model, self.kv)  # type: ignore[assignment]
         self.runner._may_record &= recorded
+
+
+def hears(side: Side, length: int, frames: int) -> Slot:
+    """A sequence behind an encoder."""
+    slot = side.kv.open(length)
+    assert slot is not None
+    width = side.model.layers[0].key_value.shape[1]
+    features = np.random.default_rng(frames).standard_normal((frames, width), np.float32)
+    side.model.begin(side.kv, slot, features)
+    return slot
+
+
+def listening(side: Side) -> list[np.ndarray]:
+    """Sequences behind sounds of several lengths: alone, together, a prompt beside a token."""
+    slots = [hears(side, 60, frames) for frames in (1, 40, 83)]
+    made = []
+    for counts in ((5, 0, 0), (1, 3, 0), (1, 1, 18), (1, 1, 1)):
+        segs = [Seg(slot, tokens(n, n + i), want=range(n)) for i, (slot, n) in enumerate(zip(slots, counts)) if n]
+        read = side.runner.run(segs).read()
+        made.extend(read[seg.slot].logits for seg in segs)
+    return made
 
 
 def tokens(n: int, seed: int) -> list[int]:
@@ -68,3 +91,21 @@ def test_every_step_equals_the_usual_way(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(got, want, atol=2e-2 * np.abs(want).max())
     assert mine.runner._recorded is not None
     assert usual.runner._recorded is None
+
+
+@pytest.mark.parametrize("name", ["moonshine", "moonshine_streaming"])
+def test_what_attends_to_a_sound_is_recorded_too(name: str, tmp_path: Path) -> None:
+    folder = save_listener(name, tmp_path / name)
+    mine, usual = Side(folder, True, None), Side(folder, False, None)
+    for got, want in zip(listening(mine), listening(usual), strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-5 * np.abs(want).max())
+    assert mine.runner._recorded is not None
+    assert usual.runner._recorded is None
+
+
+def test_a_sequence_without_a_sound_is_said(tmp_path: Path) -> None:
+    side = Side(save_listener("moonshine", tmp_path / "ears"), True, None)
+    slot = side.kv.open(8)
+    assert slot is not None
+    with pytest.raises(ValueError, match="put them first"):
+        side.runner.run([Seg(slot, [1], sample=Sampling())])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -41,29 +42,32 @@ def file_of(shape: str, kind: str) -> Path:
     return path
 
 
-def rows_of(shape: str) -> list[Row]:
-    rows = []
+def rows_of(shape: str, kinds: Iterable[str] = FILES) -> list[Row]:
     read = bandwidth()
-    for kind in FILES:
-        path = file_of(shape, kind)
-        with Peer("grus-torch", path, "f32") as ours, Peer("llama.cpp", path, "f32") as theirs:
-            a, b = paired(ROUNDS, partial(ours.ask, "prefill", n=PROMPT), partial(theirs.ask, "prefill", n=PROMPT))
-            rows.append(Row(f"{kind} prefill of {PROMPT}", "tokens/s", PROMPT / a, PROMPT / b, "llama.cpp", ">= 1.5x"))
-            for batch in (1, 8):
-                job = {"n": REPLY, "batch": batch, "past": 64}
-                a, b = paired(ROUNDS, partial(ours.ask, "decode", **job), partial(theirs.ask, "decode", **job))
-                what = f"{kind} decode, {batch} together" if batch > 1 else f"{kind} decode"
-                rows.append(Row(what, "tokens/s", batch / a, batch / b, "llama.cpp", ">= 1.5x"))
-                if batch == 1:
-                    size = path.stat().st_size
-                    aim = ">= 50" if kind.startswith("Q4") else ">= 60"
-                    share, their_share = (100 * size / (seconds * read) for seconds in (a, b))
-                    rows.append(Row(f"{kind} decode: share of bandwidth", "%", share, their_share, "llama.cpp", aim))
-            a, b = ours.ask("peak"), theirs.ask("peak")
-            rows.append(Row(f"{kind} peak memory", "MB", a / 1e6, b / 1e6, "llama.cpp", ">= 0.9x", False))
-        loads = [(load(path, "grus-torch"), load(path, "llama.cpp")) for _ in range(3)]
-        a, b = (sorted(values)[1] for values in zip(*loads))
-        rows.append(Row(f"{kind} load to first token", "s", a, b, "llama.cpp", ">= 1x", False))
+    return [row for kind in kinds for row in _rows_of(shape, kind, read)]
+
+
+def _rows_of(shape: str, kind: str, read: float) -> list[Row]:
+    rows = []
+    path = file_of(shape, kind)
+    with Peer("grus-torch", path, "f32") as ours, Peer("llama.cpp", path, "f32") as theirs:
+        a, b = paired(ROUNDS, partial(ours.ask, "prefill", n=PROMPT), partial(theirs.ask, "prefill", n=PROMPT))
+        rows.append(Row(f"{kind} prefill of {PROMPT}", "tokens/s", PROMPT / a, PROMPT / b, "llama.cpp", ">= 1.5x"))
+        for batch in (1, 8):
+            job = {"n": REPLY, "batch": batch, "past": 64}
+            a, b = paired(ROUNDS, partial(ours.ask, "decode", **job), partial(theirs.ask, "decode", **job))
+            what = f"{kind} decode, {batch} together" if batch > 1 else f"{kind} decode"
+            rows.append(Row(what, "tokens/s", batch / a, batch / b, "llama.cpp", ">= 1.5x"))
+            if batch == 1:
+                size = path.stat().st_size
+                aim = ">= 50" if kind.startswith("Q4") else ">= 60"
+                share, their_share = (100 * size / (seconds * read) for seconds in (a, b))
+                rows.append(Row(f"{kind} decode: share of bandwidth", "%", share, their_share, "llama.cpp", aim))
+        a, b = ours.ask("peak"), theirs.ask("peak")
+        rows.append(Row(f"{kind} peak memory", "MB", a / 1e6, b / 1e6, "llama.cpp", ">= 0.9x", False))
+    loads = [(load(path, "grus-torch"), load(path, "llama.cpp")) for _ in range(3)]
+    a, b = (sorted(values)[1] for values in zip(*loads))
+    rows.append(Row(f"{kind} load to first token", "s", a, b, "llama.cpp", ">= 1x", False))
     return rows
 
 

@@ -244,6 +244,12 @@ def reading(kind: str, folder: str, dtype: str) -> Any:
     return getattr(readers, kind)(folder, dtype)
 
 
+def listening(kind: str, folder: str, dtype: str) -> Any:
+    from tests.bench import hearers
+
+    return getattr(hearers, kind)(folder, dtype)
+
+
 KINDS: dict[str, Any] = {
     "grus-torch": lambda folder, dtype: GrusTorch(folder, dtype, "torch"),
     "grus-mlx": lambda folder, dtype: GrusMlx(folder, dtype, "mlx"),
@@ -251,6 +257,8 @@ KINDS: dict[str, Any] = {
     "mlx-lm": MlxLm,
     "grus-reading": lambda folder, dtype: reading("GrusReader", folder, dtype),
     "transformers-reading": lambda folder, dtype: reading("TransformersReader", folder, dtype),
+    "grus-listening": lambda folder, dtype: listening("GrusHearer", folder, dtype),
+    "transformers-listening": lambda folder, dtype: listening("TransformersHearer", folder, dtype),
     "llama.cpp": LlamaCpp,
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
 from threading import Thread
 
 import numpy as np
@@ -20,15 +21,24 @@ from engine.pipelines.speaking.synth import RATE, sound_of
 from engine.pipelines.speaking.voice import Manner
 from engine.settings import Settings
 from engine.types import Frames, Request, SamplingParams
+from tests.bench.kernels import bandwidth
 from tests.bench.shapes import KEPT
-from tests.bench.speech_peer import talker as talker_of_the_reference
-from tests.bench.speech_shapes import speaking_checkpoint
-from tests.bench.table import Row
+from tests.bench.speech_peer import Reference
+from tests.bench.speech_shapes import TALKER, speaking_checkpoint
+from tests.bench.table import Row, paired
 
 TEXT = "The quick brown fox jumps over the lazy dog, and then it rests."
 FRAME = 0.08  # seconds of sound
-FRAMES = 24
-WAYS = {"f32": ("f32", "none"), "bf16": ("bf16", "none"), "q8_0": ("f32", "q8_0")}  # name -> dtype, quantization
+FRAMES = 24  # of which the talker alone is measured
+SENTENCE = 50  # four seconds, as sentences have
+ROUNDS = 3
+WAYS = {  # name -> dtype, quantization, the reference's dtype
+    "f32": ("f32", "none", "f32"),
+    "bf16": ("bf16", "none", "bf16"),
+    "q8_0": ("f32", "q8_0", "bf16"),
+    "q4_0": ("f32", "q4_0", "bf16"),
+}
+BYTES = {"f32": 2.0, "bf16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}  # a weight; the checkpoint has 16 bits
 
 
 class Rig:
@@ -43,7 +53,7 @@ class Rig:
         score = facts.score(TEXT, Manner(preset="vivian"))
         self.rows, self.track = engine.task(self.model, lambda loaded: embedded(loaded.model, score)).result()
 
-    def request(self, seed: int, frames: int = FRAMES) -> Request:
+    def request(self, seed: int, frames: int) -> Request:
         params = SamplingParams(max_tokens=frames, ignore_eos=True, seed=seed)
         rows = self.rows
         return Request(
@@ -52,7 +62,7 @@ class Rig:
 
     def talker(self) -> float:
         """Work for a second of sound, without the codec and the prompt."""
-        events = iter(self.engine.submit(self.request(1)))
+        events = iter(self.engine.submit(self.request(1, FRAMES)))
         times = [time.perf_counter() for event in events if isinstance(event, Frames)]
         return (times[-1] - times[0]) / (len(times) - 1) / FRAME
 
@@ -65,7 +75,7 @@ class Rig:
     def voice(self, seed: int) -> tuple[float, float, float]:
         """Seconds until the first sound, until the end, and of sound."""
         begin, first, samples = time.perf_counter(), 0.0, 0
-        for chunk in sound_of(self.engine, self.codec, self.request(seed)):
+        for chunk in sound_of(self.engine, self.codec, self.request(seed, SENTENCE)):
             first = first or time.perf_counter() - begin
             samples += len(chunk)
         return first, time.perf_counter() - begin, samples / RATE
@@ -89,35 +99,51 @@ def _facts(loaded):  # type: ignore[no-untyped-def]
 
 @contextmanager
 def rig(way: str, backend: str = "torch") -> Iterator[Rig]:
-    dtype, quant = WAYS[way]
+    dtype, quant, _ = WAYS[way]
     options = LoadOptions(backend=backend, device="cpu", dtype=dtype, quant=quant)
     with Engine(lambda name: load_any(name, options), Settings()) as engine:
         yield Rig(engine)
 
 
+def weights_of_a_frame() -> int:
+    """That are read once a frame of one voice: the talker's, and those of each pass of the predictor."""
+    hidden, dim = TALKER["hidden_size"], TALKER["head_dim"]
+    heads, kv_heads = TALKER["num_attention_heads"], TALKER["num_key_value_heads"]
+    layer = hidden * dim * (2 * heads + 2 * kv_heads) + 3 * hidden * TALKER["intermediate_size"]
+    predictor, passes = TALKER["code_predictor_config"], TALKER["num_code_groups"] - 1
+    head = hidden * (TALKER["vocab_size"] + passes * predictor["vocab_size"])
+    return layer * (TALKER["num_hidden_layers"] + passes * predictor["num_hidden_layers"]) + head
+
+
 def rows() -> list[Row]:
-    found = []
-    for way, (dtype, _) in WAYS.items():
-        peer = talker_of_the_reference(KEPT, speaking_checkpoint(), dtype, FRAMES)
-        with rig(way) as made:
-            made.talker(), made.decode(4)
-            talker, codec = made.talker(), made.decode()
-            first, spent, sound = made.voice(2)
-            one, four = made.voices(1), made.voices(4)
-        work = "s of work a s of sound"
-        found += [
-            Row(
-                f"talker and predictor, {way}",
-                work,
-                talker,
-                peer,
-                f"qwen-tts, {dtype}",
-                aim=">= 2x quantized" if way == "q8_0" else ">= 1x",
-                more_is_better=False,
-            ),
-            Row(f"codec beside {way}", work, codec, more_is_better=False),
-            Row(f"all of it, {way}", work, spent / sound, aim="<= 1.0 quantized", more_is_better=False),
-            Row(f"first sound, {way}", "s", first, more_is_better=False),
-            Row(f"four voices together, {way}", "s of sound a s", four, one, "one voice", aim=">= 2x one"),
-        ]
-    return found
+    return [row for way in WAYS for row in rows_of(way)]
+
+
+def rows_of(way: str) -> list[Row]:
+    """The reference and both halves in turn, A B A B; medians."""
+    dtype = WAYS[way][2]
+    with rig(way) as made, Reference(KEPT, speaking_checkpoint(), dtype, FRAMES) as reference:
+        talker, peer = paired(ROUNDS, made.talker, reference.talker)
+        made.decode(4)
+        codec = median(made.decode() for _ in range(ROUNDS))
+        made.voice(1)
+        heard = [made.voice(2) for _ in range(ROUNDS)]
+        one, four = (median(made.voices(count) for _ in range(ROUNDS)) for count in (1, 4))
+    share = 100 * weights_of_a_frame() * BYTES[way] / FRAME / talker / bandwidth()
+    quantized = way.startswith("q")
+    work, of_sound = "s of work a s of sound", "s of sound a s"
+    better = ">= 2x" if quantized else ">= 1x"
+    return [
+        Row(f"{way} talker and predictor", work, talker, peer, f"qwen-tts, {dtype}", better, more_is_better=False),
+        Row(f"{way} talker and predictor: share of bandwidth", "%", share),
+        Row(f"{way} codec", work, codec, more_is_better=False),
+        Row(
+            f"{way} all of it",
+            work,
+            median(spent / sound for _, spent, sound in heard),
+            aim="<= 1.0" if quantized else "",
+            more_is_better=False,
+        ),
+        Row(f"{way} first sound", "s", median(first for first, _, _ in heard), more_is_better=False),
+        Row(f"{way} four voices together", of_sound, four, one, "one voice", ">= 2x"),
+    ]

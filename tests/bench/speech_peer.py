@@ -1,7 +1,8 @@
 """The reference package beside us: qwen-tts at the same shape with random weights, in an environment of its own.
 
 It needs an older transformers than the tests do, so `environment` puts both into a folder under `.grus-bench`, and this
-file runs there as a program: `python speech_peer.py FOLDER DTYPE FRAMES` prints seconds of work a second of sound.
+file runs there as a program, `python speech_peer.py FOLDER DTYPE FRAMES`: for each line that it reads it speaks once, and
+writes the seconds of work a second of sound.
 """
 
 from __future__ import annotations
@@ -29,13 +30,35 @@ def environment(kept: Path) -> Path:
     return folder
 
 
-def talker(kept: Path, config: Path, dtype: str, frames: int) -> float:
-    """Seconds of work a second of sound: talker and predictor, without codec and prompt."""
-    command = [sys.executable, __file__, str(config), dtype, str(frames)]
-    run = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": str(environment(kept))}, stdout=subprocess.PIPE, check=True
-    )
-    return float(run.stdout.splitlines()[-1])
+class Reference:
+    """The package's own process, which is idle between two measurements."""
+
+    def __init__(self, kept: Path, config: Path, dtype: str, frames: int) -> None:
+        command = [sys.executable, __file__, str(config), dtype, str(frames)]
+        self._child = subprocess.Popen(
+            command,
+            env={**os.environ, "PYTHONPATH": str(environment(kept))},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def talker(self) -> float:
+        """Seconds of work a second of sound: talker and predictor, without codec and prompt."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._child.stdin.write("speak\n")
+        self._child.stdin.flush()
+        for line in self._child.stdout:
+            if line.startswith("took "):
+                return float(line.split()[1])
+        raise RuntimeError(f"The reference's process ended: exit code {self._child.wait()}.")
+
+    def __enter__(self) -> Reference:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.communicate()
 
 
 def main(folder: Path, dtype: str, frames: int) -> None:
@@ -58,12 +81,14 @@ def main(folder: Path, dtype: str, frames: int) -> None:
     model.talker.codec_head.register_forward_hook(lambda *_: times.append(time.perf_counter()))
     ids = torch.arange(8, 40)[None]
     eos = config["talker_config"]["codec_eos_token_id"]
-    with torch.inference_mode():
-        model.generate(
-            [ids], languages=["english"], speakers=["vivian"], max_new_tokens=frames + 2, eos_token_id=eos - 1024,
-            non_streaming_mode=True,
-        )  # fmt: skip
-    print((times[-1] - times[1]) / (len(times) - 2) / 0.08)
+    for _ in sys.stdin:
+        times.clear()
+        with torch.inference_mode():
+            model.generate(
+                [ids], languages=["english"], speakers=["vivian"], max_new_tokens=frames + 2, eos_token_id=eos - 1024,
+                non_streaming_mode=True,
+            )  # fmt: skip
+        print("took", (times[-1] - times[1]) / (len(times) - 2) / 0.08, flush=True)
 
 
 if __name__ == "__main__":

@@ -169,10 +169,10 @@ class _Program:
 
     def _ask(self) -> None:
         from app.core import Ask
-        from app.guide import NAME
+        from engine.starter import GUIDE
 
         sampling = {"temperature": 1.0, "ignore_eos": True}
-        self._core.reply(Ask(NAME, [{"role": "user", "content": OTHER}], sampling), self)
+        self._core.reply(Ask(GUIDE, [{"role": "user", "content": OTHER}], sampling), self)
 
     def working(self, what: str) -> None: ...
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.encoding import Features
-from engine.errors import BadRequest, EngineFault
+from engine.errors import BadRequest, EngineFault, EngineStopped
 from engine.types import Picture, Request, SamplingParams, Sound
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 
@@ -112,6 +112,26 @@ def test_cancelled_while_it_waits(build, loaded):
     assert handle.result(0).reason == "cancelled"
     assert engine.idle
     assert len(run(engine, asks(picture("a")))[0].result(0).ids) == 6
+
+
+def test_unloading_takes_the_encoding_that_has_not_begun_with_it(build, loaded):
+    engine = build(loaded, other := FakeLoaded("other", clock=loaded.runner.clock))
+    engine.load("fake")
+
+    def long(_):
+        for _ in range(20):
+            yield
+
+    engine.task("other", long)
+    engine.turn()
+    handle = engine.submit(asks(picture("a")))
+    engine._inbox.popleft()()  # it has joined its lane, and its encoding waits for its turn
+    engine.unload("fake", cancel=True)
+    with pytest.raises(EngineStopped):
+        handle.result(0)
+    while engine.turn():
+        pass
+    assert [model.name for model in engine.models()] == [other.name]
 
 
 def test_a_model_without_eyes(build):

@@ -8,8 +8,8 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import BadRequest
+from engine.guesses import Guesser, Prediction
 from engine.settings import Settings
-from engine.speculation import Guesser, Prediction
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeLoaded, Nature, oracle
 

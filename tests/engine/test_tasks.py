@@ -79,6 +79,7 @@ def test_cancelling_stops_at_the_next_piece_and_closes_the_work(build):
         pass
     assert len(seen) == 2
     assert closed == [True]
+    assert not engine.models()[0].in_use
     with pytest.raises(CancelledError):
         task.result(0)
 
@@ -96,6 +97,17 @@ def test_errors_reach_who_waits(build, raised, told):
         pass
     with pytest.raises(told, match="no"):
         task.result(0)
+
+
+def test_a_cancelled_task_loads_no_model(build):
+    engine = build(FakeLoaded())
+    task = engine.task("fake", lambda loaded: iter(()))
+    task.cancel()
+    while engine.turn():
+        pass
+    with pytest.raises(CancelledError):
+        task.result(0)
+    assert engine.models() == []
 
 
 def test_a_model_that_cannot_be_loaded(build):

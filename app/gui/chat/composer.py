@@ -118,6 +118,7 @@ class Composer(QWidget):
         self.problem = label(wrap=True)
         self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
+        self.talk = icon_button(look, "talk", tr("Talk"), size=20)
         self.go = icon_button(look, "send", tr("Send (Enter)"), self._go, kind="send", size=18, colour="on_accent")
         self.go.setFixedSize(QSize(34, 34))
         self._build()
@@ -148,13 +149,14 @@ class Composer(QWidget):
         row.addWidget(self.field, 1)
         row.addWidget(self.attach, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.dictate, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.talk, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.go, 0, Qt.AlignmentFlag.AlignBottom)
         inner.addLayout(row)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(GRID // 2)
-        outer.addWidget(self.problem)
-        outer.addWidget(self.box)
+        self.outer = QVBoxLayout(self)
+        self.outer.setContentsMargins(0, 0, 0, 0)
+        self.outer.setSpacing(GRID // 2)
+        self.outer.addWidget(self.problem)
+        self.outer.addWidget(self.box)
 
     # -- what is shown
 
@@ -177,6 +179,10 @@ class Composer(QWidget):
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
         restate(self.problem, level="error")
+
+    def put_above(self, bar: QWidget) -> None:
+        """Between what is complained of and the field."""
+        self.outer.insertWidget(1, bar)
 
     def put(self, text: str) -> None:
         self.field.setPlainText(text)

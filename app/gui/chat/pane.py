@@ -21,6 +21,7 @@ from app.gui.chat.deeds import Deeds
 from app.gui.chat.dictation import Dictation
 from app.gui.chat.drawn import Drawn
 from app.gui.chat.files import Files
+from app.gui.chat.handsfree import TalkBar
 from app.gui.chat.modelbox import ModelBox
 from app.gui.chat.panel import Panel
 from app.gui.chat.shelfview import ShelfView
@@ -64,6 +65,8 @@ class ChatPane(Pane):
         self._shown: int | None = None  # which conversation the rows are of
         self.composer = Composer(desk.look, self.draft)
         self.dictation = Dictation(desk, self.composer)
+        self.talk_bar = TalkBar(desk, self.talk, self.composer.complain)
+        self.composer.put_above(self.talk_bar)
         self.model_box = ModelBox(desk)
         self.panel = Panel(desk.look, self.talk, desk.store)
         self.empty = Empty(desk.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
@@ -84,6 +87,7 @@ class ChatPane(Pane):
         wear(toggle := icon_button(self.desk.look, "sliders", ""), self.desk.actions["chat.panel"])
         wear(self.composer.attach, self.desk.actions["chat.attach"])
         wear(self.composer.dictate, self.desk.actions["chat.dictate"])
+        wear(self.composer.talk, self.desk.actions["chat.talk"])
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         head.addWidget(self.model_box)
@@ -150,6 +154,7 @@ class ChatPane(Pane):
         self.composer.field.setFocus()
 
     def _begin_anew(self) -> None:
+        self.talk_bar.end()
         self.talk.stop()
         self.begin()
         self.shelf.look()
@@ -162,12 +167,15 @@ class ChatPane(Pane):
         if self._editing is not None or self._answering is not None:
             self._end_edit()
             return True
-        if self.dictation.stop() or self.talk.stop():
+        if self.talk_bar.end() or self.dictation.stop() or self.talk.stop():
             return True
         if self.transcript.chosen is not None:
             self.transcript.choose(None)
             return True
         return False
+
+    def leaving(self) -> None:
+        self.talk_bar.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
@@ -220,6 +228,15 @@ class ChatPane(Pane):
         (self.panel.system if shown else self.composer.field).setFocus()
 
     # -- messages
+
+    def talk_aloud(self) -> None:
+        """What is said goes to one of the two, not to both."""
+        self.dictation.stop()
+        self.talk_bar.toggle()
+
+    def dictate(self) -> None:
+        self.talk_bar.end()
+        self.dictation.toggle()
 
     def send(self, text: str) -> None:
         if self._editing is not None:

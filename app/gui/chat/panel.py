@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QDoubleValidator, QIntValidator, QValidator
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -19,17 +19,17 @@ from PySide6.QtWidgets import (
 
 from app.gui.buttons import icon_button, label
 from app.gui.look import Look
+from app.gui.samplingfields import number_field, number_in, show_number, show_thinking, thinking_box
 from app.gui.store import kept
 from app.gui.store.kept import Preset
 from app.gui.store.worker import Store
 from app.gui.style import restate
-from app.gui.texts import mark, tr
+from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.options import BUILT_IN, OPTIONS, Option
 from app.gui.viewmodels.chat.talk import Talk
 
 _NARROWEST = 260  # pixels
-_THINKING = ((None, mark("As the model does")), (True, mark("Think first")), (False, mark("Do not think")))
 
 
 class Panel(QScrollArea):
@@ -54,12 +54,8 @@ class Panel(QScrollArea):
         self.name.setPlaceholderText(tr("Name to save as a preset"))
         self.name.setAccessibleName(tr("Name to save as a preset"))
         self.name.returnPressed.connect(self._save_preset)
-        self.thinking = QComboBox()
-        self.thinking.setAccessibleName(tr("Thoughts"))
-        for value, title in _THINKING:
-            self.thinking.addItem(tr(title), value)
-        self.thinking.activated.connect(lambda _: self._set("thinking", self.thinking.currentData()))
-        self.fields = {option.name: self._field(option) for option in OPTIONS}
+        self.thinking = thinking_box(lambda value: self._set("thinking", value))
+        self.fields = {option.name: number_field(option, partial(self._typed, option)) for option in OPTIONS}
         self.setWidget(self._build())
         talk.configured.connect(self.show_settings)
         self._read_presets()
@@ -111,23 +107,6 @@ class Panel(QScrollArea):
         column.addStretch(1)
         return body
 
-    def _field(self, option: Option) -> QLineEdit:
-        field = QLineEdit()
-        field.setFixedWidth(104)
-        field.setAlignment(Qt.AlignmentFlag.AlignRight)
-        field.setPlaceholderText(tr("usual"))
-        field.setAccessibleName(tr(option.title))
-        field.setToolTip(tr(option.about))
-        check: QValidator = (
-            QIntValidator(int(option.low), int(option.high), field)
-            if option.whole
-            else QDoubleValidator(option.low, option.high, 4, field)
-        )
-        check.setLocale(check.locale().c())
-        field.setValidator(check)
-        field.textEdited.connect(lambda text: self._typed(option, text))
-        return field
-
     # -- from the conversation
 
     def show_settings(self) -> None:
@@ -137,11 +116,10 @@ class Panel(QScrollArea):
             self.system.setPlainText(head.system)
         for option in OPTIONS:
             value = head.sampling.get(option.name)
-            text = "" if value is None else f"{value:g}" if not option.whole else str(int(value))
             field = self.fields[option.name]
-            if not field.hasFocus() or not text:
-                field.setText(text)
-        self.thinking.setCurrentIndex(max(0, self.thinking.findData(head.sampling.get("thinking"))))
+            if not field.hasFocus() or value is None:
+                show_number(field, option, value)
+        show_thinking(self.thinking, head.sampling.get("thinking"))
         self._show_preset()
         self._showing = False
 
@@ -157,19 +135,15 @@ class Panel(QScrollArea):
         if not self._showing:
             self._talk.configure(system=self.system.toPlainText())
 
-    def _typed(self, option: Option, text: str) -> None:
-        field = self.fields[option.name]
-        if text and not field.hasAcceptableInput():
+    def _typed(self, option: Option, field: QLineEdit) -> None:
+        if field.text() and not field.hasAcceptableInput():
             told = tr("{title} is between {low} and {high}.", title=tr(option.title), low=f"{option.low:g}",
                       high=f"{option.high:g}")  # fmt: skip
             self.problem.setText(told)
             restate(self.problem, level="error")
             return
         self.problem.setText("")
-        number: Any = None
-        if text:
-            number = int(text) if option.whole else float(text)
-        self._set(option.name, number)
+        self._set(option.name, number_in(field, option))
 
     def _set(self, name: str, value: Any) -> None:
         chosen = dict(self._talk.head.sampling)

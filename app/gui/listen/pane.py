@@ -27,6 +27,7 @@ from app.gui.abilitybox import AbilityBox
 from app.gui.actions import wear
 from app.gui.buttons import icon_button, label, text_button
 from app.gui.desk import Desk
+from app.gui.dragging import DragOut, from_outside
 from app.gui.empty import Empty
 from app.gui.pane import Pane
 from app.gui.resultlist import ResultList
@@ -53,6 +54,11 @@ class ListenPane(Pane):
         said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
         self.listening = Listening(desk.store, desk.core, said, desk.places.data / "recordings")
         self.list = ResultList(desk.look, tr("Recordings"), lambda: self.listening.items)
+        self.list.drag = DragOut(
+            desk,
+            self.list,
+            lambda item: self.listening.as_file(item, str(desk.preferences.get("listen.format", "txt"))),
+        )
         self.model_box = AbilityBox(desk, "listen")
         self.player = Player(desk)
         self.empty = Empty(desk.look, "listen", tr("Write down what is said"), "")
@@ -196,7 +202,7 @@ class ListenPane(Pane):
         self.player.hush()
 
     def dragEnterEvent(self, event: Any) -> None:
-        if event.mimeData().hasUrls():
+        if from_outside(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: Any) -> None:
@@ -257,6 +263,8 @@ class ListenPane(Pane):
 
     def write(self, item: Recording, file: Path) -> None:
         format = file.suffix.lstrip(".").lower()
+        if format in FORMATS:
+            self.desk.preferences.put("listen.format", format)
         self.desk.work.run(
             lambda: self.listening.export(item, format, file),
             lambda written: self.desk.say(tr("Saved as {file}.", file=written), level="ok"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QDoubleValidator, QIntValidator, QValidator
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from functools import partial
+
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.gui.buttons import label
+from app.gui.samplingfields import number_field, number_in, show_number, show_thinking, thinking_box
 from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.options import OPTIONS, Option
@@ -20,13 +21,9 @@ class DefaultsView(QWidget):
         super().__init__()
         self._library = library
         self._name = ""
-        options = [option for option in OPTIONS if option.name not in _LEFT_OUT]
-        self.fields = {option.name: self._field(option) for option in options}
-        self.thinking = QComboBox()
-        self.thinking.setAccessibleName(tr("Thoughts"))
-        for value, title in ((None, tr("As the model does")), (True, tr("Think first")), (False, tr("Do not think"))):
-            self.thinking.addItem(title, value)
-        self.thinking.activated.connect(lambda _: self._set("thinking", self.thinking.currentData()))
+        self._options = options = [option for option in OPTIONS if option.name not in _LEFT_OUT]
+        self.fields = {option.name: number_field(option, partial(self._typed, option)) for option in options}
+        self.thinking = thinking_box(lambda value: self._set("thinking", value))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, GRID, 0, 0)
         column.setSpacing(GRID)
@@ -50,34 +47,15 @@ class DefaultsView(QWidget):
     def show_of(self, name: str) -> None:
         self._name = name
         kept = self._library.defaults(name)
-        for key, field in self.fields.items():
-            value = kept.get(key)
+        for option in self._options:
+            field = self.fields[option.name]
             if not field.hasFocus():
-                field.setText("" if value is None else f"{value:g}")
-        self.thinking.setCurrentIndex(max(0, self.thinking.findData(kept.get("thinking"))))
-
-    def _field(self, option: Option) -> QLineEdit:
-        field = QLineEdit()
-        field.setFixedWidth(104)
-        field.setAlignment(Qt.AlignmentFlag.AlignRight)
-        field.setPlaceholderText(tr("usual"))
-        field.setAccessibleName(tr(option.title))
-        field.setToolTip(tr(option.about))
-        check: QValidator = (
-            QIntValidator(int(option.low), int(option.high), field)
-            if option.whole
-            else QDoubleValidator(option.low, option.high, 4, field)
-        )
-        check.setLocale(check.locale().c())
-        field.setValidator(check)
-        field.textEdited.connect(lambda text: self._typed(option, field))
-        return field
+                show_number(field, option, kept.get(option.name))
+        show_thinking(self.thinking, kept.get("thinking"))
 
     def _typed(self, option: Option, field: QLineEdit) -> None:
-        text = field.text()
-        if text and not field.hasAcceptableInput():
-            return
-        self._set(option.name, None if not text else int(text) if option.whole else float(text))
+        if not field.text() or field.hasAcceptableInput():
+            self._set(option.name, number_in(field, option))
 
     def _set(self, key: str, value: object) -> None:
         if self._name:

@@ -185,6 +185,11 @@ class ModelsPane(Pane):
             self.cards.choose(key)
             self.list.mark(key)
 
+    def offer(self, key: str) -> None:
+        """A good choice that another pane needs."""
+        self.turn_to(_GOOD)
+        self.choose(key)
+
     def choose_folder(self) -> None:
         dialog = QFileDialog(self.window(), tr("Choose a folder with models"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)

@@ -26,6 +26,7 @@ from app.gui.abilitybox import AbilityBox
 from app.gui.actions import wear
 from app.gui.buttons import icon_button, label, text_button
 from app.gui.desk import Desk
+from app.gui.dragging import from_outside
 from app.gui.empty import Empty
 from app.gui.pane import Pane
 from app.gui.read.blocks import Blocks
@@ -220,7 +221,7 @@ class ReadPane(Pane):
             self.desk.say(tr("There is no picture and no file to paste."), level="warning")
 
     def dragEnterEvent(self, event: Any) -> None:
-        if event.mimeData().hasUrls() or event.mimeData().hasImage():
+        if from_outside(event) or event.mimeData().hasImage():
             event.acceptProposedAction()
 
     def dropEvent(self, event: Any) -> None:

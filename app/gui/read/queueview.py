@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
@@ -19,10 +20,12 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.gui.desk import Desk
+from app.gui.dragging import DragOut
 from app.gui.icons import pixmap
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
+from app.gui.viewmodels.read.exporting import as_markdown
 from app.gui.viewmodels.read.item import Item
 from app.gui.viewmodels.read.pictures import Pixels, pixels
 from app.gui.viewmodels.read.reading import Reading
@@ -55,6 +58,9 @@ class Queue(QAbstractListModel):
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own spelling)
         return 0 if parent.isValid() else len(self._reading.items)
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return super().flags(index) | Qt.ItemFlag.ItemIsDragEnabled
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         item = self._reading.items[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
@@ -85,6 +91,7 @@ class QueueView(QListView):
         self.setModel(self._queue)
         self.painter = Painter(desk.look, self._thumbnail)
         self.setItemDelegate(self.painter)
+        self.drag = DragOut(desk, self, _as_file)
         self._thumbs: dict[tuple[str, int], QImage | None] = {}
         self.clicked.connect(self._click)
         self.activated.connect(self._click)
@@ -99,6 +106,9 @@ class QueueView(QListView):
 
     def _click(self, index: QModelIndex) -> None:
         self.chosen.emit(index.data(_ITEM))
+
+    def startDrag(self, actions: Qt.DropAction) -> None:
+        self.drag.begin(self.currentIndex().data(_ITEM))
 
     def _menu(self, where: QPoint) -> None:
         item = self.indexAt(where).data(_ITEM)
@@ -120,6 +130,15 @@ class QueueView(QListView):
                 lambda: pixels(item.source, key[1], 0.0, item.password, most), made, lambda sentence: None
             )
         return self._thumbs[key]
+
+
+def _as_file(item: Item) -> tuple[str, Any] | None:
+    """What was read so far, as markdown."""
+    pages = item.pages
+    if not pages:
+        return None
+    name = f"{Path(item.title).stem}.md"
+    return name, lambda file: file.write_text(as_markdown(pages), encoding="utf-8")
 
 
 class Painter(QStyledItemDelegate):

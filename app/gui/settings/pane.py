@@ -24,6 +24,7 @@ from app.gui.buttons import icon_button, label, text_button
 from app.gui.desk import Desk
 from app.gui.look import LANGUAGES
 from app.gui.pane import Pane
+from app.gui.settings.hotkeyedit import HotKeyEdit
 from app.gui.settings.privacyview import PrivacyView
 from app.gui.settings.sections import Section
 from app.gui.style import restate
@@ -74,6 +75,9 @@ class SettingsPane(Pane):
         self._build()
         self.computing.changed.connect(self._show)
         desk.preferences.changed.connect(lambda key: self._show())
+        if desk.hotkey is not None:
+            desk.hotkey.told.connect(self._show_hotkey)
+        self._show_hotkey()
         self._show()
 
     def _add_actions(self) -> None:
@@ -90,6 +94,9 @@ class SettingsPane(Pane):
         seen.add(tr("Size of text"), self.scale, tr("On top of the system's own size."))
         seen.add(tr("Language"), self.language, tr("Holds when Grus starts again."))
         seen.put(self.motion)
+        self.hotkey = HotKeyEdit(self.desk.preferences)
+        self.hotkey.setFixedWidth(_CONTROL)
+        self.hotkey_told = seen.add(tr("Bring Grus to the front"), self.hotkey, " ")
         computed = Section(look, tr("Computing"))
         computed.add(tr("Backend"), self.backend, tr("The library that computes models."))
         computed.add(tr("Device"), self.device)
@@ -223,6 +230,13 @@ class SettingsPane(Pane):
         self.cache_told.setVisible(True)
         self.usual_cache.setVisible(cache is not None)
         self._show_folders(preferences.get("model_folders", []))
+
+    def _show_hotkey(self) -> None:
+        hotkey = self.desk.hotkey
+        if hotkey is not None:
+            self.hotkey.setVisible(hotkey.possible)
+            self.hotkey_told.setText(hotkey.about)
+            restate(self.hotkey_told, level="error" if hotkey.problem else "")
 
     def _show_folders(self, folders: list[str]) -> None:
         while self.folders.count():

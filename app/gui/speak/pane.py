@@ -19,23 +19,27 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import abilities
 from app.gui.abilitybox import AbilityBox
 from app.gui.actions import wear
 from app.gui.buttons import icon_button, label, text_button
 from app.gui.desk import Desk
+from app.gui.dragging import DragOut, from_outside
 from app.gui.pane import Pane
 from app.gui.resultlist import ResultList
 from app.gui.sound.player import Player
+from app.gui.speak.levelbox import LevelBox
 from app.gui.speak.voicepanel import VoicePanel
 from app.gui.store import kept
 from app.gui.style import restate
 from app.gui.texts import tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.speak.studio import FORMATS, Choice, Studio, Take, languages_of, voices_of
+from app.gui.viewmodels.speak.choice import Choice, to_kept
+from app.gui.viewmodels.speak.offer import NAMED, PACES, PITCHES, Offer, offered
+from app.gui.viewmodels.speak.studio import FORMATS, Studio, Take
 from app.gui.viewmodels.speak.texts_of import ENDINGS, text_of
 
 _PLACE = "speak"  # of the draft
+_NARROW = 80  # pixels that a box keeps in a small window
 _NAMES = {"wav": "WAV (*.wav)", "mp3": "MP3 (*.mp3)", "flac": "FLAC (*.flac)", "opus": "Opus (*.opus)", "pcm": "PCM (*.pcm)"}  # fmt: skip
 
 
@@ -50,9 +54,11 @@ class SpeakPane(Pane):
         said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
         self.studio = Studio(desk.store, desk.core, desk.work, said, desk.places.data)
         self.list = ResultList(desk.look, tr("Spoken before"), lambda: self.studio.items)
+        self.list.drag = DragOut(desk, self.list, self.studio.as_file)
         self.model_box = AbilityBox(desk, "speak")
         self.player = Player(desk, self.studio.playback)
         self.voice_panel = VoicePanel(desk, self.studio, lambda: self.model_box.name)
+        self.offer = Offer()  # of the chosen model, once its files were looked at
         self._markdown = False
         self._add_actions()
         self._build()
@@ -89,21 +95,23 @@ class SpeakPane(Pane):
         self.voice.setAccessibleName(tr("Voice"))
         self.voice.setToolTip(tr("Voice"))
         self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.voice.setMinimumWidth(140)
+        self.voice.setMinimumWidth(_NARROW)
+        self.voice.setMaximumWidth(240)  # a saved voice may have any name
         self.language = QComboBox()
         self.language.setAccessibleName(tr("Language"))
         self.language.setToolTip(tr("Language"))
         self.language.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.language.setMinimumWidth(140)
+        self.language.setMinimumWidth(_NARROW)
+        self.pitch, self.pace = LevelBox(tr("Pitch"), PITCHES), LevelBox(tr("Pace"), PACES)
         self.instructions = QLineEdit()
-        self.instructions.setPlaceholderText(tr("How it is spoken: cheerful, slowly, a bit hoarse"))
         self.instructions.setAccessibleName(tr("Instructions"))
+        self.note = label(kind="second", wrap=True)
         self.go = text_button(tr("Speak"), self.speak, kind="main")
         self.go.setToolTip(actions["speak.speak"].toolTip())
         self.figures = label(kind="second")
         self.status = label(kind="second", wrap=True)
         head = QHBoxLayout()
-        head.setSpacing(GRID)
+        head.setSpacing(GRID // 2)
         for part in (self.model_box, self.voice):
             head.addWidget(part)
         for name in ("sample", "voice", "drop"):
@@ -116,9 +124,9 @@ class SpeakPane(Pane):
             head.addWidget(button)
         below = QHBoxLayout()
         below.setSpacing(GRID)
-        below.addWidget(self.instructions, 1)
-        below.addWidget(self.figures)
-        below.addWidget(self.go)
+        for part, room in ((self.pitch, 0), (self.pace, 0), (self.instructions, 1), (self.note, 1), (self.figures, 0),
+                           (self.go, 0)):  # fmt: skip
+            below.addWidget(part, room)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID * 2)
@@ -163,9 +171,14 @@ class SpeakPane(Pane):
         self.model_box.listed.connect(self._read_model)
         self.model_box.picked.connect(lambda _: self._read_model())
         self.voice.activated.connect(lambda _: prefs.put("speak.voice", self.voice.currentData()))
-        self.voice.activated.connect(lambda _: self._show_state())
+        self.voice.activated.connect(lambda _: self._chosen())
         self.language.activated.connect(lambda _: prefs.put("speak.language", self.language.currentData()))
+        self.language.activated.connect(lambda _: self._chosen())
+        self.instructions.textChanged.connect(lambda _: self._show_state())
+        self.instructions.editingFinished.connect(self._chosen)
         self.text.textChanged.connect(self._typed)
+        for level in (self.pitch, self.pace):
+            level.activated.connect(lambda _: self._chosen())
         self.voice_panel.made.connect(self._voice_made)
         self.voice_panel.left.connect(self.voice_panel.hide)
         self.outer.splitterMoved.connect(lambda *_: prefs.put("speak.list", self.outer.sizes()))
@@ -192,7 +205,7 @@ class SpeakPane(Pane):
         self.player.hush()
 
     def dragEnterEvent(self, event: Any) -> None:
-        if event.mimeData().hasUrls():
+        if from_outside(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: Any) -> None:
@@ -202,20 +215,27 @@ class SpeakPane(Pane):
     # -- what the actions do
 
     def choice(self) -> Choice:
+        """What is not offered is not chosen, whatever another model was asked for."""
         kind, _, name = str(self.voice.currentData() or "").partition(":")
+        saved = name if kind == "saved" else ""
+        levels = self.offer.levels and not saved
         return Choice(
             self.model_box.name,
             name if kind == "preset" else "",
-            name if kind == "saved" else "",
+            saved,
             self.language.currentData() or "auto",
-            self.instructions.text(),
+            self.instructions.text() if self.offer.words != "no" else "",
             self._markdown,
+            self.pitch.level if levels else "",
+            self.pace.level if levels else "",
         )
 
     def speak(self) -> None:
         if self.studio.busy:
             self.studio.stop()
-        elif self.studio.speak(self.text.toPlainText(), self.choice()) is None:
+        elif (
+            not self.offer.problem(self.choice()) and self.studio.speak(self.text.toPlainText(), self.choice()) is None
+        ):
             self.text.setFocus()
 
     def choose(self) -> None:
@@ -249,6 +269,11 @@ class SpeakPane(Pane):
         )
 
     def new_voice(self) -> None:
+        if self.model_box.name and not self.offer.clones:
+            self.desk.say(
+                tr("This model clones no voices. Choose one that does, Qwen3-TTS Base or Spark-TTS."), level="warning"
+            )
+            return
         self.voice_panel.show()
         self.voice_panel.name.setFocus()
 
@@ -292,41 +317,44 @@ class SpeakPane(Pane):
         self.desk.say(tr("The voice {name} is saved.", name=name), level="ok")
 
     def _read_model(self) -> None:
-        """Its voices and languages, from its config."""
+        """What it lets a person choose."""
         name = self.model_box.name
 
-        def look(service: Any) -> tuple[list[str], list[str]]:
-            if not name:
-                return [], []
-            catalogue = service.catalogue
-            config = abilities.config_of(catalogue.look_up(name).source, catalogue.cache_dir)
-            return voices_of(config), languages_of(config)
-
-        def got(found: tuple[list[str], list[str]]) -> None:
-            self._presets, languages = found
+        def got(offer: Offer) -> None:
+            if name != self.model_box.name:
+                return  # another one was chosen meanwhile
+            self.offer = offer
             self.language.clear()
             self.language.addItem(tr("Any language"), "auto")
-            for language in languages:
+            for language in offer.languages:
                 self.language.addItem(language.capitalize(), language)
             self.language.setCurrentIndex(
                 max(0, self.language.findData(self.desk.preferences.get("speak.language", "auto")))
             )
+            self.instructions.setPlaceholderText(offer.asks)
             self._fill_voices()
 
-        self.desk.core.use(look, got, lambda sentence: self.desk.say(sentence, level="error"))
-
-    _presets: Sequence[str] = ()
+        self.desk.core.use(
+            lambda service: offered(service.catalogue, name), got,
+            lambda sentence: self.desk.say(sentence, level="error"),
+        )  # fmt: skip
 
     def _fill_voices(self) -> None:
         self.voice.clear()
-        for name in self._presets:
-            self.voice.addItem(name.replace("_", " ").title(), f"preset:{name}")
+        for name in self.offer.presets:
+            self.voice.addItem(tr(NAMED.get(name, name.replace("_", " ").title())), f"preset:{name}")
         for saved in self.studio.saved:
             self.voice.addItem(saved.name, f"saved:{saved.name}")
         if not self.voice.count():
             self.voice.addItem(tr("No voice yet"), "")
         wanted = self.desk.preferences.get("speak.voice", "")
         self.voice.setCurrentIndex(max(0, self.voice.findData(wanted)))
+        self._chosen()
+
+    def _chosen(self) -> None:
+        """It holds for Talk as well."""
+        if self.model_box.name:
+            self.desk.preferences.put("speak.choice", to_kept(self.choice()))
         self._show_state()
 
     def _show(self) -> None:
@@ -335,21 +363,39 @@ class SpeakPane(Pane):
 
     def _show_state(self) -> None:
         studio, actions = self.studio, self.desk.actions
-        text = self.text.toPlainText()
+        text, choice = self.text.toPlainText(), self.choice()
+        problem = self.offer.problem(choice) if self.model_box.name else ""
         words = len(text.split())
         self.figures.setText(trn("{n} word", "{n} words", words) if words else "")
         self.go.setText(tr("Stop") if studio.busy else tr("Speak"))
         self.go.setAccessibleName(self.go.text())
-        self.go.setEnabled(studio.busy or bool(text.strip()))
-        take = studio.current
-        problem = take.error if take is not None and take.failed else self.model_box.advice
-        self.status.setText(problem or (take.status() if take is not None and take.state == "speaking" else ""))
-        self.status.setVisible(bool(self.status.text()))
-        restate(self.status, level="error" if take is not None and take.failed else "")
-        saved = bool(self.choice().saved)
+        self.go.setEnabled(studio.busy or (bool(text.strip()) and not problem))
+        self._show_status(problem)
+        self._show_offer(choice)
+        take, saved = studio.current, bool(choice.saved)
         for name, ready in (
             ("stop", studio.busy), ("save", take is not None and take.state in ("done", "stopped")),
             ("sample", saved), ("drop", saved), ("remove", take is not None), ("text", take is not None),
         ):  # fmt: skip
             actions[f"speak.{name}"].setEnabled(ready)
         self.list.refresh()
+
+    def _show_status(self, problem: str) -> None:
+        """What is wrong with the choice, else with the last take, else how far the voice is."""
+        take = self.studio.current
+        failed = take is not None and take.failed and not problem
+        speaks = take is not None and take.state == "speaking"
+        told = take.status() if take is not None and speaks else problem or (take.error if take and failed else "")
+        self.status.setText(told or self.model_box.advice)
+        self.status.setVisible(bool(self.status.text()))
+        restate(self.status, level="" if speaks else "warning" if problem else "error" if failed else "")
+
+    def _show_offer(self, choice: Choice) -> None:
+        """Only what the model takes."""
+        offer, note = self.offer, self.offer.note(choice)
+        for level in (self.pitch, self.pace):
+            level.setVisible(offer.levels)
+            level.setEnabled(not choice.saved)
+        self.instructions.setVisible(offer.words != "no")
+        self.note.setVisible(offer.words == "no")
+        self.note.setText(note)

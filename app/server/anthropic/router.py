@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from app.server import pages
 from app.server.anthropic import serving
 from app.server.anthropic.protocol import CountRequest, MessageOut, MessagesRequest, ThinkingOn, TokenCount
 from app.server.context import Here, answer
@@ -29,7 +30,7 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
     if isinstance(body.thinking, ThinkingOn):
         running = BoundThoughts(server.service, prepared, body.thinking.budget_tokens)
     else:
-        running = server.service.submit(prepared.request, prepared.reader)
+        running = server.submit(prepared)
     if body.stream:
         chunks = serving.events(running, name, len(prepared.prompt.ids))
         return await server.stream(running, chunks, tell=_error_event, heartbeat=serving.PING)
@@ -41,6 +42,7 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
 async def count_tokens(body: CountRequest, request: Request, server: Here) -> TokenCount:
     """How many tokens the model would read."""
     _, _, prepared = await server.prepare(serving.conversation(body), body.model, request)
+    pages.check_counted(prepared)
     return TokenCount(input_tokens=len(prepared.prompt.ids))
 
 

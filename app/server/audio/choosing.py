@@ -7,7 +7,7 @@ from typing import Any
 
 from app.server.context import Server
 from app.server.errors import ApiError
-from app.server.kinds import Kind, config_at, kind_of
+from app.server.kinds import Kind, config_at, folder_of, kind_of
 
 
 async def chosen(server: Server, name: str | None, kind: Kind, variant: str | None = None) -> tuple[str, Any]:
@@ -20,8 +20,9 @@ async def chosen(server: Server, name: str | None, kind: Kind, variant: str | No
 def _first(server: Server, kind: Kind, variant: str | None) -> str:
     catalogue, able = server.service.catalogue, []
     for name in catalogue.named:
-        config = config_at(catalogue.look_up(name), catalogue.cache_dir)
-        if kind_of(config) == kind:
+        folder = folder_of(catalogue.look_up(name), catalogue.cache_dir)
+        config = config_at(folder)
+        if kind_of(config, folder) == kind:
             able.append((config.get("tts_model_type") != variant, name))
     if not able:
         does = "speaks" if kind == "speech" else "listens"

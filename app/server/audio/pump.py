@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+from fastapi import Request
+
 from app.server.context import Server
 from app.server.service import Service
 from app.server.streaming import while_connected
@@ -35,9 +37,13 @@ def leashed(server: Server) -> Leash:
 
 
 class Pump(Generic[T]):
-    def __init__(self, pieces: Generator[T, None, None], leash: Leash) -> None:
+    def __init__(self, pieces: Generator[T, None, None], leash: Leash, server: Server, request: Request) -> None:
+        """`request`: who stops it by its id stops this."""
         self._pieces = pieces
         self._leash = leash
+        self._id: str = request.scope["state"]["request_id"]
+        self._service = server.service
+        self._service.sound_begins(self._id, self._leash.cut)
         self._turn = threading.Lock()  # a generator that runs cannot be closed
         self._first: list[T] = []
         self._over = False
@@ -69,15 +75,22 @@ class Pump(Generic[T]):
         return await asyncio.get_running_loop().run_in_executor(_THREADS, self._next)
 
     def _next(self) -> Any:
+        piece: Any = _END
         with self._turn:
             try:
                 piece = next(self._pieces, _END)
             except CancelledError:
-                raise EngineStopped("The voice was stopped.") from None
-        self._over = piece is _END
+                raise EngineStopped("The request was stopped.") from None
+            finally:
+                if piece is _END:
+                    self._ended()
         return piece
+
+    def _ended(self) -> None:
+        self._over = True
+        self._service.sound_ends(self._id)
 
     def _close(self) -> None:
         with self._turn:
             self._pieces.close()
-            self._over = True
+            self._ended()

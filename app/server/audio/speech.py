@@ -77,7 +77,7 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
     name, _ = await chosen(server, body.model, "speech", variant)
     leash = leashed(server)
-    pump = Pump(_bytes(leash, name, body, make), leash)
+    pump = Pump(_bytes(leash, name, body, make), leash, server, request)
     kind = FORMATS[body.response_format]
     if not body.stream:
         return Response(b"".join(await pump.whole(request.receive)), media_type=kind)
@@ -157,7 +157,7 @@ async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple
         samples = _samples(model, data)
         yield model.clone(samples, text), samples, model.rate
 
-    ((clone, samples, rate),) = await Pump(work(), leash).whole(request.receive)
+    ((clone, samples, rate),) = await Pump(work(), leash, server, request).whole(request.receive)
     return name, clone, samples, rate
 
 

@@ -36,7 +36,7 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
     data = await form.file.read()
     name, loaded = await chosen(server, form.model, "transcription")
     leash = leashed(server)
-    pump = Pump(_segments(leash, name, loaded, data, form, server.settings.max_sound_seconds), leash)
+    pump = Pump(_segments(leash, name, loaded, data, form, server.settings.max_sound_seconds), leash, server, request)
     if not form.stream:
         *segments, end = await pump.whole(request.receive)
         return _answer(Transcript([s for s in segments if isinstance(s, Segment)], end.seconds, end.language), form)

@@ -20,7 +20,7 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 async def chat_completions(body: ChatRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
     name, model, prepared = await server.prepare(serving.conversation(body), body.model, request)
-    running = server.service.submit(prepared.request, prepared.reader)
+    running = server.submit(prepared)
     if body.stream:
         options = body.stream_options
         with_usage = bool(options and options.include_usage)

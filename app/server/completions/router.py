@@ -11,7 +11,7 @@ from app.server.completions import serving
 from app.server.completions.protocol import Completion, CompletionRequest
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
-from app.server.streaming import while_connected
+from app.server.many import Together
 from app.server.strict import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
@@ -21,13 +21,8 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 async def completions(body: CompletionRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens, or of several at once."""
     made = await serving.job(body, server)
-    together = serving.submit(made, server)
+    together = Together.begin(server.service, made.requests)
     if body.stream:
         return await server.stream(together, serving.chunks(made, together))
-
-    async def read() -> None:
-        async for number, heard in together.events():
-            made.hear(number, heard)
-
-    await while_connected(request.receive, read(), together.cancel)
+    await together.whole(request.receive, made.hear)
     return answer(made.result())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 from app.server.completions.protocol import CompletionRequest
@@ -12,7 +13,6 @@ from app.server.context import Server
 from app.server.errors import bad_request
 from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, finish_reason, token_text, usage
-from app.server.replies import ReplyReader
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.pipelines.chat import text_prompt
@@ -59,6 +59,7 @@ class Job:
         scored = bool(body.echo) and body.logprobs is not None
         self.requests = [Request(name, ids, params, prompt_logprobs=scored) for ids in self.prompts]
         self.spoken = [[Spoken() for _ in range(self.made)] for _ in self.prompts]
+        self._echoes: dict[int, str] = {}
         self.prompt_scores: list[list[TokenLogprob]] = [[] for _ in self.prompts]
         self.timings: list[Timings] = [Timings()] * len(self.prompts)
         self.head = {
@@ -125,8 +126,14 @@ class Job:
         }
 
     def echo(self, number: int) -> str:
+        """Asked for with every token of a stream, and decoded once."""
         if not self.body.echo:
             return ""
+        if number not in self._echoes:
+            self._echoes[number] = self._prompt_text(number)
+        return self._echoes[number]
+
+    def _prompt_text(self, number: int) -> str:
         given = self.body.prompt
         text = given if isinstance(given, str) else given[number] if isinstance(given[number], str) else None
         return text if isinstance(text, str) else self.model.tokenizer.decode(self.prompts[number], skip_special=False)
@@ -142,7 +149,7 @@ class Job:
         ids, scores = self.prompts[number], self.prompt_scores[number]
         words = [token_text(self.model.tokenizer, id) for id in ids]
         unknown = len(ids) - len(scores)
-        offsets = [sum(len(word) for word in words[:at]) for at in range(len(words))]
+        offsets = list(accumulate(map(len, words), initial=0))[:-1]
         return {
             "tokens": words,
             "token_logprobs": [None] * unknown + [max(s.logprob, LEAST_LOGPROB) for s in scores],
@@ -183,17 +190,6 @@ async def job(body: CompletionRequest, server: Server) -> Job:
     server.check_prompt(sum(len(part) if isinstance(part, str | list) else 1 for part in given))
     name, model = await server.service.find(body.model)
     return Job(body, name, model)
-
-
-def submit(made: Job, server: Server) -> Together:
-    runnings = []
-    try:
-        for request in made.requests:
-            runnings.append(server.service.submit(request, ReplyReader()))  # noqa: PERF401 - those before a refusal
-    except Exception:
-        Together(runnings).cancel()
-        raise
-    return Together(runnings)
 
 
 async def chunks(made: Job, together: Together) -> AsyncIterator[bytes]:

@@ -93,9 +93,13 @@ async def _reply(
     shape: serving.Shape,
 ) -> Response:
     prepared = serving.within(prepared, body.options)
-    running = server.service.submit(prepared.request, prepared.reader)
-    await _keep(body, server, name)  # now that the request is there: one that is kept for no time must not go before
     tokenizer = server.service.loaded[name].tokenizer
+    running = server.submit(prepared)
+    try:
+        await _keep(body, server, name)  # now that the request is there: one kept for no time must not go before
+    except BaseException:
+        running.cancel()
+        raise
     if body.stream is not False:
         chunks = serving.lines(running, name, shape, tokenizer)
         return await server.stream(running, chunks, tell=_error_line, heartbeat=None, media_type=LINES)

@@ -18,8 +18,10 @@ from app.server.ollama.serving import moment
 from app.server.service import Service
 from app.server.streaming import line
 from engine.errors import GrusError
-from engine.hub.cache import REPO_ID, find
+from engine.hub.cache import find
 from engine.hub.download import download
+from engine.hub.naming import parse
+from engine.hub.snapshots import model_in
 from engine.loading import LoadedModel
 from engine.text.reasoning import tags_for
 
@@ -50,10 +52,11 @@ def tagged(known: Known, service: Service) -> Tagged:
 def _size(known: Known, cache_dir: str | None) -> int:
     path = Path(known.source).expanduser()
     if not path.exists():
-        snapshot = find(known.source, None, cache_dir) if REPO_ID.fullmatch(known.source) else None
-        if snapshot is None:
+        named = parse(known.source)
+        snapshot = find(named.repo, named.revision, cache_dir) if named else None
+        if named is None or snapshot is None:
             return 0
-        path = snapshot.path
+        path = model_in(snapshot, named.quant) or snapshot.path
     files = [path] if path.is_file() else path.iterdir()
     return sum(file.stat().st_size for file in files if file.suffix in (".safetensors", ".gguf"))
 
@@ -136,8 +139,9 @@ class _GivenUp(GrusError):
 
 def repository(name: str) -> str:
     repo = name.removeprefix("hf.co/").removeprefix("huggingface.co/").removesuffix(":latest")
-    if not REPO_ID.fullmatch(repo):
+    if parse(repo) is None:
         raise bad_request(
-            f"{name[:100]!r} is no repository id like owner/name; models come from Hugging Face.", "model"
+            f"{name[:100]!r} is no repository id like owner/name or owner/name-GGUF:Q8_0; models come from Hugging Face.",
+            "model",
         )
     return repo

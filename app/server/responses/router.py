@@ -22,7 +22,7 @@ async def create(body: ResponsesRequest, request: Request, server: Here) -> Any 
     """A reply to items, whole or as a stream of events. It can be continued by its id unless `store` is false."""
     exchange = Exchange(body, server.responses)
     name, model, prepared = await server.prepare(exchange.conversation, body.model, request)
-    running = server.service.submit(prepared.request, prepared.reader)
+    running = server.submit(prepared)
     exchange.begin(running, name, model.tokenizer)
     if body.stream:
         return await server.stream(running, exchange.events())

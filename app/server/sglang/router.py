@@ -13,9 +13,9 @@ from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
 from app.server.management.protocol import Health
+from app.server.many import Together
 from app.server.sglang import serving
 from app.server.sglang.protocol import AbortRequest, Done, Generated, GenerateRequest, ModelInfo, ServerInfo
-from app.server.streaming import while_connected
 from app.server.strict import StrictRoute
 from app.server.version import server_version
 from engine.loading import LoadedModel
@@ -31,15 +31,10 @@ PROBE_SECONDS = 30.0
 async def generate(body: GenerateRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens; a list for a list."""
     made = await serving.generation(body, server, request)
-    together = serving.submit(made, server)
+    together = Together.begin(server.service, made.requests)
     if body.stream:
         return await server.stream(together, serving.chunks(made, together))
-
-    async def read() -> None:
-        async for number, heard in together.events():
-            made.hear(number, heard)
-
-    await while_connected(request.receive, read(), together.cancel)
+    await together.whole(request.receive, made.hear)
     return answer(made.result())
 
 

@@ -16,7 +16,6 @@ from app.server.errors import ApiError, bad_request
 from app.server.images import ImagePart
 from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
-from app.server.replies import ReplyReader
 from app.server.sampling import stop_list
 from app.server.sglang.protocol import GenerateParams, GenerateRequest
 from app.server.streaming import DONE, event
@@ -255,17 +254,6 @@ async def generation(body: GenerateRequest, server: Server, request: HttpRequest
     name, model = await server.service.find(body.model)
     pictures = iter(await server.look([part for own in shown for part in own], model, request))
     return Generation(body, name, model, [[next(pictures) for _ in own] for own in shown])
-
-
-def submit(made: Generation, server: Server) -> Together:
-    runnings = []
-    try:
-        for request in made.requests:
-            runnings.append(server.service.submit(request, ReplyReader()))  # noqa: PERF401 - those before a refusal
-    except Exception:
-        Together(runnings).cancel()
-        raise
-    return Together(runnings)
 
 
 async def chunks(made: Generation, together: Together) -> AsyncIterator[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request
 
+from app.server import pages
 from app.server.chat.serving import template_message
 from app.server.context import Server
 from app.server.conversation import Conversation, ToolChoice
@@ -21,6 +22,7 @@ async def tokenize(body: TokenizeRequest, server: Server, request: Request) -> T
             variables=body.chat_template_kwargs or {},
         )
         _, model, prepared = await server.prepare(chat, body.model, request)
+        pages.check_counted(prepared)
         ids = list(prepared.prompt.ids)
     else:
         text = body.prompt or ""

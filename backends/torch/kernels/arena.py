@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import threading
 import weakref
 from contextlib import suppress
@@ -59,3 +60,13 @@ def zeros(nbytes: int) -> Tensor:
     """Bytes of their own."""
     piece = Piece(max(nbytes, 1))
     return piece.bytes_at(piece.address, max(nbytes, 1))
+
+
+def give_back(mapped: Tensor) -> None:
+    """The memory, not the address, of a tensor in a mapped file: whoever still reads it fetches it again."""
+    if not hasattr(mmap, "MADV_DONTNEED") or os.name != "posix":
+        return
+    first = -(-mapped.data_ptr() // mmap.PAGESIZE) * mmap.PAGESIZE
+    end = (mapped.data_ptr() + mapped.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+    if first < end:
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), mmap.MADV_DONTNEED)

@@ -39,3 +39,14 @@ def mass(x: Tensor, best: Tensor, temperature: Tensor) -> Tensor:
         x.data_ptr(), *x.shape, best.data_ptr(), temperature.data_ptr(), out.data_ptr(), torch.get_num_threads()
     )
     return out
+
+
+def draw(x: Tensor, noise: Tensor, random: Tensor, temperature: float, k: int, top_p: float) -> Tensor:
+    """See `backends.base.Ops.choose`; int32 `[rows]`."""
+    x, random = x.contiguous(), random.contiguous().to(torch.int32)
+    noise = noise.contiguous()
+    ids = torch.empty(len(x), dtype=torch.int32)
+    library().grus_draw(
+        x.data_ptr(), *x.shape, noise.data_ptr(), random.data_ptr(), temperature, k, top_p, ids.data_ptr()
+    )
+    return ids

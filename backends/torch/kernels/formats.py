@@ -50,6 +50,7 @@ class Source(IntEnum):
     F32, F16, BF16, AFFINE = range(4)
     Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K = range(4, 14)
     IQ4_NL, IQ4_XS, TQ1_0, TQ2_0, MXFP4, Q1_0, TQ2_0_G128 = range(14, 21)
+    Q2_0, PQ2_0, PTQ1_0 = range(21, 24)
 
 
 class Packing(NamedTuple):
@@ -78,7 +79,12 @@ PACKINGS: dict[str, Packing] = {
     "MXFP4": Packing(_format(Code.L4, Scale.BF16, table=2), 32),
     "Q1_0": Packing(_format(Code.U1, per_scale=4, offset=1), 128),
     "TQ2_0_G128": Packing(_format(Code.U2, per_scale=4, offset=1), 128),
+    "Q2_0": Packing(_format(Code.U2, per_scale=2, offset=1), 64),
+    "PQ2_0": Packing(_format(Code.U2, per_scale=4, offset=1), 128),
+    "PTQ1_0": Packing(_format(Code.U2, per_scale=4, offset=1), 128),
 }
+
+MADE_HERE = ("Q8_0", "Q4_0", "Q4_K", "Q6_K")  # from floats, while they are packed
 
 _AFFINE_CODES = {2: Code.U2, 3: Code.U3, 4: Code.U4, 5: Code.U5, 6: Code.U6, 8: Code.S8}
 _AFFINE_SCALES = {"F16": Scale.F16, "BF16": Scale.BF16, "F32": Scale.F32}

@@ -1,6 +1,6 @@
 """The compiled kernels, loaded once a process: their signatures, and which tier runs.
 
-`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, neon) or turns the kernels off. Calls release the GIL.
+`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon) or turns the kernels off. Calls release the GIL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.torch.kernels import recipe
 from backends.torch.kernels.build import NoKernels, cached, packaged
 from backends.torch.kernels.formats import Format
 
-TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon")
+TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx")
 
 
 class Matrix(ctypes.Structure):
@@ -93,6 +93,26 @@ class Step(ctypes.Structure):
     ]
 
 
+class Conv(ctypes.Structure):
+    """`grus::Conv` of src/conv.cpp."""
+
+    _fields_ = [
+        ("w", c_void_p),
+        ("bias", c_void_p),
+        *((name, c_int64) for name in ("inputs", "outputs", "taps", "dilation")),
+    ]
+
+
+class ConvPiece(ctypes.Structure):
+    """`grus::Piece` of src/conv.cpp."""
+
+    _fields_ = [
+        ("x", c_void_p),
+        ("length", c_int64),
+        *((name, c_void_p) for name in ("rate", "size", "before", "after", "add", "y")),
+    ]
+
+
 _M = POINTER(Matrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_digest": (c_char_p, []),
@@ -100,6 +120,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_use_tier": (c_int32, [c_int32]),
     "grus_packed_bytes": (c_int64, [_M]),
     "grus_source_row_bytes": (c_int64, [c_int32, c_int64]),
+    "grus_encode": (c_int32, [c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p, c_int32]),
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
@@ -116,7 +137,12 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_draw": (
+        None,
+        [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
+    ),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
+    "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),
 }
 

@@ -112,7 +112,7 @@ class KernelLinear:
 def linear(
     parts: Sequence[Weight], bias: Sequence[Tensor | None], dtype: torch.dtype, quant: str | None = None
 ) -> KernelLinear:
-    """Parts stacked along the output, with one bias (or None) a part. `quant` ("Q8_0", "Q4_0") quantizes dense parts."""
+    """Parts stacked along the output, with one bias (or None) a part. `quant` (see `formats.MADE_HERE`) quantizes dense parts."""
     matrices = []
     left = list(bias)
     for packing, run in _runs(parts, quant):

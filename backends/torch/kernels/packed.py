@@ -23,9 +23,11 @@ def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
     """How the kernels would hold this weight; None where they cannot. `quant` quantizes dense weights on the way."""
     columns = weight.shape[-1]
     if isinstance(weight, Dense):
-        if weight.data.dtype not in ("F32", "F16", "BF16") or quant not in (None, "Q8_0", "Q4_0"):
+        if weight.data.dtype not in ("F32", "F16", "BF16") or quant not in (None, *formats.MADE_HERE):
             return None
-        return formats.PACKINGS[quant or weight.data.dtype]  # a row that no block divides is padded
+        dense = formats.PACKINGS[quant or weight.data.dtype]
+        # a row that no block divides is padded, but not where blocks hold blocks
+        return dense if dense.columns <= 32 or columns % dense.columns == 0 else None
     if isinstance(weight, Affine):
         packing = formats.affine(weight.bits, weight.group, weight.scales.dtype)
     else:

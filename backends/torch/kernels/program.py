@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from backends.torch.kernels import arena
 from backends.torch.kernels.library import Instruction, Step, library
 from backends.torch.kernels.linear import AnyMatrix
 
@@ -25,7 +26,7 @@ KEPT = 1 << 18  # numbers of all registers together that are kept from step to s
 class Do(IntEnum):
     """`grus::Do`."""
 
-    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD = range(8)
+    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD, LAYER_NORM, CROSS = range(10)
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Program:
         self._library = library()
 
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
-        """`x [tokens, width]`; `spans` int64 `[n, 4]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
+        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
         turn. The result is overwritten by the next run."""
         tokens = x.shape[0]
         registers = self._room(tokens)
@@ -76,8 +77,8 @@ class Program:
 
     def _room(self, tokens: int) -> Tensor:
         needed = tokens * sum(self.widths)
-        if needed > KEPT:
-            return torch.empty(needed)
+        if needed > KEPT:  # memory that the system clears page by page as it is first written: large pages take less
+            return arena.zeros(4 * needed).view(torch.float32)
         if self._registers.numel() < needed:
             self._registers = torch.empty(needed)
         return self._registers

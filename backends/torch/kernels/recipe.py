@@ -13,7 +13,8 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent / "src"
 STEM = "_grus_kernels"  # of the file that is built with the package
 
-FLAGS = ["-std=c++20", "-O3", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-Wno-psabi"]
+# No value depends on "-fno-trapping-math"; without it no loop with a comparison of floats becomes vectors.
+FLAGS = ["-std=c++20", "-O3", "-ffp-contract=off", "-fno-trapping-math", "-fPIC", "-fvisibility=hidden", "-Wno-psabi"]
 LINK = ["-pthread"]
 FLAGS_MSVC = ["/std:c++20", "/O2", "/EHsc"]
 

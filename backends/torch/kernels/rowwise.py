@@ -1,7 +1,8 @@
 """A dense matrix that is multiplied row by row as it is stored, without being packed.
 
-Rows of 16 bits are copied to huge pages, from where they are read half as fast again as from a mapped file; f32 rows stay
-mapped, since a copy would take longer than many a reply. The same face as `packed.PackedMatrix`, without experts.
+Rows of 16 bits go to huge pages, from where they are read half as fast again as from a mapped file: at once where there is no
+file, else later (moving.py). f32 rows stay mapped, since a copy would take longer than many a reply. The same face as
+`packed.PackedMatrix`, without experts.
 """
 
 from __future__ import annotations
@@ -13,24 +14,21 @@ import torch
 from torch import Tensor
 
 from backends.base import Raw
-from backends.torch.kernels import arena, formats
+from backends.torch.kernels import arena, formats, moving
 from backends.torch.kernels.library import Matrix, library
 from backends.torch.load import STORED, mapped
 
 TYPES = ("F32", "F16", "BF16")
+MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, and on some CPUs twice as fast
 
 
 class RowMatrix:
     """`[rows, columns]`, columns next to each other."""
 
     def __init__(self, raw: Raw) -> None:
-        if raw.dtype == "F32":
-            w = mapped(raw)
-        else:
-            self._piece, address = arena.take(raw.nbytes)
-            place = self._piece.bytes_at(address, raw.nbytes)
-            _read(raw, memoryview(place.numpy()))
-            w = place.view(STORED[raw.dtype]).view(raw.shape)
+        self.raw = raw
+        in_file = type(raw) is Raw and os.path.isfile(raw.path)
+        w = mapped(raw) if in_file or raw.dtype == "F32" else self._on_huge_pages()
         self.w = w  # kept: the kernels hold its address
         self.rows_each, self.columns = w.shape
         self.library = library()
@@ -39,6 +37,22 @@ class RowMatrix:
         self.matrix = Matrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes = w.nbytes
+        self.bias: Tensor | None = None
+        if in_file and raw.dtype != "F32":
+            moving.later(self)
+
+    def _on_huge_pages(self) -> Tensor:
+        self._piece, address = arena.take(self.raw.nbytes)
+        place = self._piece.bytes_at(address, self.raw.nbytes)
+        _read(self.raw, memoryview(place.numpy()))
+        return place.view(STORED[self.raw.dtype]).view(self.raw.shape)
+
+    def move(self) -> None:
+        """Safe while another thread multiplies: both places hold the same, and the old one stays readable."""
+        self._before = self.w
+        self.w = self._on_huge_pages()
+        self.matrix.data = self.w.data_ptr()
+        arena.give_back(self._before)
 
     def set_bias(self, bias: Tensor) -> None:
         padded = torch.zeros(-(-self.rows_each // formats.PANEL) * formats.PANEL)
@@ -48,6 +62,12 @@ class RowMatrix:
 
     def matmul(self, x: Tensor, out: Tensor) -> None:
         """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
+        if len(x) >= MANY and self.w.dtype == torch.float32:
+            mine = out[:, : self.rows_each]
+            torch.mm(x, self.w.t(), out=mine)
+            if self.bias is not None:
+                mine += self.bias[: self.rows_each]
+            return
         self.library.grus_matmul(
             self.handle,
             x.data_ptr(),

@@ -44,8 +44,9 @@ class Captions:
 
     @property
     def speaking(self) -> bool:
-        """Is somebody speaking now?"""
-        return self._cutter.begun is not None
+        """Is somebody speaking now? A noise that is shorter than any word is nobody."""
+        begun = self._cutter.begun
+        return begun is not None and self._seen - begun >= self._rules.least_speech * SAMPLE_RATE
 
     def feed(self, samples: np.ndarray) -> list[Caption]:
         """`samples` at 16 kHz, f32. Returns what is new; waits for the model."""

@@ -1,8 +1,8 @@
 """Reading order without a model: which stretches of a page are set in columns, and which lines follow which.
 
 Works on ink alone: rows and columns of pixels without any are what separates. A stretch counts as columns when one strip
-of white runs through at least three lines on both sides and those lines fill their column as prose does; a table of short
-cells does not, and is read row by row.
+of white runs through at least three lines on both sides, or two beside many, and those lines fill their column as prose does; a
+table of short cells does not, and is read row by row.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 Span = tuple[int, int]  # from, to (excluded)
 
 _LEAST_LINES = 3
+_SHORT, _LONG = 2, 6  # lines of a text's last column, and then of the one beside it
 _PROSE = 0.5  # of a column's width that the middle one of its lines fills
 _DEEPEST = 6  # columns within columns
 
@@ -78,7 +79,10 @@ def _apart(filled: np.ndarray, top: int, bottom: int, usual: float) -> list[Span
         return [(top, bottom)]
     inside = filled[top + margin : bottom - margin]
     cut = top + margin + int(inside.argmin())
-    if inside.min() > 0.15 * np.percentile(filled[top:bottom], 90):
+    thin = inside.min()
+    # through the stems of one line of tall letters a cut is as dark as what lies above it
+    parts = filled[top:cut], filled[cut:bottom]
+    if thin > 0.15 * np.percentile(filled[top:bottom], 90) or any(thin > 0.4 * np.percentile(p, 75) for p in parts):
         return [(top, bottom)]
     return [*_apart(filled, top, cut, usual), *_apart(filled, cut, bottom, usual)]
 
@@ -131,7 +135,7 @@ def _together(
     inner = [gap for gap in _strips(common, usual) if filled and filled[0][0] < gap[0] and gap[1] < filled[-1][1]]
     for gap in sorted(inner, key=lambda gap: gap[0] - gap[1]):
         middle = (gap[0] + gap[1]) // 2
-        if _prose(rows[:, :middle], usual) and _prose(rows[:, middle:], usual):
+        if _columns(rows[:, :middle], rows[:, middle:], usual):
             return last, gap
     return at, None
 
@@ -141,11 +145,16 @@ def _strips(free: np.ndarray, usual: float) -> list[Span]:
     return [(a, b) for a, b in runs(free) if b - a >= max(6.0, 0.8 * usual) and a > 0]
 
 
+def _columns(left: np.ndarray, right: np.ndarray, usual: float) -> bool:
+    counts = [len(find_lines(side, usual)) for side in (left, right)]
+    # the last column of a text may be short where the one beside it is long
+    enough = min(counts) >= _LEAST_LINES or (min(counts) >= _SHORT and max(counts) >= _LONG)
+    return enough and _prose(left, usual) and _prose(right, usual)
+
+
 def _prose(side: np.ndarray, usual: float) -> bool:
     lines = find_lines(side, usual)
     across = runs(columns_of(side))
-    if len(lines) < _LEAST_LINES or not across:
-        return False
     width = across[-1][1] - across[0][0]
     wide = []
     for top, bottom in lines:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.errors import BadRequest
-from engine.media.pages import Written
+from engine.media.page import Written
 from engine.pipelines.reading.careful import Careful, Outcome
 from engine.pipelines.reading.crops import cut, cut_lines, has_ink
 from engine.pipelines.reading.formulas import clean_formula

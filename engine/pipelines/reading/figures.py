@@ -18,7 +18,7 @@ def photographs(grey: np.ndarray) -> list[tuple[slice, slice]]:
     paper = float(np.median(medians))
     found = []
     for tiles in _patches(np.abs(medians - paper) > _OFF_PAPER):
-        if len(tiles) < _LEAST_TILES or np.std([medians[tile] for tile in tiles]) < _UNEVEN:
+        if len(tiles) < _LEAST_TILES or np.std([medians[tile] for tile in tiles]) < _UNEVEN or _shadow(tiles, medians):
             continue
         rows, columns = [tile[0] for tile in tiles], [tile[1] for tile in tiles]
         top, left = max(0, min(rows) - 1) * TILE, max(0, min(columns) - 1) * TILE
@@ -34,6 +34,19 @@ def photographs(grey: np.ndarray) -> list[tuple[slice, slice]]:
                 )
             )
     return found
+
+
+def _shadow(tiles: list[tuple[int, int]], medians: np.ndarray) -> bool:
+    """Whether it falls in from an edge of the page and changes as slowly as light does, with words upon it."""
+    y, x = np.asarray(tiles, np.float64).T
+    down, across = medians.shape
+    if y.min() > 0 and x.min() > 0 and y.max() < down - 1 and x.max() < across - 1:
+        return False
+    y, x = y / down, x / across
+    slow = np.stack([np.ones_like(y), y, x, y * y, x * x, x * y], axis=1)
+    seen = np.asarray([medians[tile] for tile in tiles])
+    left = seen - slow @ np.linalg.lstsq(slow, seen, rcond=None)[0]
+    return bool(np.median(np.abs(left)) < _UNEVEN / 2)
 
 
 def _patches(marked: np.ndarray) -> list[list[tuple[int, int]]]:

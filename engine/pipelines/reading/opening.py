@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from pathlib import Path
-
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions, load_any
@@ -15,14 +12,7 @@ from engine.pipelines.reading.model_layout import ModelLayout
 from engine.pipelines.reading.recognizer import Recognizer
 from engine.pipelines.reading.vision_recognizer import VisionRecognizer
 from engine.settings import Settings
-
-STARTER_NAME = "Grus Reader"
-
-
-def starter() -> Path | None:
-    """The small reader that comes with Grus, if it does."""
-    folder = Path(str(files("resources"))) / "starter" / "reader"
-    return folder if (folder / "config.json").is_file() else None
+from engine.starter import READER, starter
 
 
 class ReadingModels:
@@ -40,17 +30,17 @@ class ReadingModels:
         *,
         required: bool = True,
     ) -> None:
-        """`model` None: the starter. Where that is missing too, it is an error unless nothing needs it (`required`)."""
+        """`model` None: the Reader that comes with Grus. Where that is missing too, it is an error unless nothing needs it (`required`)."""
         self._options = options or LoadOptions()
         self._loaded: dict[str, LoadedModel | LoadedPart] = {}
         self.recognizer = self.layout = None
-        name = model or (str(folder) if (folder := starter()) is not None else None)
+        name = model or (READER if starter(READER) is not None else None)
         if name is None and required:
             raise BadRequest(NO_MODEL, "model")
         self.engine = Engine(self._load, settings)
         try:
             if name is not None:
-                self.recognizer = self._recognizer(name, STARTER_NAME if model is None else None)
+                self.recognizer = self._recognizer(name)
             if layout is not None:
                 self.engine.load(layout)
                 self.layout = ModelLayout(self.engine, layout)
@@ -58,12 +48,12 @@ class ReadingModels:
             self.engine.close()
             raise
 
-    def _recognizer(self, name: str, shown_as: str | None) -> VisionRecognizer:
+    def _recognizer(self, name: str) -> VisionRecognizer:
         self.engine.load(name)
         loaded = self._loaded[name]
         if isinstance(loaded, LoadedPart):
             raise BadRequest(f"{name} writes no text. Give it as the layout, and a vision model as the model.", "model")
-        return VisionRecognizer(self.engine, loaded, shown_as)
+        return VisionRecognizer(self.engine, loaded)
 
     def _load(self, name: str) -> LoadedModel | LoadedPart:
         """On the engine's thread, which must make every array itself."""

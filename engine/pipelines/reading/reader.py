@@ -14,14 +14,15 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import GrusError, PasswordNeeded
+from engine.media.page import PageImage
 from engine.media.page_range import check_pages, page_numbers
-from engine.media.pages import DOTS, PageImage, Source, open_document
+from engine.media.pages import DOTS, Source, open_document
 from engine.media.pages import Document as OpenDocument
 from engine.pipelines.reading.careful import Careful
 from engine.pipelines.reading.elements import RegionReader, Sheet
@@ -292,6 +293,8 @@ class _PageWork:
 def _said(error: Exception, what: str) -> str:
     if isinstance(error, GrusError):
         return str(error)
+    if isinstance(error, CancelledError):  # whoever stopped it knows
+        return "Reading was stopped."
     log.exception("reading %s failed", what, exc_info=error)
     return f"Reading failed inside: {type(error).__name__}: {error}"
 

@@ -5,19 +5,16 @@ Knows how families are asked for each task. How an image becomes patches is the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import encoded
 from engine.pipelines.reading.recognizer import Crop, LinePart, Piece, Reading
 from engine.pipelines.reading.result import Task
 from engine.types import Done, Failed, Handle, Request, SamplingParams, Text
-from engine.vision.strips import StripRules, pieces
+from engine.vision.strips import pieces
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -41,16 +38,21 @@ _SINCE_1_5: frozenset[Task] = frozenset({"seal", "spotting"})
 _ENDS_SINCE_1_5 = "Assistant:\n"  # earlier versions end their prompt in a blank, and know four tasks
 
 
+class Submits(Protocol):
+    """The part of the engine that is needed here."""
+
+    def submit(self, request: Request) -> Handle: ...
+
+
 class VisionRecognizer:
-    def __init__(self, engine: Engine, loaded: LoadedModel, shown_as: str | None = None) -> None:
-        """`shown_as`: the model's name in results. Raises BadRequest for a model that sees nothing."""
+    def __init__(self, engine: Submits, loaded: LoadedModel) -> None:
+        """Raises BadRequest for a model that sees nothing."""
         if loaded.sight is None:
             raise BadRequest(f"{loaded.name} reads text, not images. Choose a vision model.", "model")
-        self.name = shown_as or loaded.name
+        self.name = loaded.name
         self._engine, self._loaded, self._sight = engine, loaded, loaded.sight
         self._paddle = str(loaded.config.get("model_type")) == "paddleocr_vl"
-        settings = _preprocessor(loaded.folder)
-        self._rules = StripRules.of(settings)
+        self._rules = loaded.sight.strips
 
     @property
     def by_line(self) -> bool:
@@ -112,12 +114,3 @@ class _Running:
 
     def cancel(self) -> None:
         self._handle.cancel()
-
-
-def _preprocessor(folder: Path) -> Mapping[str, Any]:
-    """What is wrong with the file, the sight has found when the model was loaded."""
-    try:
-        found = json.loads((folder / "preprocessor_config.json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -7,21 +7,19 @@ middle, fine, fine; each place in the frame has 4096 tokens of its own. The code
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from engine.errors import BadRequest
 from engine.models.snac import SnacStream
-from engine.pipelines.speaking.guard import LONGEST_PAUSE, Hush, Loops, longest
+from engine.pipelines.speaking.guard import Loops, longest
 from engine.pipelines.speaking.synth import Engine
-from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
+from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.tasks import Task
-from engine.types import Done, Failed, Request, SamplingParams, Text
+from engine.types import Event, Request, SamplingParams, Text
 
 CODEC = "hubertsiuzdak/snac_24khz"
 VOICES = ("tara", "leah", "jess", "leo", "dan", "mia", "zac", "zoe")
@@ -31,17 +29,10 @@ LONGEST_TEXT = 2000  # characters at once; who has more splits it at sentences
 BEGIN, END_OF_TEXT, END_OF_TURN = 128259, 128009, 128260  # around the text
 SPEECH, END_OF_SPEECH, FIRST_CODE = 128257, 128258, 128266
 SIZE, FRAME = 4096, 7
-PLACES = ((0,), (1, 4), (2, 3, 5, 6))  # of each level's codes within a frame
+PLACES = ([0], [1, 4], [2, 3, 5, 6])  # of each level's codes within a frame
 CHUNK = 8  # frames that are given to the codec together
 RATE = 24000
 SAMPLING = {"temperature": 0.6, "top_p": 0.8, "repetition_penalty": 1.3}
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One frame's tokens as codes."""
-
-    levels: tuple[np.ndarray, ...]
 
 
 def is_orpheus(config: Any) -> bool:
@@ -49,12 +40,12 @@ def is_orpheus(config: Any) -> bool:
 
 
 class Frames:
-    """Tokens on their way to frames. What stands between two codes and is none is left out."""
+    """Tokens on their way to frames, seven codes each. What stands between two codes and is none is left out."""
 
     def __init__(self) -> None:
         self._codes: list[int] = []
 
-    def push(self, ids: Sequence[int]) -> Iterator[Frame]:
+    def push(self, ids: Sequence[int]) -> Iterator[np.ndarray]:
         for id in ids:
             code = id - FIRST_CODE - SIZE * len(self._codes)
             if id < FIRST_CODE:
@@ -66,9 +57,8 @@ class Frames:
                     continue
             self._codes.append(code)
             if len(self._codes) == FRAME:
-                made = np.array(self._codes, np.int32)
+                yield np.array(self._codes, np.int32)
                 self._codes.clear()
-                yield Frame(tuple(made[list(places)] for places in PLACES))
 
 
 class Orpheus:
@@ -128,50 +118,24 @@ class Orpheus:
         )
 
     def _take(self, request: Request) -> Take:
-        handle = self.engine.submit(request)
         stream = self.engine.task(self.codec, _stream).result()
-        frames, loops, hush = Frames(), Loops(), Hush(RATE)
-        waiting: list[Frame] = []
-        running: Task[Any] | None = None
-        end: End | None = None
-        try:
-            events = iter(handle)
-            while end is None:
-                event = next(events)
-                if isinstance(event, Failed):
-                    raise event.error
-                if isinstance(event, Done):
-                    if event.reason == "cancelled":
-                        raise CancelledError
-                    end = "long" if event.reason == "length" else "whole"
-                elif isinstance(event, Text):
-                    for frame in frames.push(event.ids):
-                        waiting.append(frame)
-                        if loops.add(np.concatenate(frame.levels)):
-                            end = "repeats"
-                if (end == "whole" and (waiting or stream.waits)) or len(waiting) >= CHUNK:
-                    codes = joined(waiting)
-                    waiting.clear()
-                    running = self.engine.task(self.codec, lambda _: stream.push(codes, last=end == "whole"))  # noqa: B023
-                    heard = hush.push(running.result())
-                    running = None
-                    if len(heard):
-                        yield heard
-                    elif hush.seconds > LONGEST_PAUSE:
-                        end = "silent"
-            if end in ("whole", "silent") and len(tail := hush.finish()):
-                yield tail
-            return end
-        finally:
-            handle.cancel()
-            if running is not None:
-                running.cancel()
+        frames = Frames()
+
+        def render(waiting: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
+            if not waiting and not stream.waits:
+                return None
+            return self.engine.task(self.codec, lambda _: stream.push(joined(waiting), last=last))
+
+        def frames_of(event: Event) -> Iterable[np.ndarray]:
+            return frames.push(event.ids) if isinstance(event, Text) else ()
+
+        return (yield from heard(self.engine.submit(request), frames_of, render, (CHUNK,), RATE, Loops()))
 
 
-def joined(frames: Sequence[Frame]) -> list[np.ndarray]:
+def joined(frames: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Codes of each level, the coarsest first."""
-    empty = np.zeros(0, np.int32)
-    return [np.concatenate([empty, *(frame.levels[i] for frame in frames)]) for i in range(len(PLACES))]
+    codes = np.array(frames, np.int32).reshape(-1, FRAME)
+    return [codes[:, places].reshape(-1) for places in PLACES]
 
 
 def _stream(loaded: Any) -> Generator[None, None, SnacStream]:

@@ -16,8 +16,10 @@ LETTERS = 320  # of Latin and other alphabets, in a passage
 SIGNS = 110  # of scripts that write syllables or words as one sign
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\r\n\s*\r\n")
-_WIDE_END = "。！？；…"
-_CLOSERS = "\"'”’»)]}」』）】〉》"
+_WIDE_END = "。！？；"  # need no space after them
+_END = ".!?…؟۔।॥"
+# what still belongs to a sentence behind its mark; in French a space stands before the closing quotation mark
+_TAIL = re.compile(r"""["'”“’»«)\]}」』）】〉》.!?…؟۔।॥。！？；]*(?:[ \u00a0\u202f]»(?=[\s.,;!?]|$))?""")
 _SHORT = frozenset(
     ["mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "eg", "ie", "e.g", "i.e", "cf", "no", "vol", "pp", "fig", "approx", "dept", "est", "inc", "ltd", "co", "corp", "gen", "col", "capt", "lt", "sgt", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "bzw", "ca", "usw", "z.b", "d.h", "nr", "str", "hr", "fr", "abs", "bsp", "evtl", "ggf", "p.ej", "sra", "srta", "av", "m", "mme", "mlle"]
 )  # fmt: skip
@@ -39,7 +41,8 @@ def passages(text: str) -> list[Passage]:
                 if group and size(group) + size(part) > 1.0:
                     made.append(Passage(group, SENTENCE_PAUSE))
                     group = ""
-                group = f"{group} {part}" if group and not _wide(group[-1]) else group + part
+                apart = group and not _spaceless(group[-1]) and not _spaceless(part[0])
+                group = f"{group} {part}" if apart else group + part
         if group:
             made.append(Passage(group, PARAGRAPH_PAUSE))
     return [*made[:-1], Passage(made[-1].text, 0.0)] if made else []
@@ -54,10 +57,8 @@ def sentences(text: str) -> Iterator[str]:
     """`text` is one line."""
     start = 0
     for i, sign in enumerate(text):
-        if sign in _WIDE_END or (sign in ".!?…" and _ends(text, i)):
-            stop = i + 1
-            while stop < len(text) and (text[stop] in _CLOSERS or text[stop] in ".!?…" or text[stop] in _WIDE_END):
-                stop += 1
+        if sign in _WIDE_END or (sign in _END and _ends(text, i)):
+            stop = _behind(text, i)
             if stop > start:
                 if sentence := text[start:stop].strip():
                     yield sentence
@@ -67,22 +68,26 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _ends(text: str, i: int) -> bool:
-    """Does the mark at `i` end a sentence, and no abbreviation, number or address?"""
-    after = i + 1
-    while after < len(text) and (text[after] in _CLOSERS or text[after] in ".!?…"):
-        after += 1
-    if after < len(text) and not text[after].isspace():
+    """Does the mark at `i` end a sentence, and no abbreviation, number or address, nor speech that somebody is said to say?"""
+    after = _behind(text, i)
+    if after < len(text) and not text[after].isspace() and not _wide(text[after]):
         return False
-    if text[i] != ".":
-        return True
+    following = text[after:].lstrip(" \u00a0—–-")
+    if text[i] != "." or "." in (text[i - 1 : i], text[i + 1 : i + 2]):  # "Why?" she asked. Well... perhaps.
+        return not following[:1].islower()
     before = text[:i].rsplit(None, 1)[-1] if text[:i].split() else ""
     word = before.lstrip("\"'“‘«([").lower()
     if word in _SHORT or (len(word) == 1 and word.isalpha()):
         return False
-    following = text[after:].lstrip()
-    if before.isdigit() and following[:1].islower():
+    if before.isdigit() and (len(before) <= 2 or following[:1].islower()):  # Am 3. Mai, im 19. Jahrhundert
         return False
     return not (following[:1].islower() and len(word) <= 4)
+
+
+def _behind(text: str, i: int) -> int:
+    """Where what follows the sentence with the mark at `i` begins."""
+    tail = _TAIL.match(text, i + 1)
+    return i + 1 if tail is None else tail.end()
 
 
 def parts(sentence: str) -> Iterator[str]:
@@ -94,7 +99,7 @@ def parts(sentence: str) -> Iterator[str]:
             total += 1 / SIGNS if _wide(rest[limit]) else 1 / LETTERS
             limit += 1
         limit = max(1, limit - 1)
-        cut = max((rest.rfind(mark, limit // 3, limit) + 1 for mark in ";:,、，；："), default=0)
+        cut = max((rest.rfind(mark, limit // 3, limit) + 1 for mark in ";:,、，；：،"), default=0)
         cut = cut if cut > 0 else rest.rfind(" ", limit // 3, limit) + 1
         cut = cut if cut > 0 else limit
         if head := rest[:cut].strip():
@@ -102,6 +107,11 @@ def parts(sentence: str) -> Iterator[str]:
         rest = rest[cut:].strip()
     if rest:
         yield rest
+
+
+def _spaceless(sign: str) -> bool:
+    """Of a script that puts no spaces between its words: Chinese and Japanese, not Korean."""
+    return _wide(sign) and not unicodedata.name(sign, "").startswith("HANGUL")
 
 
 def _wide(sign: str) -> bool:

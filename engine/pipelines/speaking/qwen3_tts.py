@@ -28,7 +28,7 @@ ISO = {
 }  # fmt: skip
 
 WHO_CAN = {
-    "base": "This is a Base model: it clones voices. Give it a recording, or choose a CustomVoice model for {}.",
+    "base": "This is a Base model: it clones voices. Give it a recording, or choose {}.",
     "custom_voice": "This is a CustomVoice model: it has voices of its own. Choose one of them, or choose {}.",
     "voice_design": "This is a VoiceDesign model: it makes a voice from a description. Describe one, or choose {}.",
 }

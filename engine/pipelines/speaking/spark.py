@@ -19,13 +19,14 @@ import numpy as np
 from engine.errors import BadRequest, SpeechRanAway
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
-from engine.pipelines.speaking.guard import FRAME_RATE, LONGEST_PAUSE, LOOP_LASTS, Hush, Loops, longest
+from engine.pipelines.speaking.guard import FRAME_RATE, LOOP_LASTS, Loops, longest
+from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.spark_prompts import Prompts, Style, style_of
-from engine.pipelines.speaking.synth import RECORDING, SILENT, Engine
-from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
+from engine.pipelines.speaking.synth import Engine
+from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.tasks import Task
-from engine.types import Done, Failed, Request, SamplingParams, Text
+from engine.types import Event, Failed, Request, SamplingParams, Text
 
 RATE = 16000
 TOKENS = 3000  # of one passage, a minute
@@ -101,7 +102,7 @@ class Spark:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled.
 
         Its vector holds the voice's tokens, whole numbers."""
-        sound = louder(checked(samples))
+        sound = louder(checked(samples, RATE))
         mel = bicodec_mel(reference(sound))
         voice = self.engine.task(self.listens, lambda loaded: loaded.model.voice(mel)).result()
         said = (text or "").strip()
@@ -148,60 +149,21 @@ class Spark:
         return Made([*written[: places[-1] + 1], self.prompts.voice_ends], tokens)
 
     def _take(self, request: Request, voice: np.ndarray) -> Take:
-        handle = self.engine.submit(request)
         stream = self.engine.task(self.codec, _streaming(voice)).result()
-        loops, hush = Loops(period=TOKEN_RATE // 3, lasts=int(LOOP_LASTS * TOKEN_RATE / FRAME_RATE)), Hush(RATE)
-        waiting: list[int] = []
-        running: Task[Any] | None = None
-        end: End | None = None
-        try:
-            events = iter(handle)
-            while end is None:
-                event = next(events)
-                if isinstance(event, Failed):
-                    raise event.error
-                if isinstance(event, Done):
-                    end = "long" if event.reason == "length" else "whole"
-                elif isinstance(event, Text):
-                    fresh = [self.prompts.semantic[id] for id in event.ids if id in self.prompts.semantic]
-                    waiting += fresh
-                    if any(loops.add(np.array(code)) for code in fresh):
-                        end = "repeats"
-                if (end == "whole" and (waiting or stream.waits)) or len(waiting) >= CHUNK:
-                    codes, waiting = np.array(waiting, np.int32), []
-                    running = self.engine.task(self.codec, lambda _: stream.push(codes, last=end == "whole"))  # noqa: B023
-                    heard = hush.push(running.result())
-                    running = None
-                    if len(heard):
-                        yield heard
-                    elif hush.seconds > LONGEST_PAUSE:
-                        end = "silent"
-            if end == "whole" and not stream.given:
-                return "silent"  # nothing that it says was written
-            if end in ("whole", "silent") and len(tail := hush.finish()):
-                yield tail
-            return end
-        finally:
-            handle.cancel()
-            if running is not None:
-                running.cancel()
+        loops = Loops(period=TOKEN_RATE // 3, lasts=int(LOOP_LASTS * TOKEN_RATE / FRAME_RATE))
 
+        def render(waiting: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
+            if not waiting and not stream.waits:
+                return None
+            return self.engine.task(self.codec, lambda _: stream.push(np.array(waiting, np.int32), last=last))
 
-def checked(samples: np.ndarray) -> np.ndarray:
-    """A recording that a voice can be taken from."""
-    sound = np.asarray(samples, np.float32)
-    if sound.ndim != 1 or not np.isfinite(sound).all():
-        raise BadRequest("A recording must be one row of finite samples.", "voice")
-    seconds = len(sound) / RATE
-    if not RECORDING[0] <= seconds <= RECORDING[1]:
-        raise BadRequest(
-            f"The recording lasts {seconds:.1f} seconds. A voice can be taken from {RECORDING[0]:g} to "
-            f"{RECORDING[1]:g}; 3 to 15 are best.",
-            "voice",
-        )
-    if float(np.abs(sound).max()) < SILENT:
-        raise BadRequest("The recording is silent.", "voice")
-    return sound
+        return (yield from heard(self.engine.submit(request), self._codes, render, (CHUNK,), RATE, loops))
+
+    def _codes(self, event: Event) -> Iterator[np.ndarray]:
+        """What is none of the sound's codes is left out."""
+        for id in event.ids if isinstance(event, Text) else ():
+            if (code := self.prompts.semantic.get(id)) is not None:
+                yield np.array(code, np.int32)
 
 
 def louder(sound: np.ndarray) -> np.ndarray:

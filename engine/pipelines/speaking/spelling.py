@@ -22,10 +22,15 @@ _MARKS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"\1"),
     (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
     (re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$", re.MULTILINE), r"\1.\n"),
-    (re.compile(r"^\s*([-*+]|\d+[.)])\s+(\[[ xX]\]\s+)?", re.MULTILINE), ""),
+    (
+        re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*[^\s.!?:;,…。！？])[ \t]*$", re.MULTILINE),
+        r"\1.",
+    ),
+    (re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", re.MULTILINE), ""),
     (re.compile(r"^\s*>\s?", re.MULTILINE), ""),
     (re.compile(r"^\s*([-*_]\s*){3,}$", re.MULTILINE), ""),
     (re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$", re.MULTILINE), ""),
+    (re.compile(r"[ \t]*\|[ \t]*$", re.MULTILINE), "."),
     (re.compile(r"[ \t]*\|[ \t]*"), ", "),
     (re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
     (re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+?)(?<=\S)[*_](?![\w*])"), r"\1"),
@@ -51,10 +56,20 @@ _MONTHS = [
 _MONEY = re.compile(r"([$€£¥])\s?(\d[\d,]*)(\.\d{2})?\b|\b(\d+)([.,]\d{2})?\s?([€£¥])")
 _DATE = re.compile(r"\b(1\d{3}|20\d{2})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b")
 _TIME = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b(?!:)")
-_YEAR = re.compile(r"(?<=\b[Ii]n )(1[1-9]\d\d|20\d\d)\b")
+_MONTH = rf"(?:{'|'.join(_MONTHS)})"
+_DAY = re.compile(rf"\b({_MONTH}) ([1-9]|[12]\d|3[01])(?![\d:])")
+_YEAR = re.compile(rf"(\b[Ii]n |\b{_MONTH}(?: \d\d?(?:st|nd|rd|th)?)?,? )(1[1-9]\d\d|20\d\d)\b")
+_RANGE = re.compile(r"(?<![\w.,:/=-])(\d+)[-–](?=\d+(?![\w.,:/=-]*[\w:/=-]))")
 _ORDINAL = re.compile(r"\b(\d{1,6})(st|nd|rd|th)\b")
 _PERCENT = re.compile(r"(\d)\s?%")
-_NUMBER = re.compile(r"(?<![\w.,-])(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w])(?!\.\d)")
+# What stands in an address, a time, a range or a version is left as it is: half of it in words is worse.
+_BEFORE, _AFTER = r"(?<![\w.,:/=&?#–-])(-?)", r"(?![\w/=])(?![.,:–-]\d)"
+_NUMBER = re.compile(rf"{_BEFORE}(\d{{1,3}}(?:,\d{{3}})+|\d+)(\.\d+)?{_AFTER}")
+# 1.234,5 or 1 234,5
+_NUMBER_ELSEWHERE = re.compile(rf"{_BEFORE}(\d{{1,3}}(?:[.\u00a0\u202f ]\d{{3}})+|\d+)(,\d+)?{_AFTER}")
+_ORDINAL_DOT = re.compile(r"\.\s+\w")  # behind a German number of one or two digits: am 3. Mai
+
+_COMMAS = frozenset(["de", "fr", "es", "it", "pt", "ru"])  # languages whose fractions begin with one
 
 
 def plain(markdown: str) -> str:
@@ -75,11 +90,16 @@ def in_words(text: str, language: str = "auto") -> str:
     if code == "en":
         for pattern, say in _ENGLISH:
             text = pattern.sub(say, text)
-    return _NUMBER.sub(lambda m: _number(m, code), text)
+    pattern = _NUMBER_ELSEWHERE if code in _COMMAS else _NUMBER
+    return pattern.sub(lambda m: _number(m, code), text)
 
 
 def _number(m: re.Match[str], code: str) -> str:
-    whole, fraction = m[2].replace(",", ""), m[3] or ""
+    whole, fraction = re.sub(r"\D", "", m[2]), (m[3] or "").replace(",", ".")
+    if code == "de" and len(whole) <= 2 and not fraction and _ORDINAL_DOT.match(m.string, m.end()):
+        return m[0]
+    if code == "de" and re.fullmatch(r"1[1-9]\d\d", m[2]) and not fraction:
+        return str(num2words(int(whole), lang=code, to="year"))
     if len(whole) > MOST_DIGITS or (len(whole) > 1 and whole[0] == "0"):
         return " ".join(num2words(int(digit), lang=code) for digit in whole) + fraction
     value = float(whole + fraction) if fraction else int(whole)
@@ -113,7 +133,9 @@ _ENGLISH: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
     (_MONEY, _money),
     (_DATE, _date),
     (_TIME, _time),
-    (_YEAR, lambda m: str(num2words(int(m[1]), lang="en", to="year"))),
+    (_YEAR, lambda m: m[1] + str(num2words(int(m[2]), lang="en", to="year"))),
+    (_DAY, lambda m: f"{m[1]} {num2words(int(m[2]), lang='en', to='ordinal')}"),
+    (_RANGE, lambda m: f"{m[1]} to "),
     (_ORDINAL, lambda m: str(num2words(int(m[1]), lang="en", to="ordinal"))),
     (_PERCENT, lambda m: f"{m[1]} percent"),
 ]

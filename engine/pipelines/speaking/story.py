@@ -28,6 +28,7 @@ TOGETHER = 3  # passages that are made at once
 _FADE = 0.005  # seconds at both ends of a passage
 _QUIET = 0.004  # of full scale: what counts as silence before a passage's first word
 _LEAD = 0.06  # seconds of it that stay
+_STEP = 0.02  # of full scale: more at once, out of silence, is heard as a click
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,14 @@ def _softened(chunks: Iterator[np.ndarray], rate: int) -> Iterator[np.ndarray]:
             loud = np.flatnonzero(np.abs(held) > _QUIET)
             if not len(loud):
                 continue
-            held = held[max(0, int(loud[0]) - int(_LEAD * rate)) :].copy()
-            if len(held) < 2 * fade:
+            start = max(0, int(loud[0]) - int(_LEAD * rate))
+            onset = int(loud[0]) - start
+            if len(held) - start < onset + 2 * fade:
                 continue
-            held[:fade] *= rise
+            held = held[start:].copy()
+            # a sound that sets in at once, out of silence, is faded where it does; else what is cut here
+            rises = slice(onset, onset + fade) if abs(held[onset]) > _STEP else slice(0, fade)
+            held[rises] *= rise
             begun = True
         if len(held) > fade:
             yield held[:-fade]

@@ -8,12 +8,10 @@ has been heard, and else ends with an error. One call speaks one passage; splitt
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator, Mapping
-from concurrent.futures import CancelledError
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,17 +19,16 @@ from engine.errors import BadRequest
 from engine.handle import RequestHandle
 from engine.media.mel import speaker_mel
 from engine.models.causal import Past
-from engine.pipelines.speaking.guard import LONGEST_PAUSE, Hush, Loops, longest
+from engine.pipelines.speaking.guard import Loops, longest
 from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
-from engine.pipelines.speaking.takes import TRIES, End, Take, spoken
+from engine.pipelines.speaking.recordings import checked
+from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.tasks import Task, Work
-from engine.types import Done, Failed, Frames, Request, SamplingParams
+from engine.types import Event, Frames, Request, SamplingParams
 
 RATE = 24000
-CHUNKS = (3, 5, 8)  # frames of the first chunks; the last number for all that follow
-RECORDING = (0.5, 60.0)  # seconds that a voice can be cloned from
-SILENT = 1e-3  # no sample of a recording above it: there is no voice in it
+CHUNKS = (3, 5, 8)  # frames of the codec's first chunks, and of all that follow
 
 
 class Engine(Protocol):
@@ -47,45 +44,20 @@ def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray
     `recording`: frames that the voice goes on from. Closing the generator cancels the request.
     """
     past: Past = {}
+
+    def begin(loaded: Any) -> Any:
+        return loaded.model.begin(recording, past)
+
+    def render(frames: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
+        return engine.task(codec, _decoding(np.stack(frames), past)) if frames else None
+
     handle = engine.submit(request)
-    loops, hush, sizes = Loops(), Hush(RATE), chain(CHUNKS, repeat(CHUNKS[-1]))
-    waiting: list[np.ndarray] = []
-    size, end = next(sizes), cast("End | None", None)
-    running: Task[Any] | None = None
-    if recording is not None:
-        running = engine.task(codec, lambda loaded: loaded.model.begin(recording, past))
-    try:
-        events = iter(handle)
-        while end is None:
-            event = next(events)
-            if isinstance(event, Failed):
-                raise event.error
-            if isinstance(event, Done):
-                if event.reason == "cancelled":
-                    raise CancelledError
-                end = "long" if event.reason == "length" else "whole"
-            elif isinstance(event, Frames):
-                waiting += list(event.codes)
-                if any(loops.add(frame) for frame in event.codes):
-                    end = "repeats"
-            if waiting and (end in ("whole", "long") or len(waiting) >= size):
-                if running is not None:
-                    running.result()
-                codes, waiting, size = np.stack(waiting), [], next(sizes)
-                running = engine.task(codec, _decoding(codes, past))
-                heard = hush.push(running.result())
-                running = None
-                if len(heard):
-                    yield heard
-                elif hush.seconds > LONGEST_PAUSE:
-                    end = "silent"
-        if end in ("whole", "silent") and len(tail := hush.finish()):
-            yield tail
-        return end
-    finally:
-        handle.cancel()
-        if running is not None:
-            running.cancel()
+    begun = None if recording is None else engine.task(codec, begin)
+    return (yield from heard(handle, _frames, render, CHUNKS, RATE, Loops(), begun))
+
+
+def _frames(event: Event) -> Iterable[np.ndarray]:
+    return event.codes if isinstance(event, Frames) else ()
 
 
 @dataclass(frozen=True)
@@ -161,18 +133,7 @@ class Speaker:
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled."""
         self.prompts.check(Manner(clone=Clone(np.zeros(0, np.float32))))
-        sound = np.asarray(samples, np.float32)
-        seconds = len(sound) / RATE
-        if sound.ndim != 1 or not np.isfinite(sound).all():
-            raise BadRequest("A recording must be one row of finite samples.", "voice")
-        if not RECORDING[0] <= seconds <= RECORDING[1]:
-            raise BadRequest(
-                f"The recording lasts {seconds:.1f} seconds. A voice can be taken from {RECORDING[0]:g} to "
-                f"{RECORDING[1]:g}; 3 to 15 are best.",
-                "voice",
-            )
-        if float(np.abs(sound).max()) < SILENT:
-            raise BadRequest("The recording is silent.", "voice")
+        sound = checked(samples, RATE)
         mel = speaker_mel(sound)
         vector = self.engine.task(self.knows, lambda loaded: loaded.model.embed(mel)).result()
         codes = None

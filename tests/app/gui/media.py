@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from app.explain import explained
 from app.gui.store.worker import Store
+
+ORPHEUS = {"model_type": "llama", "vocab_size": 156_940}
+
+
+def like_spark(home: Path) -> Path:
+    """A Spark-TTS as far as it is told without its weights."""
+    (home / "LLM").mkdir(parents=True)
+    (home / "BiCodec").mkdir()
+    (home / "LLM" / "config.json").write_text(json.dumps({"model_type": "qwen2"}))
+    (home / "BiCodec" / "config.yaml").write_text("{}")
+    return home
 
 
 class AtOnce:

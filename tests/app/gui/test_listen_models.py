@@ -32,7 +32,7 @@ class Desk:
         self.said: list[tuple[str, dict[str, Any]]] = []
         self.store = Store(folder / "grus.sqlite3")
         self.streams = AtOnce()
-        self.streams.service = type("S", (), {"engine": ears.engine})()  # type: ignore[attr-defined]
+        self.streams.engine = ears.engine  # type: ignore[attr-defined]
         self.folder = folder
         self.listening = self.fresh()
 

@@ -15,6 +15,8 @@ from app.core import Ask, Core
 from app.gui.preferences import Preferences
 from app.kinds import kind_of, names_of
 from app.local import local_service
+from app.server.catalogue import Catalogue
+from tests.app.gui.media import ORPHEUS, like_spark
 from tests.checkpoints import save
 from tests.vision_checkpoints import save as save_seeing
 
@@ -105,6 +107,16 @@ def test_what_a_model_is_for_is_read_from_its_config(core: Core, tmp_path: Path)
         (tmp_path / name / "config.json").write_text(json.dumps({"model_type": model_type}))
     assert [kind_of(str(tmp_path / name)) for name in ("ears", "mouth", "new")] == ["listen", "speak", "chat"]
     assert kind_of("no/such-model") == "chat"
+    spark = like_spark(tmp_path / "spark")
+    (tmp_path / "orpheus").mkdir()
+    (tmp_path / "orpheus" / "config.json").write_text(json.dumps(ORPHEUS))
+    (tmp_path / "snac").mkdir()
+    (tmp_path / "snac" / "config.json").write_text(
+        json.dumps({"vq_strides": [4], "encoder_rates": [2], "decoder_rates": [2]})
+    )
+    assert [kind_of(str(folder)) for folder in (spark, spark / "LLM", tmp_path / "orpheus")] == ["speak"] * 3
+    assert kind_of(str(tmp_path / "snac")) == "part"
+    assert {"spark", "orpheus"} <= {known.name for known in Catalogue(folder=tmp_path, use_cache=False).all()}
     found: list[list[str]] = []
     core.models(found.append)
     assert {"words", "sees"} <= set(found[0])

@@ -13,13 +13,19 @@ import soundfile
 
 from app import abilities
 from app.gui.store.worker import Store
-from app.gui.viewmodels.speak.studio import Choice, Studio, languages_of, voices_of
+from app.gui.viewmodels.speak.choice import Choice, fitting
+from app.gui.viewmodels.speak.offer import PACES, PITCHES, Offer, offer_of
+from app.gui.viewmodels.speak.studio import Studio
 from app.gui.viewmodels.speak.texts_of import text_of
+from app.kinds import config_in
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any
+from engine.pipelines.speaking.saved import Voices
+from engine.pipelines.speaking.spark_prompts import Style, style_of
 from engine.pipelines.speaking.speakers import speaker
-from tests.app.gui.media import AtOnce
+from engine.pipelines.speaking.voice import Clone, Manner
+from tests.app.gui.media import ORPHEUS, AtOnce, like_spark
 from tests.engine.media.test_pages import text_pdf
 from tests.engine.pipelines.listening.conftest import voice
 from tests.qwen3_tts_cases import checkpoint
@@ -158,11 +164,65 @@ def test_a_voice_is_cloned_saved_heard_deleted_and_taken_back(
     assert "silent" in told[-1]
 
 
-def test_voices_and_languages_come_from_the_config(tmp_path: Path) -> None:
-    config = abilities.config_of(str(checkpoint("custom_voice", tmp_path / "tts")))
-    assert voices_of(config)
-    assert "english" in languages_of(config)
-    assert voices_of({}) == languages_of({}) == []
+@pytest.mark.parametrize(("kind", "offers"), [
+    ("custom_voice", {"clones": False, "levels": False}),
+    ("voice_design", {"words": "must", "presets": (), "clones": False}),
+    ("base", {"words": "no", "presets": (), "clones": True}),
+])  # fmt: skip
+def test_what_a_qwen3_tts_offers_is_told_by_its_config(tmp_path: Path, kind: str, offers: dict[str, Any]) -> None:
+    folder = checkpoint(kind, tmp_path / "tts")
+    offer = offer_of(config_in(folder), folder)
+    assert {name: getattr(offer, name) for name in offers} == offers
+    assert "english" in offer.languages
+    assert bool(offer.presets) == (kind == "custom_voice")
+
+
+def test_only_the_large_custom_voice_takes_instructions() -> None:
+    config = {"tts_model_type": "custom_voice", "talker_config": {"spk_id": {"vivian": 1}}}
+    assert offer_of(config | {"tts_model_size": "0b6"}, Path("tts")).words == "no"
+    assert offer_of(config | {"tts_model_size": "1b7"}, Path("tts")).words == "may"
+
+
+def test_what_spark_and_orpheus_offer(tmp_path: Path) -> None:
+    spark = offer_of({}, like_spark(tmp_path / "spark"))
+    assert (spark.presets, spark.levels, spark.clones, spark.words) == (("female", "male"), True, True, "no")
+    assert "keeps the pitch and the pace" in spark.note(Choice(saved="Anna"))
+    assert spark.problem(Choice(preset="male", pitch="low")) == ""
+    orpheus = offer_of(ORPHEUS, tmp_path, str(tmp_path))
+    assert "tara" in orpheus.presets
+    assert "<laugh>" in orpheus.note(Choice())
+    assert "hubertsiuzdak/snac_24khz" in orpheus.problem(Choice())
+
+
+@pytest.mark.parametrize(("offer", "choice", "said"), [
+    (Offer(("vivian",)), Choice(saved="Anna"), "clones no voices"),
+    (Offer(clones=True), Choice(), "voice of a recording"),
+    (Offer(words="must", needs_voice=False), Choice(), "Describe one"),
+    (Offer(words="must", needs_voice=False), Choice(instructions="an old man"), ""),
+])  # fmt: skip
+def test_what_does_not_go_together_is_said(offer: Offer, choice: Choice, said: str) -> None:
+    problem = offer.problem(choice)
+    assert said in problem
+    assert bool(said) == bool(problem)
+
+
+def test_spark_is_asked_in_words_that_it_understands() -> None:
+    for pitch, place in zip(PITCHES, range(5)):
+        for pace, speed in zip(PACES, range(5)):
+            choice = Choice(preset="male", pitch=pitch, pace=pace)
+            assert style_of(Manner("male", instructions=choice.wishes)) == Style(1, place, speed)
+
+
+def test_talk_takes_of_a_choice_what_the_model_can_do(tmp_path: Path, speakers: dict[str, Any]) -> None:
+    """Whatever was chosen for another model is left out."""
+    voices, model = Voices(tmp_path), speakers["custom_voice"]
+    near = fitting(Choice(preset="nobody", saved="gone", language="klingon", pitch="low"), model, voices)
+    assert (near.preset, near.clone, near.language) == (model.presets[0], None, "auto")
+    assert fitting(Choice(preset=model.presets[-1], language="english"), model, voices).preset == model.presets[-1]
+    with pytest.raises(BadRequest, match="recording"):
+        fitting(Choice(), speakers["base"], voices)
+    voices.save("Anna", "base", Clone(np.ones(4, np.float32)), voice(2.0), 24_000)
+    assert fitting(Choice(saved="Anna"), speakers["base"], voices).clone is not None
 
 
 def book(file: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
 from engine.pipelines.speaking.voice import Clone
 from tests.app.gui.conftest import Opened
+from tests.app.gui.media import ORPHEUS, like_spark
 from tests.app.gui.test_listen_pane import Device
 from tests.app.gui.test_speak_models import Spoken
 from tests.engine.pipelines.listening.conftest import voice
@@ -123,6 +125,61 @@ def test_the_text_and_what_was_spoken_are_there_after_a_restart(
     again.until(lambda: pane.studio.items and pane.text.toPlainText())
     assert pane.text.toPlainText() == "The crane dances."
     again.until(lambda: pane.player.playback.seconds > 0)
+
+
+def offer(grus: Opened, pane: SpeakPane, name: str, folder: Path) -> None:
+    """A model of another kind is chosen."""
+    grus.desk.core._service.result().catalogue.named[name] = str(folder)
+    pane.model_box.look()
+    grus.until(lambda: name in (pane.model_box.known or []))
+    before = pane.offer
+    pane.model_box.pick(name)
+    grus.until(lambda: pane.offer != before)
+
+
+def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
+    grus: Opened, pane: SpeakPane, tmp_path: Path
+) -> None:
+    offer(grus, pane, "spark", like_spark(tmp_path / "spark"))
+    assert [pane.voice.itemText(i) for i in range(pane.voice.count())] == ["Female voice", "Male voice"]
+    assert pane.pitch.isVisible()
+    assert not pane.instructions.isVisible()
+    for box, entry in ((pane.voice, 1), (pane.pitch, 1), (pane.pace, 4)):
+        box.setCurrentIndex(entry)
+        box.activated.emit(entry)
+    take = spoken(grus, pane)
+    assert (take.choice.preset, take.choice.wishes) == ("male", "low pitch, very fast speed")
+    assert grus.desk.preferences.get("speak.choice")["pace"] == "very fast"
+    pane.studio.voices.save("Anna", "spark", Cloning().clone(None), voice(2.0), 16_000)
+    pane.studio.look_at_voices()
+    grus.until(lambda: pane.voice.findData("saved:Anna") >= 0)
+    pane.voice.setCurrentIndex(pane.voice.findData("saved:Anna"))
+    pane.voice.activated.emit(pane.voice.currentIndex())
+    assert not pane.pitch.isEnabled()
+    assert "keeps the pitch" in pane.note.text()
+    assert pane.choice().wishes == ""
+
+
+def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: SpeakPane, tmp_path: Path) -> None:
+    (tmp_path / "orpheus").mkdir()
+    (tmp_path / "orpheus" / "config.json").write_text(json.dumps(ORPHEUS))
+    offer(grus, pane, "orpheus", tmp_path / "orpheus")
+    assert "<laugh>" in pane.note.text()
+    assert "snac_24khz" in pane.status.text()
+    grus.qtbot.keyClicks(pane.text, "Hello.")
+    grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
+    assert not pane.go.isEnabled()
+    assert pane.studio.items == []
+    grus.qtbot.keyClick(pane.text, Qt.Key.Key_N, CTRL)
+    assert not pane.voice_panel.isVisible()
+    assert "clones no voices" in grus.window.notice.sentence.text()
+    offer(grus, pane, "design", checkpoint("voice_design", tmp_path / "design"))
+    assert "Describe one" in pane.status.text()
+    grus.qtbot.keyClicks(pane.instructions, "an old man")
+    assert pane.go.isEnabled()
+    assert not pane.status.isVisible()
+    offer(grus, pane, "base", checkpoint("base", tmp_path / "base"))
+    assert "Make a new voice" in pane.status.text()
 
 
 def test_without_a_model_it_says_which_to_get(grus: Opened) -> None:

@@ -27,6 +27,7 @@ from tests.app.server.scripted import until
 from tests.checkpoints import save
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.qwen3_tts_cases import KINDS, checkpoint, ending
+from tests.spark_checkpoint import save_all
 from tests.speech_checkpoints import save as save_ears
 
 TEXT = "Hello there."
@@ -38,6 +39,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("voices")
     named = {kind: str(ending(checkpoint(kind, folder / kind))) for kind in KINDS}
     named["ears"] = str(save_ears("moonshine", folder / "moonshine-tiny"))
+    named["spark"] = str(save_all(folder / "spark") / "LLM")
     named["text"] = str(save("qwen3", folder / "text", max_position_embeddings=256))
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
     where = LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
@@ -119,6 +121,11 @@ def test_streamed_sound_is_the_whole_sound_and_a_seed_repeats_it(live: Live) -> 
     assert not np.array_equal(samples(say(live, voice=voice, seed=4).content)[:2000], streamed[:2000])
 
 
+def test_spark_is_known_by_what_lies_beside_it(live: Live) -> None:
+    listed = httpx.get(f"{live.url}/v1/audio/voices", params={"model": "spark"}, timeout=60).json()["data"]
+    assert {"female", "male"} <= {voice["name"] for voice in listed}
+
+
 def test_events_carry_the_same_bytes(live: Live) -> None:
     voice = preset(live)
     reply = say(live, voice=voice, stream_format="sse")
@@ -143,6 +150,38 @@ def test_a_client_that_leaves_stops_the_voice(live: Live) -> None:
         assert live.service.stats()["active"] > 0
     until(lambda: live.service.stats()["active"] == 0)
     assert live.service.stats()["waiting"] == 0
+
+
+def abort(live: Live, **which: Any) -> str:
+    return str(httpx.post(f"{live.url}/abort_request", json=which).json()["message"])
+
+
+def test_a_voice_is_stopped_by_its_id(live: Live) -> None:
+    body = {"model": "custom_voice", "input": "A long text. " * 300, "voice": preset(live), "response_format": "pcm"}
+    with httpx.stream("POST", f"{live.url}/v1/audio/speech", json=body, timeout=60) as reply:
+        pieces = reply.iter_raw()
+        next(pieces)
+        assert "0 requests" in abort(live, rid="another")
+        assert "1 requests" in abort(live, rid=reply.headers["x-request-id"])
+        with pytest.raises(httpx.RemoteProtocolError):  # sound has no place for words: it is cut off
+            list(pieces)
+    until(lambda: live.service.stats()["active"] == 0)
+    assert "0 requests" in abort(live, abort_all=True)
+
+
+@pytest.mark.parametrize("stream", ["true", "false"])
+def test_a_transcription_is_stopped_too(live: Live, stream: str) -> None:
+    long = wav(np.tile(talk(2), 20))
+    form = {"model": "ears", "stream": stream}
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(
+            httpx.post, f"{live.url}/v1/audio/transcriptions", data=form, files={"file": long}, timeout=60
+        )
+        until(lambda: live.service.stats()["active"] > 0, 30)
+        assert "1 requests" in abort(live, abort_all=True)
+        reply = asked.result(20)
+    assert "was stopped" in reply.text
+    until(lambda: live.service.stats()["active"] == 0)
 
 
 def test_voices_and_ears_and_words_together(client: openai.OpenAI, live: Live) -> None:
@@ -194,7 +233,7 @@ def test_unknown_models_are_not_found_and_each_kind_keeps_to_its_work(client: op
         with pytest.raises(openai.BadRequestError, match="here one is needed that writes text"):
             client.chat.completions.create(model=model, messages=[{"role": "user", "content": "Hi"}])
     kinds = {model.id: model.model_dump()["kind"] for model in client.models.list()}
-    assert kinds == dict.fromkeys(KINDS, "speech") | {"ears": "transcription", "text": "text"}
+    assert kinds == dict.fromkeys((*KINDS, "spark"), "speech") | {"ears": "transcription", "text": "text"}
 
 
 def test_no_client_reaches_what_models_have_beside_them(live: Live) -> None:

@@ -8,8 +8,9 @@ import json
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakSet
 
 import httpx
 import openai
@@ -21,6 +22,7 @@ from app.server.streaming import Stream
 from engine.engine import Engine
 from engine.handle import RequestHandle
 from engine.loading import LoadOptions, load
+from engine.sequence import Job
 from engine.settings import Settings
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.live import Live, serving
@@ -140,6 +142,17 @@ def test_a_grammar_that_is_none_is_a_bad_request(client: openai.OpenAI) -> None:
             ask(client, response_format=schema, stream=stream)
 
 
+def test_one_bad_prompt_ends_the_others_of_its_call(client: openai.OpenAI, real: Live) -> None:
+    before = real.engine.stats().cancelled
+    letters = {str(id): 100 for id in range(64, 90)}  # no reply ends by itself
+    with pytest.raises(openai.BadRequestError) as caught:
+        client.completions.create(model="real", prompt=[[65, 66], [65] * 3000], max_tokens=1900, logit_bias=letters)
+    assert caught.value.code == "context_length_exceeded"
+    assert real.service.running == []
+    until(lambda: real.engine.stats().active == 0)
+    assert real.engine.stats().cancelled - before == 1
+
+
 def test_a_model_is_unloaded_and_comes_back(client: openai.OpenAI, real: Live) -> None:
     first = ask(client, max_tokens=3).choices[0].message.content
     httpx.post(f"{real.url}/v1/unload", json={"model": "real"})
@@ -179,32 +192,43 @@ async def crowd(live: Live, clients: int) -> Counter[Any]:
         return Counter(await asyncio.gather(*(one(http) for _ in range(clients))))
 
 
-def in_use() -> int:
-    """Requests that something still holds on to."""
-    gc.collect()
-    return sum(isinstance(thing, RequestHandle | Running | Stream) for thing in gc.get_objects())
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many requests that began in this test something still holds on to."""
+    begun: WeakSet[Any] = WeakSet()
+    for kind in (RequestHandle, Running, Stream, Job):
+
+        def noted(self: Any, *given: Any, _made: Any = kind.__init__, **named: Any) -> None:
+            _made(self, *given, **named)
+            begun.add(self)
+
+        monkeypatch.setattr(kind, "__init__", noted)
+
+    def count() -> int:
+        gc.collect()
+        return len(begun)
+
+    return count
 
 
-def test_a_crowd_is_served_or_told_to_come_back(crowded: Live) -> None:
-    others = in_use()  # what tests before this one have left behind is not this server's
+def test_a_crowd_is_served_or_told_to_come_back(crowded: Live, held: Callable[[], int]) -> None:
     ends = asyncio.run(crowd(crowded, 200))
     assert set(ends) <= {True, 429}
     assert ends[True] >= 100
     until(lambda: crowded.engine.stats().active == 0)
     stats = crowded.engine.stats()
     assert (stats.waiting, stats.leaks) == (0, 0)
-    until(lambda: in_use() <= others)
+    until(lambda: held() == 0)
 
 
-def test_memory_returns_to_its_start(crowded: Live) -> None:
-    others = in_use()
+def test_memory_returns_to_its_start(crowded: Live, held: Callable[[], int]) -> None:
     asyncio.run(crowd(crowded, 20))  # whatever is made once is made now
-    until(lambda: in_use() <= others)
+    until(lambda: held() == 0)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
         asyncio.run(crowd(crowded, 20))
-        until(lambda: in_use() <= others)
+        until(lambda: held() == 0)
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()

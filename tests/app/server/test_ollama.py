@@ -10,9 +10,9 @@ import ollama
 import pytest
 
 from app.server.ollama import shelf
-from engine.errors import Offline
+from engine.errors import EngineStopped, Offline
 from tests.app.server.live import Live
-from tests.app.server.scripted import schema_of
+from tests.app.server.scripted import schema_of, until
 
 USER = [{"role": "user", "content": "Hi"}]
 CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
@@ -183,3 +183,17 @@ def test_a_pull_that_fails_says_why(client: ollama.Client, monkeypatch: pytest.M
         client.pull("owner/name")
     with pytest.raises(ollama.ResponseError, match="owner/name"):
         client.pull("../../etc")
+
+
+def test_a_reply_whose_model_cannot_be_kept_does_not_go_on_for_nobody(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keep(name: str, seconds: float | None) -> None:
+        raise EngineStopped("The engine has been stopped.")
+
+    monkeypatch.setattr(live.engine, "keep", keep)
+    live.engine.reply, live.engine.pause = "x" * 200, 0.02
+    body = {"model": "tiny", "messages": USER, "keep_alive": "5m"}
+    assert httpx.post(live.url + "/api/chat", json=body).status_code == 503
+    assert live.service.running == []
+    until(lambda: len(live.engine.cancelled) == 1)

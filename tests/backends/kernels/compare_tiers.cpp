@@ -1,12 +1,14 @@
 // Holds every tier of this CPU against the scalar one, which the Python tests hold against the formats' references. A program
 // of its own, so that it runs where Python does not: under qemu for other CPUs, and under the sanitizers.
 // cases.inc is written by test_other_cpus.py, from the same table that Grus uses.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "../../../backends/torch/kernels/src/conv.hpp"
 #include "../../../backends/torch/kernels/src/cpu.hpp"
 #include "../../../backends/torch/kernels/src/matrix.hpp"
 #include "../../../backends/torch/kernels/src/sources.hpp"
@@ -35,6 +37,8 @@ void grus_run(const Step*, int32_t);
 void grus_best(const float*, int64_t, int64_t, float*, int64_t*, int32_t);
 void grus_top(const float*, int64_t, int64_t, int64_t, float*, int64_t*, int32_t);
 void grus_mass(const float*, int64_t, int64_t, const float*, const float*, float*, int32_t);
+void grus_draw(const float*, int64_t, int64_t, const float*, const int32_t*, float, int64_t, float, int32_t*);
+void grus_conv(const Conv*, const Piece*, int32_t);
 }
 
 struct Case {
@@ -176,9 +180,10 @@ void compare_small_operations() {
     }
 }
 
-// Dense rows, heads and attention of prompts and of single tokens, with and without a window, in one pass.
+// Dense rows, norms, heads and attention of prompts and of single tokens, to themselves and to an encoder, in one pass. A head
+// is no whole number of registers.
 std::vector<float> pass(const float* numbers, ScaleType type) {
-    constexpr int64_t hidden = 40, dim = 16, heads = 4, kv = 2, tokens = 23, capacity = 32, width = (heads + 2 * kv) * dim;
+    constexpr int64_t hidden = 40, dim = 20, heads = 4, kv = 2, tokens = 35, capacity = 48, width = (heads + 2 * kv) * dim;
     const Code code = type == ScaleType::F32 ? Code::F32 : type == ScaleType::F16 ? Code::F16 : Code::BF16;
     const int64_t size = scale_bytes(type) * hidden;
     auto weights = fill(width * hidden, scale16);
@@ -186,29 +191,34 @@ std::vector<float> pass(const float* numbers, ScaleType type) {
     auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
     GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size};
     std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
-    std::vector<float> memory(2 * 2 * kv * capacity * dim), angles(2 * tokens * dim, 0.6f);
-    float* registers[] = {x.data(), mixed.data(), out.data(), gated.data()};
-    const int64_t widths[] = {hidden, width, heads * dim, width};
-    const StepSpan spans[] = {{0, 1, 20, capacity}, {1, 22, 3, capacity}};
-    float* slabs[4];
+    std::vector<float> memory(2 * 2 * kv * capacity * dim), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
+    std::vector<float> crossed(tokens * heads * dim);
+    for (float& number : heard) number = uniform();
+    float* registers[] = {x.data(), mixed.data(), out.data(), gated.data(), normed.data(), crossed.data()};
+    const int64_t widths[] = {hidden, width, heads * dim, width, hidden, heads * dim};
+    const StepSpan spans[] = {{0, 1, 20, capacity, 9}, {1, 34, 3, capacity, 4}};
+    float* slabs[8];
+    for (int i = 4; i < 8; ++i) slabs[i] = heard.data();
     for (int i = 0; i < 4; ++i) slabs[i] = memory.data() + i * kv * capacity * dim;
     const float* turns[] = {angles.data(), angles.data() + tokens * dim};
-    Instruction product{}, gate{}, head{}, attend{};
+    Instruction product{}, gate{}, head{}, attend{}, norm{}, cross{};
     product.what = Do::Multiply, product.in = 0, product.out = 1, product.matrix = &m;
     gate.what = Do::Gate, gate.in = 0, gate.out = 3, gate.matrix = gate.up = &m;
     head.what = Do::Heads, head.in = head.out = 1;
     head.heads = attend.heads = heads, head.kv_heads = attend.kv_heads = kv, head.dim = head.turned = attend.dim = dim;
     head.w = numbers, head.eps = 1e-6f;
     attend.what = Do::Attend, attend.in = 1, attend.out = 2, attend.window = 7, attend.scale = 0.2f;
-    const Instruction code_of[] = {product, gate, head, attend};
-    const Step step{code_of, 4, tokens, registers, widths, spans, 2, slabs, turns};
+    norm.what = Do::LayerNorm, norm.in = 0, norm.out = 4, norm.w = numbers, norm.w2 = numbers + hidden, norm.eps = 1e-5f;
+    cross = attend, cross.what = Do::Cross, cross.in = 2, cross.out = 5, cross.layer = 1;
+    const Instruction code_of[] = {product, gate, head, attend, norm, cross};
+    const Step step{code_of, 6, tokens, registers, widths, spans, 2, slabs, turns};
     grus_run(&step, 2);
-    out.insert(out.end(), gated.begin(), gated.end());
+    for (const auto* part : {&gated, &normed, &crossed}) out.insert(out.end(), part->begin(), part->end());
     return out;
 }
 
 void compare_passes() {
-    auto x = fill(23 * 40, uniform);
+    auto x = fill(35 * 40, uniform);
     for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) {
         const uint64_t seed = state;
         grus_use_tier(0);
@@ -230,13 +240,57 @@ void compare_passes() {
     }
 }
 
+// Two pieces of a stream, the second behind the first, and what is drawn from their last rows.
+std::vector<float> stream(const float* numbers, int64_t inputs, int64_t outputs) {
+    constexpr int64_t taps = 3, dilation = 2, keep = (taps - 1) * dilation, length = 29, first = 3;
+    const int64_t panels = (outputs + kRows - 1) / kRows;
+    std::vector<float> w(numbers, numbers + panels * taps * inputs * kRows), bias(w.begin(), w.begin() + panels * kRows);
+    std::vector<float> x(w.begin(), w.begin() + length * inputs), kept(keep * inputs), last(keep * inputs);
+    std::vector<float> y(length * outputs);
+    const Conv conv{w.data(), bias.data(), inputs, outputs, taps, dilation};
+    const Piece one{x.data(), first, x.data(), x.data() + 7, nullptr, kept.data(), nullptr, y.data()};
+    const Piece two{x.data() + first * inputs, length - first, x.data(), x.data() + 7, kept.data(), last.data(), w.data(),
+                    y.data() + first * outputs};
+    grus_conv(&conv, &one, 2);
+    grus_conv(&conv, &two, 2);
+    const float noise[] = {0.1f, 0.9f, 0.5f};
+    const int32_t random[] = {1, 1, 0};
+    int32_t ids[3];
+    grus_draw(y.data() + (length - 3) * outputs, 3, outputs, noise, random, 0.7f, std::min<int64_t>(5, outputs), 0.8f, ids);
+    y.insert(y.end(), last.begin(), last.end());
+    y.insert(y.end(), ids, ids + 3);
+    return y;
+}
+
+void compare_streams() {
+    auto numbers = fill(3 * 3 * 24 * kRows, uniform);
+    for (int64_t inputs : {16, 20}) {
+        for (int64_t outputs : {1, 16, 40}) {
+            grus_use_tier(0);
+            const std::vector<float> want = stream(numbers.get(), inputs, outputs);
+            for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+                if (!grus_use_tier(tier)) continue;
+                const std::vector<float> got = stream(numbers.get(), inputs, outputs);
+                for (size_t i = 0; i < want.size(); ++i) {
+                    if (std::fabs(want[i] - got[i]) <= 1e-5f * std::fmax(1.0f, std::fabs(want[i]))) continue;
+                    std::printf("%s: stream %zu: %g for %g\n", grus_tier(), i, got[i], want[i]);
+                    ++failures;
+                    break;
+                }
+            }
+        }
+    }
+}
+
 int main() {
+    compare_streams();
     compare_small_operations();
     compare_passes();
     for (const Case& c : kCases) {
         compare(c, 1, 1, 1);
         compare(c, 21, 3, 2);
         compare(c, 16, 15, 2);
+        compare(c, 21, 37, 2);
     }
     int tiers = 0;
     for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import mmap
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from backends.base import Raw
+from backends.torch.kernels import moving
 from backends.torch.kernels.linear import rows_linear
+from backends.torch.kernels.rowwise import RowMatrix
 from tests.backends.kernels.weights_made_here import raw
 
 
@@ -28,7 +33,7 @@ def test_products_of_any_number_of_tokens(tier: str, kind: str, rows: int, colum
     bias = torch.arange(float(rows))
     matrix = rows_linear([weight, weight], [None, bias])
     # where a CPU multiplies bf16 itself, activations are rounded to it: half a unit of the eighth bit
-    tolerance = 2.0**-9 if kind == "BF16" and tier == "avx512" else 1e-6
+    tolerance = 2.0**-9 if kind == "BF16" and tier in ("avx512", "amx") else 1e-6
     for tokens in (1, 2, 3, 8, 13, 64, 130):
         x = torch.randn(tokens, columns, generator=torch.Generator().manual_seed(tokens))
         want = x.double().numpy() @ floats.T.astype(np.float64)
@@ -51,3 +56,34 @@ def test_nan_stays_nan(tier: str) -> None:
     x[1, 39] = float("nan")
     assert matrix(x)[1].isnan().all()
     assert not matrix(x)[0].isnan().any()
+
+
+def in_a_file(folder: Path, rows: int, columns: int) -> tuple[Raw, np.ndarray]:
+    halves, floats = stored("BF16", rows, columns)
+    path = folder / "weights"
+    path.write_bytes(b"head" + bytes(halves.buffer))
+    with path.open("rb") as file:
+        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return Raw("w", str(path), 4, halves.nbytes, "BF16", (rows, columns), memoryview(whole)[4:]), floats
+
+
+def test_rows_in_a_file_move_to_huge_pages_while_they_are_used(tmp_path: Path) -> None:
+    weight, floats = in_a_file(tmp_path, 300, 200)
+    matrix = rows_linear([weight], [None])
+    rows = matrix.matrices[0]
+    assert isinstance(rows, RowMatrix)
+    x = torch.randn(3, 200, generator=torch.Generator().manual_seed(0))
+    mapped, before = rows.matrix.data, matrix(x)
+    moving.finish()
+    assert rows.matrix.data == rows.w.data_ptr() != mapped
+    assert torch.equal(matrix(x), before)
+    assert np.array_equal(matrix.rows(torch.tensor([299])).numpy(), floats[[299]])
+
+
+def test_a_matrix_that_nobody_holds_any_more_does_not_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[RowMatrix] = []
+    monkeypatch.setattr(RowMatrix, "move", lambda matrix: moved.append(matrix))
+    kept = rows_linear([in_a_file(tmp_path, 20, 40)[0]], [None])
+    rows_linear([in_a_file(tmp_path, 20, 40)[0]], [None])
+    moving.finish()
+    assert moved == kept.matrices

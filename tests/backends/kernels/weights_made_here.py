@@ -17,7 +17,7 @@ GGUF = tuple(name for name in PACKINGS if name not in DENSE)
 AFFINE = ("affine-2-64", "affine-3-32", "affine-4-64", "affine-4-32", "affine-5-64", "affine-6-128", "affine-8-64")
 ALL = (*DENSE, *GGUF, *AFFINE)
 
-BLOCK_BYTES = {"Q1_0": (128, 18), "TQ2_0_G128": (128, 34)}
+BLOCK_BYTES = {"Q1_0": (128, 18), "TQ2_0_G128": (128, 34), "Q2_0": (64, 18), "PQ2_0": (128, 34), "PTQ1_0": (128, 28)}
 # Where a block's 16-bit floats lie.
 FLOATS = {
     "Q4_0": (0,),
@@ -36,6 +36,9 @@ FLOATS = {
     "TQ2_0": (64,),
     "Q1_0": (0,),
     "TQ2_0_G128": (32,),
+    "Q2_0": (0,),
+    "PQ2_0": (0,),
+    "PTQ1_0": (26,),
 }
 HARD = np.array([0, -0.0, 65504, -65504, 6e-8, -6e-8, 6.1e-5, 1, -1, 3e-6], np.float16)
 
@@ -91,8 +94,6 @@ def _blocks(kind: str, rows: int, columns: int, rng: np.random.Generator, hard: 
     blocks = rng.integers(0, 256, (rows, columns // unit, size), np.uint8)
     if kind == "MXFP4":
         blocks[..., 0] = rng.integers(0 if hard else 120, 134, blocks.shape[:2])
-    if kind == "TQ2_0_G128":
-        blocks[..., :32] &= 0b10101010  # 11 stands for nothing
     for at in FLOATS.get(kind, ()):
         scales = (
             rng.choice(HARD, blocks.shape[:2]) if hard else rng.standard_normal(blocks.shape[:2]).astype(np.float16)
@@ -110,10 +111,11 @@ def _decoded(kind: str, blocks: np.ndarray, rows: int, columns: int) -> tuple[np
         bits = np.unpackbits(blocks[..., 2:], axis=-1, bitorder="little")
         floats = np.where(bits == 1, d, -d).reshape(rows, columns)
         return floats, np.abs(floats)
-    if kind == "TQ2_0_G128":
-        d = blocks[..., 32:].copy().view(np.float16).astype(np.float32)
-        codes = (blocks[..., :32, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3
-        floats = (d * (codes.reshape(*blocks.shape[:2], 128).astype(np.float32) - 1)).reshape(rows, columns)
+    if kind in BLOCK_BYTES:
+        at = FLOATS[kind][0]
+        d = blocks[..., at : at + 2].copy().view(np.float16).astype(np.float32)
+        codes = np.delete(blocks, [at, at + 1], axis=-1)
+        floats = (d * _ternary(kind, codes).astype(np.float32)).reshape(rows, columns)
         return floats, np.abs(floats)
     flat = np.ascontiguousarray(blocks).reshape(rows, -1)
     kind_of = gguf.GGMLQuantizationType[kind]
@@ -124,6 +126,24 @@ def _decoded(kind: str, blocks: np.ndarray, rows: int, columns: int) -> tuple[np
     alone[..., FLOATS[kind][1] : FLOATS[kind][1] + 2] = 0
     term = gguf.dequantize(alone.reshape(rows, -1), kind_of).reshape(rows, columns).astype(np.float64)
     return floats, np.abs(term) + np.abs(floats - term)
+
+
+def _ternary(kind: str, codes: np.ndarray) -> np.ndarray:
+    """-1, 0, 1, and 2 where a format has it; one weight at a time where the order is not that of the bytes."""
+    if (
+        kind == "PTQ1_0"
+    ):  # 16 bytes of five digits, 8 of five, 2 of four; digit i of all bytes of a run, then digit i + 1
+        whole = codes.astype(np.uint32)
+        digits = [
+            (((whole[..., at] * 3**digit) & 255) * 3) >> 8
+            for first, count, long in ((0, 16, 5), (16, 8, 5), (24, 2, 4))
+            for digit in range(long)
+            for at in range(first, first + count)
+        ]
+        return np.stack(digits, -1).astype(np.int32) - 1
+    pairs = ((codes[..., None] >> np.array([0, 2, 4, 6], np.uint8)) & 3).reshape(*codes.shape[:2], -1)
+    values = np.array([-1, 0, 1, 0 if kind == "TQ2_0_G128" else 2])  # 11 is reserved there
+    return values[pairs]
 
 
 def _affine(kind: str, rows: int, columns: int, rng: np.random.Generator, shift: int) -> Case:

@@ -18,8 +18,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
 from engine.media import scans
+from engine.media.page import Written
 from engine.media.page_range import page_numbers
-from engine.media.pages import Source, Written, open_document
+from engine.media.pages import Source, open_document
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 

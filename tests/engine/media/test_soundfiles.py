@@ -9,7 +9,8 @@ import pytest
 import soundfile
 
 from engine.errors import BadRequest
-from engine.media.soundfiles import FORMATS, encoded, format_of, to_pcm, write_file
+from engine.media.sound import read_sound
+from engine.media.soundfiles import FORMATS, encoded, format_of, to_pcm, write_file, written
 
 RATE = 24000
 
@@ -73,3 +74,28 @@ def test_names(tmp_path):
     assert format_of(tmp_path / "a") == "wav"
     with pytest.raises(BadRequest, match="docx"):
         format_of(tmp_path / "a.docx")
+
+
+@pytest.mark.parametrize("format", ["wav", "flac", "mp3", "opus"])
+def test_what_was_streamed_can_be_listened_to(format):
+    """Also FLAC, whose header says that its length is not known."""
+    tone = 0.3 * np.sin(np.arange(48000) / 20).astype(np.float32)
+    data = b"".join(encoded(np.array_split(tone, 20), 24000, format))
+    heard = read_sound(data, 24000)
+    assert heard.seconds == pytest.approx(2.0, abs=0.1)
+    if format in ("wav", "flac"):
+        np.testing.assert_allclose(heard.samples, tone, atol=1e-4)
+
+
+def test_a_flac_stream_says_that_its_length_is_not_known():
+    tone = [np.full(4800, 0.1, np.float32)] * 3
+    header = b"".join(encoded(tone, 24000, "flac"))[8:42]
+    assert int.from_bytes(header[13:18], "big") & ((1 << 36) - 1) == 0
+    assert header[18:] == bytes(16)  # no checksum of what is not known
+    whole = written(tone, 24000, "flac")[8:42]
+    assert int.from_bytes(whole[13:18], "big") & ((1 << 36) - 1) == 14400
+
+
+def test_where_nothing_can_be_written_it_is_said(tmp_path):
+    with pytest.raises(BadRequest, match="could not be written: No such file"):
+        write_file(tmp_path / "nowhere" / "a.wav", [np.zeros(10, np.float32)], 24000, "wav")

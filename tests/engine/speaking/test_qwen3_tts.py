@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling, Seg
+from backends.torch.kernels import library as kernels
 from engine.errors import BadRequest
 from engine.pipelines.speaking.qwen3_tts import Prompts, Score, embedded
 from engine.pipelines.speaking.voice import Clone, Manner
@@ -200,6 +202,25 @@ class TestSampling:
         assert worst(ops.numpy(model.reframe(codes)), ops.numpy(embeds)) <= 1e-6
 
 
+def test_the_steps_of_a_frame_are_compiled(rigs: Callable[..., Rig]) -> None:
+    """On MLX all steps are one function, traced once for as many voices; on a CPU of torch's each is one call of the
+    kernels. On CUDA the function is captured, which only such a device can show."""
+    traced = []
+    for backend in BACKENDS:
+        rig = rigs("base", backend)
+        model, ops = rig.driver.model, rig.driver.backend.ops
+        begin, begun = model.predictor.brief.begin, list[int]()
+        model.predictor.brief.begin = lambda n, begin=begin, begun=begun: begun.append(n) or begin(n)
+        for n in (5, 5, 6, 5, 6):
+            hidden = np.random.default_rng(n).standard_normal((n, model.hidden)).astype(np.float32)
+            ops.numpy(model.frame(ops.array(hidden), ops.array(np.arange(n, dtype=np.int32)), [Sampling()] * n)[0])
+        model.predictor.brief.begin = begin
+        traced.append(begun)
+    assert traced[0] == [5, 5, 6, 5, 6]
+    assert rigs("base", "torch").driver.model.predictor.brief.recorded == kernels.available()
+    assert traced[1] == ([5, 6] if shutil.which("g++") else [5, 5, 6, 5, 6])  # MLX compiles for a CPU with g++
+
+
 def test_the_same_seed_speaks_the_same_on_both_backends(rigs: Callable[..., Rig]) -> None:
     noise = np.random.default_rng(5).integers(0, 1 << 24, 64) * 2.0**-24
     spoken = []
@@ -211,17 +232,16 @@ def test_the_same_seed_speaks_the_same_on_both_backends(rigs: Callable[..., Rig]
     assert len({tuple(frame) for frame in spoken[0]}) > 16
 
 
-def test_the_predictor_s_choices_follow_its_probabilities(rigs: Callable[..., Rig]) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_predictor_s_choices_follow_its_probabilities(rigs: Callable[..., Rig], backend: str) -> None:
     """With its noise swept evenly, each code comes as often as its probability says."""
-    from engine.models.code_predictor import Choice
-
-    ops = rigs("base", "torch").driver.backend.ops
+    ops = rigs("base", backend).driver.backend.ops
     logits = np.array([[2.0, 1.0, 0.0, -1.0, 1.5, -30.0]], np.float32)
     n = 4096
-    noise = ((np.arange(n) + 0.5) / n).astype(np.float32)[:, None]
-    args = ops.array(np.repeat(logits, n, 0)), ops.array(noise), ops.array(np.ones((n, 1), bool))
+    noise = ((np.arange(n) + 0.5) / n).astype(np.float32)
+    args = ops.array(np.repeat(logits, n, 0)), ops.array(noise), ops.array(np.ones(n, np.int32))
     for temperature, top_k, top_p in ((1.0, 6, 1.0), (0.5, 6, 1.0), (1.0, 3, 1.0), (1.0, 6, 0.7)):
-        ids = ops.numpy(Choice(ops, temperature, top_k, top_p)(*args))
+        ids = ops.numpy(ops.choose(*args, temperature, top_k, top_p))
         p = np.exp(logits[0] / temperature)
         order = np.argsort(-p)
         mass = np.cumsum(p[order]) / p.sum()

@@ -259,6 +259,11 @@ class Listening:
         self._say(tr("“{title}” was removed from the list. The file is where it was.", title=item.title),
                   undo=(tr("Undo"), take_back))  # fmt: skip
 
+    def as_file(self, item: Recording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
+        """A name, and what writes the transcript; None while there is none."""
+        name = f"{Path(item.title).stem}.{format}"
+        return (name, lambda target: self.export(item, format, target)) if item.segments else None
+
     def export(self, item: Recording, format: str, target: Path) -> Path:
         """Beside the UI thread."""
         target.write_text(write(item.transcript, format), encoding="utf-8")
@@ -333,7 +338,7 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
     from app import abilities
     from engine.pipelines.listening.captions import Captions
 
-    captions = Captions(core.service.engine, abilities.listener(core, model))
+    captions = Captions(core.engine, abilities.listener(core, model))
     if keep is not None:
         keep.parent.mkdir(parents=True, exist_ok=True)
     file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")

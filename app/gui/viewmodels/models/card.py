@@ -214,6 +214,13 @@ def _where(model: OnDisk) -> str:
 def _facts(facts: Facts) -> list[Row]:
     kind = ", ".join(filter(None, (facts.format, facts.quantization)))
     rows = [Row(tr("Format"), kind)]
+    if facts.others:
+        kinds = ", ".join(name.partition(":")[2] for name in facts.others)
+        rows.append(
+            Row(
+                tr("Also as"), tr("{kinds}. Search for {name} to take one of these.", kinds=kinds, name=facts.others[0])
+            )
+        )
     if facts.parameters:
         rows.append(Row(tr("Weights"), _billions(facts.parameters)))
     if facts.architecture:

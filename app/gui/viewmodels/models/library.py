@@ -39,6 +39,7 @@ class OnDisk:
     place: Place
     missing: tuple[str, ...] = ()
     resident: Resident | None = None
+    quants: tuple[str, ...] = ()  # of a repository of GGUF files: those that are here
 
     @property
     def whole(self) -> bool:
@@ -90,7 +91,16 @@ class Library:
         self._core.use(residents, got)
 
     def find(self, name: str) -> OnDisk | None:
-        return next((model for model in self.models if model.name == name), None)
+        """By its name; the only quantization of a repository that is here goes by the repository's and by its own."""
+        repo, _, quant = name.partition(":")
+        return next(
+            (
+                model
+                for model in self.models
+                if model.name == name or (model.name == repo and model.quants == (quant.upper(),))
+            ),
+            None,
+        )
 
     # -- memory
 
@@ -141,8 +151,10 @@ class Library:
         def look(service: Service) -> list[str]:
             from engine.hub.blobs import damaged_files
             from engine.hub.cache import find
+            from engine.hub.naming import parse
 
-            snapshot = find(model.source, None, service.catalogue.cache_dir)
+            named = parse(model.source)
+            snapshot = find(named.repo, named.revision, service.catalogue.cache_dir) if named else None
             return damaged_files(snapshot.path) if snapshot is not None else []
 
         def got(damaged: list[str]) -> None:
@@ -238,10 +250,10 @@ class Library:
 
 def on_disk(service: Service) -> list[OnDisk]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
-    from app.guide import guide
     from engine.hub.cache import cached_models
+    from engine.starter import starters
 
-    now, own = residents(service), set(guide().values())
+    now, own = residents(service), set(starters().values())
     found: dict[str, OnDisk] = {}
     for known in service.catalogue.all():
         path = Path(known.source).expanduser()
@@ -249,11 +261,10 @@ def on_disk(service: Service) -> list[OnDisk]:
             place: Place = "grus" if known.source in own else "folder"
             found[known.name] = OnDisk(known.name, known.source, _size(path), place, (), now.get(known.name))
     for cached in cached_models(service.catalogue.cache_dir) if service.catalogue.use_cache else []:
-        snapshot = cached.snapshot
-        found.setdefault(
-            cached.repo,
-            OnDisk(cached.repo, cached.repo, cached.nbytes, "cache", snapshot.missing, now.get(cached.repo)),
-        )
+        for name in cached.names:
+            missing = () if cached.quants else cached.snapshot.missing
+            about = OnDisk(name, name, cached.nbytes, "cache", missing, now.get(name), cached.quants)
+            found.setdefault(name, about)
     return sorted(found.values(), key=lambda model: (model.resident is None, not model.whole, model.name.casefold()))
 
 

@@ -75,7 +75,7 @@ def good(choices: Sequence[Choice], library: Library, machine: Machine | None, w
 
 def found(finding: Finding, library: Library) -> list[Line]:
     """What the search found."""
-    there = {model.name for model in library.models if model.whole}
+    there = {entry.repo for entry in finding.found if (model := library.find(entry.repo)) is not None and model.whole}
     return [
         Line(
             entry.repo,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.sound.playback import Playback
+from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
 from app.stream import Cancels, Streams
 from engine.media.soundfiles import FORMATS, format_of, write_file
 from engine.pipelines.speaking.saved import Saved, Voices
@@ -26,23 +28,7 @@ TITLE = 60  # characters of the text
 RATE = 24_000  # of recordings that voices are taken from
 State = Literal["speaking", "done", "stopped", "failed"]
 
-__all__ = ["FORMATS", "Choice", "Studio", "Take"]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How it is to be spoken. `preset`: a voice of the model; `saved`: one of the person's own."""
-
-    model: str = ""
-    preset: str = ""
-    saved: str = ""
-    language: str = "auto"
-    instructions: str = ""
-    markdown: bool = False
-
-    @property
-    def voice(self) -> str:
-        return self.saved or self.preset
+__all__ = ["FORMATS", "Studio", "Take"]
 
 
 @dataclass(eq=False)
@@ -181,12 +167,10 @@ class Studio:
 
         from app import abilities
         from engine.pipelines.speaking.story import Wishes, tell
-        from engine.pipelines.speaking.voice import Manner
 
         choice, shares = take.choice, [0.0]
-        clone = self.voices.load(choice.saved) if choice.saved else None
+        manner = manner_of(choice, self.voices)
         voice = abilities.speaker(core, choice.model)
-        manner = Manner(choice.preset or None, clone, choice.instructions.strip() or None, choice.language)
         take.file.parent.mkdir(parents=True, exist_ok=True)
         chunks = tell(
             voice, take.text, manner, Wishes(markdown=choice.markdown),
@@ -213,6 +197,11 @@ class Studio:
     def _show(self, take: Take, found: tuple[np.ndarray, int]) -> None:
         if take is self.current and take.state != "speaking":
             self.playback.show(*found)
+
+    def as_file(self, take: Take) -> tuple[str, Callable[[Path], Any]] | None:
+        """A name, and what writes the sound as it was kept; None while there is none."""
+        whole = take.state in ("done", "stopped") and take.seconds > 0
+        return (f"{take.title}.wav", lambda target: shutil.copyfile(take.file, target)) if whole else None
 
     def save(self, take: Take, target: Path) -> Path:
         """As the ending says. Beside the UI thread."""
@@ -313,16 +302,6 @@ class Studio:
         self._say(sentence, level="error")
 
 
-def voices_of(config: Mapping[str, Any]) -> list[str]:
-    """The voices and, by `languages_of`, the languages that a checkpoint's config names: no weights are read for it."""
-    return sorted(dict((config.get("talker_config") or {}).get("spk_id") or {}))
-
-
-def languages_of(config: Mapping[str, Any]) -> list[str]:
-    found = dict((config.get("talker_config") or {}).get("codec_language_id") or {})
-    return sorted(name for name in found if "dialect" not in name)
-
-
 def _read(file: Path) -> tuple[np.ndarray, int]:
     import soundfile
 
@@ -333,7 +312,7 @@ def _read(file: Path) -> tuple[np.ndarray, int]:
 
 
 def _to_result(take: Take) -> kept.Result:
-    body = {"text": take.text, "choice": vars(take.choice), "seconds": take.seconds, "error": take.error}
+    body = {"text": take.text, "choice": to_kept(take.choice), "seconds": take.seconds, "error": take.error}
     return kept.Result(take.id, KIND, take.title, "", body, str(take.file), take.state)
 
 
@@ -342,6 +321,6 @@ def _from_result(result: kept.Result) -> Take:
     state: Any = "stopped" if result.state == "speaking" else result.state
     body = result.body
     return Take(
-        result.title, body.get("text", ""), Choice(**body.get("choice", {})), Path(result.file), result.id, state,
+        result.title, body.get("text", ""), from_kept(body.get("choice", {})), Path(result.file), result.id, state,
         body.get("seconds", 0.0), body.get("error", ""), 1.0,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-// All of a tier's kernels in one table. Included by each tier behind tile.inl and fused.inl.
+// All of a tier's kernels in one table. Included by each tier behind tile.inl, fused.inl and conv.inl.
 
 template <Code C, int Halves, bool Minima>
 void fill(Tier& tier) {
@@ -25,6 +25,13 @@ void fill_rows(Tier& tier, int type) {
     row[1] = rows_tile<T, 2>;
     if constexpr (kTile >= 4) row[2] = rows_tile<T, 4>;
     if constexpr (kTile >= 8) row[3] = rows_tile<T, 8>;
+    tier.to_panel[type] = rows_to_panel<T>;
+}
+
+template <int... N>
+void fill_conv(Tier& tier, std::integer_sequence<int, N...>) {
+    ((tier.conv[N][0] = conv_tile<N + 1, 1>), ...);
+    if constexpr (kPanels == 2) ((tier.conv[N][1] = conv_tile<N + 1, 2>), ...);
 }
 
 Tier make_tier(const char* name) {
@@ -35,6 +42,7 @@ Tier make_tier(const char* name) {
     tier.expand = expand_scales;
     tier.quantize = quantize_rows;
     tier.rms_norm = rms_norm_row;
+    tier.layer_norm = layer_norm_row;
     tier.swiglu = swiglu_row;
     tier.peak = peak_of;
     tier.mass = mass_of;
@@ -59,6 +67,10 @@ Tier make_tier(const char* name) {
     fill_dense<Code::F32>(tier);
     fill_dense<Code::F16>(tier);
     fill_dense<Code::BF16>(tier);
+    tier.positions = kPositions;
+    tier.panels = kPanels;
+    tier.snake = snake_row;
+    fill_conv(tier, std::make_integer_sequence<int, kPositions>{});
     fill_rows<ScaleType::F32>(tier, 0);
     fill_rows<ScaleType::F16>(tier, 1);
     fill_rows<ScaleType::BF16>(tier, 2);

@@ -32,7 +32,7 @@ GRUS_API void grus_rms_norm(const float* x, const float* residual, float* sum, c
 GRUS_API void grus_swiglu(const float* x, int64_t rows, int64_t n, float* out, int32_t threads) {
     const Tier& tier = current_tier();
     parallel(rows, 1, worth(rows * n, threads), [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) tier.swiglu(x + 2 * r * n, n, out + r * n);
+        for (int64_t r = begin; r < end; ++r) tier.swiglu(x + 2 * r * n, x + (2 * r + 1) * n, n, out + r * n);
     });
 }
 

@@ -32,11 +32,28 @@ void rms_norm_row(const float* x, const float* residual, float* sum, const float
     for (i = 0; i < n; ++i) out[i] = x[i] * factor * w[i];
 }
 
-void swiglu_row(const float* x, int64_t n, float* out) {
+void layer_norm_row(const float* x, const float* w, const float* b, float eps, int64_t n, float* out) {
+    Floats sums = zeros(), squares = zeros();
+    int64_t i = 0;
+    for (; i + kRows <= n; i += kRows) sums = add(sums, load_floats(x + i));
+    float total = sum_lanes(sums), apart = 0.0f;
+    for (; i < n; ++i) total += x[i];
+    const float mean = total / static_cast<float>(n), less = -mean;
+    for (i = 0; i + kRows <= n; i += kRows) {
+        const Floats d = add(load_floats(x + i), broadcast(&less));
+        squares = fma(d, d, squares);
+    }
+    for (; i < n; ++i) apart += (x[i] - mean) * (x[i] - mean);
+    const float factor = 1.0f / std::sqrt((sum_lanes(squares) + apart) / static_cast<float>(n) + eps);
+    for (i = 0; i < n; ++i) out[i] = (x[i] - mean) * factor * w[i];
+    if (b) for (i = 0; i < n; ++i) out[i] += b[i];
+}
+
+void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
     for (int64_t i = 0; i < n; ++i) {
-        float gate = x[i];
+        float gate = gates[i];
         float kept = gate != gate ? gate : gate / (1.0f + exp_of(-gate));  // clamping must not hide NaN
-        out[i] = kept * x[n + i];
+        out[i] = kept * up[i];
     }
 }
 
@@ -55,8 +72,16 @@ void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores
                 even = fma(load_floats(q + g * a.dim + d), load_as<T>(a.k, k + t * a.k_token + d), even);
                 odd = fma(load_floats(q + g * a.dim + d + kRows), load_as<T>(a.k, k + t * a.k_token + d + kRows), odd);
             }
-            if (d < a.dim) even = fma(load_floats(q + g * a.dim + d), load_as<T>(a.k, k + t * a.k_token + d), even);
-            scores[g * tokens + t] = sum_lanes(add(even, odd)) * a.scale;
+            if (d + kRows <= a.dim) {
+                even = fma(load_floats(q + g * a.dim + d), load_as<T>(a.k, k + t * a.k_token + d), even);
+                d += kRows;
+            }
+            float rest = 0.0f;  // of a head that is not made of whole registers
+            if constexpr (T == ScaleType::F32) {
+                const float* key = reinterpret_cast<const float*>(a.k) + k + t * a.k_token;
+                for (; d < a.dim; ++d) rest += q[g * a.dim + d] * key[d];
+            }
+            scores[g * tokens + t] = (sum_lanes(add(even, odd)) + rest) * a.scale;
         }
     }
     for (int64_t g = 0; g < group; ++g) {
@@ -82,6 +107,12 @@ void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores
                 }
             }
             for (int i = 0; i < many; ++i) store(out + g * a.v_dim + d + i * kRows, mul(acc[i], broadcast(&share)));
+        }
+        if (a.v_dim % kRows) {  // the last register's first lanes are computed twice
+            const int64_t d = a.v_dim - kRows;
+            Floats acc = zeros();
+            for (int64_t t = 0; t < tokens; ++t) acc = fma(broadcast(s + t), load_as<T>(a.v, v + t * a.v_token + d), acc);
+            store(out + g * a.v_dim + d, mul(acc, broadcast(&share)));
         }
     }
 }
@@ -169,7 +200,8 @@ void attend_block(const AttendBlock& a, float* scratch) {
     float share[kRows];
     for (int64_t i = 0; i < kRows; ++i) share[i] = 1.0f / total[i] + nan[i];
     const Floats shares = load_floats(share);
-    for (int64_t d = 0; d < a.v_dim; d += kTile) {
+    for (int64_t at = 0; at < a.v_dim; at += kTile) {
+        const int64_t d = std::min<int64_t>(at, a.v_dim - kTile);  // the last ones may be computed twice
         Floats acc[kTile];
         for (int i = 0; i < kTile; ++i) acc[i] = zeros();
         const float* v = a.v + low * a.v_token + d;

@@ -51,6 +51,29 @@ INLINE float sum_lanes(Floats x) {
     four = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(four, _mm_shuffle_ps(four, four, 1)));
 }
+// Of activations that are quantized: bits without their sign, rounded numbers, bytes.
+INLINE Ints magnitudes(const float* from) {
+    const __m256i mask = _mm256_set1_epi32(0x7fffffff);
+    return {_mm256_and_si256(load256(from), mask), _mm256_and_si256(load256(from + 8), mask)};
+}
+INLINE Ints larger(Ints x, Ints y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
+INLINE int32_t largest(Ints x) {
+    const __m256i eight = _mm256_max_epi32(x.a, x.b);
+    __m128i four = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    four = _mm_max_epi32(four, _mm_unpackhi_epi64(four, four));
+    return _mm_cvtsi128_si32(_mm_max_epi32(four, _mm_shuffle_epi32(four, 1)));
+}
+INLINE Ints nearest(Floats x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
+INLINE int32_t sum_lanes(Ints x) {
+    const __m256i eight = _mm256_add_epi32(x.a, x.b);
+    __m128i four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    four = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
+    return _mm_cvtsi128_si32(_mm_add_epi32(four, _mm_shuffle_epi32(four, 1)));
+}
+INLINE __m128i halves_of(__m256i x) { return _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1)); }
+INLINE void store_bytes(int8_t* to, Ints x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_packs_epi16(halves_of(x.a), halves_of(x.b)));
+}
 INLINE __m128i load128(const uint8_t* from) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)); }
 INLINE Floats load_f16(const uint8_t* from) { return {_mm256_cvtph_ps(load128(from)), _mm256_cvtph_ps(load128(from + 16))}; }
 INLINE __m256 widen_bf16(__m128i v) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(v), 16)); }

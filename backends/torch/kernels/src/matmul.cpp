@@ -12,6 +12,9 @@
 namespace grus {
 namespace {
 
+constexpr int kFewestForUnit = 4;  // tokens of bf16 weights; below, memory is what takes the time
+constexpr int kFewestToExpand = 32;  // tokens; below, making a panel of floats costs more than it saves
+
 // Tokens that meet one expert: `count` of them, from `first` in the order of the job.
 struct Group { int64_t expert, first, count; };
 
@@ -28,12 +31,28 @@ struct Job {
     int64_t y_stride;
     const int64_t* y_rows;  // null: token t writes row t
     int threads;
+    bool expanded;  // rows of a file for so many tokens that each panel is first made one of floats
 
     Activations act;
     float* dense;
 
-    bool as_given() const { return m.row_bytes != 0; }  // rows of a file meet activations that are not packed either
+    // Rows of a file meet activations that are not packed either.
+    bool as_given() const { return m.row_bytes != 0 && !expanded; }
     bool rounded() const { return as_given() && m.format.code == Code::BF16 && tier.bf16; }
+    // Whether the matrix unit takes tiles of `n` tokens; if so, bf16 activations are laid out for it.
+    bool by_unit(int64_t n) const {
+        if (!tier.unit || (as_given() ? !rounded() : m.format.dense())) return false;
+        return rounded() ? n >= kFewestForUnit : n == kUnitTokens;
+    }
+    // Tokens of the next tile, of `left`.
+    int width(int64_t left) const {
+        if (rounded() && by_unit(left)) return static_cast<int>(std::min<int64_t>(left, kUnitMost));
+        if (by_unit(kUnitTokens) && left >= kUnitTokens) return kUnitTokens;
+        int width = tier.tile;
+        while (width > left) width /= 2;
+        return width;
+    }
+    int widest() const { return rounded() && tier.unit ? kUnitMost : by_unit(kUnitTokens) ? kUnitTokens : tier.tile; }
     // From one token to the next. Not a power of two, or the same columns of all tokens would compete for one place in a cache.
     int64_t spread() const { return padded() + (rounded() ? 32 : 16); }
     uint16_t* bf16_at(int64_t token) const { return reinterpret_cast<uint16_t*>(act.codes) + token * spread(); }
@@ -44,7 +63,8 @@ struct Job {
 
     // Activation memory for `tokens` tokens.
     int64_t bytes(int64_t tokens) const {
-        if (as_given()) return tokens * spread() * (rounded() ? 2 : 4);
+        if (rounded()) return grus::rounded(tokens, kUnitTokens) * spread() * 2;
+        if (as_given()) return tokens * spread() * 4;
         if (m.format.dense()) return tokens * padded() * 4;
         return tokens * (padded() + panel.blocks * 4 * notes_per_block(halves()));
     }
@@ -60,17 +80,19 @@ struct Job {
     }
 };
 
-int width_of(int64_t left, int most) {
-    int width = most;
-    while (width > left) width /= 2;
-    return width;
-}
+int of_dense(const Format& f) { return static_cast<int>(f.code) - static_cast<int>(Code::F32); }
 
 int log2_of(int width) { return width == 8 ? 3 : width / 2; }
 
 void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
     const GrusMatrix& m = job.m;
     if (job.as_given()) {
+        if (job.by_unit(n)) {
+            for (int t = 0; t < n; t += kUnitTokens)
+                job.tier.unit->arrange(job.x + (x_first + t) * job.x_stride, job.x_stride, std::min(n - t, kUnitTokens),
+                                       m.columns, job.bf16_at(at + t));
+            return;
+        }
         for (int t = 0; t < n; ++t) {
             const float* from = job.x + (x_first + t) * job.x_stride;
             if (job.rounded()) job.tier.bf16->round(from, m.columns, job.bf16_at(at + t));
@@ -98,38 +120,99 @@ void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
 struct Ready {
     const GrusMatrix* m;
     const float* bias;
-    Rows rows;  // of a matrix that lies as in a file
-    Tile tile;  // of a packed one
+    Rows rows;           // of a matrix that lies as in a file
+    Tile tile;           // of a packed one
+    UnitRows unit_rows;  // the same for the matrix unit
+    UnitTile unit_tile;
 };
 
-Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t panel, int64_t tokens, float* scales) {
+// What a thread needs to make a panel ready.
+struct Room {
+    float* scales;
+    uint8_t* codes;
+};
+
+// Sixteen rows of whole blocks. Those at the matrix's edges are copied and padded: its memory ends there.
+UnitRows rows_for_unit(const Job& job, const GrusMatrix& m, int64_t panel, bool last, uint8_t* room) {
+    const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first), used = m.columns * 2;
+    const uint8_t* data = m.data + first * m.row_bytes;
+    UnitRows made{data, m.row_bytes, job.panel.blocks, nullptr, nullptr, kUnitTokens * job.spread(), 0, nullptr};
+    if (rows < kRows || m.columns % kBlock) {
+        made.row_bytes = job.padded() * 2;
+        std::memset(room, 0, static_cast<size_t>(kRows * made.row_bytes));
+        for (int64_t r = 0; r < rows; ++r)
+            std::memcpy(room + r * made.row_bytes, data + r * m.row_bytes, static_cast<size_t>(used));
+        made.data = room;
+    } else if (!last && first + 2 * kRows <= m.rows && m.row_bytes == used) {
+        made.next = data + kRows * m.row_bytes;
+    }
+    return made;
+}
+
+UnitTile tile_for_unit(const Job& job, const GrusMatrix& m, const uint8_t* codes, const Room& room) {
+    const Format& f = m.format;
+    job.tier.unit->unpack[static_cast<int>(f.code)](codes, job.panel.blocks, f.offset, values_of(f.table), room.codes);
+    return {room.codes, room.scales, {}, job.panel.blocks, nullptr};
+}
+
+// `last`: nothing of this matrix will be read after it.
+Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t panel, bool last, int64_t tokens, const Room& room) {
     const float* bias = m.bias ? m.bias + (expert * panels_of(m) + panel) * kRows : nullptr;
     if (m.row_bytes) {
         const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
         const uint8_t* data = m.data + first * m.row_bytes;
+        if (job.expanded) {
+            const Rows given{data, m.row_bytes, rows, m.columns, false, nullptr, nullptr, 0, nullptr};
+            job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
+            const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
+            return {&m, bias, {}, {floats, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
+        }
+        UnitRows unit_rows{};
+        if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);
         const bool streamed = tokens <= job.tier.tile;
         for (int64_t at = 0; !streamed && at < rows * m.row_bytes; at += 64) PREFETCH(data + at);  // in order, once
-        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}};
+        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
     }
-    const uint8_t* data = panel_at(m, job.panel, expert, panel);
-    if (!m.format.dense()) job.tier.expand(m.format, job.panel, data, scales);
-    return {&m, bias, {}, {data + job.panel.codes, scales, {}, nullptr, job.panel.blocks, values_of(m.format.table), nullptr}};
+    const uint8_t *data = panel_at(m, job.panel, expert, panel), *codes = data + job.panel.codes;
+    if (!m.format.dense()) job.tier.expand(m.format, job.panel, data, room.scales);
+    const Tile tile{codes, room.scales, {}, nullptr, job.panel.blocks, values_of(m.format.table), job.tier.ahead, nullptr};
+    return {&m, bias, {}, tile, {}, job.by_unit(job.width(tokens)) ? tile_for_unit(job, m, codes, room) : UnitTile{}};
+}
+
+void run_on_unit(const Job& job, Ready& ready, int n, int64_t token, float* out) {
+    const Format& f = ready.m->format;
+    if (job.rounded()) {
+        ready.unit_rows.x = job.bf16_at(token);
+        ready.unit_rows.tokens = n;
+        ready.unit_rows.out = out;
+        job.tier.unit->rows(ready.unit_rows);
+        ready.unit_rows.next = nullptr;  // asked for once
+        return;
+    }
+    ready.unit_tile.act = job.act_at(token);
+    ready.unit_tile.out = out;
+    // Without their offset codes are signed; but eight bits that were lowered by 128 to be stored are not.
+    job.tier.unit->multiply[f.offset >= 0][f.halves - 1][f.minima](ready.unit_tile);
 }
 
 // A panel times `n` tokens, of which `token` is the first.
 void run_tile(const Job& job, Ready& ready, int n, int64_t token, float* out) {
     const Format& f = ready.m->format;
-    if (ready.m->row_bytes) {
+    if (job.by_unit(n)) {
+        run_on_unit(job, ready, n, token, out);
+    } else if (job.as_given()) {
         if (job.rounded()) ready.rows.x16 = job.bf16_at(token);
         else ready.rows.x = job.floats_at(token);
         ready.rows.out = out;
         if (job.rounded()) job.tier.bf16->rows[log2_of(n)](ready.rows);
-        else job.tier.rows_kernels[static_cast<int>(f.code) - static_cast<int>(Code::F32)][log2_of(n)](ready.rows);
+        else job.tier.rows_kernels[of_dense(f)][log2_of(n)](ready.rows);
     } else {
         if (f.dense()) ready.tile.dense = job.dense + token * job.padded();
         else ready.tile.act = job.act_at(token);
         ready.tile.out = out;
-        job.tier.kernels[static_cast<int>(f.code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
+        const Code code = job.expanded ? Code::F32 : f.code;
+        job.tier.kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
+        ready.tile.ahead = 0;
     }
     if (!ready.bias) return;
     for (int i = 0; i < n; ++i)
@@ -141,43 +224,56 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
     static thread_local Scratch scratch;
     const GrusMatrix& m = job.m;
     const int parts = job.gated ? 2 : 1;
-    const int64_t count_scales = m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
-    float* out = reinterpret_cast<float*>(scratch.at_least((parts * count_scales + 3 * 8 * kRows) * 4));
-    float *gated = out + 2 * 8 * kRows, *scales = gated + 8 * kRows;
+    const int64_t scales = job.expanded ? job.padded() * kRows : m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
+    const int64_t codes = job.by_unit(job.width(count)) ? job.padded() * kRows * (job.rounded() ? 2 : 1) : 0;
+    const int64_t tile = job.widest() * kRows;
+    uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * codes);
+    float *out = reinterpret_cast<float*>(memory), *gated = out + 2 * tile;
+    Room rooms[2];
+    for (int part = 0; part < parts; ++part) {
+        float* floats = gated + tile;
+        rooms[part] = {floats + part * scales, reinterpret_cast<uint8_t*>(floats + parts * scales) + part * codes};
+    }
+    if (codes) job.tier.unit->begin(job.rounded() ? 64 : kBlock / m.format.halves);
     for (int64_t panel = begin; panel < end; ++panel) {
         Ready ready[2];
         for (int part = 0; part < parts; ++part) {
             const GrusMatrix& mine = part && job.up ? *job.up : m;
-            ready[part] = make_ready(job, mine, expert, panel + (part && !job.up ? job.units() : 0), count, scales + part * count_scales);
+            const int64_t at = panel + (part && !job.up ? job.units() : 0);
+            ready[part] = make_ready(job, mine, expert, at, panel + 1 == end, count, rooms[part]);
         }
         const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - row);
         for (int64_t t = 0; t < count;) {
-            const int n = width_of(count - t, job.tier.tile);
+            const int n = job.width(count - t);
             for (int part = 0; part < parts; ++part)
                 run_tile(job, ready[part], n, t, out + part * n * kRows);
-            if (job.gated) job.tier.swiglu(out, n * kRows, gated);
+            if (job.gated) job.tier.swiglu(out, out + n * kRows, n * kRows, gated);
             const float* made = job.gated ? gated : out;
             for (int i = 0; i < n; ++i, ++t) {
-                int64_t y_row = job.y_rows ? job.y_rows[x_first + t] : x_first + t;
-                std::memcpy(job.y + y_row * job.y_stride + row, made + i * kRows, static_cast<size_t>(rows) * 4);
+                float* y = job.y + (job.y_rows ? job.y_rows[x_first + t] : x_first + t) * job.y_stride + row;
+                if (rows == kRows) std::memcpy(y, made + i * kRows, kRows * 4);  // a size that compilers know
+                else std::memcpy(y, made + i * kRows, static_cast<size_t>(rows) * 4);
             }
         }
     }
+    if (codes) job.tier.unit->end();
 }
 
 // As many tokens at once as keep their activations in a core's second-level cache.
 constexpr int64_t kCacheBytes = 512 * 1024;
+constexpr int64_t kUnitCacheBytes = 1024 * 1024;  // a matrix unit is fed faster than memory gives weights
 
 void run_group(Job& job, const Group& group) {
     static thread_local Scratch scratch;
-    const int64_t most = std::max<int64_t>(job.tier.tile, kCacheBytes / job.bytes(1) / job.tier.tile * job.tier.tile);
+    const int64_t widest = job.widest(), cache = widest > job.tier.tile ? kUnitCacheBytes : kCacheBytes;
+    const int64_t most = std::max<int64_t>(widest, cache / job.bytes(widest) * widest);
     job.place(scratch.at_least(job.bytes(std::min(most, group.count))), std::min(most, group.count));
     for (int64_t done = 0; done < group.count; done += most) {
         const int64_t count = std::min(most, group.count - done), x_first = group.first + done;
-        const int64_t tiles = (count + job.tier.tile - 1) / job.tier.tile;
+        const int64_t tiles = (count + widest - 1) / widest;
         parallel(tiles, 1, tiles < 4 ? 1 : job.threads, [&](int64_t from, int64_t to) {
-            for (int64_t at = from * job.tier.tile; at < std::min(count, to * job.tier.tile);) {
-                const int n = width_of(count - at, job.tier.tile);
+            for (int64_t at = from * widest; at < std::min(count, to * widest);) {
+                const int n = job.width(count - at);
                 prepare_tile(job, x_first + at, at, n);
                 at += n;
             }
@@ -190,21 +286,23 @@ void run_group(Job& job, const Group& group) {
 }
 
 Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t x_stride, float* y, int64_t y_stride,
-           int threads) {
-    return {m, up, gated, current_tier(), Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, {},
+           int threads, int64_t tokens) {
+    const Tier& tier = current_tier();
+    const bool expanded = m.row_bytes && tokens >= kFewestToExpand && !(m.format.code == Code::BF16 && tier.bf16);
+    return {m, up, gated, tier, Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, expanded, {},
             nullptr};
 }
 
 }  // namespace
 
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
-    Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads);
+    Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }
 
 void multiply_gated(const GrusMatrix& gate, const GrusMatrix* up, const float* x, int64_t tokens, int64_t x_stride, float* y,
                     int64_t y_stride, int threads) {
-    Job job = job_of(gate, up, true, x, x_stride, y, y_stride, threads);
+    Job job = job_of(gate, up, true, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }
 
@@ -224,7 +322,7 @@ GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, i
 // goes to row y_rows[i] of y.
 GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
                           const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
-    Job job = job_of(*m, nullptr, false, x, x_stride, y, y_stride, threads);
+    Job job = job_of(*m, nullptr, false, x, x_stride, y, y_stride, threads, 0);
     job.x_rows = x_rows;
     job.y_rows = y_rows;
     for (int64_t i = 0; i < pairs;) {

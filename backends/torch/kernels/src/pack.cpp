@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encode.hpp"
 #include "halves.hpp"
 #include "matrix.hpp"
 #include "pool.hpp"
@@ -135,9 +136,18 @@ void pack_row(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, con
     if (f.code == Code::F32) return pack_dense_row<uint32_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock);
     if (f.code == Code::BF16) return pack_dense_row<uint32_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock / 2);
     Block block{};
+    uint8_t super[kQ6KBytes];  // the K-quant block that floats become
     for (int64_t b = 0; b < p.blocks; ++b) {
         if (in.source == Source::Affine) {
             read_affine_block(in.affine, bytes, row, b, block);
+        } else if (in.source <= Source::BF16 && f.steps != Steps::None) {
+            if (b % (kSuper / kBlock) == 0) {
+                float x[kSuper];
+                read_floats(in.source, bytes, b * kBlock, kSuper, x);
+                if (f.code == Code::U4) encode_q4_k(x, super);
+                else encode_q6_k(x, super);
+            }
+            read_block(f.code == Code::U4 ? Source::Q4_K : Source::Q6_K, super, b % (kSuper / kBlock), block);
         } else if (in.source <= Source::BF16) {
             float x[kBlock] = {};
             read_floats(in.source, bytes, b * kBlock, std::min<int64_t>(kBlock, m.columns - b * kBlock), x);

@@ -45,6 +45,10 @@ void two_bits(const uint8_t* q, int shift, Block& out) {
     for (int i = 0; i < 32; ++i) out.codes[i] = (q[i] >> shift) & 3;
 }
 
+void quarters(const uint8_t* q, Block& out) {  // four codes a byte
+    for (int i = 0; i < 32; ++i) out.codes[i] = (q[i / 4] >> 2 * (i % 4)) & 3;
+}
+
 // Six-bit steps and floors of Q4_K and Q5_K, packed into twelve bytes.
 void steps_and_floors(const uint8_t* s, int j, Block& out) {
     if (j < 4) {
@@ -112,24 +116,22 @@ void read_iq4_xs(const uint8_t* p, int j, Block& out) {  // d, high bits of step
     out.scale = u16(p);
 }
 
-void read_tq1_0(const uint8_t* p, int j, Block& out) {  // base 3: 48 bytes of five digits, 4 of four, d
+// Base 3: `first` bytes of five digits each, half as many of five, an eighth as many of four; then d.
+void read_ternary(const uint8_t* p, int first, int j, Block& out) {
     static const uint8_t power[5] = {1, 3, 9, 27, 81};
     for (int i = 0; i < 32; ++i) {
-        int k = 32 * j + i;
-        uint8_t byte, digit;
-        if (k < 160) {
-            byte = p[k % 32];
-            digit = power[k / 32];
-        } else if (k < 240) {
-            byte = p[32 + (k - 160) % 16];
-            digit = power[(k - 160) / 16];
-        } else {
-            byte = p[48 + (k - 240) % 4];
-            digit = power[(k - 240) / 4];
+        int k = 32 * j + i, run = first;
+        const uint8_t* from = p;
+        const int runs[2] = {first / 2, first / 8};
+        for (const int next : runs) {
+            if (k < 5 * run) break;
+            k -= 5 * run;
+            from += run;
+            run = next;
         }
-        out.codes[i] = static_cast<uint8_t>((static_cast<uint8_t>(byte * digit) * 3) >> 8);
+        out.codes[i] = static_cast<uint8_t>((static_cast<uint8_t>(from[k % run] * power[k / run]) * 3) >> 8);
     }
-    out.scale = u16(p + 52);
+    out.scale = u16(p + first + first / 2 + first / 8);
 }
 
 void read_mxfp4(const uint8_t* p, Block& out) {  // a power of two as a byte; the values are doubled, so half of it
@@ -218,7 +220,8 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
         case Source::Q5_K: return read_q5_k(row + 176 * super, j, out);
         case Source::Q6_K: return read_q6_k(row + 210 * super, j, out);
         case Source::IQ4_XS: return read_iq4_xs(row + 136 * super, j, out);
-        case Source::TQ1_0: return read_tq1_0(row + 54 * super, j, out);
+        case Source::TQ1_0: return read_ternary(row + 54 * super, 32, j, out);
+        case Source::PTQ1_0: return read_ternary(row + 28 * (b / 4), 16, static_cast<int>(b % 4), out);
         case Source::TQ2_0:
             row += 66 * super;
             two_bits(row + 32 * (j / 4), 2 * (j % 4), out);
@@ -232,8 +235,19 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
             return;
         case Source::TQ2_0_G128:
             row += 34 * (b / 4);
-            for (int i = 0; i < 32; ++i) out.codes[i] = (row[8 * (b % 4) + i / 4] >> 2 * (i % 4)) & 3;
+            quarters(row + 8 * (b % 4), out);
+            for (int i = 0; i < 32; ++i) out.codes[i] = out.codes[i] == 3 ? 1 : out.codes[i];  // 11 is reserved
             out.scale = u16(row + 32);
+            return;
+        case Source::Q2_0:
+            row += 18 * (b / 2);
+            quarters(row + 2 + 8 * (b % 2), out);
+            out.scale = u16(row);
+            return;
+        case Source::PQ2_0:
+            row += 34 * (b / 4);
+            quarters(row + 2 + 8 * (b % 4), out);
+            out.scale = u16(row);
             return;
         default: return;
     }
@@ -278,7 +292,9 @@ int64_t source_row_bytes(Source source, int64_t columns) {
         case Source::TQ2_0: return columns / 256 * 66;
         case Source::MXFP4: return columns / 32 * 17;
         case Source::Q1_0: return columns / 128 * 18;
-        case Source::TQ2_0_G128: return columns / 128 * 34;
+        case Source::TQ2_0_G128: case Source::PQ2_0: return columns / 128 * 34;
+        case Source::Q2_0: return columns / 64 * 18;
+        case Source::PTQ1_0: return columns / 128 * 28;
         default: return 0;
     }
 }

@@ -10,6 +10,7 @@ namespace grus {
 enum class Source : int32_t {
     F32, F16, BF16, Affine,
     Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0, MXFP4, Q1_0, TQ2_0_G128,
+    Q2_0, PQ2_0, PTQ1_0,
     Count
 };
 

@@ -27,6 +27,11 @@ struct Runner {
         return step.memory[(i.layer * step.span_count + span) * 2 + which];
     }
 
+    int64_t span_of(int64_t token) const {
+        return std::upper_bound(step.spans, step.spans + step.span_count, token,
+                                [](int64_t at, const StepSpan& s) { return at < s.start; }) - step.spans - 1;
+    }
+
     template <class F>
     void each_token(int64_t numbers, const F& body) const {
         parallel(step.tokens, 1, numbers * step.tokens > kFew ? threads : 1, [&](int64_t begin, int64_t end) {
@@ -40,13 +45,13 @@ struct Runner {
         each_token(width(i.in), [&](int64_t t) {
             float* x = row(i.in, t);
             tier.heads(h, x, angles ? angles[0] + t * i.turned : nullptr, angles ? angles[1] + t * i.turned : nullptr);
-            const auto* span = std::upper_bound(step.spans, step.spans + step.span_count, t,
-                                                [](int64_t at, const StepSpan& s) { return at < s.start; }) - 1;
+            const int64_t s = span_of(t);
+            const StepSpan& span = step.spans[s];
             for (int which = 0; which < 2; ++which) {
-                float* to = memory(i, span - step.spans, which) + (span->past + t - span->start) * i.dim;
+                float* to = memory(i, s, which) + (span.past + t - span.start) * i.dim;
                 const float* from = x + (i.heads + which * i.kv_heads) * i.dim;
                 for (int64_t h = 0; h < i.kv_heads; ++h)
-                    std::memcpy(to + h * span->capacity * i.dim, from + h * i.dim, static_cast<size_t>(i.dim) * 4);
+                    std::memcpy(to + h * span.capacity * i.dim, from + h * i.dim, static_cast<size_t>(i.dim) * 4);
             }
         });
     }
@@ -95,6 +100,30 @@ struct Runner {
         tier.attend_block(block, scratch);
     }
 
+    // Of every token with all that its sequence's encoder has made: one token with one head at a time.
+    void cross(const Instruction& i) const {
+        int64_t longest = 0, numbers = 0;
+        for (int64_t s = 0; s < step.span_count; ++s) {
+            longest = std::max(longest, step.spans[s].heard);
+            numbers += step.spans[s].count * step.spans[s].heard * i.heads * i.dim;
+        }
+        const int64_t room = i.heads / i.kv_heads * longest;
+        parallel(step.tokens * i.kv_heads, 1, numbers > 2 * kFew ? threads : 1, [&](int64_t begin, int64_t end) {
+            static thread_local Scratch scratch;
+            float* scores = reinterpret_cast<float*>(scratch.at_least(room * 4));
+            for (int64_t p = begin; p < end; ++p) {
+                const int64_t t = p / i.kv_heads, at = span_of(t), first = 0;
+                const StepSpan& span = step.spans[at];
+                const float *k = memory(i, at, 0), *v = memory(i, at, 1);
+                const int64_t head = span.heard * i.dim;
+                const Attend one{row(i.in, t), reinterpret_cast<const uint8_t*>(k), reinterpret_cast<const uint8_t*>(v),
+                                 ScaleType::F32, 0, head, i.dim, 0, head, i.dim, &first, &span.heard, 1, i.heads, i.kv_heads,
+                                 i.dim, i.dim, i.scale, row(i.out, t)};
+                tier.attend(one, 0, p % i.kv_heads, scores);
+            }
+        });
+    }
+
     void run(const Instruction& i) const {
         const int64_t n = i.what == Do::Swiglu ? width(i.out) : width(i.in);
         switch (i.what) {
@@ -117,8 +146,15 @@ struct Runner {
             case Do::Heads: heads(i); return;
             case Do::Attend: attend(i); return;
             case Do::Swiglu:
-                each_token(n, [&](int64_t t) { tier.swiglu(row(i.in, t), n, row(i.out, t)); });
+                each_token(n, [&](int64_t t) {
+                    const float* x = row(i.in, t);
+                    tier.swiglu(x + i.at, x + n - i.at, n, row(i.out, t));
+                });
                 return;
+            case Do::LayerNorm:
+                each_token(n, [&](int64_t t) { tier.layer_norm(row(i.in, t), i.w, i.w2, i.eps, n, row(i.out, t)); });
+                return;
+            case Do::Cross: cross(i); return;
             case Do::Add:
                 each_token(n, [&](int64_t t) {
                     const float *a = row(i.in, t), *b = row(i.other, t);

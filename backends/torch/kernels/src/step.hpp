@@ -5,22 +5,22 @@
 
 namespace grus {
 
-enum class Do : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attend, Swiglu, Add };
+enum class Do : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attend, Swiglu, Add, LayerNorm, Cross };
 
 struct Instruction {
     Do what;
     int32_t in, other, out, sum;  // registers: [tokens, width] each
     int32_t layer, angles;
     int32_t norm_after_rope, pairs;
-    int64_t heads, kv_heads, dim, turned, window, at;  // `at`: the first column that a product writes
+    int64_t heads, kv_heads, dim, turned, window, at;  // `at`: the first column that a product writes, or where the gate begins
     const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
     const float *w, *w2;
     float eps, scale;
 };
 
 // Neighbouring tokens of one sequence, which had `past` tokens before. Keys and values of a layer are f32
-// [kv_heads][capacity][dim].
-struct StepSpan { int64_t start, count, past, capacity; };
+// [kv_heads][capacity][dim]; those of an encoder, which `Cross` attends to, [kv_heads][heard][dim].
+struct StepSpan { int64_t start, count, past, capacity, heard; };
 
 struct Step {
     const Instruction* code;

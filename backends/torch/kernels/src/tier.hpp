@@ -22,6 +22,7 @@ struct Tile {  // one panel times one tile of tokens
     const float* dense;   // activations of a dense format, [columns][n]
     int64_t blocks;
     const int8_t* values;  // of a table format
+    int64_t ahead;         // how far ahead of what is read to ask memory for more, in bytes; 0: this is in a cache
     float* out;            // [n][16]
 };
 
@@ -43,6 +44,39 @@ using RowsKernel = void (*)(const Rows&);
 struct Bf16Kernels {
     void (*round)(const float* x, int64_t columns, uint16_t* to);
     RowsKernel rows[kWidths];
+};
+
+// A matrix unit computes sixteen rows times sixteen tokens at a time. Activations of quantized weights are a tile of sixteen
+// tokens; those of bf16 weights are laid out by `arrange`: [columns / 32][16 pairs of columns][16 tokens][2], padded with zeros.
+constexpr int kUnitTokens = 16;
+constexpr int kUnitMost = 64;  // tokens that share a load of bf16 weights
+
+struct UnitTile {
+    const uint8_t* bytes;  // a panel's codes without their offset: [blocks][8][16 rows][4]
+    const float* scales;
+    Activations act;
+    int64_t blocks;
+    float* out;  // [16][16]
+};
+
+struct UnitRows {
+    const uint8_t* data;  // sixteen rows of whole blocks
+    int64_t row_bytes, blocks;
+    const uint8_t* next;  // what will be read after these, as many bytes; null: nothing
+    const uint16_t* x;
+    int64_t x_tile;  // from sixteen tokens to the next
+    int tokens;      // up to kUnitMost
+    float* out;      // [tokens][16]
+};
+
+struct MatrixUnit {
+    void (*begin)(int bytes);  // on the thread that will compute: how many bytes of a row an instruction takes
+    void (*end)();
+    void (*unpack[static_cast<int>(Code::Count)])(const uint8_t* codes, int64_t blocks, int offset, const int8_t* values,
+                                                  uint8_t* to);
+    void (*multiply[2][2][2])(const UnitTile&);  // [signed][halves - 1][minima]
+    void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
+    void (*rows)(const UnitRows&);
 };
 
 // Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
@@ -72,7 +106,7 @@ struct AttendBlock {
     const float* q;
     int64_t q_token;
     const float *k, *v;
-    int64_t k_token, v_token, dim, v_dim;  // both multiples of 16
+    int64_t k_token, v_token, dim, v_dim;  // both at least 16
     int64_t queries, past;                 // query i sees tokens .. past + i
     int64_t window;                        // and of these the last `window`; 0: all
     float scale;
@@ -81,13 +115,27 @@ struct AttendBlock {
 };
 constexpr int64_t block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
 
+// A few positions of a convolution times one or two panels of sixteen outputs, f32. Strides count elements.
+struct ConvTile {
+    const float *x, *w;         // weights [taps][inputs][16] a panel
+    int64_t taps, inputs, tap;  // `tap`: from the input of one tap to that of the next
+    int64_t position, panel;    // from one position or panel to the next
+    float* sums;                // [positions][panels][16]: what to begin with, then the result
+};
+using ConvKernel = void (*)(const ConvTile&);
+constexpr int kMostPositions = 12;
+
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
+    int64_t ahead;    // how far ahead memory is best asked for codes; 0: this CPU does so itself
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
+    // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
+    void (*to_panel[3])(const Rows&, int64_t padded, float* to);
     const Bf16Kernels* bf16;  // null: this CPU has no such instruction
+    const MatrixUnit* unit;   // null: this CPU has none
     void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);
     // Quantizes `n` rows of x into a tile; `rows` says which (null: 0, 1, ...).
     void (*quantize)(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
@@ -96,16 +144,23 @@ struct Tier {
     float (*mass)(const float* x, int64_t n, float best, float rate);
     // sum = x + residual (unless null), out = sum / rms(sum) * w, for one row.
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
-    // out = silu(x[0 .. n]) * x[n .. 2n], for one row.
-    void (*swiglu)(const float* x, int64_t n, float* out);
+    // out = (x - mean) / deviation * w + b, for one row; b may be null.
+    void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
+    // out = silu(gates) * up, for one row.
+    void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
     void (*attend_block)(const AttendBlock&, float* scratch);
+    int positions, panels;  // most of a ConvTile
+    ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // out = x + sin(x * rate)^2 * size, for one row.
+    void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
     void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
 };
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
+const MatrixUnit* amx_unit();
 
 const Tier* scalar_tier();
 const Tier* avx2_tier();     // null where this build has no such tier

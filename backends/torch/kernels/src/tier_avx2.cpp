@@ -15,6 +15,7 @@ namespace grus {
 namespace {
 
 constexpr int kTile = 4;
+constexpr int kPositions = 6, kPanels = 1;
 constexpr int kSignedBias = 0;
 
 #include "lanes256.inl"
@@ -47,6 +48,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
 
 #include "tile.inl"
 #include "fused.inl"
+#include "conv.inl"
 #include "all.inl"
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace grus {
 namespace {
 
 constexpr int kTile = 4;
+constexpr int kPositions = 6, kPanels = 1;
 constexpr int kSignedBias = 0;
 
 struct Ints { int32x4_t v[4]; };
@@ -80,6 +81,30 @@ INLINE void store(float* to, Floats x) {
 INLINE float sum_lanes(Floats x) {
     return vaddvq_f32(vaddq_f32(vaddq_f32(x.v[0], x.v[1]), vaddq_f32(x.v[2], x.v[3])));
 }
+// Of activations that are quantized: bits without their sign, rounded numbers, bytes.
+INLINE Ints magnitudes(const float* from) {
+    Ints r;
+    for (int i = 0; i < 4; ++i)
+        r.v[i] = vandq_s32(vreinterpretq_s32_f32(vld1q_f32(from + 4 * i)), vdupq_n_s32(0x7fffffff));
+    return r;
+}
+INLINE Ints larger(Ints x, Ints y) {
+    for (int i = 0; i < 4; ++i) x.v[i] = vmaxq_s32(x.v[i], y.v[i]);
+    return x;
+}
+INLINE int32_t largest(Ints x) {
+    return vmaxvq_s32(vmaxq_s32(vmaxq_s32(x.v[0], x.v[1]), vmaxq_s32(x.v[2], x.v[3])));
+}
+INLINE Ints nearest(Floats x) {
+    return {vcvtnq_s32_f32(x.v[0]), vcvtnq_s32_f32(x.v[1]), vcvtnq_s32_f32(x.v[2]), vcvtnq_s32_f32(x.v[3])};
+}
+INLINE int32_t sum_lanes(Ints x) {
+    return vaddvq_s32(vaddq_s32(vaddq_s32(x.v[0], x.v[1]), vaddq_s32(x.v[2], x.v[3])));
+}
+INLINE void store_bytes(int8_t* to, Ints x) {
+    const int16x8_t low = vcombine_s16(vmovn_s32(x.v[0]), vmovn_s32(x.v[1])), high = vcombine_s16(vmovn_s32(x.v[2]), vmovn_s32(x.v[3]));
+    vst1q_s8(to, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+}
 INLINE uint16x4_t halves_at(const uint8_t* from) { return vld1_u16(reinterpret_cast<const uint16_t*>(from)); }
 INLINE Floats load_f16(const uint8_t* from) {
     return each([&](int i) INLINE_LAMBDA { return vcvt_f32_f16(vreinterpret_f16_u16(halves_at(from + 8 * i))); });
@@ -109,6 +134,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 
 #include "tile.inl"
 #include "fused.inl"
+#include "conv.inl"
 #include "all.inl"
 
 }  // namespace

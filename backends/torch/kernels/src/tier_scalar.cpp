@@ -10,6 +10,7 @@ namespace grus {
 namespace {
 
 constexpr int kTile = 2;
+constexpr int kPositions = 4, kPanels = 1;
 constexpr int kSignedBias = 0;
 
 struct Ints { int32_t v[kRows]; };
@@ -76,6 +77,34 @@ INLINE float sum_lanes(const Floats& a) {
     for (float v : a.v) sum += v;
     return sum;
 }
+// Of activations that are quantized: bits without their sign, rounded numbers, bytes.
+INLINE Ints magnitudes(const float* from) {
+    Ints r;
+    for (int i = 0; i < kRows; ++i) r.v[i] = static_cast<int32_t>(as_bits(from[i]) & 0x7fffffffu);
+    return r;
+}
+INLINE Ints larger(Ints a, const Ints& b) {
+    for (int i = 0; i < kRows; ++i) a.v[i] = a.v[i] > b.v[i] ? a.v[i] : b.v[i];
+    return a;
+}
+INLINE int32_t largest(const Ints& a) {
+    int32_t most = a.v[0];
+    for (int32_t v : a.v) most = most > v ? most : v;
+    return most;
+}
+INLINE Ints nearest(const Floats& a) {  // adding 1.5 * 2^23 rounds to nearest even; the low byte is the number
+    Ints r;
+    for (int i = 0; i < kRows; ++i) r.v[i] = static_cast<int8_t>(as_bits(a.v[i] + 12582912.0f));
+    return r;
+}
+INLINE int32_t sum_lanes(const Ints& a) {
+    int32_t sum = 0;
+    for (int32_t v : a.v) sum += v;
+    return sum;
+}
+INLINE void store_bytes(int8_t* to, const Ints& a) {
+    for (int i = 0; i < kRows; ++i) to[i] = static_cast<int8_t>(a.v[i]);
+}
 INLINE uint16_t half_at(const uint8_t* from, int i) {
     uint16_t h;
     std::memcpy(&h, from + 2 * i, 2);
@@ -94,6 +123,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 
 #include "tile.inl"
 #include "fused.inl"
+#include "conv.inl"
 #include "all.inl"
 
 }  // namespace

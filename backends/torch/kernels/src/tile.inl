@@ -1,51 +1,7 @@
 // The kernels, written once over a tier's vector types. Included by each tier inside its own anonymous namespace, after it
 // has defined Ints and Floats (16 lanes: one a row), Bytes (64: four a row) and the functions on them.
 
-template <int N, class F>
-INLINE void unrolled(F&& body) {
-    [&]<int... I>(std::integer_sequence<int, I...>) INLINE_LAMBDA { (body(std::integral_constant<int, I>{}), ...); }
-    (std::make_integer_sequence<int, N>{});
-}
-
-template <Plane P, int G>
-INLINE Bytes bits(const uint8_t* codes) {
-    Bytes v = load(codes + P.start + 64 * (G % P.bits));
-    return shift_and_mask<P.bits * (G / P.bits) - P.place, ((1 << P.bits) - 1) << P.place>(v);
-}
-
-// `get<G>`: the codes of quad G of a block, ready for `dot`. `run`: quads that `dot` may sum before it must widen.
-template <Code C>
-struct Reader {
-    static constexpr bool is_signed = false;
-    static constexpr int run = C == Code::U6 ? 2 : C == Code::U5 ? 4 : 8;
-    template <int G>
-    static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
-        (void)in;
-        if constexpr (C == Code::U1) {  // 0 and 2, around 1: a sign
-            return shift_and_mask<G - 1, 2>(load(codes));
-        } else if constexpr (Planes<C>::high.bits > 0) {
-            return either(bits<Planes<C>::low, G>(codes), bits<Planes<C>::high, G>(codes));
-        } else {
-            return bits<Planes<C>::low, G>(codes);
-        }
-    }
-};
-template <>
-struct Reader<Code::S8> {
-    static constexpr bool is_signed = true;
-    static constexpr int run = 1;
-    template <int G>
-    static INLINE Bytes get(const Tile&, const uint8_t* codes) { return signed_codes(load(codes + 64 * G)); }
-};
-template <>
-struct Reader<Code::L4> {
-    static constexpr bool is_signed = true;
-    static constexpr int run = 1;
-    template <int G>
-    static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
-        return signed_codes(lookup(in.values, bits<Planes<Code::U4>::low, G>(codes)));
-    }
-};
+#include "codes.inl"
 
 template <Code C, int Halves, bool Minima, int N>
 void quantized_tile(const Tile& in) {
@@ -59,6 +15,8 @@ void quantized_tile(const Tile& in) {
     const float *notes = in.act.notes, *scales = in.scales;
     constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {
+        if (in.ahead)
+            for (int64_t at = 0; at < code_bytes(C); at += 64) PREFETCH(codes + in.ahead + at);
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {
             constexpr int h = decltype(half)::value;
             Ints total[N];
@@ -177,6 +135,23 @@ void rows_tile(const Rows& in) {
     for (; r < in.rows; ++r) some_rows<T, N, 1>(in, r, last);
 }
 
+template <ScaleType T>
+void rows_to_panel(const Rows& in, int64_t padded, float* to) {
+    constexpr int64_t size = T == ScaleType::F32 ? 4 : 2;
+    for (int64_t c = 0; c < padded; c += kRows, to += kRows * kRows) {
+        const int64_t left = in.columns - c;
+        float square[kRows][kRows];
+        for (int64_t r = 0; r < kRows; ++r) {
+            alignas(64) uint8_t some[kRows * 4] = {};
+            const uint8_t* from = in.data + r * in.row_bytes + c * size;
+            if (r < in.rows && left < kRows) std::memcpy(some, from, static_cast<size_t>((left > 0 ? left : 0) * size));
+            store(square[r], load_as<T>(r < in.rows && left >= kRows ? from : some, 0));
+        }
+        for (int i = 0; i < kRows; ++i)
+            for (int r = 0; r < kRows; ++r) to[i * kRows + r] = square[r][i];
+    }
+}
+
 inline Floats load_scale(ScaleType type, const uint8_t* from) {
     if (type == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from));
     return type == ScaleType::F16 ? load_f16(from) : load_bf16(from);
@@ -206,12 +181,11 @@ void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float*
     }
 }
 
-// Written plainly: the compiler makes vectors of it. A row that is not finite gets NaN for its scale, so that the result
-// says so; one too small for its reciprocal counts as zero.
+// A row that is not finite gets NaN for its scale, so that the result says so; one too small for its reciprocal counts as zero.
 void quantize_rows(const float* x, int64_t stride, const int64_t* rows, int n, int64_t columns, int halves, int offset,
                    const Activations& tile) {
+    static const float nothing[kBlock] = {};
     const int64_t blocks = (columns + kBlock - 1) / kBlock;
-    const int width = kBlock / halves;
     for (int t = 0; t < n; ++t) {
         const float* row = x + (rows ? rows[t] : t) * stride;
         for (int64_t b = 0; b < blocks; ++b) {
@@ -221,42 +195,24 @@ void quantize_rows(const float* x, int64_t stride, const int64_t* rows, int n, i
                 for (int i = 0; i < kBlock; ++i) padded[i] = b * kBlock + i < columns ? v[i] : 0.0f;
                 v = padded;
             }
-            float most[8] = {};
-            uint32_t bad[8] = {};
-            for (int i = 0; i < kBlock; i += 8) {
-                for (int j = 0; j < 8; ++j) {
-                    uint32_t magnitude = as_bits(v[i + j]) & 0x7fffffffu;
-                    bad[j] |= magnitude >= 0x7f800000u;
-                    float f = as_float(magnitude);
-                    most[j] = most[j] > f ? most[j] : f;
-                }
-            }
-            float peak = 0.0f;
-            uint32_t any_bad = 0;
-            for (int j = 0; j < 8; ++j) {
-                peak = peak > most[j] ? peak : most[j];
-                any_bad |= bad[j];
-            }
-            float step = peak / 127.0f;
-            float inverse = peak > 1e-36f ? 127.0f / peak : 0.0f;
-            if (any_bad) {
+            const int32_t top = largest(larger(magnitudes(v), magnitudes(v + kRows)));  // bits of floats without a sign are in order
+            const float peak = as_float(static_cast<uint32_t>(top));
+            float step = peak / 127.0f, inverse = peak > 1e-36f ? 127.0f / peak : 0.0f;
+            if (top >= 0x7f800000) {
                 step = as_float(0x7fc00000u);
-                inverse = 0.0f;
+                v = nothing;
             }
             int8_t* codes = tile.codes + (b * n + t) * kBlock;
-            int32_t q[kBlock];
-            for (int i = 0; i < kBlock; ++i) {  // adding 1.5 * 2^23 rounds to nearest even
-                float scaled = any_bad ? 0.0f : v[i] * inverse;
-                q[i] = static_cast<int32_t>(as_bits(scaled + 12582912.0f)) - 0x4b400000;
-            }
-            for (int i = 0; i < kBlock; ++i) codes[i] = static_cast<int8_t>(q[i]);
+            const Ints low = nearest(mul(load_floats(v), broadcast(&inverse))), high = nearest(mul(load_floats(v + kRows), broadcast(&inverse)));
+            store_bytes(codes, low);
+            store_bytes(codes + kRows, high);
             float* notes = tile.notes + (b * n + t) * notes_per_block(halves);
             notes[0] = step;
+            int32_t total[2] = {sum_lanes(low), sum_lanes(high)};
+            if (halves == 1) total[0] += total[1];
             for (int h = 0; h < halves; ++h) {
-                int32_t total = 0;
-                for (int i = 0; i < width; ++i) total += q[h * width + i];
-                reinterpret_cast<int32_t*>(notes)[1 + h] = -offset * total;
-                notes[1 + halves + h] = step * static_cast<float>(total);
+                reinterpret_cast<int32_t*>(notes)[1 + h] = -offset * total[h];
+                notes[1 + halves + h] = step * static_cast<float>(total[h]);
             }
         }
     }

@@ -8,12 +8,12 @@ from engine.pipelines.reading.writers.formats import Style
 
 
 def shown(page: Page, style: Style) -> list[Element]:
-    return [
-        element
-        for element in sorted(page.elements, key=lambda element: element.order)
-        if (style.margins or element.kind not in MARGINAL)
-        and (element.text or element.figure is not None or element.kind == "figure")
-    ]
+    return [element for element in sorted(page.elements, key=lambda element: element.order) if is_shown(element, style)]
+
+
+def is_shown(element: Element, style: Style) -> bool:
+    holds = bool(element.text) or element.figure is not None or element.kind == "figure"
+    return holds and (style.margins or element.kind not in MARGINAL)
 
 
 def prose(element: Element, style: Style) -> str:

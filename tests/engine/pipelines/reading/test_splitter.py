@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
+from engine.pipelines.reading.columns import find_lines
 from engine.pipelines.reading.geometry import Box
 from engine.pipelines.reading.layout import Found
 from engine.pipelines.reading.splitter import Splitter, lines_within
@@ -147,3 +148,35 @@ def test_touching_lines_are_cut_apart() -> None:
     sheet.paragraph(60, 60, prose(50, 60, 4), size=24, step=1.0)
     found = Splitter().detect(sheet.image)
     assert sum(len(region.lines) for region in found.regions) == len(sheet.texts)
+
+
+def test_the_last_column_may_have_two_lines() -> None:
+    sheet = Sheet((1000, 700))
+    for number, text in enumerate(prose(60, 34, seed=4)[:9]):
+        sheet.line(60, 60 + 40 * number, f"{number} {text}")
+    sheet.line(560, 60, "and here the text of the first column")
+    sheet.line(560, 100, "comes to its end.")
+    found = Splitter().detect(sheet.image)
+    assert texts_of(found, sheet)[-1] == list(sheet.boxes)[-2:]
+    assert len(texts_of(found, sheet)[0]) == 9
+
+
+def test_a_line_of_tall_letters_is_not_cut_through_its_stems() -> None:
+    ink = np.zeros((60, 200), bool)
+    ink[10:26, 10:160:40] = True  # stems that rise above round letters
+    ink[26:46, 10:160:2] = True
+    assert find_lines(ink, 18.0) == [(10, 46)]
+    ink[26:28] = False
+    ink[26:28, 10] = True  # a tail that hangs into the line below
+    ink[10:24, 10:160:2] = True
+    assert find_lines(ink, 18.0) == [(10, 26), (26, 46)]
+
+
+@pytest.mark.parametrize("across", [True, False])
+def test_a_shadow_over_half_the_page_is_no_photograph(across: bool) -> None:
+    sheet = article(1)
+    grey = np.asarray(sheet.image.convert("L"), np.float64)
+    light = np.linspace(0.55, 1.0, grey.shape[across])
+    shaded = Image.fromarray((grey * (light[None, :] if across else light[:, None])).astype(np.uint8))
+    found, lit = Splitter().detect(shaded), Splitter().detect(sheet.image)
+    assert [(r.label, len(r.lines)) for r in found.regions] == [(r.label, len(r.lines)) for r in lit.regions]

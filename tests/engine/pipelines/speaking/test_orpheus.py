@@ -108,7 +108,7 @@ def test_tokens_become_frames_in_their_order():
     made = list(Frames().push([SPEECH, *tokens(wanted)]))
     assert len(made) == 3
     for frame, codes in zip(made, wanted):
-        assert [level.tolist() for level in frame.levels] == [
+        assert [level.tolist() for level in joined([frame])] == [
             [codes[0]], [codes[1], codes[4]], [codes[2], codes[3], codes[5], codes[6]],
         ]  # fmt: skip
     assert [len(level) for level in joined(made)] == [3 * len(places) for places in PLACES]
@@ -120,7 +120,7 @@ def test_a_token_that_is_lost_costs_a_frame_and_no_more(cut):
     del given[7 + cut]
     made = list(Frames().push(given))
     assert len(made) == 3
-    assert made[-1].levels[0][0] == some(4)[3][0]
+    assert made[-1][0] == some(4)[3][0]
 
 
 def test_sound_is_that_of_the_codes(talker):

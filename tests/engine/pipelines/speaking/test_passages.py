@@ -18,7 +18,16 @@ from engine.pipelines.speaking.passages import PARAGRAPH_PAUSE, SENTENCE_PAUSE, 
     ("今日は。「はい。」そうです。", ["今日は。", "「はい。」", "そうです。"]),
     ("Das ist z.B. gut, usw. und so. Ende.", ["Das ist z.B. gut, usw. und so.", "Ende."]),
     ("안녕하세요. 반갑습니다.", ["안녕하세요.", "반갑습니다."]),
-    ("Wait... what?! Yes.", ["Wait...", "what?!", "Yes."]),
+    ("Wait... what?! Yes.", ["Wait... what?!", "Yes."]),
+    ('"Why?" she asked. "No!" "Oh."', ['"Why?" she asked.', '"No!"', '"Oh."']),
+    ("Am 3. Mai 1897, im 19. Jahrhundert. Der 2. Weltkrieg begann 1939. Danach",
+     ["Am 3. Mai 1897, im 19. Jahrhundert.", "Der 2. Weltkrieg begann 1939.", "Danach"]),
+    ("« Venez-vous ? » demanda-t-il. Oui ! Non.", ["« Venez-vous ? » demanda-t-il.", "Oui !", "Non."]),
+    ("Er kam. »Wer ist da?« Sie.", ["Er kam.", "»Wer ist da?«", "Sie."]),
+    ("—¿Viene? —preguntó. ¡Claro!", ["—¿Viene? —preguntó.", "¡Claro!"]),
+    ("«Вы идёте?» — спросила она. Да!", ["«Вы идёте?» — спросила она.", "Да!"]),
+    ("هل أنت قادم؟ نعم.", ["هل أنت قادم؟", "نعم."]),
+    ("आप आ रहे हैं? हाँ। मैं आ रहा हूँ॥", ["आप आ रहे हैं?", "हाँ।", "मैं आ रहा हूँ॥"]),
     ("", []),
 ])  # fmt: skip
 def test_sentences(text, wanted):
@@ -48,3 +57,8 @@ def test_nothing_is_lost(text):
     assert "".join("".join(p.text.split()) for p in made) == "".join(text.split())
     assert all(p.text.strip() and size(p.text) <= 1.0 + 1e-9 for p in made)
     assert not made or made[-1].pause == 0.0
+
+
+@pytest.mark.parametrize("text", ["他来了。“你来吗？”她问。", '그는 왔다. "오시나요?" 그녀가 물었다. 끝났다!'])
+def test_spaces_stay_as_their_script_has_them(text):
+    assert [passage.text for passage in passages(text)] == [text]

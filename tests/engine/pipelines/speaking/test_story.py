@@ -78,6 +78,20 @@ def test_joins_have_no_clicks_and_pauses_are_where_they_belong():
     assert len(sound) == len(parts) * 12000 + sum(int(part.pause * RATE) for part in parts)
 
 
+class LateTones(Tones):
+    """The same behind a moment of silence, as models begin."""
+
+    def speak(self, text, manner, **how):
+        yield np.zeros(4800, np.float32)
+        yield from super().speak(text, manner, **how)
+
+
+def test_a_voice_that_sets_in_at_once_behind_its_silence_does_not_click():
+    sound = heard(LateTones(), LONG)
+    assert np.abs(np.diff(sound)).max() < 1.5 * 2 * np.pi * 440 / RATE * 0.8
+    assert np.count_nonzero(sound) > len(passages(LONG)) * 11_000  # and nothing of it was lost
+
+
 def test_every_passage_is_spoken_once_with_the_same_seed():
     voice = Tones()
     heard(voice, LONG)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import gguf
 import numpy as np
 import pytest
 
 from engine.weights.gguf.blocks import decode
-from engine.weights.gguf.encode import ENCODERS, encode
+from engine.weights.gguf.encode import ENCODERS, encode, encode_plainly
 from engine.weights.gguf.types import TYPES
 
 CASES = {
@@ -30,10 +32,11 @@ def values(case: str) -> np.ndarray:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", ["F16", "BF16", "Q8_0", "Q4_0"])
-def test_bytes_are_the_references(kind: str, case: str) -> None:
+@pytest.mark.parametrize("make", [encode, encode_plainly])
+def test_bytes_are_the_references(make: Callable[..., np.ndarray], kind: str, case: str) -> None:
     x = values(case)
     want = gguf.quantize(x, gguf.GGMLQuantizationType[kind])
-    assert encode(x, kind).tobytes() == np.ascontiguousarray(want).tobytes()
+    assert make(x, kind).tobytes() == np.ascontiguousarray(want).tobytes()
 
 
 def test_odd_floats_survive_bf16() -> None:
@@ -67,7 +70,7 @@ def plain(x: np.ndarray, kind: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["Q4_K", "Q6_K"])
 def test_the_search_is_no_worse_than_rounding(kind: str, case: str) -> None:
     x = values(case)
-    got = gguf.dequantize(encode(x, kind), gguf.GGMLQuantizationType[kind])
+    got = gguf.dequantize(encode_plainly(x, kind), gguf.GGMLQuantizationType[kind])
     error, naive = (np.square(y - x).mean(dtype=np.float64) for y in (got, plain(x, kind)))
     assert error <= naive * 1.0001
 
@@ -75,7 +78,7 @@ def test_the_search_is_no_worse_than_rounding(kind: str, case: str) -> None:
 def test_the_search_gains_on_what_weights_look_like() -> None:
     x = values("normal")
     for kind, gain in (("Q4_K", 0.95), ("Q6_K", 0.99)):
-        got = decode(encode(x, kind), kind).reshape(x.shape)
+        got = decode(encode_plainly(x, kind), kind).reshape(x.shape)
         assert np.square(got - x).mean() < gain**2 * np.square(plain(x, kind) - x).mean()
 
 
@@ -83,6 +86,19 @@ def test_the_search_gains_on_what_weights_look_like() -> None:
 def test_any_number_of_axes_and_of_steps(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = values("normal")[:6].reshape(2, 3, 512)
     whole = encode(x, kind)
+    assert np.array_equal(encode_plainly(x.reshape(6, 512), kind), whole.reshape(6, -1))
     assert whole.shape == (2, 3, TYPES[kind].row_bytes(512))
     monkeypatch.setattr("engine.weights.gguf.encode._CHUNK", 256)
-    assert np.array_equal(encode(x, kind), whole)
+    assert np.array_equal(encode_plainly(x.reshape(6, 512), kind), whole.reshape(6, -1))
+
+
+@pytest.mark.parametrize("kind", ["Q4_K", "Q6_K"])
+def test_a_block_that_no_scale_reaches_is_not_a_number(kind: str) -> None:
+    x = np.random.default_rng(5).normal(size=(6, 512)).astype(np.float32)
+    for row, odd in enumerate((np.nan, np.inf, -np.inf, 3e8, -9e7)):
+        x[row, 300] = odd
+    got = decode(encode_plainly(x, kind), kind).reshape(6, 512)
+    assert np.isnan(got[:4, 256:]).all()
+    assert np.isfinite(got[:, :256]).all()
+    assert np.isnan(got[4, 256:]).all() == (kind == "Q4_K")  # whose minima reach only 63 f16 numbers
+    assert np.isfinite(got[5]).all()

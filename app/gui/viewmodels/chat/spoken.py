@@ -1,0 +1,153 @@
+"""Talking beside the UI thread: microphone in, voice out, and between them the open conversation as the chat has it.
+
+`conversed` runs the pipeline (`engine.pipelines.talking`). Its questions come to the UI thread as `Question`s, and the
+chat's reply goes back to the pipeline word by word.
+"""
+
+from __future__ import annotations
+
+import queue
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from app.gui.viewmodels.chat.aloud import Aloud
+from app.gui.viewmodels.speak.choice import Choice, fitting
+from engine.errors import GrusError
+from engine.pipelines.listening.cutting import Rules
+
+if TYPE_CHECKING:
+    from app.leashed import Beside
+    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.voice import Manner
+
+Sound = queue.SimpleQueue["np.ndarray | None"]
+TURN = Rules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
+_PATIENCE = 0.03  # seconds between two looks at what the voice has made, while nobody speaks
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Who takes part. An empty name is the first model that can."""
+
+    chat: str
+    ears: str
+    voice: Choice
+    voices: Path  # the folder with saved ones
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Everything is loaded, and listens. `rate`: of the voice's samples."""
+
+    rate: int
+
+
+class Unanswered(GrusError):
+    """The chat itself says why."""
+
+
+class Question:
+    """What was asked aloud. The chat tells it how the reply grows; the voice reads its words in another thread."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._words: queue.SimpleQueue[str | GrusError | None] = queue.SimpleQueue()
+        self._known = 0
+
+    def grow(self, reply: str) -> None:
+        if len(reply) > self._known:
+            self._words.put(reply[self._known :])
+            self._known = len(reply)
+
+    def end(self, failed: bool = False) -> None:
+        self._words.put(Unanswered("The reply failed.") if failed else None)
+
+    def answer(self) -> Iterator[str]:
+        """As it is said. Waits for each piece."""
+        aloud = Aloud()
+        while (piece := self._words.get()) is not None:
+            if isinstance(piece, GrusError):
+                raise piece
+            if said := aloud.push(piece):
+                yield said
+        yield aloud.finish()
+
+
+def conversed(
+    core: Beside, cast: Cast, sound: Sound, ask: Callable[[Question], None], drop: Callable[[Question], None]
+) -> Iterator[Any]:
+    """`Ready`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
+    waits for its answer any more."""
+    from app import abilities
+    from engine.pipelines.listening.captions import Captions
+    from engine.pipelines.speaking.saved import Voices
+    from engine.pipelines.talking import Interrupted, Talk
+
+    core.bring(cast.chat)
+    captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)
+    voice = abilities.speaker(core, cast.voice.model)
+    speech = _Speech(voice, fitting(cast.voice, voice, Voices(cast.voices)))
+
+    def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:
+        question = Question(messages[-1]["content"])
+        ask(question)
+        try:
+            yield from question.answer()
+        finally:
+            drop(question)
+
+    talk = Talk(captions, chat, speech, voice.rate)
+    yield Ready(voice.rate)
+    try:
+        while (samples := _next(sound)) is not None:
+            for event in talk.feed(samples):
+                if isinstance(event, Interrupted):
+                    speech.stop()
+                yield event
+    finally:
+        speech.stop()
+        talk.interrupt()
+
+
+class _Speech:
+    """A sentence as sound. `stop` ends the one that is being made at once, from any thread."""
+
+    def __init__(self, voice: Voice, manner: Manner) -> None:
+        self._voice, self._manner = voice, manner
+        self._seed = secrets.randbits(31)  # the same for all: a voice made of words stays the same voice
+        self._leash: Any = None
+
+    def __call__(self, sentence: str) -> Iterator[np.ndarray]:
+        from engine.pipelines.speaking.leash import Leash
+        from engine.pipelines.speaking.story import Wishes, tell
+
+        if not any(sign.isalnum() for sign in sentence):
+            return
+        self._leash = leash = Leash(self._voice.engine)
+        try:
+            yield from tell(self._voice, sentence, self._manner, Wishes(seed=self._seed, markdown=True), leash=leash)
+        except CancelledError:
+            return
+
+    def stop(self) -> None:
+        if (leash := self._leash) is not None:
+            leash.cut()
+
+
+def _next(sound: Sound) -> np.ndarray | None:
+    """All that was heard meanwhile; nothing when it stays silent for a moment; None at the end."""
+    heard: list[np.ndarray] = []
+    try:
+        while True:
+            piece = sound.get(timeout=_PATIENCE) if not heard else sound.get_nowait()
+            if piece is None:
+                return None
+            heard.append(piece)
+    except queue.Empty:
+        return np.concatenate(heard) if heard else np.zeros(0, np.float32)

@@ -1,0 +1,64 @@
+"""The core as one piece of long work has it: whatever the work asked of the engine ends when the work is cancelled.
+
+Without it a voice, a page or a recording would go on until the next thing that it has to give. Knows no Qt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engine.pipelines.speaking.leash import Leash
+
+if TYPE_CHECKING:
+    from app.server.service import Service
+    from engine.loading import LoadedModel
+    from engine.tasks import Task, Work
+    from engine.types import Request
+
+
+class Beside(Protocol):
+    """What work beside the UI thread may use of the core."""
+
+    @property
+    def service(self) -> Service: ...
+    @property
+    def engine(self) -> Any:
+        """What computes: `submit` and `task`."""
+
+    def bring(self, name: str) -> LoadedModel: ...
+
+
+class Leashed:
+    def __init__(self, core: Beside) -> None:
+        self._core = core
+        self._leash = Leash(_Engine(core))
+
+    @property
+    def service(self) -> Service:
+        return self._core.service
+
+    @property
+    def engine(self) -> Any:
+        _ = self._core.service  # whoever waits for the engine to start must not hold the leash meanwhile
+        return self._leash
+
+    def bring(self, name: str) -> LoadedModel:
+        return self._core.bring(name)
+
+    def cut(self) -> None:
+        """From any thread. Who still waits for the engine gets CancelledError, or the end of what was made."""
+        self._leash.cut()
+
+
+class _Engine:
+    """The core's engine, which may not be there yet when the work is asked for."""
+
+    def __init__(self, core: Beside) -> None:
+        self._core = core
+
+    def submit(self, request: Request) -> Any:
+        return self._core.engine.submit(request)
+
+    def task(self, model: str, work: Work[Any]) -> Task[Any]:
+        task: Task[Any] = self._core.engine.task(model, work)
+        return task

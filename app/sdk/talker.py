@@ -1,0 +1,118 @@
+"""Talking with a model, for Python and for the command line: ears, a model that chats and a voice on one engine."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, cast
+
+import numpy as np
+
+from app.sdk.opening import open_engine
+from engine.loading import LoadedModel, LoadOptions
+from engine.pipelines.chat import chat_prompt
+from engine.pipelines.listening.captions import Captions
+from engine.pipelines.listening.listener import Listener, ear
+from engine.pipelines.speaking.saved import Voices
+from engine.pipelines.speaking.speakers import speaker
+from engine.pipelines.speaking.story import Wishes, tell
+from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.talking import Message, Talk, TalkEvent
+from engine.settings import Settings
+from engine.starter import GUIDE
+from engine.text.reasoning import Piece, ReasoningSplitter
+from engine.types import Failed, SamplingParams, Text
+
+
+class Talker:
+    """Three models with an engine of their own. Close it, or use it in a `with` block.
+
+    `ears` listens, `voice_model` speaks in `voice` (a preset or a saved one), `model` answers; `sampling` is how
+    (max_tokens, temperature, ...).
+    """
+
+    def __init__(self, *, ears: str, voice_model: str, model: str = GUIDE, voice: str | None = None, language: str = "auto",
+                 instructions: str | None = None, system: str | None = None, wishes: Wishes | None = None,
+                 options: LoadOptions | None = None, settings: Settings | None = None, voices: Voices | None = None,
+                 **sampling: Any) -> None:  # fmt: skip
+        self._sampling = SamplingParams(**sampling)
+        wishes = wishes or Wishes()
+        seed = secrets.randbits(31) if wishes.seed is None else wishes.seed  # one for all sentences: one voice
+        self._wishes = replace(wishes, seed=seed, markdown=True)
+        self._system, self.model = system, model
+        self.engine, loaded = open_engine(ears, options, settings)
+        try:
+            self._listener = Listener(self.engine, ear(ears, loaded[ears]))
+            self.engine.load(model)
+            self._loaded = cast(LoadedModel, loaded[model])
+            self._voice = speaker(self.engine, voice_model)
+            self._manner = self._manner_of(voice, language, instructions, voices or Voices())
+            self._voice.check(self._manner)
+        except BaseException:
+            self.engine.close()
+            raise
+
+    def _manner_of(self, voice: str | None, language: str, instructions: str | None, shelf: Voices) -> Manner:
+        if voice is not None and voice not in self._voice.presets and shelf.has(voice):
+            return Manner(clone=shelf.load(voice), instructions=instructions, language=language)
+        return Manner(preset=voice, instructions=instructions, language=language)
+
+    @property
+    def rate(self) -> int:
+        """Of the voice's samples."""
+        return self._voice.rate
+
+    def open(self, messages: Sequence[Message] = ()) -> Talk:
+        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.talking`."""
+        captions = Captions(self.engine, self._listener)
+        return Talk(captions, self._chat, self._speak, self.rate, messages)
+
+    def talk(self, sound: Iterable[np.ndarray], messages: Sequence[Message] = ()) -> Iterator[TalkEvent]:
+        """What happens while `sound` comes in: pieces at 16 kHz, as a microphone gives them, empty ones where there is
+        nothing new. When it ends the last reply is still made. Closing the iterator stops the voice."""
+        talk = self.open(messages)
+        try:
+            for samples in sound:
+                yield from talk.feed(samples)
+            yield from talk.finish()
+        finally:
+            talk.interrupt()
+
+    def _chat(self, messages: Sequence[Message]) -> Iterator[str]:
+        told = [{"role": "system", "content": self._system}, *messages] if self._system else list(messages)
+        prompt = chat_prompt(self._loaded, told, enable_thinking=False)
+        splitter = ReasoningSplitter.after_prompt(prompt.text)  # some models think all the same: aloud nobody wants it
+        handle = self.engine.submit(prompt.request(self.model, self._sampling))
+        try:
+            for event in handle:
+                if isinstance(event, Failed):
+                    raise event.error
+                if isinstance(event, Text):
+                    yield from _answer(splitter.push(event.text))
+            yield from _answer(splitter.flush())
+        finally:
+            handle.cancel()
+
+    def _speak(self, sentence: str) -> Iterator[np.ndarray]:
+        if not any(sign.isalnum() for sign in sentence):  # a line of dashes, the end of a code block
+            return iter(())
+        return tell(self._voice, sentence, self._manner, self._wishes)
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __enter__(self) -> Talker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _answer(pieces: Iterable[Piece]) -> Iterator[str]:
+    for piece in pieces:
+        if piece.kind == "answer" and piece.text:
+            yield piece.text

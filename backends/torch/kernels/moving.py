@@ -1,0 +1,60 @@
+"""Weights that are used where the file is mapped at first, and move to huge pages while the model already answers.
+
+Fresh memory is what takes the time of opening a file of 16-bit weights: the system clears it, and under a virtual machine fetches
+it first. The mapped file costs nothing and is read a third more slowly. So a model begins on the file, and one thread moves its
+matrices when no more of them have come for a while.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections import deque
+from contextlib import suppress
+from typing import Protocol
+
+QUIET = 0.3  # seconds after the last matrix has come: until then the file is still being opened
+
+
+class Movable(Protocol):
+    def move(self) -> None: ...
+
+
+_lock = threading.Lock()
+_waiting: deque[weakref.ref[Movable]] = deque()
+_last = 0.0
+_thread: threading.Thread | None = None
+
+
+def later(matrix: Movable) -> None:
+    """Call `matrix.move` soon, unless nobody else holds it by then."""
+    global _last, _thread
+    with _lock:
+        _waiting.append(weakref.ref(matrix))
+        _last = time.monotonic()
+        if _thread is None or not _thread.is_alive():  # a forked child has none of its parent's threads
+            _thread = threading.Thread(target=_move_all, name="grus-moving", daemon=True)
+            _thread.start()
+
+
+def _move_all() -> None:
+    global _thread
+    while True:
+        while (left := _last + QUIET - time.monotonic()) > 0:
+            time.sleep(left)
+        with _lock:
+            if not _waiting:
+                _thread = None
+                return
+            matrix = _waiting.popleft()()
+        if matrix is not None:
+            with suppress(MemoryError, OSError):  # then it stays where it is
+                matrix.move()
+        del matrix
+
+
+def finish() -> None:
+    """Wait until all have moved."""
+    while (thread := _thread) is not None and thread.is_alive():
+        thread.join(0.05)

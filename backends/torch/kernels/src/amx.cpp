@@ -1,0 +1,281 @@
+// The matrix unit of Intel's servers since Sapphire Rapids: sixteen rows times sixteen tokens an instruction.
+//
+// Quantized panels are unpacked to a byte a code, without their offset, and sums of a block leave the unit as integers, so what
+// follows is what the vector kernels do, bit for bit. bf16 rows are read as they lie; activations are laid out for them.
+#include "tier.hpp"
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(GRUS_NO_AMX)
+#if __has_include(<amxtileintrin.h>)
+#define GRUS_AMX
+#endif
+#endif
+
+#if defined(GRUS_AMX)
+#include <immintrin.h>
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "halves.hpp"
+#include "target.hpp"
+
+TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16")
+namespace grus {
+namespace {
+
+#include "lanes512.inl"
+#include "codes.inl"
+
+constexpr int kLanes = kUnitTokens;
+static_assert(kLanes == kRows);
+
+// Registers 0 to 3 hold sums, 4 and 5 the left side, 6 and 7 the right one.
+struct alignas(64) Shapes {
+    uint8_t palette = 1, start = 0, reserved[14] = {};
+    uint16_t bytes[16] = {};
+    uint8_t rows[16] = {};
+
+    Shapes(int left_bytes, int right_rows) {
+        for (int i = 0; i < 8; ++i) {
+            bytes[i] = i == 4 || i == 5 ? static_cast<uint16_t>(left_bytes) : 64;
+            rows[i] = i >= 6 ? static_cast<uint8_t>(right_rows) : 16;
+        }
+    }
+};
+
+void begin(int columns) {  // bytes of a row that are multiplied at once
+    static const Shapes shapes[] = {{64, 16}, {32, 8}, {16, 4}};  // static: compilers do not see that all of it is read
+    _tile_loadconfig(&shapes[columns == 64 ? 0 : columns == 32 ? 1 : 2]);
+}
+void end() { _tile_release(); }
+
+template <Code C>
+void unpack(const uint8_t* codes, int64_t blocks, int offset, const int8_t* values, uint8_t* to) {
+    Tile in{};
+    in.values = values;
+    const __m512i low = _mm512_set1_epi8(static_cast<char>(offset)), top = _mm512_set1_epi8(-128);
+    for (int64_t b = 0; b < blocks; ++b, codes += code_bytes(C), to += kRows * kBlock) {
+        unrolled<8>([&](auto group) INLINE_LAMBDA {
+            constexpr int g = decltype(group)::value;
+            __m512i v = Reader<C>::template get<g>(in, codes).v;
+            if constexpr (Reader<C>::is_signed) v = _mm512_xor_si512(v, top);  // what `get` added
+            _mm512_store_si512(to + 64 * g, _mm512_sub_epi8(v, low));
+        });
+    }
+}
+
+// A product takes some fifty cycles to come out of the unit. So it is begun three steps before it is used, a step being a block
+// or half of one, and stored one step before; what lies between keeps the vector units busy.
+template <bool Signed, int Halves, bool Minima>
+struct Product {
+    static constexpr int words = notes_per_block(Halves);
+    const UnitTile& in;
+    const int64_t steps = in.blocks * Halves;
+
+    const int8_t* left(int64_t step) const {
+        return in.act.codes + step / Halves * (kLanes * kBlock) + step % Halves * (kBlock / Halves);
+    }
+    const uint8_t* right(int64_t step) const { return in.bytes + step * (kRows * kBlock / Halves); }
+
+    INLINE void use(int64_t step, const int32_t* sums, Floats (&acc)[kLanes]) const {
+        const float* notes = in.act.notes + step / Halves * (kLanes * words);
+        const float* scales = in.scales + step * (Minima ? 2 * kRows : kRows);
+        const Floats ws = load_floats(scales);
+        unrolled<kLanes>([&](auto token) INLINE_LAMBDA {
+            constexpr int t = decltype(token)::value;
+            acc[t] = fma(to_floats({_mm512_load_si512(sums + t * kRows)}), mul(ws, broadcast(notes + words * t)), acc[t]);
+        });
+        if constexpr (Minima) {
+            const Floats wm = load_floats(scales + kRows);
+            const float* factors = notes + 1 + Halves + step % Halves;
+            unrolled<kLanes>([&](auto token) INLINE_LAMBDA {
+                constexpr int t = decltype(token)::value;
+                acc[t] = fma(wm, broadcast(factors + words * t), acc[t]);
+            });
+        }
+    }
+
+    // Registers are part of an instruction's text.
+#define GRUS_BEGIN(C, A, B, step)                         \
+    if ((step) < steps) {                                 \
+        _tile_zero(C);                                    \
+        _tile_loadd(A, left(step), kBlock);               \
+        _tile_loadd(B, right(step), 64);                  \
+        if constexpr (Signed) { _tile_dpbssd(C, A, B); }  \
+        else { _tile_dpbsud(C, A, B); }                   \
+    }
+    INLINE void run() const {
+        alignas(64) int32_t made[4][kLanes * kRows];  // [16 tokens][16 rows]
+        Floats acc[kLanes];
+        unrolled<kLanes>([&](auto t) INLINE_LAMBDA { acc[decltype(t)::value] = zeros(); });
+        GRUS_BEGIN(0, 4, 6, 0)
+        GRUS_BEGIN(1, 5, 7, 1)
+        GRUS_BEGIN(2, 4, 6, 2)
+        _tile_stored(0, made[0], 64);
+        for (int64_t step = 0; step < steps; step += 4) {
+            GRUS_BEGIN(3, 5, 7, step + 3)
+            _tile_stored(1, made[1], 64);
+            use(step, made[0], acc);
+            GRUS_BEGIN(0, 4, 6, step + 4)
+            _tile_stored(2, made[2], 64);
+            if (step + 1 < steps) use(step + 1, made[1], acc);
+            GRUS_BEGIN(1, 5, 7, step + 5)
+            _tile_stored(3, made[3], 64);
+            if (step + 2 < steps) use(step + 2, made[2], acc);
+            GRUS_BEGIN(2, 4, 6, step + 6)
+            _tile_stored(0, made[0], 64);
+            if (step + 3 < steps) use(step + 3, made[3], acc);
+        }
+        unrolled<kLanes>([&](auto t) INLINE_LAMBDA { store(in.out + kRows * decltype(t)::value, acc[decltype(t)::value]); });
+    }
+#undef GRUS_BEGIN
+};
+
+template <bool Signed, int Halves, bool Minima>
+void multiply(const UnitTile& in) {
+    Product<Signed, Halves, Minima>{in}.run();
+}
+
+// Sixteen rows of sixteen words become columns.
+INLINE void turn_square(__m512i (&v)[16]) {
+    __m512i a[16], b[16];
+    unrolled<8>([&](auto i) INLINE_LAMBDA {
+        constexpr int n = 2 * decltype(i)::value;
+        a[n] = _mm512_unpacklo_epi32(v[n], v[n + 1]);
+        a[n + 1] = _mm512_unpackhi_epi32(v[n], v[n + 1]);
+    });
+    unrolled<4>([&](auto i) INLINE_LAMBDA {
+        constexpr int n = 4 * decltype(i)::value;
+        b[n] = _mm512_unpacklo_epi64(a[n], a[n + 2]);
+        b[n + 1] = _mm512_unpackhi_epi64(a[n], a[n + 2]);
+        b[n + 2] = _mm512_unpacklo_epi64(a[n + 1], a[n + 3]);
+        b[n + 3] = _mm512_unpackhi_epi64(a[n + 1], a[n + 3]);
+    });
+    unrolled<4>([&](auto i) INLINE_LAMBDA {  // b[4 * g + i]: words i, 4 + i, 8 + i and 12 + i of rows 4 * g ... 4 * g + 3
+        constexpr int n = decltype(i)::value;
+        const __m512i even = _mm512_shuffle_i32x4(b[n], b[4 + n], 0x88), odd = _mm512_shuffle_i32x4(b[n], b[4 + n], 0xdd);
+        const __m512i even2 = _mm512_shuffle_i32x4(b[8 + n], b[12 + n], 0x88), odd2 = _mm512_shuffle_i32x4(b[8 + n], b[12 + n], 0xdd);
+        v[n] = _mm512_shuffle_i32x4(even, even2, 0x88);
+        v[8 + n] = _mm512_shuffle_i32x4(even, even2, 0xdd);
+        v[4 + n] = _mm512_shuffle_i32x4(odd, odd2, 0x88);
+        v[12 + n] = _mm512_shuffle_i32x4(odd, odd2, 0xdd);
+    });
+}
+
+void arrange(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to) {
+    for (int64_t c = 0; c < columns; c += kBlock, to += kBlock * kLanes) {
+        const int64_t left = columns - c < kBlock ? columns - c : kBlock;
+        const uint32_t mask = left == kBlock ? 0xffffffffu : (1u << left) - 1;
+        __m512i v[16];
+        for (int t = 0; t < kLanes; ++t) {
+            v[t] = _mm512_setzero_si512();
+            if (t >= tokens) continue;
+            const float* row = x + t * stride + c;
+            const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), row);
+            const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), row + 16);
+            const __m512bh both = _mm512_cvtne2ps_pbh(high, low);
+            std::memcpy(&v[t], &both, 64);
+        }
+        turn_square(v);
+        for (int i = 0; i < 16; ++i) _mm512_store_si512(to + 32 * i, v[i]);
+    }
+}
+
+template <int N>
+INLINE void rows_times(const UnitRows& in) {
+    _tile_zero(0);
+    if constexpr (N > 1) { _tile_zero(1); }
+    if constexpr (N > 2) { _tile_zero(2); }
+    if constexpr (N > 3) { _tile_zero(3); }
+    const uint16_t* x = in.x;
+    const uint8_t* ahead = in.next;
+    for (int64_t c = 0; c < in.blocks; ++c, x += kBlock * kLanes) {
+        _tile_loadd(4, in.data + c * 64, in.row_bytes);
+        _tile_loadd(6, x, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        if constexpr (N > 1) {
+            _tile_loadd(7, x + in.x_tile, 64);
+            _tile_dpbf16ps(1, 4, 7);
+        }
+        if constexpr (N > 2) {
+            _tile_loadd(6, x + 2 * in.x_tile, 64);
+            _tile_dpbf16ps(2, 4, 6);
+        }
+        if constexpr (N > 3) {
+            _tile_loadd(7, x + 3 * in.x_tile, 64);
+            _tile_dpbf16ps(3, 4, 7);
+        }
+        if (ahead) {  // in the order in which they lie, or memory would be read in sixteen places at once
+            for (int i = 0; i < 16; ++i) _mm_prefetch(reinterpret_cast<const char*>(ahead + 64 * i), _MM_HINT_T1);
+            ahead += 1024;
+        }
+    }
+    alignas(64) float made[4][kLanes * kRows];
+    _tile_stored(0, made[0], 64);
+    if constexpr (N > 1) { _tile_stored(1, made[1], 64); }
+    if constexpr (N > 2) { _tile_stored(2, made[2], 64); }
+    if constexpr (N > 3) { _tile_stored(3, made[3], 64); }
+    for (int n = 0; n < N; ++n) {
+        __m512i v[16];
+        for (int r = 0; r < kRows; ++r) v[r] = _mm512_load_si512(made[n] + r * kLanes);
+        turn_square(v);
+        for (int t = 0; t < kLanes && n * kLanes + t < in.tokens; ++t)
+            _mm512_storeu_si512(in.out + (n * kLanes + t) * kRows, v[t]);
+    }
+}
+
+void rows(const UnitRows& in) {
+    switch ((in.tokens + kLanes - 1) / kLanes) {
+        case 1: return rows_times<1>(in);
+        case 2: return rows_times<2>(in);
+        case 3: return rows_times<3>(in);
+        default: return rows_times<4>(in);
+    }
+}
+
+template <Code C>
+void fill(MatrixUnit& unit) { unit.unpack[static_cast<int>(C)] = unpack<C>; }
+
+template <bool Signed>
+void fill_products(MatrixUnit& unit) {
+    unit.multiply[Signed][0][0] = multiply<Signed, 1, false>;
+    unit.multiply[Signed][0][1] = multiply<Signed, 1, true>;
+    unit.multiply[Signed][1][0] = multiply<Signed, 2, false>;
+    unit.multiply[Signed][1][1] = multiply<Signed, 2, true>;
+}
+
+MatrixUnit make_unit() {
+    MatrixUnit unit{};
+    unit.begin = begin;
+    unit.end = end;
+    unit.arrange = arrange;
+    unit.rows = rows;
+    fill<Code::S8>(unit);
+    fill<Code::U6>(unit);
+    fill<Code::U5>(unit);
+    fill<Code::U4>(unit);
+    fill<Code::U3>(unit);
+    fill<Code::U2>(unit);
+    fill<Code::U1>(unit);
+    fill<Code::L4>(unit);
+    fill_products<false>(unit);
+    fill_products<true>(unit);
+    return unit;
+}
+
+}  // namespace
+}  // namespace grus
+TARGET_END
+
+namespace grus {
+const MatrixUnit* amx_unit() {
+    static const MatrixUnit unit = make_unit();
+    return &unit;
+}
+}  // namespace grus
+#else
+namespace grus {
+const MatrixUnit* amx_unit() { return nullptr; }
+}  // namespace grus
+#endif

@@ -1,0 +1,43 @@
+// A convolution over a stream, sixteen outputs a vector, a few positions at once. Included by each tier behind fused.inl.
+// What a tier sets: kPositions and kPanels, as many sums as its registers hold beside the weights.
+
+// sin(x) squared to within a few units in the last place. Its sign does not matter, so x may be folded by half turns.
+INLINE float sine_squared(float x) {
+    const float turns = (x * 0.318309886f + 12582912.0f) - 12582912.0f;  // rounded
+    float r = x - turns * 3.140625f;
+    r = r - turns * 9.67502593994140625e-4f;
+    r = r - turns * 1.509957990978376e-7f;
+    const float r2 = r * r;
+    float p = 2.6083159809786594e-06f;
+    p = p * r2 - 1.981069071916863e-4f;
+    p = p * r2 + 8.333078585565091e-3f;
+    p = p * r2 - 1.6666659712791443e-1f;
+    const float s = r + r * (r2 * p);
+    return s * s;
+}
+
+void snake_row(const float* x, const float* rate, const float* size, int64_t n, float* out) {
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i] + sine_squared(x[i] * rate[i]) * size[i];
+}
+
+template <int N, int V>
+void conv_tile(const ConvTile& c) {
+    Floats acc[N][V];
+    for (int n = 0; n < N; ++n)
+        for (int v = 0; v < V; ++v) acc[n][v] = load_floats(c.sums + (n * V + v) * kRows);
+    const float *w = c.w, *w2 = c.w + (V - 1) * c.panel;
+    for (int64_t tap = 0; tap < c.taps; ++tap) {
+        const float* x = c.x + tap * c.tap;
+        for (int64_t i = 0; i < c.inputs; ++i, w += kRows, w2 += kRows) {
+            Floats of[V];
+            of[0] = load_floats(w);
+            if constexpr (V == 2) of[1] = load_floats(w2);
+            for (int n = 0; n < N; ++n) {
+                const Floats given = broadcast(x + n * c.position + i);
+                for (int v = 0; v < V; ++v) acc[n][v] = fma(given, of[v], acc[n][v]);
+            }
+        }
+    }
+    for (int n = 0; n < N; ++n)
+        for (int v = 0; v < V; ++v) store(c.sums + (n * V + v) * kRows, acc[n][v]);
+}

@@ -1,0 +1,61 @@
+"""The GGUF files of a repository as the models they hold: one model in several quantizations, each a file or its shards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_SHARD = re.compile(r"-(\d{5})-of-(\d{5})$")
+_KIND = re.compile(
+    r"(?:^|[-._/])((?:UD-)?(?:P?T?I?Q\d[A-Z0-9_]*|MXFP4[A-Z_]*|NVFP4|BF16|F16|FP16|F32))(?=$|[-._/])", re.IGNORECASE
+)
+# The usual trade of size against quality comes first.
+_CHOICE = ("Q4_K_M", "Q4_K_S", "Q4_0", "Q5_K_M", "Q6_K", "Q8_0", "BF16", "F16")
+
+
+def gguf_models(names: Iterable[str]) -> dict[str, list[str]]:
+    """Files by quantization, in the repository's order, shards together; what sees for a model (mmproj) is left out.
+
+    A file whose name tells no quantization goes by its stem, and so does a second one of the same quantization.
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        if name.endswith(".gguf") and "mmproj" not in name.lower():
+            groups.setdefault(_SHARD.sub("", name.removesuffix(".gguf")), []).append(name)
+    models: dict[str, list[str]] = {}
+    for stem, files in groups.items():
+        kind = kind_of(stem)
+        models[kind if kind and kind not in models else stem] = sorted(files)
+    return models
+
+
+def kind_of(name: str) -> str:
+    """The quantization that a file's name tells; nothing where it tells none."""
+    found = _KIND.findall(_SHARD.sub("", name.removesuffix(".gguf")))
+    return str(found[-1]).upper() if found else ""
+
+
+def chosen(models: dict[str, list[str]], quant: str | None) -> str | None:
+    """The key of what is asked for: a quantization or a file's name, in any case; without a wish the usual choice."""
+    if quant is None:
+        return next((kind for kind in _CHOICE if kind in models), next(iter(models), None))
+    wish = _SHARD.sub("", quant.lower().removesuffix(".gguf"))
+    plain = next((kind for kind in models if kind.lower() == wish), None)
+    return plain or next((kind for kind, files in models.items() if _stem(files[0]) == wish), None)
+
+
+def missing_of(files: Iterable[str]) -> list[str]:
+    """Shards of this one model that are not among its files."""
+    there = set(files)
+    wanted: set[str] = set()
+    for name in there:
+        if found := _SHARD.search(name.removesuffix(".gguf")):
+            start, count = name[: found.start()], found[2]
+            wanted |= (
+                {f"{start}-{i:05}-of-{count}.gguf" for i in range(1, int(count) + 1)} if int(count) < 1000 else set()
+            )
+    return sorted(wanted - there)
+
+
+def _stem(name: str) -> str:
+    return _SHARD.sub("", name.rpartition("/")[2].lower().removesuffix(".gguf"))

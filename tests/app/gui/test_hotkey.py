@@ -1,0 +1,128 @@
+"""The key that brings Grus to the front: how systems call it, what Settings says, and that X11 really gives it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QKeySequence
+
+from app.gui.hotkey import hotkey
+from app.gui.hotkey.keys import MAC_CODES, MAC_MASKS, NAMES, WINDOWS_MASKS, X11_MASKS, combination
+from tests.app.gui.conftest import Opened
+
+ROOT = Path(__file__).resolve().parents[3]
+TWO_KEYS = """
+import sys
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+from app.gui.hotkey.keys import combination
+from app.gui.hotkey.x11 import X11Key
+
+app = QApplication(["grus"])
+key = X11Key(combination("Ctrl+Alt+G"), lambda: (print("pressed", flush=True), app.quit()), app)
+try:
+    X11Key(combination("Ctrl+Alt+G"), print, app)
+except OSError as error:
+    print(error, flush=True)
+QTimer.singleShot(20000, app.quit)
+print("ready", flush=True)
+app.exec()
+key.release()
+"""
+
+
+def test_every_system_has_a_number_for_every_key() -> None:
+    assert set(MAC_CODES) == NAMES
+    assert len(set(MAC_CODES.values())) == len(NAMES)
+    made = combination("Ctrl+Alt+G")
+    assert made is not None
+    assert (made.keysym, made.virtual, MAC_CODES[made.key]) == (ord("g"), ord("G"), 5)
+    assert [made.mask(masks) for masks in (X11_MASKS, WINDOWS_MASKS, MAC_MASKS)] == [12, 3, 0x900]
+    function = combination("Shift+F12")
+    assert function is not None
+    assert (function.keysym, function.virtual) == (0xFFC9, 0x7B)
+
+
+@pytest.mark.parametrize("written", ["", "G", "Shift+G", "Ctrl+Ä", "Ctrl+K, Ctrl+C", "Ctrl+Escape", "Ctrl"])
+def test_what_no_program_should_take_is_refused(written: str) -> None:
+    assert combination(written) is None
+
+
+class Held:
+    taken: list[str] = []  # noqa: RUF012
+
+    def __init__(self, keys: Any, pressed: Any, parent: Any) -> None:
+        if keys.key == "X":
+            raise OSError("another program has it")
+        self.taken.append(keys.key)
+
+    def release(self) -> None:
+        self.taken.append("released")
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    Held.taken = []
+    monkeypatch.setattr(hotkey, "system", lambda: "x11")
+    monkeypatch.setattr(hotkey, "_class", lambda: Held)
+    return Held.taken
+
+
+def test_keys_are_pressed_in_settings_and_held(grus: Opened, given: list[str]) -> None:
+    pane: Any = grus.window.open_pane("settings")
+    assert pane.hotkey.isVisible()
+    pane.hotkey.setKeySequence(QKeySequence("Ctrl+Alt+G"))
+    assert given == ["G"]
+    pane.hotkey.setKeySequence(QKeySequence("Ctrl+Alt+X"))
+    assert given == ["G", "released"]
+    assert "another program has it" in pane.hotkey_told.text()
+    pane.hotkey.setKeySequence(QKeySequence("Shift+G"))
+    assert "cannot be used" in pane.hotkey_told.text()
+    pane.hotkey.clear()
+    assert "Press the keys" in pane.hotkey_told.text()
+
+
+@pytest.mark.parametrize(("platform", "variables", "found"), [
+    ("xcb", {}, "x11"), ("xcb", {"WAYLAND_DISPLAY": "wayland-0"}, "wayland"), ("wayland", {}, "wayland"),
+    ("windows", {}, "windows"), ("cocoa", {}, "macos"), ("offscreen", {}, "none"),
+])  # fmt: skip
+def test_who_gives_keys(monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], found: str) -> None:
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(hotkey.QGuiApplication, "platformName", lambda: platform)
+    assert hotkey.system() == found
+
+
+def test_where_no_key_is_given_it_says_how_to_bind_one(grus: Opened) -> None:
+    pane: Any = grus.window.open_pane("settings")
+    assert not pane.hotkey.isVisible()
+    assert "grus app" in pane.hotkey_told.text()
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("xvfb-run") or not shutil.which("xdotool"),
+    reason="needs xvfb-run and xdotool",
+)
+def test_x11_gives_the_key_to_one_program(tmp_path: Path) -> None:
+    """Pressed with Caps Lock, too, and without any window of it."""
+    (tmp_path / "keys.py").write_text(TWO_KEYS)
+    script = (
+        f"QT_QPA_PLATFORM=xcb {sys.executable} {tmp_path / 'keys.py'} > {tmp_path / 'out'} 2>&1 & program=$!; "
+        f"for i in $(seq 150); do grep -q ready {tmp_path / 'out'} && break; sleep 0.2; done; "
+        "xdotool key Caps_Lock; xdotool key --clearmodifiers ctrl+alt+g; wait $program"
+    )
+    subprocess.run(["xvfb-run", "-a", "sh", "-c", script], cwd=ROOT, timeout=90, env=_environment())
+    assert (tmp_path / "out").read_text().split("\n") == ["another program has it", "ready", "pressed", ""]
+
+
+def _environment() -> dict[str, str]:
+    import os
+
+    kept = {name: value for name, value in os.environ.items() if name not in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY")}
+    return kept | {"PYTHONPATH": str(ROOT)}

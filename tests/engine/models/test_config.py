@@ -1,0 +1,150 @@
+"""A config.json that means harm: an error in a sentence, soon, and before anything of a size that it names is made."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from engine.errors import ConfigError, GrusError, WeightsError
+from engine.models.config import Fields
+from engine.models.registry import find_architecture
+from engine.weights.source import Tensors
+from engine.weights.view import survey
+
+SMALL = {
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "intermediate_size": 96,
+    "vocab_size": 300,
+    "max_position_embeddings": 2048,
+}
+MORE: dict[str, dict[str, Any]] = {
+    "llama": {},
+    "qwen3": {},
+    "qwen3_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32},
+    "qwen3_5_text": {
+        "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4,
+        "linear_key_head_dim": 16,
+        "linear_value_head_dim": 16,
+        "linear_conv_kernel_dim": 4,
+    },
+}
+HUGE = ((1 << 31) + 1, 1 << 62, 10**300)
+
+
+def looked_at(kind: str, **changes: Any) -> None:
+    """The dry pass over no tensors at all: whatever is made here is made because the config says so."""
+    config = {"model_type": kind, **SMALL, **MORE[kind], **changes}
+    make = find_architecture(config, "hostile")
+    survey(lambda view: make(view, config), Tensors("hostile", {}, None)).check()
+
+
+def bounded(kind: str, **changes: Any) -> GrusError:
+    """The error, made in little memory and time."""
+    began = time.monotonic()
+    tracemalloc.start()
+    try:
+        with pytest.raises((ConfigError, WeightsError)) as caught:
+            looked_at(kind, **changes)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20
+    assert time.monotonic() - began < 30
+    error: GrusError = caught.value
+    assert len(str(error)) < 100_000
+    return error
+
+
+@pytest.mark.parametrize("kind", MORE)
+def test_a_sound_config_lacks_only_its_tensors(kind):
+    assert isinstance(bounded(kind), WeightsError)
+
+
+@pytest.mark.parametrize("value", HUGE)
+@pytest.mark.parametrize("field", [*SMALL, "num_experts", "moe_intermediate_size"])
+def test_sizes_beyond_all_models(field, value):
+    error = bounded("qwen3_moe", **{field: value})
+    assert isinstance(error, ConfigError)
+    assert field in str(error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("llama", {"num_hidden_layers": 1024}),
+        ("qwen3_5_text", {"num_hidden_layers": 1024}),
+        ("qwen3_moe", {"num_experts": 1 << 30}),
+        ("qwen3_moe", {"num_hidden_layers": 1024, "num_experts": 1 << 20}),
+        ("llama", {"hidden_size": 1 << 30, "vocab_size": 1 << 30, "intermediate_size": 1 << 30, "head_dim": 128}),
+    ],
+)
+def test_sizes_that_could_be_but_have_no_tensors(kind, changes):
+    assert isinstance(bounded(kind, **changes), WeightsError)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"head_dim": 1 << 20}, "head_dim"),
+        ({"head_dim": None, "hidden_size": 1 << 30, "num_attention_heads": 2}, "head_dim"),
+        ({"partial_rotary_factor": 1e9}, "rope would turn"),
+        ({"partial_rotary_factor": float("inf")}, "partial_rotary_factor"),
+        ({"partial_rotary_factor": float("nan")}, "partial_rotary_factor"),
+        ({"partial_rotary_factor": -0.5}, "rope would turn"),
+        ({"rms_norm_eps": float("nan")}, "rms_norm_eps"),
+        ({"rms_norm_eps": 10**400}, "rms_norm_eps"),
+        ({"rope_theta": 0}, "rope_theta"),
+        ({"rope_theta": 1}, "rope_theta"),
+        ({"rope_theta": -1e6}, "rope_theta"),
+        ({"rope_scaling": {"rope_type": "linear", "factor": 0}}, "factor"),
+        ({"rope_scaling": {"rope_type": "dynamic", "factor": -2.0}}, "factor"),
+        ({"rope_scaling": {"rope_type": "yarn", "factor": 0.0}}, "factor"),
+        ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 0}}, "beta_fast"),
+        ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "beta_slow": -1}}, "beta_slow"),
+        (
+            {
+                "rope_scaling": {
+                    "rope_type": "llama3",
+                    "factor": 8.0,
+                    "low_freq_factor": 2.0,
+                    "high_freq_factor": 2.0,
+                    "original_max_position_embeddings": 1024,
+                }
+            },
+            "high_freq_factor",
+        ),
+        ({"rope_scaling": {"rope_type": "dynamic", "alpha": 1000.0}, "head_dim": 2}, "alpha"),
+        ({"rope_scaling": {"rope_type": "dynamic", "alpha": 1e300, "factor": 1.0}}, "alpha"),
+        ({"rope_scaling": {"rope_type": "default", "mrope_section": [4, "x", 4]}}, "mrope_section"),
+        ({"rope_scaling": {"rope_type": "default", "mrope_section": [-4, 8, 4]}}, "mrope_section"),
+        ({"rope_scaling": {"rope_type": ["yarn"]}}, "rope type"),
+        ({"rope_scaling": {"rope_type": "factors", "factors": [0.0] * 8}}, "factors"),
+        ({"rope_scaling": {"rope_type": "factors", "factors": ["x"] * 8}}, "factors"),
+    ],
+)
+def test_ropes_that_cannot_be(changes, says):
+    error = bounded("llama", **changes)
+    assert isinstance(error, ConfigError)
+    assert says in str(error)
+
+
+@pytest.mark.parametrize("value", [True, "7", 7.5, [7], 0, -1, (1 << 31) + 1])
+def test_a_whole_number_within_bounds(value):
+    assert Fields({"n": 1 << 31}).int("n") == 1 << 31
+    with pytest.raises(ConfigError, match="`n` must be"):
+        Fields({"n": value}).int("n")
+
+
+@pytest.mark.parametrize("value", [True, "0.5", float("inf"), float("-inf"), float("nan"), 10**400])
+def test_a_number_that_is_one(value):
+    assert Fields({"x": 3}).float("x") == 3.0
+    with pytest.raises(ConfigError, match="`x` must be"):
+        Fields({"x": value}).float("x")

@@ -1,0 +1,147 @@
+"""The same GGUF files in llama.cpp and here: what we write opens there, and of every type both say the same.
+
+Needs `llama-cpp-python` (the `bench` extra). Both quantize activations, each in its own way, so logits differ by that much; text
+is compared along llama.cpp's own reply, and a choice may differ only where its best two were closer than the logits are.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import Seg
+from engine.loading import LoadOptions, load
+from engine.weights.convert import convert
+from engine.weights.gguf.reader import read
+from tests.checkpoints import save
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed (the extra `bench`)"
+    ),
+]
+
+PROMPT = [ord(letter) - 33 for letter in "Whatever.one.says,the.other.says.too."]
+REPLY = 40
+EXACT, QUANTIZED = 1e-4, 0.06  # how far apart logits may be, as a share of their length
+# llama.cpp's number of the file type in which every matrix has this type
+KINDS = {
+    "F16": 1,
+    "BF16": 32,
+    "Q4_0": 2,
+    "Q4_1": 3,
+    "Q5_0": 8,
+    "Q5_1": 9,
+    "Q8_0": 7,
+    "Q2_K": 10,
+    "Q3_K": 11,
+    "Q4_K": 14,
+    "Q5_K": 16,
+    "Q6_K": 18,
+    "IQ4_NL": 25,
+    "IQ4_XS": 30,
+    "TQ1_0": 36,
+    "TQ2_0": 37,
+    "Q1_0": 40,
+    "Q2_0": 41,
+}
+NAMES = ("llama", "qwen2", "qwen3", "qwen3_moe", "qwen3_5", "hunyuan")
+WIDE = dict(hidden_size=256, intermediate_size=512, num_attention_heads=4, num_key_value_heads=2, spread=0.08)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    root = tmp_path_factory.mktemp("llamacpp")
+    return cache(
+        lambda name, wide=True: save(
+            name, root / f"{name}-{wide}", "new" if name == "qwen3_5" else "old", **(WIDE if wide else {})
+        )
+    )
+
+
+CHILD = [sys.executable, str(Path(__file__).with_name("llamacpp_child.py"))]
+
+
+class Theirs:
+    """llama.cpp's logits after a prompt, and after each further token."""
+
+    def __init__(self, path: Path) -> None:
+        self._child = subprocess.Popen([*CHILD, "reply", str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def step(self, ids: list[int]) -> np.ndarray:
+        asked, answer = self._child.stdin, self._child.stdout
+        assert asked is not None
+        assert answer is not None
+        asked.write(json.dumps(ids).encode() + b"\n")
+        asked.flush()
+        size = answer.read(4)
+        assert len(size) == 4, "llama.cpp does not open the file, or ended"
+        return np.frombuffer(answer.read(4 * int.from_bytes(size, "little")), np.float32)
+
+    def close(self) -> None:
+        self._child.communicate(timeout=60)
+
+
+def both(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Logits of both along llama.cpp's greedy reply."""
+    theirs = Theirs(path)
+    model = load(str(path), LoadOptions(backend="torch", device="cpu", quant="none"))
+    slot = model.kv.open(len(PROMPT) + REPLY)
+    assert slot is not None
+    ids = PROMPT
+    for _ in range(REPLY):
+        want = theirs.step(ids)
+        got = model.runner.run([Seg(slot, ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits
+        assert got is not None
+        yield got[-1], want
+        ids = [int(want.argmax())]
+    theirs.close()
+    model.close()
+
+
+def agree(path: Path, room: float) -> None:
+    said = []
+    for got, want in both(path):
+        share = float(np.linalg.norm(got - want) / np.linalg.norm(want))
+        assert share <= room, share
+        said.append(int(want.argmax()))
+        first, second = np.sort(want)[-2:][::-1]
+        assert int(got.argmax()) == said[-1] or first - second <= 2 * np.abs(got - want).max()
+    assert len(set(said)) >= 8  # a model that repeats itself would prove little
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_written_opens_there_and_says_the_same(folder: Callable[..., Path], tmp_path: Path, name: str) -> None:
+    agree(convert(folder(name, False), tmp_path / "m.gguf"), EXACT)
+
+
+@pytest.mark.parametrize("quant", ["q8_0", "q4_0", "q4_k", "q6_k"])
+def test_what_is_quantized_here_opens_there(folder: Callable[..., Path], tmp_path: Path, quant: str) -> None:
+    agree(convert(folder("qwen3"), tmp_path / "m.gguf", "gguf", quant), QUANTIZED)
+
+
+def test_the_whole_text_is_the_same(folder: Callable[..., Path], tmp_path: Path) -> None:
+    """Without quantization no choice is close enough to differ."""
+    choices = [
+        (int(got.argmax()), int(want.argmax())) for got, want in both(convert(folder("qwen3"), tmp_path / "m.gguf"))
+    ]
+    assert [ours for ours, _ in choices] == [theirs for _, theirs in choices]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_type_that_it_knows(folder: Callable[..., Path], tmp_path: Path, kind: str) -> None:
+    source, target = tmp_path / "f32.gguf", tmp_path / f"{kind}.gguf"
+    convert(folder("llama_plain"), source)
+    subprocess.run([*CHILD, "quantize", str(source), str(target), str(KINDS[kind])], check=True)
+    kinds = {tensor.dtype for tensor in read(target).tensors.values() if len(tensor.shape) > 1}
+    assert kinds == {kind}
+    agree(target, QUANTIZED)
