@@ -41,6 +41,8 @@ class _Strokes(QIconEngine):
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         picture = QPixmap(size)
+        if size.isEmpty():  # asked for by widgets that have no room yet
+            return picture
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
         self.paint(painter, picture.rect(), mode, state)

@@ -117,6 +117,7 @@ QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
 QToolTip { background: $text; color: $window; border: none; padding: 4px 8px; }
 
 QScrollArea, QAbstractScrollArea[kind="plain"] { background: transparent; border: none; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
 QScrollBar::handle { background: $pressed; border-radius: 4px; margin: 2px; min-height: 32px; min-width: 32px; }

@@ -24,6 +24,7 @@ from app.gui.strip import Strip
 from app.gui.texts import tr
 from app.gui.theme import GRID
 
+_NARROWEST = 720  # pixels
 _WRITE_PLACE = 400  # milliseconds after the last move
 
 
@@ -35,7 +36,7 @@ class Window(QMainWindow):
         self.panes: dict[str, Pane] = {}
         self.shown = ""
         self.setWindowTitle("Grus")
-        self.setMinimumSize(720, 480)
+        self.setMinimumHeight(480)  # how narrow it may be, its panes say: in no language does a button lie on another
         self.setAcceptDrops(True)
         desk.say, desk.open_pane, desk.hand_over = self.say, self.open_pane, self.hand_over
         chooses = self._add_actions()
@@ -68,6 +69,7 @@ class Window(QMainWindow):
         row.addWidget(self.rail)
         row.addWidget(self.stack, 1)
         column = QVBoxLayout(body)
+        column.addStrut(_NARROWEST)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(row, 1)

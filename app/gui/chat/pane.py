@@ -118,7 +118,6 @@ class ChatPane(Pane):
             self.splitter.addWidget(part)
         self.shelf_view.setMinimumWidth(200)
         self.shelf_view.setMaximumWidth(400)
-        self.panel.setMinimumWidth(260)
         self.panel.setMaximumWidth(400)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([*self.desk.preferences.get("chat.widths", [264, 700, 300])])
@@ -188,6 +187,7 @@ class ChatPane(Pane):
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
         self._fit_composer()
+        self._show_title()
 
     def _fit_composer(self) -> None:
         self.composer.setMaximumWidth(self.transcript.column[1] + GRID * 4)
@@ -362,7 +362,8 @@ class ChatPane(Pane):
     def _show_title(self) -> None:
         summary = next((line for line in self.shelf.all if line.id == self.talk.id), None)
         title = summary.title if summary is not None else self.talk.head.title
-        shown = self.title.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, 360)
+        room = max(0, min(360, self.stack.width() - self.model_box.width() - GRID * 12))
+        shown = self.title.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
         self.title.setText(shown if self.talk.id is not None else "")
 
     def _choose_usual(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -28,6 +28,8 @@ from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.options import BUILT_IN, OPTIONS, Option
 from app.gui.viewmodels.chat.talk import Talk
+
+_NARROWEST = 260  # pixels
 
 
 class Panel(QScrollArea):
@@ -58,6 +60,11 @@ class Panel(QScrollArea):
         talk.configured.connect(self.show_settings)
         self._read_presets()
         self.show_settings()
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as what is in it, in every language and size of text: it scrolls up and down alone."""
+        inside = self.widget().minimumSizeHint().width() if self.widget() is not None else 0
+        return QSize(max(_NARROWEST, inside + self.verticalScrollBar().sizeHint().width()), 120)
 
     def _build(self) -> QWidget:
         body = QWidget()

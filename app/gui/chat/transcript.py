@@ -118,6 +118,7 @@ class Transcript(QAbstractScrollArea):
     def redraw(self) -> None:
         """Colours or sizes changed: everything is measured and drawn anew."""
         for view in [*self.views.values(), *(v for spare in self._spare.values() for v in spare)]:
+            view.hide()  # it goes with the next turn of the event loop, and must not be seen until then
             view.deleteLater()
         self.views, self._spare, self._seen = {}, {}, {}
         self._guess_all()

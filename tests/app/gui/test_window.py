@@ -175,3 +175,17 @@ def test_without_a_screen_the_server_is_started_instead(monkeypatch: pytest.Monk
     assert command.window(options) == 0
     assert served == [["x/y"]]
     assert "no screen" in capsys.readouterr().err
+
+
+def test_no_pane_is_narrower_than_what_it_holds(open_grus: Callable[..., Opened]) -> None:
+    """In German, with large text and the panel open: a control that had no room would lie on another."""
+    grus = open_grus(language="de", text_scale=1.3)
+    grus.window.resize(720, 480)
+    grus.window.pane("chat").toggle_panel()
+    for spec in grus.window.specs:
+        pane = grus.window.open_pane(spec.name)
+        grus.until(lambda pane=pane: pane.width() >= pane.minimumSizeHint().width())
+        for part in pane.findChildren(QAbstractButton):
+            if part.isVisible() and part.text():
+                assert part.width() >= part.minimumSizeHint().width() - 1, (spec.name, part.text())
+    assert grus.window.width() > 900

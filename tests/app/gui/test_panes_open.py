@@ -1,0 +1,76 @@
+"""Opening a pane is the window's own affair: no library for models is imported for it on the UI thread."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# Every pane is opened in a process of its own, with the engine that people have, and with ears for imports.
+OPEN_ALL = """
+import builtins, json, sys, threading, time
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+
+HEAVY = {"torch", "mlx", "mlx_lm", "mlx_vlm", "transformers", "triton"}
+ui, found = threading.get_ident(), []
+
+class Ears(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if threading.get_ident() == ui and name.partition(".")[0] in HEAVY:
+            found.append(name)
+
+sys.meta_path.insert(0, Ears())
+from PySide6.QtWidgets import QApplication
+from app.gui.places import places_under
+from app.main import Start, close_desk, open_window
+
+app = QApplication([])
+window = open_window(app, Start(), places_under(Path(sys.argv[1])).make())
+
+def turn(seconds, until=lambda: False):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not until():
+        app.processEvents()
+        time.sleep(0.002)
+
+turn(120, lambda: window.desk.core.state.phase == "ready")
+opened = []
+for spec in window.specs:
+    pane = window.open_pane(spec.name)
+    turn(0.3)
+    opened.append(spec.name)
+if "sure" in sys.argv:
+    try:
+        import mlx_vlm
+    except ImportError:
+        pass
+print(json.dumps([opened, found, window.desk.core.state.phase]), flush=True)
+close_desk(window)
+"""
+
+
+def open_all(folder: Path, *more: str) -> tuple[list[str], list[str], str]:
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    ran = subprocess.run(
+        [sys.executable, "-c", OPEN_ALL, str(folder), *more],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    opened, found, phase = json.loads(ran.stdout.splitlines()[-1])
+    return opened, found, phase
+
+
+def test_no_pane_imports_a_library_for_models_on_the_ui_thread(tmp_path: Path) -> None:
+    opened, found, phase = open_all(tmp_path)
+    assert opened == ["chat", "read", "speak", "listen", "models", "server", "settings"]
+    assert phase == "ready"
+    assert found == []
+
+
+def test_the_ears_hear(tmp_path: Path) -> None:
+    assert open_all(tmp_path, "sure")[1][0] == "mlx_vlm"
