@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QKeySequenceEdit
+from PySide6.QtWidgets import QKeySequenceEdit, QToolButton
 
 from app.gui.hotkey.hotkey import PREFERENCE
 from app.gui.preferences import Preferences
@@ -18,6 +18,8 @@ class HotKeyEdit(QKeySequenceEdit):
         self.setAccessibleName(tr("Bring Grus to the front"))
         self.setMaximumSequenceLength(1)
         self.setClearButtonEnabled(True)
+        if (clear := self.findChild(QToolButton)) is not None:
+            clear.setAccessibleName(tr("No key"))
         self._preferences = preferences
         self.keySequenceChanged.connect(self._keep)
 
