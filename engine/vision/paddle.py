@@ -19,7 +19,7 @@ from engine.vision.patches import content_key, normalized, raster_patches, rgb, 
 from engine.vision.resize import fitting_size, resized
 from engine.vision.settings import channel_values, pixel_limits
 from engine.vision.sight import ImageLike, expand_placeholders, rope_positions
-from engine.vision.strips import StripRules
+from engine.vision.strip_rules import StripRules
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.types import Picture
-from engine.vision.strips import StripRules
+from engine.vision.strip_rules import StripRules
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -6,40 +6,17 @@ whoever calls it has found the line already."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from PIL import Image
 
-from engine.models.config import Fields
+from engine.vision.strip_rules import StripRules
 
 MARGIN = 2  # white columns (in strip pixels) left at both ends
 END = 8  # white columns more behind the last letter
 STEEPEST = 3.0  # degrees of slant that are taken out
 PAPER = 255.0
-
-
-@dataclass(frozen=True)
-class StripRules:
-    """What a line model asks for: `height` pixels, of which `rise` rows stay white above and below the ink; pixels
-    repeated `stretch` times across, so that a square patch covers a narrow slice; cut beyond `longest` pixels."""
-
-    height: int
-    rise: int
-    stretch: int
-    longest: int
-
-    @classmethod
-    def of(cls, preprocessor: Mapping[str, object]) -> StripRules | None:
-        """The rules a model's preprocessor settings state, if it is a line model."""
-        stated = preprocessor.get("line_strip")
-        if not isinstance(stated, Mapping):
-            return None
-        fields = Fields(stated, "preprocessor_config.json (line_strip)")
-        return cls(
-            fields.int("height"), fields.int("rise", least=0), fields.int("stretch"), fields.int("longest", least=16)
-        )
 
 
 @dataclass(frozen=True)

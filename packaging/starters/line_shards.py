@@ -21,7 +21,8 @@ import line_fonts
 import lines
 from line_text import CHARACTERS, line
 
-from engine.vision.strips import StripRules, straighten
+from engine.vision.strip_rules import StripRules
+from engine.vision.strips import straighten
 
 COLUMN = 4  # strip pixels a column of the model covers
 RULES = StripRules(height=20, rise=1, stretch=5, longest=400)

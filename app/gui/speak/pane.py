@@ -40,7 +40,6 @@ from app.gui.viewmodels.speak.texts_of import ENDINGS, text_of
 
 _PLACE = "speak"  # of the draft
 _NARROW = 80  # pixels that a box keeps in a small window
-_NAMES = {"wav": "WAV (*.wav)", "mp3": "MP3 (*.mp3)", "flac": "FLAC (*.flac)", "opus": "Opus (*.opus)", "pcm": "PCM (*.pcm)"}  # fmt: skip
 
 
 def make(desk: Desk) -> Pane:
@@ -255,7 +254,7 @@ class SpeakPane(Pane):
     def save(self, take: Take) -> None:
         dialog = QFileDialog(self.window(), tr("Save the sound"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([_NAMES[kind] for kind in FORMATS])
+        dialog.setNameFilters([f"{'Opus' if kind == 'opus' else kind.upper()} (*.{kind})" for kind in FORMATS])
         dialog.setDefaultSuffix("wav")
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")")))
         dialog.fileSelected.connect(lambda chosen: self.write(take, Path(chosen)))

@@ -79,7 +79,11 @@ class Pump(Generic[T]):
         with self._turn:
             try:
                 piece = next(self._pieces, _END)
+                if self._leash.is_cut:  # what was cut short may look like an end
+                    raise CancelledError
             except CancelledError:
+                piece = _END
+                self._pieces.close()
                 raise EngineStopped("The request was stopped.") from None
             finally:
                 if piece is _END:

@@ -19,7 +19,7 @@ def checked(samples: np.ndarray, rate: int) -> np.ndarray:
     seconds = len(sound) / rate
     if not SHORTEST <= seconds <= LONGEST:
         raise BadRequest(
-            f"The recording lasts {seconds:.2f} seconds. A voice can be taken from {SHORTEST:g} to {LONGEST:g}; "
+            f"The recording lasts {seconds:.{1 if seconds >= 1 else 2}f} seconds. A voice can be taken from {SHORTEST:g} to {LONGEST:g}; "
             "3 to 15 are best.",
             "voice",
         )

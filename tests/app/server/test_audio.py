@@ -333,7 +333,7 @@ def test_sounds_that_are_none(live: Live, route: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("sound", "says"), [
     (wav(np.zeros(24000, np.float32), 24000), "silent"),
-    (wav(np.ones(4800, np.float32) / 2, 24000), "0.2 seconds"),
+    (wav(np.ones(4800, np.float32) / 2, 24000), "0.20 seconds"),
     (wav(np.ones(24000 * 61, np.float32) / 2, 24000), "61.0 seconds"),
 ])  # fmt: skip
 def test_recordings_without_a_voice(live: Live, sound: bytes, says: str) -> None:

@@ -57,7 +57,7 @@ def test_long_files_are_read_in_blocks(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("content", "says"), [
-    (b"", "could not be read"),
+    (b"", "is empty"),
     (b"no sound at all, but a few words", "could not be read"),
     (b"RIFF\x00\x00\x00\x00WAVE", "could not be read|holds no sound"),
 ])  # fmt: skip

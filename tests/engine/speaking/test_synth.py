@@ -179,7 +179,7 @@ class TestCloning:
     @pytest.mark.parametrize(
         ("samples", "says"),
         [
-            (np.zeros(0), "lasts 0.0 seconds"),
+            (np.zeros(0), "lasts 0.00 seconds"),
             (np.zeros(24000), "silent"),
             (np.ones(24000 * 61), "lasts 61.0 seconds"),
             (np.full(24000, np.nan), "finite"),

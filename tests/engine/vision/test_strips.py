@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from engine.vision.strips import StripRules, cuts, pieces, straighten
+from engine.vision.strip_rules import StripRules
+from engine.vision.strips import cuts, pieces, straighten
 
 RULES = StripRules(height=20, rise=1, stretch=5, longest=400)
 TEXT = "Hamburg pays 12 quilts"

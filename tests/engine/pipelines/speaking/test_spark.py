@@ -243,7 +243,7 @@ def test_a_clone_is_the_recordings_tokens(spark):
 
 
 @pytest.mark.parametrize(("samples", "says"), [
-    (np.zeros(100, np.float32), "lasts 0.0 seconds"), (np.zeros(32000, np.float32), "silent"),
+    (np.zeros(100, np.float32), "lasts 0.01 seconds"), (np.zeros(32000, np.float32), "silent"),
     (np.full(32000, np.nan, np.float32), "finite"), (np.zeros((2, 32000), np.float32), "one row"),
 ])  # fmt: skip
 def test_recordings_that_no_voice_is_taken_from(spark, samples, says):
