@@ -43,10 +43,11 @@ class Pump(Generic[T]):
         self._leash = leash
         self._id: str = request.scope["state"]["request_id"]
         self._service = server.service
-        self._service.sound_begins(self._id, self._leash.cut)
+        self._service.sound_begins(self._id, self._stop)
         self._turn = threading.Lock()  # a generator that runs cannot be closed
         self._first: list[T] = []
         self._over = False
+        self._stopped = False
 
     async def begun(self, receive: Any) -> None:
         """Wait for the first piece, so that what fails before it fails with a status."""
@@ -68,8 +69,12 @@ class Pump(Generic[T]):
 
     def cancel(self) -> None:
         if not self._over:
-            self._leash.cut()
+            self._stop()
             _THREADS.submit(self._close)
+
+    def _stop(self) -> None:
+        self._stopped = True
+        self._leash.cut()
 
     async def _ask(self) -> Any:
         return await asyncio.get_running_loop().run_in_executor(_THREADS, self._next)
@@ -79,7 +84,7 @@ class Pump(Generic[T]):
         with self._turn:
             try:
                 piece = next(self._pieces, _END)
-                if self._leash.is_cut:  # what was cut short may look like an end
+                if self._stopped:  # what was cut short may look like an end
                     raise CancelledError
             except CancelledError:
                 piece = _END
