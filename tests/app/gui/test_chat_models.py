@@ -366,3 +366,16 @@ def test_a_reply_without_words_is_left_out_of_the_prompt() -> None:
     failed = Message(2, 1, "assistant", "", state="failed")
     assert len(prompting.for_model(" ", [Message(1, None, "user", "Q"), failed])) == 1
     assert len(prompting.for_model("", [replace(failed, text="A")])) == 1
+
+
+def test_what_was_said_around_a_stopped_reply_is_one_message() -> None:
+    path = [
+        Message(1, None, "user", "Q"),
+        Message(2, 1, "assistant", "", state="stopped"),
+        Message(3, 2, "user", "And?"),
+    ]
+    assert prompting.for_model("", path) == [{"role": "user", "content": "Q\n\nAnd?"}]
+    seen = replace(path[2], attachments=(Attachment("a.png", "image", "/a.png"),))
+    said = prompting.for_model("", [*path[:2], seen])
+    assert [part["type"] for part in said[0]["content"]] == ["text", "image", "text"]
+    assert len(said) == 1

@@ -10,13 +10,27 @@ from app.gui.store.messages import Attachment, Message
 
 
 def for_model(system: str, path: Sequence[Message]) -> list[dict[str, Any]]:
-    """Replies that failed before their first word are left out."""
+    """Replies that ended before their first word are left out. What was said around one is one message: many templates want
+    a reply after each."""
     said: list[dict[str, Any]] = [{"role": "system", "content": system}] if system.strip() else []
     for message in path:
         if message.role == "assistant" and not (message.text or message.calls):
             continue
-        said.append(_message(message))
+        made = _message(message)
+        if said and made["role"] == "user" == said[-1]["role"]:
+            made["content"] = _together(said.pop()["content"], made["content"])
+        said.append(made)
     return said
+
+
+def _together(before: str | list[dict[str, Any]], after: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    if isinstance(before, str) and isinstance(after, str):
+        return f"{before}\n\n{after}"
+    return [*_parts(before), *_parts(after)]
+
+
+def _parts(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _message(message: Message) -> dict[str, Any]:
