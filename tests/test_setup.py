@@ -41,6 +41,7 @@ class Machine:
         self.program("g++", "#!/bin/bash\n")
         self.program("Xvfb", "#!/bin/bash\n")
         self.program("curl", "#!/bin/bash\n")
+        self.program("xdotool", "#!/bin/bash\n")
         self.program("python3", PYTHON)
 
     def _forget_libraries(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,3 +81,21 @@ def open_grus(qapp: QApplication, qtbot: Any, tmp_path: Path) -> Iterator[Callab
 @pytest.fixture
 def grus(open_grus: Callable[..., Opened]) -> Opened:
     return open_grus()
+
+
+@pytest.fixture(scope="module")
+def screen() -> Iterator[str]:
+    """A screen for Linux that nobody sees: the display's name."""
+    assert shutil.which("Xvfb"), "Xvfb is missing: packaging/system.txt names its package"
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        pass_fds=[writing],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        number = told.readline().strip()
+    yield f":{number}"
+    server.terminate()
+    server.wait(10)

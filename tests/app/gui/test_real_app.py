@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -64,23 +63,6 @@ main._announce = lambda window: (announce(window), begin(window) if "type" in sy
 from app.cli import main as cli
 sys.exit(cli(["app", "--folder", sys.argv[1], "--model", sys.argv[2]]))
 """
-
-
-@pytest.fixture(scope="module")
-def screen() -> Iterator[str]:
-    assert shutil.which("Xvfb"), "Xvfb is missing: packaging/system.txt names its package"
-    reading, writing = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
-        pass_fds=[writing],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writing)
-    with os.fdopen(reading) as told:
-        number = told.readline().strip()
-    yield f":{number}"
-    server.terminate()
-    server.wait(10)
 
 
 def start(screen: str, folder: Path, model: Path, *more: str) -> subprocess.Popen[str]:
