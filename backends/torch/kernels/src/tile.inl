@@ -3,7 +3,54 @@
 
 #include "codes.inl"
 
-template <Code C, int Halves, bool Minima, int N>
+// A panel's scales and minima, block after block: as `expand_scales` has laid them out, or (Stored) made of what is stored, in
+// the same order of operations. Made where they are used they wait for memory together with the codes; so it is for few tokens.
+template <int Halves, bool Minima, bool Stored>
+class Scales {
+    static constexpr bool kStepped = Minima || Halves == 2;  // of those that `is_read_as_stored`
+
+  public:
+    explicit INLINE Scales(const Tile& in)
+        : next_(in.scales), d_(in.panel), m_(Stored ? in.panel + in.layout->minima : nullptr),
+          steps_(Stored ? in.panel + in.layout->steps : nullptr), floors_(Stored ? in.panel + in.layout->floors : nullptr) {}
+
+    // Of the next half of block `b`.
+    INLINE void take(int64_t b, int half, Floats& scale, Floats& minimum) {
+        if constexpr (!Stored) {
+            scale = load_floats(next_);
+            next_ += kRows;
+            if constexpr (Minima) {
+                minimum = load_floats(next_);
+                next_ += kRows;
+            }
+        } else if constexpr (!kStepped) {
+            scale = load_f16(d_);
+            d_ += 2 * kRows;
+        } else {
+            if (half == 0 && b % kStoredBlocks == 0) {
+                of_group_ = load_f16(d_);
+                d_ += 2 * kRows;
+                if constexpr (Minima) {
+                    minima_of_group_ = load_f16(m_);
+                    m_ += 2 * kRows;
+                }
+            }
+            scale = mul(of_group_, Minima ? load_u8(steps_) : load_s8(steps_));
+            steps_ += kRows;
+            if constexpr (Minima) {
+                minimum = sub(zeros(), mul(minima_of_group_, load_u8(floors_)));
+                floors_ += kRows;
+            }
+        }
+    }
+
+  private:
+    const float* next_;
+    const uint8_t *d_, *m_, *steps_, *floors_;
+    Floats of_group_{}, minima_of_group_{};
+};
+
+template <Code C, int Halves, bool Minima, int N, bool Stored>
 void quantized_tile(const Tile& in) {
     using R = Reader<C>;
     constexpr int quads = 8 / Halves;
@@ -12,7 +59,8 @@ void quantized_tile(const Tile& in) {
     for (int t = 0; t < N; ++t) acc[t] = zeros();
     const uint8_t* codes = in.codes;
     const int8_t* a = in.act.codes;
-    const float *notes = in.act.notes, *scales = in.scales;
+    const float* notes = in.act.notes;
+    Scales<Halves, Minima, Stored> scales(in);
     constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {
         if (in.ahead)
@@ -30,14 +78,11 @@ void quantized_tile(const Tile& in) {
                 });
                 for (int t = 0; t < N; ++t) total[t] = dot<R::is_signed, run>(total[t], w, a + 32 * t + 4 * first);
             });
-            Floats ws = load_floats(scales);
+            Floats ws, wm;
+            scales.take(b, h, ws, wm);
             for (int t = 0; t < N; ++t) acc[t] = fma(to_floats(total[t]), mul(ws, broadcast(notes + words * t)), acc[t]);
-            scales += kRows;
-            if constexpr (Minima) {
-                Floats wm = load_floats(scales);
+            if constexpr (Minima)
                 for (int t = 0; t < N; ++t) acc[t] = fma(wm, broadcast(notes + words * t + 1 + Halves + h), acc[t]);
-                scales += kRows;
-            }
         });
         codes += code_bytes(C);
         a += 32 * N;
