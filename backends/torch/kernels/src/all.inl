@@ -12,7 +12,10 @@ void fill_as(TileKernel (&row)[kWidths]) {
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill(Tier& tier) {
     fill_as<C, Halves, Minima, false>(tier.kernels[static_cast<int>(C)][Halves - 1][Minima]);
-    if constexpr (Stored) fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
+    if constexpr (Stored) {
+        fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
+        tier.pair_kernels[static_cast<int>(C)][Halves - 1][Minima] = stored_pair<C, Halves, Minima>;
+    }
 }
 
 template <Code C>

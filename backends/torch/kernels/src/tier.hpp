@@ -29,6 +29,7 @@ struct Tile {  // one panel times one tile of tokens
 };
 
 using TileKernel = void (*)(const Tile&);
+using PairKernel = void (*)(const Tile&, const Tile&);
 constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
 
 struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
@@ -139,6 +140,8 @@ struct Tier {
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
+    PairKernel pair_kernels[static_cast<int>(Code::Count)][2][2];  // of those, two panels times one token
+    bool in_pairs;    // whether two panels are best read side by side
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);
