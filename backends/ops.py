@@ -183,15 +183,17 @@ class Ops(Protocol):
         self,
         x: Array,
         weight: Any,
-        before: Array | None,
+        lengths: Sequence[int],
+        before: Sequence[Array | None],
         *,
         dilation: int = 1,
         snake: tuple[Array, Array] | None = None,
         add: Array | None = None,
-    ) -> tuple[Array, Array]:
-        """A causal convolution of a further piece of a stream, `x [B, L, C]` -> `[B, L, out]`, plus `add`; and the last
-        `(kernel - 1) * dilation` inputs, which are `before` to the next piece (None: silence). With `snake` (rate, size)
-        the input goes through `x + sin(x * rate) ** 2 * size` first."""
+    ) -> tuple[Array, list[Array]]:
+        """A causal convolution of further pieces of streams, which lie one behind the other and have these `lengths`:
+        `x [T, C]` -> `[T, out]`, plus `add`; and each stream's last `(kernel - 1) * dilation` inputs, which are `before` to
+        its next piece (None: silence). With `snake` (rate, size) the input goes through `x + sin(x * rate) ** 2 * size`
+        first. A stream sounds the same in any company."""
 
     def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
         """Over the last axis, with the statistics of training."""

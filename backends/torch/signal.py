@@ -8,6 +8,7 @@ no state. An input too short for a kernel gives a result of length zero, where t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -69,10 +70,6 @@ class StreamWeight:
     w: Tensor | None
     b: Tensor | None
     packed: ConvWeight | None
-
-
-def _together(rows: list[Tensor]) -> Tensor:
-    return rows[0][None] if len(rows) == 1 else torch.stack(rows)
 
 
 class SignalOps:
@@ -145,30 +142,26 @@ class SignalOps:
         self,
         x: Tensor,
         weight: StreamWeight,
-        before: Tensor | None,
+        lengths: Sequence[int],
+        before: Sequence[Tensor | None],
         *,
         dilation: int = 1,
         snake: tuple[Tensor, Tensor] | None = None,
         add: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, list[Tensor]]:
         if weight.packed is not None:
-            made = [
-                weight.packed(
-                    x[i], None if before is None else before[i], dilation, snake, None if add is None else add[i]
-                )
-                for i in range(x.shape[0])
-            ]
-            return _together([y for y, _ in made]), _together([after for _, after in made])
+            return weight.packed(x, lengths, before, dilation, snake, add)
         if snake is not None:
             wave = torch.sin(x * snake[0])
             x = x + wave * wave * snake[1]
         assert weight.w is not None
         keep = (weight.w.shape[3] - 1) * dilation
-        if before is None:
-            before = x.new_zeros(x.shape[0], keep, x.shape[2])
-        x = torch.cat((before, x), 1)
-        y = self.conv1d(x, weight.w, weight.b, dilation=dilation)
-        return y if add is None else y + add, x[:, x.shape[1] - keep :]
+        streams = [
+            torch.cat((part.new_zeros(keep, x.shape[1]) if past is None else past, part))
+            for part, past in zip(x.split(list(lengths)), before)
+        ]
+        y = torch.cat([self.conv1d(each[None], weight.w, weight.b, dilation=dilation)[0] for each in streams])
+        return y if add is None else y + add, [each[len(each) - keep :] for each in streams]
 
     def batch_norm(self, x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float) -> Tensor:
         scale = w.float() * torch.rsqrt(var.float() + eps)

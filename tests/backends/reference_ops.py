@@ -210,14 +210,14 @@ def conv1d(x, w, b=None, *, stride=1, padding=0, dilation=1, groups=1):
     return y if b is None else y + b
 
 
-def stream_conv(x, w, b, rate=None, size=None, add=None, dilation=1):
-    """Of the whole stream, and its last inputs."""
+def stream_conv(lengths, x, w, b, rate=None, size=None, add=None, dilation=1):
+    """Of whole streams, and their last inputs."""
     if rate is not None:
         x = x + np.sin(x * rate) ** 2 * size
     keep = (w.shape[2] - 1) * dilation
-    x = np.pad(x, ((0, 0), (keep, 0), (0, 0)))
-    y = conv1d(x, w, b, dilation=dilation)
-    return y if add is None else y + add, x[:, x.shape[1] - keep :]
+    streams = [np.pad(part, ((keep, 0), (0, 0))) for part in np.split(x, np.cumsum(lengths)[:-1])]
+    y = np.concatenate([conv1d(each[None], w, b, dilation=dilation)[0] for each in streams])
+    return y if add is None else y + add, np.concatenate([each[len(each) - keep :] for each in streams])
 
 
 def choose(logits, noise, random, temperature, top_k, top_p):

@@ -94,22 +94,20 @@ class Step(ctypes.Structure):
 
 
 class Conv(ctypes.Structure):
-    """`grus::Conv` of src/conv.cpp."""
+    """`grus::Conv` of src/conv.hpp."""
 
     _fields_ = [
-        ("w", c_void_p),
-        ("bias", c_void_p),
+        *((name, c_void_p) for name in ("w", "halves", "bias")),
         *((name, c_int64) for name in ("inputs", "outputs", "taps", "dilation")),
     ]
 
 
 class ConvPiece(ctypes.Structure):
-    """`grus::Piece` of src/conv.cpp."""
+    """`grus::Piece` of src/conv.hpp."""
 
     _fields_ = [
-        ("x", c_void_p),
-        ("length", c_int64),
-        *((name, c_void_p) for name in ("rate", "size", "before", "after", "add", "y")),
+        ("streams", c_int64),
+        *((name, c_void_p) for name in ("lengths", "x", "rate", "size", "before", "after", "add", "y")),
     ]
 
 
@@ -142,6 +140,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
     ),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
+    "grus_conv_halves": (c_int32, []),
     "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),
 }

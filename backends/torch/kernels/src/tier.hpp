@@ -69,6 +69,29 @@ struct UnitRows {
     float* out;      // [tokens][16]
 };
 
+// A convolution of f32, whose numbers are the sums of two bf16 each: a high half and what it leaves, the low half.
+struct UnitRow {  // one position's inputs, and the snake they go through (null: none)
+    const float *x, *rate, *size;
+    int64_t inputs;
+};
+
+struct UnitConv {  // one or two panels of sixteen outputs times any number of positions
+    const uint16_t* x;            // what the first position's first tap reads
+    int64_t row, low, tap;        // from a position to the next, from high halves to low ones, from a tap to the next
+    int64_t blocks, taps;         // 32 inputs a block
+    const uint16_t* w;            // [blocks][taps][high, low][panels][16 pairs of inputs][16][2]
+    int64_t panels, positions;
+    const float *bias, *add;      // [outputs], and [positions, outputs] or null
+    float* y;                     // [positions, outputs]
+    int64_t column, outputs;      // the first output of these panels, and all
+};
+
+struct UnitConvKernels {
+    void (*snake)(const UnitRow&, float* to);
+    void (*split)(const UnitRow&, int64_t low, uint16_t* to);  // `low` a multiple of 32; zeros where there are no inputs
+    void (*convolve)(const UnitConv&);
+};
+
 struct MatrixUnit {
     void (*begin)(int bytes);  // on the thread that will compute: how many bytes of a row an instruction takes
     void (*end)();
@@ -77,6 +100,7 @@ struct MatrixUnit {
     void (*multiply[2][2][2])(const UnitTile&);  // [signed][halves - 1][minima]
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
+    const UnitConvKernels* conv;
 };
 
 // Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
@@ -161,6 +185,7 @@ struct Tier {
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
 const MatrixUnit* amx_unit();
+const UnitConvKernels* amx_conv();
 
 const Tier* scalar_tier();
 const Tier* avx2_tier();     // null where this build has no such tier
