@@ -226,9 +226,7 @@ class CodecDecoder:
         """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
         return (yield from self.decode_together([(codes, past)]))[0]
 
-    def decode_together(
-        self, streams: Sequence[tuple[np.ndarray, Past]]
-    ) -> Generator[None, None, list[np.ndarray]]:
+    def decode_together(self, streams: Sequence[tuple[np.ndarray, Past]]) -> Generator[None, None, list[np.ndarray]]:
         """The same for several streams. None sounds other than alone."""
         turns = Turns(self.ops)
         made = [[np.zeros(0, np.float32)] for _ in streams]
