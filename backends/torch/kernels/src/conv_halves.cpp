@@ -9,7 +9,7 @@ namespace grus {
 namespace {
 
 constexpr int64_t kNear = 5 << 18;  // bytes of weights that stay near, beside a span's inputs
-constexpr int64_t kLongest = 512;   // positions of a span whose inputs stay near too
+constexpr int64_t kLongest = 256;   // positions of a span whose inputs stay near too
 constexpr int64_t kWidth = 2;       // panels computed at once
 
 struct Halves {
