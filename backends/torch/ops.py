@@ -124,6 +124,8 @@ class TextOps:
         return s, self.rms_norm(s, w, eps)
 
     def layer_norm(self, x: Tensor, w: Tensor | None, b: Tensor | None, eps: float) -> Tensor:
+        if w is not None and b is not None and x.dtype == torch.float32 and self._small(x):
+            return fused.layer_norm(x, w, b, eps)
         return F.layer_norm(x, x.shape[-1:], w, b, eps)
 
     def group_norm(self, x: Tensor, groups: int, w: Tensor, b: Tensor, eps: float) -> Tensor:
@@ -236,6 +238,14 @@ class TextOps:
             enable_gqa=q.shape[2] != k.shape[2],
         )
         return out.transpose(1, 2)
+
+    def attend_recent(self, q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
+        if self._fused and q.dtype == torch.float32 and min(q.shape[2], v.shape[2]) >= fused.LEAST and q.shape[0]:
+            return fused.attend_recent(q, k, v, window, scale)
+        seen = k.shape[0] - q.shape[0]
+        distance = np.arange(q.shape[0])[:, None] + seen - np.arange(k.shape[0])
+        hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf).astype(np.float32)
+        return self.sdpa(q[None], k[None], v[None], scale, mask=self.array(hidden[None, None]))[0]
 
     def attend_segs(self, q: Tensor, k: Tensor, v: Tensor, lens: Sequence[int], scale: float) -> Tensor:
         if not q.shape[0]:

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.torch.kernels import library
-from backends.torch.kernels.conv import ConvWeight
+from backends.torch.kernels.conv import ConvWeight, DepthwiseWeight
 
 # Below this the summed squared windows count as "no frame reaches here".
 SILENT = 1e-11
@@ -69,7 +69,8 @@ class StreamWeight:
 
     w: Tensor | None
     b: Tensor | None
-    packed: ConvWeight | None
+    packed: ConvWeight | DepthwiseWeight | None
+    groups: int = 1
 
 
 class SignalOps:
@@ -134,9 +135,10 @@ class SignalOps:
             return x.new_zeros(x.shape[0], height, width, w.shape[0])
         return channels_last(F.conv2d(channels_first(x), w, b, stride, padding, 1, groups))
 
-    def stream_weight(self, w: Tensor, b: Tensor) -> StreamWeight:
-        plain = w.device.type == "cpu" and w.dtype == torch.float32 and library.available()
-        return StreamWeight(None, None, ConvWeight(w, b)) if plain else StreamWeight(self.conv_weight(w), b, None)
+    def stream_weight(self, w: Tensor, b: Tensor, depthwise: bool = False) -> StreamWeight:
+        if w.device.type == "cpu" and w.dtype == torch.float32 and library.available():
+            return StreamWeight(None, None, DepthwiseWeight(w, b) if depthwise else ConvWeight(w, b))
+        return StreamWeight(self.conv_weight(w), b, None, w.shape[0] if depthwise else 1)
 
     def stream_conv(
         self,
@@ -160,7 +162,7 @@ class SignalOps:
             torch.cat((part.new_zeros(keep, x.shape[1]) if past is None else past, part))
             for part, past in zip(x.split(list(lengths)), before)
         ]
-        y = torch.cat([self.conv1d(each[None], weight.w, weight.b, dilation=dilation)[0] for each in streams])
+        y = torch.cat([self.conv1d(each[None], weight.w, weight.b, dilation=dilation, groups=weight.groups)[0] for each in streams])
         return y if add is None else y + add, [each[len(each) - keep :] for each in streams]
 
     def batch_norm(self, x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float) -> Tensor:

@@ -62,16 +62,13 @@ class CausalDepthwise:
 
     def __init__(self, w: View, dim: int, kernel: int) -> None:
         self.ops: Ops = w.backend.ops
-        self.dim, self.kept = dim, kernel - 1
-        self.w = self.ops.conv_weight(w.tensor("weight", (dim, 1, kernel), "f32"))
-        self.b = w.tensor("bias", (dim,), "f32")
+        weight, bias = w.tensor("weight", (dim, 1, kernel), "f32"), w.tensor("bias", (dim,), "f32")
+        self.w = self.ops.stream_weight(weight, bias, depthwise=True)
 
     def __call__(self, x: Array, pieces: Pieces) -> Array:
-        ops, streams = self.ops, []
-        for part, past in zip(ops.split(x, pieces.lengths, 0), pieces.recall(self)):
-            streams.append(ops.pad(part, ((self.kept, 0), (0, 0))) if past is None else ops.cat([past, part], 0))
-        pieces.keep(self, [each[each.shape[0] - self.kept :] for each in streams])
-        return ops.cat([ops.conv1d(each[None], self.w, self.b, groups=self.dim)[0] for each in streams], 0)
+        y, kept = self.ops.stream_conv(x, self.w, pieces.lengths, pieces.recall(self))
+        pieces.keep(self, kept)
+        return y
 
 
 class CausalTransposed:
@@ -106,60 +103,62 @@ class SnakeBeta:
 
 
 class Pointwise:
-    """A linear over rows, whose `(name, outputs)` parts share their input: a convolution that sees one position. Beside those
-    of a codec its rows are few, and their f32 weights are read as fast so as memory allows."""
+    """A linear over rows, whose `(name, outputs)` parts share their input: a convolution that sees one position, so that it
+    reads f32 weights as fast as the others do, and adds what it is to be added to. `scale` is a factor of each output."""
 
-    def __init__(self, w: View, *parts: tuple[str, int], inp: int, bias: bool = False) -> None:
+    def __init__(
+        self, w: View, *parts: tuple[str, int], inp: int, bias: bool = False, scale: Array | None = None
+    ) -> None:
         ops = self.ops = w.backend.ops
         weights = [w.tensor(f"{name}.weight", (out, inp), "f32") for name, out in parts]
         biases = [w.tensor(f"{name}.bias", (out,), "f32") for name, out in parts if bias]
         if w.dry:
             return
         outputs = sum(out for _, out in parts)
+        weight = ops.cat(weights, 0)
         shift = ops.cat(biases, 0) if bias else ops.array(np.zeros(outputs, np.float32))
-        self.w = ops.stream_weight(ops.cat(weights, 0).reshape(outputs, inp, 1), shift)
+        if scale is not None:
+            weight, shift = weight * scale.reshape(outputs, 1), shift * scale
+        self.w = ops.stream_weight(weight.reshape(outputs, inp, 1), shift)
 
-    def __call__(self, x: Array) -> Array:
-        return self.ops.stream_conv(x, self.w, [x.shape[0]], [None])[0]
+    def __call__(self, x: Array, add: Array | None = None) -> Array:
+        return self.ops.stream_conv(x, self.w, [x.shape[0]], [None], add=add)[0]
 
 
 class WindowedAttention:
-    """Causal attention over the last `window` positions, each token's own among them; plain rope."""
+    """Causal attention over the last `window` positions, each token's own among them; plain rope. `scale` is a factor of each
+    of its outputs, which are added to `add`."""
 
-    def __init__(self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, window: int, bias: bool) -> None:
+    def __init__(
+        self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, window: int, bias: bool, scale: Array
+    ) -> None:
         self.ops: Ops = w.backend.ops
         self.heads, self.kv_heads, self.dim, self.window = heads, kv_heads, dim, window
         kv = kv_heads * dim
         self.qkv = Pointwise(w, ("q_proj", heads * dim), ("k_proj", kv), ("v_proj", kv), inp=hidden, bias=bias)
-        self.out = Pointwise(w, ("o_proj", hidden), inp=heads * dim, bias=bias)
+        self.out = Pointwise(w, ("o_proj", hidden), inp=heads * dim, bias=bias, scale=scale)
 
-    def __call__(self, x: Array, where: Where) -> Array:
+    def __call__(self, x: Array, where: Where, add: Array) -> Array:
         ops, lengths = self.ops, where.pieces.lengths
         rows = ops.qkv(self.qkv(x), self.heads, self.kv_heads, self.dim, where.angles)
         made, kept = [], []
-        streams = zip(*(ops.split(y, lengths, 0) for y in rows), where.pieces.recall(self), where.masks)
-        for q, k, v, past, mask in streams:
+        streams = zip(*(ops.split(y, lengths, 0) for y in rows), where.pieces.recall(self))
+        for q, k, v, past in streams:
             if past is not None:
                 k, v = ops.cat([past[0], k], 0), ops.cat([past[1], v], 0)
             first = max(0, k.shape[0] - self.window + 1)
             kept.append((k[first:], v[first:]))
-            made.append(ops.sdpa(q[None], k[None], v[None], self.dim**-0.5, mask=mask)[0])
+            made.append(ops.attend_recent(q, k, v, self.window, self.dim**-0.5))
         where.pieces.keep(self, kept)
-        return self.out(ops.cat(made, 0).reshape(x.shape[0], self.heads * self.dim))
+        return self.out(ops.cat(made, 0).reshape(x.shape[0], self.heads * self.dim), add)
 
 
 class Where:
-    """What all layers of a transformer share in one pass: positions and who sees whom. Advances the streams' counts."""
+    """What all layers of a transformer share in one pass: the positions. Advances the streams' counts."""
 
-    def __init__(self, ops: Ops, rope: Rope, window: int, pieces: Pieces) -> None:
-        self.pieces, self.masks = pieces, []
+    def __init__(self, ops: Ops, rope: Rope, pieces: Pieces) -> None:
+        self.pieces = pieces
         starts = [start or 0 for start in pieces.recall(rope)]
         pieces.keep(rope, [start + length for start, length in zip(starts, pieces.lengths)])
-        positions = []
-        for start, length in zip(starts, pieces.lengths):
-            seen, at = min(start, window - 1), np.arange(length)
-            distance = at[:, None] + seen - np.arange(seen + length)
-            hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf).astype(np.float32)
-            self.masks.append(ops.array(hidden[None, None]))
-            positions.append(start + at)
+        positions = [np.arange(start, start + length) for start, length in zip(starts, pieces.lengths)]
         self.angles = ops.angles(ops.array(np.concatenate(positions).astype(np.int32)), rope)

@@ -138,20 +138,20 @@ class TransformerLayer:
     def __init__(self, w: View, c: CodecConfig) -> None:
         self.ops: Ops = w.backend.ops
         self.eps = c.eps
+        names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
+        attended, fed = (w.tensor(name, (c.hidden,), "f32") for name in names)
         self.attention = WindowedAttention(
-            w.sub("self_attn"), c.hidden, c.heads, c.kv_heads, c.head_dim, c.window, c.bias
+            w.sub("self_attn"), c.hidden, c.heads, c.kv_heads, c.head_dim, c.window, c.bias, attended
         )
         mlp = w.sub("mlp")
         self.gate_up = Pointwise(mlp, ("gate_proj", c.ffn), ("up_proj", c.ffn), inp=c.hidden)
-        self.down = Pointwise(mlp, ("down_proj", c.hidden), inp=c.ffn)
+        self.down = Pointwise(mlp, ("down_proj", c.hidden), inp=c.ffn, scale=fed)
         self.norms = [w.norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm")]
-        names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
-        self.scales = [w.tensor(name, (c.hidden,), "f32") for name in names]
 
     def __call__(self, x: Array, where: Where) -> Array:
-        x = x + self.attention(self.ops.rms_norm(x, self.norms[0], self.eps), where) * self.scales[0]
+        x = self.attention(self.ops.rms_norm(x, self.norms[0], self.eps), where, x)
         gated = self.ops.swiglu(self.gate_up(self.ops.rms_norm(x, self.norms[1], self.eps)))
-        return x + self.down(gated) * self.scales[1]
+        return self.down(gated, x)
 
 
 class ConvNeXt:
@@ -160,12 +160,12 @@ class ConvNeXt:
         self.mix = CausalDepthwise(w.sub("dwconv.conv"), dim, 7)
         self.norm = w.norm("norm", dim), w.tensor("norm.bias", (dim,), "f32")
         self.widen = Pointwise(w, ("pwconv1", 4 * dim), inp=dim, bias=True)
-        self.narrow = Pointwise(w, ("pwconv2", dim), inp=4 * dim, bias=True)
-        self.scale = w.tensor("gamma", (dim,), "f32")
+        scale = w.tensor("gamma", (dim,), "f32")
+        self.narrow = Pointwise(w, ("pwconv2", dim), inp=4 * dim, bias=True, scale=scale)
 
     def __call__(self, x: Array, pieces: Pieces) -> Array:
         y = self.ops.layer_norm(self.mix(x, pieces), *self.norm, 1e-6)
-        return x + self.narrow(self.ops.gelu(self.widen(y))) * self.scale
+        return self.narrow(self.ops.gelu(self.widen(y)), x)
 
 
 class Residual:
@@ -256,7 +256,7 @@ class CodecDecoder:
         c, ops = self.config, self.ops
         clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # an array library may read anything beyond the end
         x = self.enter(self.before(self.lookup(ops.array(clean)), pieces))
-        where = Where(ops, self.rope, c.window, pieces)
+        where = Where(ops, self.rope, pieces)
         for layer in self.layers:
             x = layer(x, where)
         x = self.leave(ops.rms_norm(x, self.norm, c.eps))

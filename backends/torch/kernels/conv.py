@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -64,14 +65,6 @@ class ConvWeight:
         add: Tensor | None,
     ) -> tuple[Tensor, list[Tensor]]:
         """See `backends.base.Ops.stream_conv`."""
-        x = x.contiguous()
-        keep = (self.taps - 1) * dilation
-        after, y = [x.new_empty(keep, self.inputs) for _ in lengths], x.new_empty(len(x), self.outputs)
-        rate, size = (None, None) if snake is None else (part.contiguous() for part in snake)
-        kept = [None if part is None else part.contiguous() for part in before]
-        add = None if add is None else add.contiguous()
-        many = len(lengths)
-        addresses = ctypes.c_void_p * many
         made = Conv(
             None if self.in_halves else self.w.data_ptr(),
             self.w.data_ptr() if self.in_halves else None,
@@ -81,20 +74,63 @@ class ConvWeight:
             self.taps,
             dilation,
         )
-        piece = ConvPiece(
-            many,
-            ctypes.addressof(each := (ctypes.c_int64 * many)(*lengths)),
-            x.data_ptr(),
-            _at(rate),
-            _at(size),
-            ctypes.addressof(old := addresses(*map(_at, kept))),
-            ctypes.addressof(new := addresses(*map(_at, after))),
-            _at(add),
-            y.data_ptr(),
-        )
-        self.library.grus_conv(ctypes.byref(made), ctypes.byref(piece), torch.get_num_threads())
-        del each, old, new  # not before
-        return y, after
+        return _convolve(self.library.grus_conv, made, x, lengths, before, snake, add)
+
+
+class DepthwiseWeight:
+    """Of a convolution of each channel alone: taps one behind the other."""
+
+    def __init__(self, w: Tensor, b: Tensor) -> None:
+        """`w [channels, 1, taps]`"""
+        self.channels, _, self.taps = w.shape
+        self.library = library()
+        self.w, self.bias = w[:, 0].t().float().contiguous(), b.float().contiguous()
+
+    def __call__(
+        self,
+        x: Tensor,
+        lengths: Sequence[int],
+        before: Sequence[Tensor | None],
+        dilation: int,
+        snake: None,
+        add: None,
+    ) -> tuple[Tensor, list[Tensor]]:
+        n = self.channels
+        made = Conv(self.w.data_ptr(), None, self.bias.data_ptr(), n, n, self.taps, dilation)
+        return _convolve(self.library.grus_conv_depthwise, made, x, lengths, before, snake, add)
+
+
+def _convolve(
+    call: Any,
+    conv: Conv,
+    x: Tensor,
+    lengths: Sequence[int],
+    before: Sequence[Tensor | None],
+    snake: tuple[Tensor, Tensor] | None,
+    add: Tensor | None,
+) -> tuple[Tensor, list[Tensor]]:
+    x = x.contiguous()
+    keep = (conv.taps - 1) * conv.dilation
+    after, y = [x.new_empty(keep, conv.inputs) for _ in lengths], x.new_empty(len(x), conv.outputs)
+    rate, size = (None, None) if snake is None else (part.contiguous() for part in snake)
+    kept = [None if part is None else part.contiguous() for part in before]
+    add = None if add is None else add.contiguous()
+    many = len(lengths)
+    addresses = ctypes.c_void_p * many
+    each, old, new = (ctypes.c_int64 * many)(*lengths), addresses(*map(_at, kept)), addresses(*map(_at, after))
+    piece = ConvPiece(
+        many,
+        ctypes.addressof(each),
+        x.data_ptr(),
+        _at(rate),
+        _at(size),
+        ctypes.addressof(old),
+        ctypes.addressof(new),
+        _at(add),
+        y.data_ptr(),
+    )
+    call(ctypes.byref(conv), ctypes.byref(piece), torch.get_num_threads())
+    return y, after
 
 
 def _at(x: Tensor | None) -> int | None:

@@ -13,9 +13,11 @@ import torch
 from torch import Tensor
 
 from backends.torch.kernels.formats import Scale
-from backends.torch.kernels.library import Attend, library
+from backends.torch.kernels.library import Attend, AttendBlock, library
 
 _TYPES = {torch.float32: Scale.F32, torch.float16: Scale.F16, torch.bfloat16: Scale.BF16}
+
+LEAST = 16  # dimensions of a head that `attend_recent` reads
 
 
 def _plain(x: Tensor) -> Tensor:
@@ -50,6 +52,17 @@ def add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float, threads: in
     return total, out
 
 
+def layer_norm(x: Tensor, w: Tensor, b: Tensor, eps: float, threads: int = 1) -> Tensor:
+    """Over the last axis."""
+    x, w, b = _plain(x), _plain(w), _plain(b)
+    out = torch.empty_like(x)
+    n = x.shape[-1]
+    library().grus_layer_norm(
+        x.data_ptr(), w.data_ptr(), b.data_ptr(), eps, x.numel() // n, n, out.data_ptr(), threads
+    )
+    return out
+
+
 def swiglu(x: Tensor, threads: int = 1) -> Tensor:
     """`silu(gate) * up` of `[..., gate | up]`."""
     x, n = _plain(x), x.shape[-1] // 2
@@ -66,6 +79,31 @@ def attends(k: Tensor, v: Tensor) -> bool:
         and k.stride(-1) == v.stride(-1) == 1
         and k.shape[-1] % 16 == v.shape[-1] % 16 == 0
     )
+
+
+def attend_recent(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
+    """See `backends.base.Ops.attend_recent`; f32, dimensions of 16 or more."""
+    q, k, v = (x if x.stride()[1:] == (x.shape[2], 1) else x.contiguous() for x in (q, k, v))
+    length, heads, dim = q.shape
+    out = q.new_empty(length, heads, v.shape[2])
+    block = AttendBlock(
+        q.data_ptr(),
+        q.stride(0),
+        k.data_ptr(),
+        v.data_ptr(),
+        k.stride(0),
+        v.stride(0),
+        dim,
+        v.shape[2],
+        length,
+        len(k) - length,
+        window,
+        scale,
+        out.data_ptr(),
+        out.stride(0),
+    )
+    library().grus_attend_recent(ctypes.byref(block), heads, k.shape[1], torch.get_num_threads())
+    return out
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, first: Tensor, end: Tensor, scale: float) -> Tensor:

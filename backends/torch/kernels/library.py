@@ -62,6 +62,21 @@ class Attend(ctypes.Structure):
     ]
 
 
+class AttendBlock(ctypes.Structure):
+    """`grus::AttendBlock` of src/tier.hpp."""
+
+    _fields_ = [
+        ("q", c_void_p),
+        ("q_token", c_int64),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        *((name, c_int64) for name in ("k_token", "v_token", "dim", "v_dim", "queries", "past", "window")),
+        ("scale", c_float),
+        ("out", c_void_p),
+        ("out_token", c_int64),
+    ]
+
+
 class Instruction(ctypes.Structure):
     """`grus::Instruction` of src/step.hpp."""
 
@@ -140,7 +155,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
     ),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
+    "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
+    "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_halves": (c_int32, []),
+    "grus_conv_depthwise": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),
 }

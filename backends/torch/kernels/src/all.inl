@@ -70,6 +70,7 @@ Tier make_tier(const char* name) {
     tier.positions = kPositions;
     tier.panels = kPanels;
     tier.snake = snake_row;
+    tier.depthwise = depthwise_row;
     fill_conv(tier, std::make_integer_sequence<int, kPositions>{});
     fill_rows<ScaleType::F32>(tier, 0);
     fill_rows<ScaleType::F16>(tier, 1);

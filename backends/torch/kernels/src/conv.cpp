@@ -106,6 +106,28 @@ struct Floats {
     }
 };
 
+// Each channel alone, without a snake. Weights are [taps][channels].
+void convolve_depthwise(const Convolution& all, const Tier& tier, int threads) {
+    const int64_t n = all.conv.inputs, taps = all.conv.taps;
+    const std::vector<float> silence(static_cast<size_t>(n), 0.0f);
+    for (const Stream& s : all.streams) {
+        // Position t, counted from the piece's first; those below zero came before.
+        const auto input = [&](int64_t t) {
+            if (t >= 0) return all.piece.x + (s.at + t) * n;
+            return s.before ? s.before + (all.keep + t) * n : silence.data();
+        };
+        parallel(s.length, kFew / (n * taps) + 1, threads, [&](int64_t begin, int64_t end) {
+            std::vector<const float*> rows(static_cast<size_t>(taps));
+            for (int64_t t = begin; t < end; ++t) {
+                for (int64_t tap = 0; tap < taps; ++tap)
+                    rows[static_cast<size_t>(tap)] = input(t - all.keep + tap * all.conv.dilation);
+                tier.depthwise(rows.data(), taps, all.conv.w, all.conv.bias, n, all.piece.y + (s.at + t) * n);
+            }
+        });
+        for (int64_t i = 0; s.after && i < all.keep; ++i) std::copy_n(input(s.length - all.keep + i), n, s.after + i * n);
+    }
+}
+
 }  // namespace
 }  // namespace grus
 
@@ -115,6 +137,11 @@ extern "C" {
 
 // Whether `grus_conv` wants weights in halves here.
 GRUS_API int32_t grus_conv_halves() { return current_tier().unit != nullptr; }
+
+// Each channel alone; `w` is [taps][channels], and neither a snake nor a sum is part of it.
+GRUS_API void grus_conv_depthwise(const Conv* conv, const Piece* piece, int32_t threads) {
+    convolve_depthwise(Convolution{*conv, *piece}, current_tier(), threads);
+}
 
 GRUS_API void grus_conv(const Conv* conv, const Piece* piece, int32_t threads) {
     const Convolution all{*conv, *piece};

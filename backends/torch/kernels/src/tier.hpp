@@ -177,6 +177,8 @@ struct Tier {
     void (*attend_block)(const AttendBlock&, float* scratch);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // One position of each channel's own kernel: out = b + the sum over taps of rows[tap] * w[tap], w [taps][n].
+    void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.
     void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
