@@ -96,8 +96,13 @@ class TextOps:
         eps: float = 1e-6,
         norm_after_rope: bool = False,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
         turned = heads + kv_heads
+        if x.dtype == torch.float32 and self._small(x) and q_norm is None and k_norm is None and angles is not None:
+            shape = fused.Heads(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
+            made = fused.heads(x, shape, angles.cos.contiguous(), angles.sin.contiguous())
+            made = made.view(len(x), heads + 2 * kv_heads, dim)
+            return made[:, :heads], made[:, heads:turned], made[:, turned:]
+        every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
         qk = every[:, :turned].float()
         if angles is not None and norm_after_rope:
             qk = _rotate(qk, angles)
@@ -147,7 +152,7 @@ class TextOps:
         return F.silu(x)
 
     def gelu(self, x: Tensor) -> Tensor:
-        return F.gelu(x)
+        return fused.gelu(x) if self._fused and x.dtype == torch.float32 and x.numel() else F.gelu(x)
 
     def gelu_tanh(self, x: Tensor) -> Tensor:
         return F.gelu(x, approximate="tanh")

@@ -162,7 +162,12 @@ class SignalOps:
             torch.cat((part.new_zeros(keep, x.shape[1]) if past is None else past, part))
             for part, past in zip(x.split(list(lengths)), before)
         ]
-        y = torch.cat([self.conv1d(each[None], weight.w, weight.b, dilation=dilation, groups=weight.groups)[0] for each in streams])
+        y = torch.cat(
+            [
+                self.conv1d(each[None], weight.w, weight.b, dilation=dilation, groups=weight.groups)[0]
+                for each in streams
+            ]
+        )
         return y if add is None else y + add, [each[len(each) - keep :] for each in streams]
 
     def batch_norm(self, x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float) -> Tensor:

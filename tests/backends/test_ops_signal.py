@@ -25,14 +25,14 @@ def conv(op: str, name: str, x: tuple[int, ...], w: tuple[int, ...], bias: bool 
 def stream(
     name: str, lengths: tuple[int, ...], w: tuple[int, ...], dilation: int = 1, *, first: int, whole: bool
 ) -> Case:
-    """Streams together, in two pieces, of which the first has `first` positions of each."""
-    total = sum(lengths)
-    inputs = [normal(total, w[1]), normal(*w, seed=1), normal(w[0], seed=2)]
+    """Streams together, in two pieces, of which the first has `first` positions of each. `w [out, 1, kernel]` is depthwise."""
+    total, depthwise = sum(lengths), w[1] == 1
+    inputs = [normal(total, w[0] if depthwise else w[1]), normal(*w, seed=1), normal(w[0], seed=2)]
     if whole:
         inputs += [np.exp(normal(w[1], seed=3)), normal(w[1], seed=4), normal(total, w[0], seed=5)]
 
     def call(ops, x, w, b, rate=None, size=None, add=None):
-        weight, before, made = ops.stream_weight(w, b), [None] * len(lengths), []
+        weight, before, made = ops.stream_weight(w, b, depthwise), [None] * len(lengths), []
         xs, adds = ops.split(x, lengths, 0), None if add is None else ops.split(add, lengths, 0)
         for piece in (slice(0, first), slice(first, None)):
             parts = [each[piece] for each in xs]
@@ -63,6 +63,7 @@ CASES = [
     stream("whole", (9, 12, 3), (20, 16, 7), first=2, whole=True),
     stream("dilated", (40,), (3, 6, 7), dilation=3, first=30, whole=True),
     stream("kernel-1", (5, 2), (4, 3, 1), first=1, whole=True),
+    stream("depthwise", (9, 12), (20, 1, 7), first=2, whole=False),
     stream("empty-piece", (5,), (4, 3, 2), first=0, whole=False),
     Case(
         "stream_weight",

@@ -92,12 +92,14 @@ class DepthwiseWeight:
         lengths: Sequence[int],
         before: Sequence[Tensor | None],
         dilation: int,
-        snake: None,
-        add: None,
+        snake: tuple[Tensor, Tensor] | None,
+        add: Tensor | None,
     ) -> tuple[Tensor, list[Tensor]]:
+        if snake is not None or add is not None:
+            raise ValueError("a depthwise convolution has neither a snake nor a sum")
         n = self.channels
         made = Conv(self.w.data_ptr(), None, self.bias.data_ptr(), n, n, self.taps, dilation)
-        return _convolve(self.library.grus_conv_depthwise, made, x, lengths, before, snake, add)
+        return _convolve(self.library.grus_conv_depthwise, made, x, lengths, before, None, None)
 
 
 def _convolve(

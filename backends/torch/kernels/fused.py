@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from backends.torch.kernels.formats import Scale
-from backends.torch.kernels.library import Attend, AttendBlock, library
+from backends.torch.kernels.library import Attend, AttendBlock, Heads, library
 
 _TYPES = {torch.float32: Scale.F32, torch.float16: Scale.F16, torch.bfloat16: Scale.BF16}
 
@@ -57,9 +57,14 @@ def layer_norm(x: Tensor, w: Tensor, b: Tensor, eps: float, threads: int = 1) ->
     x, w, b = _plain(x), _plain(w), _plain(b)
     out = torch.empty_like(x)
     n = x.shape[-1]
-    library().grus_layer_norm(
-        x.data_ptr(), w.data_ptr(), b.data_ptr(), eps, x.numel() // n, n, out.data_ptr(), threads
-    )
+    library().grus_layer_norm(x.data_ptr(), w.data_ptr(), b.data_ptr(), eps, x.numel() // n, n, out.data_ptr(), threads)
+    return out
+
+
+def gelu(x: Tensor) -> Tensor:
+    x = _plain(x)
+    out = torch.empty_like(x)
+    library().grus_gelu(x.data_ptr(), x.numel(), out.data_ptr(), torch.get_num_threads())
     return out
 
 
@@ -68,6 +73,16 @@ def swiglu(x: Tensor, threads: int = 1) -> Tensor:
     x, n = _plain(x), x.shape[-1] // 2
     out = x.new_empty(*x.shape[:-1], n)
     library().grus_swiglu(x.data_ptr(), x.numel() // (2 * n), n, out.data_ptr(), threads)
+    return out
+
+
+def heads(x: Tensor, shape: Heads, cos: Tensor | None, sin: Tensor | None) -> Tensor:
+    """`x [T, (H + 2K) * dim]` with the heads of queries and keys normalized and turned as `shape` says; `cos`, `sin`
+    `[T, 1, turned]`."""
+    x = _plain(x)
+    out = torch.empty_like(x)
+    turns = (None, None) if cos is None or sin is None else (cos.data_ptr(), sin.data_ptr())
+    library().grus_heads(ctypes.byref(shape), x.data_ptr(), len(x), *turns, out.data_ptr(), torch.get_num_threads())
     return out
 
 

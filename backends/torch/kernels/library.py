@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_float, c_int32, c_int64, c_void_p
 from functools import cache
 
 from backends.base import BackendMissing
@@ -59,6 +59,19 @@ class Attend(ctypes.Structure):
         *((name, c_int64) for name in ("sequences", "heads", "kv_heads", "dim", "v_dim")),
         ("scale", c_float),
         ("out", c_void_p),
+    ]
+
+
+class Heads(ctypes.Structure):
+    """`grus::Heads` of src/tier.hpp."""
+
+    _fields_ = [
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim")),
+        *((name, c_void_p) for name in ("q_norm", "k_norm")),
+        ("eps", c_float),
+        ("turned", c_int64),
+        ("pairs", c_bool),
+        ("norm_after_rope", c_bool),
     ]
 
 
@@ -146,6 +159,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         None,
         [c_void_p, c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32],
     ),
+    "grus_gelu": (None, [c_void_p, c_int64, c_void_p, c_int32]),
     "grus_swiglu": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
@@ -155,6 +169,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
     ),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
+    "grus_heads": (None, [POINTER(Heads), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
     "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
     "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_halves": (c_int32, []),

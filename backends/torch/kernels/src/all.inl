@@ -43,6 +43,7 @@ Tier make_tier(const char* name) {
     tier.quantize = quantize_rows;
     tier.rms_norm = rms_norm_row;
     tier.layer_norm = layer_norm_row;
+    tier.gelu = gelu_row;
     tier.swiglu = swiglu_row;
     tier.peak = peak_of;
     tier.mass = mass_of;

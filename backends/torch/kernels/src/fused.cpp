@@ -36,6 +36,24 @@ GRUS_API void grus_layer_norm(const float* x, const float* w, const float* b, fl
     });
 }
 
+// Queries, keys and values of each row, one head behind the other, into rows of the same: queries and keys normalized and turned.
+GRUS_API void grus_heads(const Heads* h, const float* x, int64_t rows, const float* cos, const float* sin, float* out,
+                         int32_t threads) {
+    const Tier& tier = current_tier();
+    const int64_t n = (h->heads + 2 * h->kv_heads) * h->dim;
+    parallel(rows, 1, worth(rows * n, threads), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+            std::copy_n(x + r * n, n, out + r * n);
+            tier.heads(*h, out + r * n, h->turned ? cos + r * h->turned : nullptr, h->turned ? sin + r * h->turned : nullptr);
+        }
+    });
+}
+
+GRUS_API void grus_gelu(const float* x, int64_t n, float* out, int32_t threads) {
+    const Tier& tier = current_tier();
+    parallel(n, kFew / 16, worth(n, threads), [&](int64_t begin, int64_t end) { tier.gelu(x + begin, end - begin, out + begin); });
+}
+
 // Rows of 2n (gate, then up) to rows of n.
 GRUS_API void grus_swiglu(const float* x, int64_t rows, int64_t n, float* out, int32_t threads) {
     const Tier& tier = current_tier();

@@ -170,6 +170,7 @@ struct Tier {
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
     // out = (x - mean) / deviation * w + b, for one row; b may be null.
     void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
+    void (*gelu)(const float* x, int64_t n, float* out);
     // out = silu(gates) * up, for one row.
     void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
