@@ -1,8 +1,9 @@
 """From a text to sound: a talker's request, its frames, and the codec, which makes sound of them chunk by chunk.
 
 The first chunk is short, so that sound begins soon; talker and codec take turns on the engine's thread, and the codec
-carries its past from chunk to chunk. Voices whose chunks wait at the same time have them made in one go. A voice that runs away is started again with another seed where nothing of it
-has been heard, and else ends with an error. One call speaks one passage; splitting long texts is done elsewhere.
+carries its past from chunk to chunk. Voices whose chunks wait at the same time have them made in one go. A voice that
+runs away is started again with another seed where nothing of it has been heard, and else ends with an error. One call
+speaks one passage; splitting long texts is done elsewhere.
 """
 
 from __future__ import annotations

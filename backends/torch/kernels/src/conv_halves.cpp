@@ -70,7 +70,7 @@ struct Halves {
         const int64_t share = up(all.positions() / (8 * threads) + 1, 2 * kRows);
         const std::vector<Span> spans = all.spans(std::min(share, kLongest));
         parallel(static_cast<int64_t>(spans.size()), 1, threads, [&](int64_t begin, int64_t end) {
-            unit.begin(64);
+            unit.begin(64, kRows);
             for (int64_t i = begin; i < end; ++i) {
                 const Span& span = spans[static_cast<size_t>(i)];
                 const int64_t first = span.at - span.stream->at;
@@ -93,7 +93,7 @@ struct Halves {
         const std::vector<Span> spans = all.spans(share);
         const int64_t many = static_cast<int64_t>(spans.size());
         parallel(groups * many, 1, threads, [&](int64_t begin, int64_t end) {
-            unit.begin(64);
+            unit.begin(64, kRows);
             for (int64_t i = begin; i < end; ++i) {
                 const Span& span = spans[static_cast<size_t>(i % many)];
                 compute(x + span.row * row, i / many, span);
