@@ -10,6 +10,7 @@
 
 #include "../../../backends/torch/kernels/src/conv.hpp"
 #include "../../../backends/torch/kernels/src/cpu.hpp"
+#include "../../../backends/torch/kernels/src/halves.hpp"
 #include "../../../backends/torch/kernels/src/matrix.hpp"
 #include "../../../backends/torch/kernels/src/sources.hpp"
 #include "../../../backends/torch/kernels/src/step.hpp"
