@@ -52,6 +52,7 @@ Tier make_tier(const char* name) {
     tier.quantize = quantize_rows;
     tier.rms_norm = rms_norm_row;
     tier.layer_norm = layer_norm_row;
+    tier.gelu = gelu_row;
     tier.swiglu = swiglu_row;
     tier.peak = peak_of;
     tier.mass = mass_of;
@@ -79,6 +80,7 @@ Tier make_tier(const char* name) {
     tier.positions = kPositions;
     tier.panels = kPanels;
     tier.snake = snake_row;
+    tier.depthwise = depthwise_row;
     fill_conv(tier, std::make_integer_sequence<int, kPositions>{});
     fill_rows<ScaleType::F32>(tier, 0);
     fill_rows<ScaleType::F16>(tier, 1);

@@ -4,11 +4,7 @@
 // follows is what the vector kernels do, bit for bit. bf16 rows are read as they lie; activations are laid out for them.
 #include "tier.hpp"
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(GRUS_NO_AMX)
-#if __has_include(<amxtileintrin.h>)
-#define GRUS_AMX
-#endif
-#endif
+#include "amx.hpp"
 
 #if defined(GRUS_AMX)
 #include <immintrin.h>
@@ -20,7 +16,7 @@
 #include "halves.hpp"
 #include "target.hpp"
 
-TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16")
+TARGET_BEGIN(GRUS_AMX_TARGET)
 namespace grus {
 namespace {
 
@@ -263,6 +259,7 @@ MatrixUnit make_unit() {
     unit.end = end;
     unit.arrange = arrange;
     unit.rows = rows;
+    unit.conv = amx_conv();
     fill<Code::S8>(unit);
     fill<Code::U6>(unit);
     fill<Code::U5>(unit);

@@ -76,6 +76,29 @@ struct UnitRows {
     float* out;      // [tokens][16]
 };
 
+// A convolution of f32, whose numbers are the sums of two bf16 each: a high half and what it leaves, the low half.
+struct UnitRow {  // one position's inputs, and the snake they go through (null: none)
+    const float *x, *rate, *size;
+    int64_t inputs;
+};
+
+struct UnitConv {  // one or two panels of sixteen outputs times any number of positions
+    const uint16_t* x;            // what the first position's first tap reads
+    int64_t row, low, tap;        // from a position to the next, from high halves to low ones, from a tap to the next
+    int64_t blocks, taps;         // 32 inputs a block
+    const uint16_t* w;            // [blocks][taps][high, low][panels][16 pairs of inputs][16][2]
+    int64_t panels, positions;
+    const float *bias, *add;      // [outputs], and [positions, outputs] or null
+    float* y;                     // [positions, outputs]
+    int64_t column, outputs;      // the first output of these panels, and all
+};
+
+struct UnitConvKernels {
+    void (*snake)(const UnitRow&, float* to);
+    void (*split)(const UnitRow&, int64_t low, uint16_t* to);  // `low` a multiple of 32; zeros where there are no inputs
+    void (*convolve)(const UnitConv&);
+};
+
 struct MatrixUnit {
     void (*begin)(int bytes, int tokens);  // on the thread that will compute: how many bytes of a row an instruction takes
     void (*end)();
@@ -85,6 +108,7 @@ struct MatrixUnit {
     void (*few[2][2])(const UnitTile&);          // of bytes as they are stored: [scales as stored][4 or 8 tokens]
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
+    const UnitConvKernels* conv;
 };
 
 // Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
@@ -157,6 +181,7 @@ struct Tier {
     void (*rms_norm)(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out);
     // out = (x - mean) / deviation * w + b, for one row; b may be null.
     void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
+    void (*gelu)(const float* x, int64_t n, float* out);
     // out = silu(gates) * up, for one row.
     void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
@@ -164,6 +189,8 @@ struct Tier {
     void (*attend_block)(const AttendBlock&, float* scratch);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // One position of each channel's own kernel: out = b + the sum over taps of rows[tap] * w[tap], w [taps][n].
+    void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.
     void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
@@ -172,6 +199,7 @@ struct Tier {
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
 const MatrixUnit* amx_unit();
+const UnitConvKernels* amx_conv();
 
 const Tier* scalar_tier();
 const Tier* avx2_tier();     // null where this build has no such tier
