@@ -19,7 +19,6 @@ from engine.pipelines.speaking.mouth import Mouth
 from engine.pipelines.speaking.saved import Voices
 from engine.pipelines.speaking.speakers import speaker
 from engine.pipelines.speaking.story import Wishes
-from engine.pipelines.speaking.voice import Manner
 from engine.pipelines.talking import Message, Talk, TalkEvent
 from engine.settings import Settings
 from engine.starter import GUIDE
@@ -49,16 +48,11 @@ class Talker:
             self.engine.load(model)
             self._loaded = cast(LoadedModel, loaded[model])
             self._voice = speaker(self.engine, voice_model)
-            self._manner = self._manner_of(voice, language, instructions, voices or Voices())
+            self._manner = (voices or Voices()).manner(voice, self._voice.presets, language, instructions)
             self._voice.check(self._manner)
         except BaseException:
             self.engine.close()
             raise
-
-    def _manner_of(self, voice: str | None, language: str, instructions: str | None, shelf: Voices) -> Manner:
-        if voice is not None and voice not in self._voice.presets and shelf.has(voice):
-            return Manner(clone=shelf.load(voice), instructions=instructions, language=language)
-        return Manner(preset=voice, instructions=instructions, language=language)
 
     @property
     def rate(self) -> int:

@@ -71,6 +71,8 @@ class Answering:
 
     def _voice(self, sentence: str) -> None:
         self._tell(Reply(sentence))
+        if self.stopped:
+            return
         chunks = self._speak(sentence)
         try:
             for chunk in chunks:
