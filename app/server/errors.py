@@ -103,6 +103,8 @@ def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
         return ApiError(400, "The body is not valid JSON.", code="invalid_json")
     if kind == "extra_forbidden":
         return unsupported(param or "", f"There is no parameter {param!r} here, or it is not supported.")
+    if kind == "none_required":
+        return unsupported(param or "", f"{param} is not supported here. Leave it out, or send null.")
     if param is None and kind == "value_error":
         said = message.removeprefix("Value error, ")
         return bad_request(f"{said[:1].upper()}{said[1:]}.")

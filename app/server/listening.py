@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import h11
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
@@ -93,6 +94,9 @@ def _protocol(seconds: float) -> type[H11Protocol]:
             super().connection_lost(exc)
 
         def handle_websocket_upgrade(self, event: h11.Request) -> None:
+            if event.method != b"GET":
+                self.send_400_response("A websocket begins with GET.")
+                return
             self._head_timer.cancel()  # from here on the connection is another protocol's
             super().handle_websocket_upgrade(event)
 
@@ -109,6 +113,17 @@ class _Socket(WebSocketsSansIOProtocol):
     async def run_asgi(self) -> None:
         await super().run_asgi()
         self.loop.call_later(_LINGERS, self.transport.abort)
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True  # with a refusal, which is no fault of the application
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:  # what came was not even a question
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            self.transport.close()
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()

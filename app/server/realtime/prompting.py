@@ -13,6 +13,7 @@ from app.server.errors import ApiError
 from app.server.realtime.conversation import Item, messages
 from app.server.realtime.protocol import SessionFields
 from app.server.responses.serving import template_tools, tool_choice
+from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.types import SamplingParams
 
@@ -23,17 +24,19 @@ async def prompted(
     server: Server, items: Sequence[Item], fields: SessionFields, model: LoadedModel, id: str
 ) -> Prepared:
     """`id`: of the request. Where the conversation is too long, its oldest turns are left out, or it is an error."""
-    longest = server.service.engine_settings().get("max_seq_len") or model.context
-    context = min(model.context, longest)
     wanted = fields.max_output_tokens
+    context = min(model.context, server.service.engine_settings().get("max_seq_len") or model.context)
     room = min(context // 4, _ROOM if wanted == "inf" else int(wanted))
     kept = list(items)
     while True:
-        prepared = await _prepared(server, kept, fields, model)
-        over = len(prepared.request.prompt_ids) + room - context
-        shorter = _without_oldest(kept, over) if over > 0 and fields.truncation == "auto" else kept
-        if len(shorter) == len(kept):
-            return replace(prepared, request=replace(prepared.request, id=id))
+        shorter = _without_oldest(kept) if fields.truncation == "auto" else kept
+        try:
+            prepared = await _prepared(server, kept, fields, model)
+            if len(prepared.request.prompt_ids) + room <= context or len(shorter) == len(kept):
+                return replace(prepared, request=replace(prepared.request, id=id))
+        except ContextOverflow:
+            if len(shorter) == len(kept):
+                raise
         kept = shorter
 
 
@@ -76,13 +79,13 @@ def _thinks_on_demand(model: LoadedModel, tools: bool) -> bool:
     return bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
 
 
-def _without_oldest(items: list[Item], over: int) -> list[Item]:
-    """Without as many turns as are likely to make up for so many tokens, one at least; the last question stays."""
+def _without_oldest(items: list[Item]) -> list[Item]:
+    """Without an eighth of what was said, in whole turns from the first question on; what the system says stays, and so
+    does the last question."""
     starts = [at for at, item in enumerate(items) if item.shape.get("role") == "user"]
-    system = [item for item in items if item.shape.get("role") == "system"]
-    gone = 0
+    much, gone = sum(item.size for item in items) / 8, 0
     for begin, end in itertools.pairwise(starts):
-        gone += sum(item.size for item in items[begin:end] if item.shape.get("role") != "system")
-        if gone >= over:
-            return [*(item for item in system if item in items[:end]), *items[end:]]
-    return items if len(starts) < 2 else [*(i for i in system if i in items[: starts[-1]]), *items[starts[-1] :]]
+        gone += sum(item.size for item in items[begin:end])
+        if gone >= much or end == starts[-1]:
+            return [item for at, item in enumerate(items) if at >= end or item.shape.get("role") == "system"]
+    return items
