@@ -1,4 +1,5 @@
 """A socket and a uvicorn that serves an application on it, until told to stop: from a signal, or from another thread.
+Requests and websockets come through the same door, each with its own protocol.
 
 The command line, the desktop app and the tests all start a server this way.
 """

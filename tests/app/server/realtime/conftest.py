@@ -38,7 +38,7 @@ class Prompted(Engine):
 
 
 @pytest.fixture(scope="package")
-def _talking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("talking")
     text = str(save("qwen3", folder / "text", max_position_embeddings=2048))
     named = {
@@ -53,8 +53,8 @@ def _talking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 
 @pytest.fixture
-def talking(_talking: Live) -> Live:
-    script = _talking.engine.script
+def talking(served: Live) -> Live:
+    script = served.engine.script
     script.reply, script.script, script.pause = "Good morning. How are you?", None, 0.0
     script.requests.clear()
-    return _talking
+    return served
