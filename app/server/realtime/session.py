@@ -46,6 +46,7 @@ class RealtimeSession:
         self.buffer = InputBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
         self.conversation = Conversation(settings.max_prompt)
         self.response: Response | None = None  # that is being made
+        self._free = asyncio.Event()  # none is
         self.speech: str | None = None  # the item that what is being said will be
         self._turns = 0  # how often somebody began to speak
         self._hearing: set[asyncio.Task[None]] = set()
@@ -59,6 +60,7 @@ class RealtimeSession:
         self._leash.cut()
         if self.response is not None:
             self.response.halt()
+            self.over(self.response)
         tasks = self._hearing | self._tasks
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=_PATIENCE)
@@ -124,6 +126,8 @@ class RealtimeSession:
         """`turn`: which is answered then, unless somebody has begun to speak again, who goes on with the question."""
         try:
             await self._write(item, samples, known)
+            while self.response is not None and self.response.outside:  # which no question has to give way to
+                await self._free.wait()
             async with self.lock:
                 latest = turn == self._turns or (turn is not None and not self._interrupts)
                 if latest and item.text and item in self.conversation.items:
@@ -190,12 +194,14 @@ class RealtimeSession:
                 code="conversation_already_has_active_response",
             )
         self.response = response
+        self._free.clear()
         await response.begin()
         self._spawn(response.run(), self._tasks)
 
     def over(self, response: Response) -> None:
         if self.response is response:
             self.response = None
+            self._free.set()
 
 
 def _texts(listener: Listener, samples: np.ndarray, known: bool) -> Iterator[str]:

@@ -29,7 +29,7 @@ def caller(talking: Live) -> Iterator[Caller]:
 
 
 def prompt(live: Live, at: int = -1) -> str:
-    return str(live.service.loaded["text"].tokenizer.decode(live.engine.script.requests[at].prompt_ids))
+    return str(live.service.loaded["scripted"].tokenizer.decode(live.engine.script.requests[at].prompt_ids))
 
 
 def quiet(live: Live) -> None:
@@ -137,7 +137,7 @@ def test_whoever_commits_asks_when_they_like(caller: Caller, talking: Live) -> N
     )
     (heard,) = of(events, "conversation.item.input_audio_transcription.completed")
     assert heard["item_id"] == committed["item_id"]
-    assert talking.service.loaded["text"].tokenizer.encode(heard["transcript"], add_special=False)
+    assert talking.service.loaded["scripted"].tokenizer.encode(heard["transcript"], add_special=False)
     assert "user" in prompt(talking)
     assert caller.error("input_audio_buffer.commit")["code"] == "input_audio_buffer_commit_empty"
     caller.speak(QUESTION)
@@ -258,6 +258,22 @@ def test_a_voice_that_may_not_be_interrupted(caller: Caller, talking: Live) -> N
     assert caller.until("response.done")[-1]["response"]["status"] == "completed"
 
 
+def test_a_question_waits_for_what_is_no_part_of_the_conversation(caller: Caller, talking: Live) -> None:
+    talking.engine.script.reply, talking.engine.script.pause = "A note that takes its time. " * 2, 0.03
+    caller.send(
+        "response.create", response={"conversation": "none", "instructions": "Note.", "output_modalities": ["text"]}
+    )
+    caller.until("response.output_text.delta")
+    caller.speak(QUESTION)
+    note = caller.until("response.done")[-1]["response"]
+    assert (note["status"], note["conversation_id"]) == ("completed", None)
+    talking.engine.script.pause = 0.0
+    answer = caller.until("response.done")[-1]["response"]
+    assert answer["status"] == "completed"
+    assert answer["conversation_id"]
+    assert "A note" not in prompt(talking)
+
+
 def test_who_goes_on_speaking_goes_on_with_the_question(caller: Caller) -> None:
     """Two stretches of speech close together get one answer."""
     caller.speak(np.concatenate([QUESTION, QUESTION]), piece=1 << 20)
@@ -319,7 +335,7 @@ def test_what_was_not_played_is_truncated(caller: Caller, talking: Live) -> None
 
 def test_conversations_side_by_side_do_not_meet(talking: Live) -> None:
     talking.engine.script.script = lambda request: (
-        "I hear one." if "first" in talking.service.loaded["text"].tokenizer.decode(request.prompt_ids) else "And two."
+        "I hear one." if "first" in talking.service.loaded["scripted"].tokenizer.decode(request.prompt_ids) else "And two."
     )
 
     def converse(words: str) -> tuple[str, bytes]:
