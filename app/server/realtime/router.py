@@ -25,10 +25,9 @@ log = logging.getLogger("grus.server")
 router = APIRouter(tags=["Voices"])
 
 _SUBPROTOCOL = "realtime"
-_REFUSED, _FAULT = (
-    1008,
-    1011,
-)  # the client's doing, and ours; 1012 is the server's stop, 1009 a message that is too large
+# beside 1009, a message that is too large, and 1012, the server stops
+_REFUSED = 1008  # what was asked for cannot be
+_FAULT = 1011
 
 
 @router.get("/v1/realtime", status_code=426, responses=errors(426))
