@@ -205,6 +205,11 @@ def library() -> ctypes.CDLL:
     return found
 
 
+def has_matrix_unit() -> bool:
+    """Whether the tier in use multiplies many tokens on a unit of its own."""
+    return tier() == "amx"
+
+
 def tier() -> str:
     """The instruction set in use, or `off`."""
     found, _ = _load()

@@ -4,11 +4,7 @@
 // follows is what the vector kernels do, bit for bit. bf16 rows are read as they lie; activations are laid out for them.
 #include "tier.hpp"
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(GRUS_NO_AMX)
-#if __has_include(<amxtileintrin.h>)
-#define GRUS_AMX
-#endif
-#endif
+#include "amx.hpp"
 
 #if defined(GRUS_AMX)
 #include <immintrin.h>
@@ -20,12 +16,13 @@
 #include "halves.hpp"
 #include "target.hpp"
 
-TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16")
+TARGET_BEGIN(GRUS_AMX_TARGET)
 namespace grus {
 namespace {
 
 #include "lanes512.inl"
 #include "codes.inl"
+#include "square.inl"
 
 constexpr int kLanes = kUnitTokens;
 static_assert(kLanes == kRows);
@@ -137,32 +134,6 @@ void multiply(const UnitTile& in) {
     Product<Signed, Halves, Minima>{in}.run();
 }
 
-// Sixteen rows of sixteen words become columns.
-INLINE void turn_square(__m512i (&v)[16]) {
-    __m512i a[16], b[16];
-    unrolled<8>([&](auto i) INLINE_LAMBDA {
-        constexpr int n = 2 * decltype(i)::value;
-        a[n] = _mm512_unpacklo_epi32(v[n], v[n + 1]);
-        a[n + 1] = _mm512_unpackhi_epi32(v[n], v[n + 1]);
-    });
-    unrolled<4>([&](auto i) INLINE_LAMBDA {
-        constexpr int n = 4 * decltype(i)::value;
-        b[n] = _mm512_unpacklo_epi64(a[n], a[n + 2]);
-        b[n + 1] = _mm512_unpackhi_epi64(a[n], a[n + 2]);
-        b[n + 2] = _mm512_unpacklo_epi64(a[n + 1], a[n + 3]);
-        b[n + 3] = _mm512_unpackhi_epi64(a[n + 1], a[n + 3]);
-    });
-    unrolled<4>([&](auto i) INLINE_LAMBDA {  // b[4 * g + i]: words i, 4 + i, 8 + i and 12 + i of rows 4 * g ... 4 * g + 3
-        constexpr int n = decltype(i)::value;
-        const __m512i even = _mm512_shuffle_i32x4(b[n], b[4 + n], 0x88), odd = _mm512_shuffle_i32x4(b[n], b[4 + n], 0xdd);
-        const __m512i even2 = _mm512_shuffle_i32x4(b[8 + n], b[12 + n], 0x88), odd2 = _mm512_shuffle_i32x4(b[8 + n], b[12 + n], 0xdd);
-        v[n] = _mm512_shuffle_i32x4(even, even2, 0x88);
-        v[8 + n] = _mm512_shuffle_i32x4(even, even2, 0xdd);
-        v[4 + n] = _mm512_shuffle_i32x4(odd, odd2, 0x88);
-        v[12 + n] = _mm512_shuffle_i32x4(odd, odd2, 0xdd);
-    });
-}
-
 void arrange(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to) {
     for (int64_t c = 0; c < columns; c += kBlock, to += kBlock * kLanes) {
         const int64_t left = columns - c < kBlock ? columns - c : kBlock;
@@ -251,6 +222,7 @@ MatrixUnit make_unit() {
     unit.end = end;
     unit.arrange = arrange;
     unit.rows = rows;
+    unit.thirds = amx_thirds();
     fill<Code::S8>(unit);
     fill<Code::U6>(unit);
     fill<Code::U5>(unit);

@@ -8,6 +8,7 @@
 #include "pool.hpp"
 #include "scratch.hpp"
 #include "target.hpp"
+#include "thirds.hpp"
 
 namespace grus {
 namespace {
@@ -296,6 +297,7 @@ Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x
 }  // namespace
 
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
+    if (by_thirds(current_tier(), m, tokens)) return multiply_by_thirds(current_tier(), m, x, tokens, x_stride, y, y_stride, threads);
     Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }

@@ -69,6 +69,33 @@ struct UnitRows {
     float* out;      // [tokens][16]
 };
 
+// f32 by a unit that multiplies bf16. A number is the sum of three of these, to its last bit: a high, a middle and a low third.
+// A product is the sum of six of theirs; what is left out is below 2^-23 of it, so a sum is as exact as one of f32 products.
+// Thirds of 32 columns of sixteen rows lie together, [3][16][32]; those of weights with the columns in pairs, [3][16][16 rows][2].
+constexpr int64_t kThird = 16 * kBlock, kThirds = 3 * kThird;
+
+struct UnitFloats {  // sixteen rows of f32, of which `rows` exist
+    const float* from;
+    int64_t stride, rows, columns;
+};
+
+struct UnitThirds {  // one or two times sixteen tokens with one or two panels of sixteen outputs
+    const uint16_t *x, *w;
+    int64_t x_tile, w_panel;  // from sixteen tokens to the next, from a panel to the next
+    int64_t tiles, panels;
+    int64_t blocks;           // of columns
+    const float* bias;        // of these outputs
+    bool first;               // begin with the bias, else with what `y` holds
+    float* y;                 // room for whole tiles and panels
+    int64_t y_stride;
+};
+
+struct UnitThirdsKernels {
+    void (*split)(const UnitFloats&, uint16_t* to);  // tokens, [columns / 32, rounded up] times thirds; zeros where there is nothing
+    void (*turn)(const UnitFloats&, uint16_t* to);   // weights
+    void (*multiply)(const UnitThirds&);
+};
+
 struct MatrixUnit {
     void (*begin)(int bytes);  // on the thread that will compute: how many bytes of a row an instruction takes
     void (*end)();
@@ -77,6 +104,7 @@ struct MatrixUnit {
     void (*multiply[2][2][2])(const UnitTile&);  // [signed][halves - 1][minima]
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
+    const UnitThirdsKernels* thirds;
 };
 
 // Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
@@ -161,6 +189,7 @@ struct Tier {
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
 const MatrixUnit* amx_unit();
+const UnitThirdsKernels* amx_thirds();
 
 const Tier* scalar_tier();
 const Tier* avx2_tier();     // null where this build has no such tier
