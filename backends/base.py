@@ -15,7 +15,7 @@ ever travel back to the backend that made them. None of the three files imports 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -287,6 +287,20 @@ class Brief(Protocol):
         the hidden states, which are good until the next call."""
 
 
+class Among(Protocol):
+    """What a layer of a `Whole` asks for: attention of tokens with those of their own sequence."""
+
+    def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
+        """`[T, H, D]` each -> `[T, H, D]`. With a window a token sees so many up to itself (at least one), and so many behind."""
+
+
+class Whole(Protocol):
+    """Layers over sequences that are there from end to end: an encoder. Nothing is remembered. Made by `Backend.whole`."""
+
+    def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
+        """`x [sum(lens), D]`, sequence behind sequence, through all layers; pauses between them, so that others may go on."""
+
+
 class Model(Protocol):
     """An architecture: built from a checkpoint view, holding backend arrays, knowing no scheduler and no backend."""
 
@@ -362,6 +376,9 @@ class Backend(Protocol):
     def runner(self, model: Model, kv: KV) -> Runner: ...
     def brief(self, layers: Callable[[Step], Array], specs: Sequence[KVSpec], longest: int) -> Brief:
         """`specs` are what `layers` remember of at most `longest` tokens."""
+
+    def whole(self, layers: Sequence[Callable[[Array, Any, Among], Array]], rope: Rope | None) -> Whole:
+        """A layer is given what the last one made, the angles of `rope` (None without one), and how to attend."""
 
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:

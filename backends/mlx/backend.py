@@ -6,12 +6,14 @@ import platform
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import psutil
 
 from backends.base import (
     KV,
+    Among,
     BackendMissing,
     Brief,
     DeviceMemory,
@@ -21,8 +23,10 @@ from backends.base import (
     MemorySpec,
     Model,
     Raw,
+    Rope,
     Step,
     Weight,
+    Whole,
 )
 from backends.brief import PlainBrief
 from backends.mlx.kv import MlxKV
@@ -31,6 +35,7 @@ from backends.mlx.load import from_raw
 from backends.mlx.ops import DTYPES, TextOps
 from backends.mlx.runner import MlxRunner
 from backends.mlx.signal import SignalOps
+from backends.whole import PlainWhole
 
 
 class Ops(TextOps, SignalOps):
@@ -77,6 +82,9 @@ class MlxBackend:
 
     def brief(self, layers: Callable[[Step], mx.array], specs: Sequence[KVSpec], longest: int) -> Brief:
         return PlainBrief(self.ops, layers)
+
+    def whole(self, layers: Sequence[Callable[[mx.array, Any, Among], mx.array]], rope: Rope | None) -> Whole:
+        return PlainWhole(self.ops, layers, rope)
 
     def memory(self) -> DeviceMemory:
         if self.device == "cpu":

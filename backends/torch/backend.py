@@ -6,6 +6,7 @@ import gc
 import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from backends.base import (
     KV,
+    Among,
     BackendMissing,
     Brief,
     DeviceMemory,
@@ -23,8 +25,10 @@ from backends.base import (
     MemorySpec,
     Model,
     Raw,
+    Rope,
     Step,
     Weight,
+    Whole,
 )
 from backends.torch.brief import TorchBrief
 from backends.torch.kernels import library
@@ -36,6 +40,7 @@ from backends.torch.recorded import RecordedOps
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
 from backends.torch.triton import blocks as triton
+from backends.torch.whole import TorchWhole
 
 
 class Ops(RecordedOps, SignalOps):
@@ -79,6 +84,9 @@ class TorchBackend:
 
     def brief(self, layers: Callable[[Step], Tensor], specs: Sequence[KVSpec], longest: int) -> Brief:
         return TorchBrief(self.ops, layers, specs, longest)
+
+    def whole(self, layers: Sequence[Callable[[Tensor, Any, Among], Tensor]], rope: Rope | None) -> Whole:
+        return TorchWhole(self.ops, layers, rope)
 
     def memory(self) -> DeviceMemory:
         if self._place.type == "cuda":

@@ -70,7 +70,7 @@ class Instruction(ctypes.Structure):
             (name, c_int32)
             for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")
         ),
-        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "at")),
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "ahead", "at")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),

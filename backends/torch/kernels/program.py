@@ -7,7 +7,7 @@ Knows registers and instructions, not models: `recorded.py` writes programs by w
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -26,7 +26,7 @@ KEPT = 1 << 18  # numbers of all registers together that are kept from step to s
 class Do(IntEnum):
     """`grus::Do`."""
 
-    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD, LAYER_NORM, CROSS = range(10)
+    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD, LAYER_NORM, CROSS, GELU, AMONG = range(12)
 
 
 @dataclass
@@ -55,15 +55,31 @@ class Program:
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
         """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
         turn. The result is overwritten by the next run."""
+        parts = self.run_in_parts(x, spans, memory, angles, (), self._room(x.shape[0]))
+        return next(made for made in parts if made is not None)
+
+    def run_in_parts(
+        self,
+        x: Tensor,
+        spans: np.ndarray,
+        memory: np.ndarray,
+        angles: Sequence[Tensor],
+        cuts: Sequence[int],
+        registers: Tensor | None = None,
+    ) -> Generator[Tensor | None, None, None]:
+        """The same, with a None before each instruction in `cuts`, and the result at the end. It may be overwritten only if
+        `registers` say so; without them it has memory of its own."""
         tokens = x.shape[0]
-        registers = self._room(tokens)
+        if registers is None:
+            registers = arena.zeros(4 * tokens * sum(self.widths)).view(torch.float32)
         base = registers.data_ptr()
         addresses = (base + 4 * tokens * self._offsets).astype(np.int64)
-        self._view(registers, self.input, tokens).copy_(x)
+        # not by torch, whose threads would spin beside the kernels' own
+        ctypes.memmove(self._view(registers, self.input, tokens).data_ptr(), x.data_ptr(), 4 * x.numel())
         turns = np.array([a.data_ptr() for a in angles], np.int64)
         step = Step(
-            ctypes.addressof(self._code),
-            len(self._code),
+            0,
+            0,
             tokens,
             addresses.ctypes.data,
             self._widths.ctypes.data,
@@ -72,8 +88,14 @@ class Program:
             memory.ctypes.data,
             turns.ctypes.data,
         )
-        self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
-        return self._view(registers, self.output, tokens)
+        ends = [*cuts, len(self._code)]
+        for begin, end in zip([0, *cuts], ends):
+            step.code = ctypes.addressof(self._code) + begin * ctypes.sizeof(Instruction)
+            step.length = end - begin
+            self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
+            if end != ends[-1]:
+                yield None
+        yield self._view(registers, self.output, tokens)
 
     def _room(self, tokens: int) -> Tensor:
         needed = tokens * sum(self.widths)

@@ -21,7 +21,9 @@ from backends.torch.load import STORED, mapped
 
 TYPES = ("F32", "F16", "BF16")
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too
-MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/thirds.hpp)
+MANY = (
+    128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/thirds.hpp)
+)
 
 
 class RowMatrix:

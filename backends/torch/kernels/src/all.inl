@@ -44,6 +44,7 @@ Tier make_tier(const char* name) {
     tier.rms_norm = rms_norm_row;
     tier.layer_norm = layer_norm_row;
     tier.swiglu = swiglu_row;
+    tier.gelu = gelu_row;
     tier.peak = peak_of;
     tier.mass = mass_of;
     tier.attend = attend_head;

@@ -163,7 +163,7 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
         const uint8_t* data = m.data + first * m.row_bytes;
         if (job.expanded) {
-            const Rows given{data, m.row_bytes, rows, m.columns, false, nullptr, nullptr, 0, nullptr};
+            const Rows given{data, m.row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
             const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
             return {&m, bias, {}, {floats, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
@@ -172,7 +172,7 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);
         const bool streamed = tokens <= job.tier.tile;
         for (int64_t at = 0; !streamed && at < rows * m.row_bytes; at += 64) PREFETCH(data + at);  // in order, once
-        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
+        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, streamed ? job.tier.ahead : 0, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
     }
     const uint8_t *data = panel_at(m, job.panel, expert, panel), *codes = data + job.panel.codes;
     if (!m.format.dense()) job.tier.expand(m.format, job.panel, data, room.scales);

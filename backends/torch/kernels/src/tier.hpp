@@ -33,6 +33,7 @@ struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
     const uint8_t* data;
     int64_t row_bytes, rows, columns;
     bool streamed;  // rows come from memory, else from a cache
+    int64_t ahead;  // of a streamed row, see Tile
     const float* x;
     const uint16_t* x16;  // the same rounded to bf16, padded with zeros to whole blocks
     int64_t x_token;      // from one token to the next, in either
@@ -137,6 +138,7 @@ struct AttendBlock {
     int64_t k_token, v_token, dim, v_dim;  // both at least 16
     int64_t queries, past;                 // query i sees tokens .. past + i
     int64_t window;                        // and of these the last `window`; 0: all
+    int64_t ahead, end;                    // and so many behind these, as far as there are: tokens .. end
     float scale;
     float* out;
     int64_t out_token;
@@ -176,6 +178,8 @@ struct Tier {
     void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
     // out = silu(gates) * up, for one row.
     void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
+    // out = gelu(x), by the error function, for one row.
+    void (*gelu)(const float* x, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
     void (*attend_block)(const AttendBlock&, float* scratch);

@@ -88,7 +88,7 @@ INLINE Floats load_as(const uint8_t* from, int64_t at) {
 // Rows one after the other, so that memory is read in order; two at a time where several tokens share what is loaded.
 template <ScaleType T, int N, int R>
 INLINE void some_rows(const Rows& in, int64_t r, const float (&last)[N][kRows]) {
-    constexpr int chains = N * R >= 4 ? 1 : 4 / (N * R);
+    constexpr int chains = N * R >= 8 ? 1 : N * R >= 2 ? 8 / (N * R) : 4;
     constexpr int64_t size = T == ScaleType::F32 ? 4 : 2;
     const int64_t whole = in.columns / kRows * kRows;
     const uint8_t* w[R];
@@ -102,6 +102,8 @@ INLINE void some_rows(const Rows& in, int64_t r, const float (&last)[N][kRows]) 
     }
     int64_t c = 0;
     for (; c + chains * kRows <= whole; c += chains * kRows) {
+        if (in.ahead)
+            for (int64_t at = 0; at < chains * kRows * size; at += 64) PREFETCH(w[0] + c * size + in.ahead + at);
         for (int i = 0; i < chains; ++i) {
             Floats ws[R];
             for (int j = 0; j < R; ++j) ws[j] = load_as<T>(w[j], c + i * kRows);
