@@ -5,7 +5,7 @@ A model is written once, as a plain class over the operations that `ops.py` decl
 hides its quantization, attention over a cache, one gated delta rule), not array sized: that keeps the abstraction free.
 
 What may pass this seam: ints, strings, bytes and numpy arrays in both directions, and opaque backend arrays that only
-ever travel back to the backend that made them. None of the three files imports an array library but numpy.
+ever travel back to the backend that made them. None of these files imports an array library but numpy.
 
     engine  ->  Seg, Sampling           what to run next, per sequence, in any order
     Runner  ->  Step                    one packed row of T tokens, as the model sees it
@@ -15,7 +15,7 @@ ever travel back to the backend that made them. None of the three files imports 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,8 @@ from backends.ops import DType as DType
 from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
+from backends.passes import Among as Among
+from backends.passes import Whole as Whole
 from backends.weights import Affine as Affine
 from backends.weights import Blocks as Blocks
 from backends.weights import Dense as Dense
@@ -285,20 +287,6 @@ class Brief(Protocol):
     def begin(self, n: int) -> Callable[[Array], Array]:
         """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
         the hidden states, which are good until the next call."""
-
-
-class Among(Protocol):
-    """What a layer of a `Whole` asks for: attention of tokens with those of their own sequence."""
-
-    def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
-        """`[T, H, D]` each -> `[T, H, D]`. With a window a token sees so many up to itself (at least one), and so many behind."""
-
-
-class Whole(Protocol):
-    """Layers over sequences that are there from end to end: an encoder. Nothing is remembered. Made by `Backend.whole`."""
-
-    def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
-        """`x [sum(lens), D]`, sequence behind sequence, through all layers; pauses between them, so that others may go on."""
 
 
 class Model(Protocol):

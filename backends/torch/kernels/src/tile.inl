@@ -88,7 +88,7 @@ INLINE Floats load_as(const uint8_t* from, int64_t at) {
 // Rows one after the other, so that memory is read in order; two at a time where several tokens share what is loaded.
 template <ScaleType T, int N, int R>
 INLINE void some_rows(const Rows& in, int64_t r, const float (&last)[N][kRows]) {
-    constexpr int chains = N * R >= 8 ? 1 : N * R >= 2 ? 8 / (N * R) : 4;
+    constexpr int chains = N * R >= 4 ? 1 : 4 / (N * R);
     constexpr int64_t size = T == ScaleType::F32 ? 4 : 2;
     const int64_t whole = in.columns / kRows * kRows;
     const uint8_t* w[R];
