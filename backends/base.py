@@ -26,10 +26,12 @@ import numpy as np
 # Declared in files of their own, and parts of the seam like all else: it has one name to be imported by.
 from backends.ops import Array as Array
 from backends.ops import DType as DType
+from backends.ops import FrameChoice as FrameChoice
 from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
 from backends.passes import Among as Among
+from backends.passes import Frames as Frames
 from backends.passes import Whole as Whole
 from backends.weights import Affine as Affine
 from backends.weights import Blocks as Blocks
@@ -280,13 +282,16 @@ class Cache(Protocol):
         """
 
 
-class Brief(Protocol):
-    """Layers that are run over short sequences of equal length and remember them only until the next ones begin: what
-    happens inside of a step. Made by `Backend.brief`."""
+@dataclass(frozen=True)
+class FrameParts:
+    """What completes a frame of codes: layers that remember only within it, and a head and an embedding for each code but the
+    first."""
 
-    def begin(self, n: int) -> Callable[[Array], Array]:
-        """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
-        the hidden states, which are good until the next call."""
+    layers: Callable[[Step], Array]
+    specs: Sequence[KVSpec]
+    heads: Sequence[Linear]
+    embeddings: Sequence[Linear]
+    narrow: Linear | None  # from an embedding's width to the layers'
 
 
 class Model(Protocol):
@@ -362,9 +367,7 @@ class Backend(Protocol):
         """`bits` 8 or 4 stores keys and values quantized."""
 
     def runner(self, model: Model, kv: KV) -> Runner: ...
-    def brief(self, layers: Callable[[Step], Array], specs: Sequence[KVSpec], longest: int) -> Brief:
-        """`specs` are what `layers` remember of at most `longest` tokens."""
-
+    def frames(self, parts: FrameParts) -> Frames: ...
     def whole(self, layers: Sequence[Callable[[Array, Any, Among], Array]], rope: Rope | None) -> Whole:
         """A layer is given what the last one made, the angles of `rope` (None without one), and how to attend."""
 

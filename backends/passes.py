@@ -1,11 +1,13 @@
-"""Layers that are run outside of a model's steps, as a backend offers them: an encoder's."""
+"""What a backend makes of layers that remember nothing beyond a call: an encoder's, and those that complete a talker's frame."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
-from backends.ops import Array
+import numpy as np
+
+from backends.ops import Array, FrameChoice
 
 
 class Among(Protocol):
@@ -20,3 +22,13 @@ class Whole(Protocol):
 
     def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
         """`x [sum(lens), D]`, sequence behind sequence, through all layers; pauses between them, so that others may go on."""
+
+
+class Frames(Protocol):
+    """Made by `Backend.frames`."""
+
+    def __call__(
+        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameChoice
+    ) -> tuple[Array, Array]:
+        """`hidden [N, D]`, and `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
+        sum of their embeddings. `noise [N, G - 1]` f32 in [0, 1); rows whose `random [N]` is 0 take the best codes."""

@@ -15,20 +15,19 @@ from backends.base import (
     KV,
     Among,
     BackendMissing,
-    Brief,
     DeviceMemory,
     DType,
     Foreign,
-    KVSpec,
+    FrameParts,
+    Frames,
     MemorySpec,
     Model,
     Raw,
     Rope,
-    Step,
     Weight,
     Whole,
 )
-from backends.brief import PlainBrief
+from backends.frames import PlainFrames
 from backends.mlx.kv import MlxKV
 from backends.mlx.linear import AnyLinear, make_experts, make_linear
 from backends.mlx.load import from_raw
@@ -80,8 +79,8 @@ class MlxBackend:
         assert isinstance(kv, MlxKV)
         return MlxRunner(model, kv, self.ops)
 
-    def brief(self, layers: Callable[[Step], mx.array], specs: Sequence[KVSpec], longest: int) -> Brief:
-        return PlainBrief(self.ops, layers)
+    def frames(self, parts: FrameParts) -> Frames:
+        return PlainFrames(self.ops, parts)
 
     def whole(self, layers: Sequence[Callable[[mx.array, Any, Among], mx.array]], rope: Rope | None) -> Whole:
         return PlainWhole(self.ops, layers, rope)

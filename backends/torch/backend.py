@@ -16,21 +16,20 @@ from backends.base import (
     KV,
     Among,
     BackendMissing,
-    Brief,
     DeviceMemory,
     DType,
     Foreign,
-    KVSpec,
+    FrameParts,
+    Frames,
     Linear,
     MemorySpec,
     Model,
     Raw,
     Rope,
-    Step,
     Weight,
     Whole,
 )
-from backends.torch.brief import TorchBrief
+from backends.torch.frames import TorchFrames
 from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
 from backends.torch.linear import make_experts, make_linear
@@ -82,8 +81,8 @@ class TorchBackend:
             raise TypeError("this backend's runner needs a KV store of this backend")
         return TorchRunner(model, kv, self.ops)
 
-    def brief(self, layers: Callable[[Step], Tensor], specs: Sequence[KVSpec], longest: int) -> Brief:
-        return TorchBrief(self.ops, layers, specs, longest)
+    def frames(self, parts: FrameParts) -> Frames:
+        return TorchFrames(self.ops, parts)
 
     def whole(self, layers: Sequence[Callable[[Tensor, Any, Among], Tensor]], rope: Rope | None) -> Whole:
         return TorchWhole(self.ops, layers, rope)

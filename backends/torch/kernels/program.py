@@ -10,6 +10,7 @@ import ctypes
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,31 +56,51 @@ class Program:
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
         """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
         turn. The result is overwritten by the next run."""
-        parts = self.run_in_parts(x, spans, memory, angles, (), self._room(x.shape[0]))
-        return next(made for made in parts if made is not None)
+        tokens = x.shape[0]
+        registers = self._room(tokens)
+        self._view(registers, self.input, tokens).copy_(x)
+        keep: list[object] = []
+        step = self.step(registers, tokens, spans, memory, angles, keep)
+        self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
+        del keep
+        return self._view(registers, self.output, tokens)
 
     def run_in_parts(
+        self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor], cuts: Sequence[int]
+    ) -> Generator[Tensor | None, None, None]:
+        """The same, with a None before each instruction in `cuts`, and the result at the end, in memory of its own."""
+        tokens = x.shape[0]
+        registers = arena.zeros(4 * tokens * sum(self.widths)).view(torch.float32)
+        # not by torch, whose threads would spin beside the kernels' own
+        ctypes.memmove(self._view(registers, self.input, tokens).data_ptr(), x.data_ptr(), 4 * x.numel())
+        keep: list[object] = []
+        step = self.step(registers, tokens, spans, memory, angles, keep)
+        for begin, end in pairwise([0, *cuts, len(self._code)]):
+            step.code = ctypes.addressof(self._code) + begin * ctypes.sizeof(Instruction)
+            step.length = end - begin
+            self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
+            if end < len(self._code):
+                yield None
+        del keep
+        yield self._view(registers, self.output, tokens)
+
+    def step(
         self,
-        x: Tensor,
+        registers: Tensor,
+        tokens: int,
         spans: np.ndarray,
         memory: np.ndarray,
         angles: Sequence[Tensor],
-        cuts: Sequence[int],
-        registers: Tensor | None = None,
-    ) -> Generator[Tensor | None, None, None]:
-        """The same, with a None before each instruction in `cuts`, and the result at the end. It may be overwritten only if
-        `registers` say so; without them it has memory of its own."""
-        tokens = x.shape[0]
-        if registers is None:
-            registers = arena.zeros(4 * tokens * sum(self.widths)).view(torch.float32)
-        base = registers.data_ptr()
-        addresses = (base + 4 * tokens * self._offsets).astype(np.int64)
-        # not by torch, whose threads would spin beside the kernels' own
-        ctypes.memmove(self._view(registers, self.input, tokens).data_ptr(), x.data_ptr(), 4 * x.numel())
+        keep: list[object],
+    ) -> Step:
+        """A pass over `tokens` tokens, whose registers take the beginning of `registers`. It points to what it is given, and to
+        what it adds to `keep`."""
+        addresses = (registers.data_ptr() + 4 * tokens * self._offsets).astype(np.int64)
         turns = np.array([a.data_ptr() for a in angles], np.int64)
-        step = Step(
-            0,
-            0,
+        keep += [addresses, turns]
+        return Step(
+            ctypes.addressof(self._code),
+            len(self._code),
             tokens,
             addresses.ctypes.data,
             self._widths.ctypes.data,
@@ -88,14 +109,6 @@ class Program:
             memory.ctypes.data,
             turns.ctypes.data,
         )
-        ends = [*cuts, len(self._code)]
-        for begin, end in zip([0, *cuts], ends):
-            step.code = ctypes.addressof(self._code) + begin * ctypes.sizeof(Instruction)
-            step.length = end - begin
-            self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
-            if end != ends[-1]:
-                yield None
-        yield self._view(registers, self.output, tokens)
 
     def _room(self, tokens: int) -> Tensor:
         needed = tokens * sum(self.widths)

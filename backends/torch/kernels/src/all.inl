@@ -1,12 +1,18 @@
 // All of a tier's kernels in one table. Included by each tier behind tile.inl, fused.inl and conv.inl.
 
-template <Code C, int Halves, bool Minima>
+template <Code C, int Halves, bool Minima, bool Stored>
+void fill_as(TileKernel (&row)[kWidths]) {
+    row[0] = quantized_tile<C, Halves, Minima, 1, Stored>;
+    row[1] = quantized_tile<C, Halves, Minima, 2, Stored>;
+    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4, Stored>;
+    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8, Stored>;
+}
+
+// `Stored`: some format of this kind `is_read_as_stored`.
+template <Code C, int Halves, bool Minima, bool Stored>
 void fill(Tier& tier) {
-    auto& row = tier.kernels[static_cast<int>(C)][Halves - 1][Minima];
-    row[0] = quantized_tile<C, Halves, Minima, 1>;
-    row[1] = quantized_tile<C, Halves, Minima, 2>;
-    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4>;
-    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8>;
+    fill_as<C, Halves, Minima, false>(tier.kernels[static_cast<int>(C)][Halves - 1][Minima]);
+    if constexpr (Stored) fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
 }
 
 template <Code C>
@@ -50,21 +56,21 @@ Tier make_tier(const char* name) {
     tier.attend = attend_head;
     tier.attend_block = attend_block;
     tier.heads = turn_heads;
-    fill<Code::S8, 1, false>(tier);
-    fill<Code::S8, 1, true>(tier);
-    fill<Code::U4, 1, false>(tier);
-    fill<Code::U4, 1, true>(tier);
-    fill<Code::U5, 1, false>(tier);
-    fill<Code::U5, 1, true>(tier);
-    fill<Code::U6, 1, true>(tier);
-    fill<Code::U6, 2, false>(tier);
-    fill<Code::U3, 1, true>(tier);
-    fill<Code::U3, 2, false>(tier);
-    fill<Code::U2, 1, false>(tier);
-    fill<Code::U2, 1, true>(tier);
-    fill<Code::U2, 2, true>(tier);
-    fill<Code::U1, 1, false>(tier);
-    fill<Code::L4, 1, false>(tier);
+    fill<Code::S8, 1, false, true>(tier);
+    fill<Code::S8, 1, true, false>(tier);
+    fill<Code::U4, 1, false, true>(tier);
+    fill<Code::U4, 1, true, true>(tier);
+    fill<Code::U5, 1, false, true>(tier);
+    fill<Code::U5, 1, true, true>(tier);
+    fill<Code::U6, 1, true, false>(tier);
+    fill<Code::U6, 2, false, true>(tier);
+    fill<Code::U3, 1, true, false>(tier);
+    fill<Code::U3, 2, false, true>(tier);
+    fill<Code::U2, 1, false, false>(tier);
+    fill<Code::U2, 1, true, false>(tier);
+    fill<Code::U2, 2, true, true>(tier);
+    fill<Code::U1, 1, false, false>(tier);
+    fill<Code::L4, 1, false, true>(tier);
     fill_dense<Code::F32>(tier);
     fill_dense<Code::F16>(tier);
     fill_dense<Code::BF16>(tier);

@@ -59,7 +59,7 @@ struct Product {
         parallel(pairs * spans, 1, threads, [&](int64_t begin, int64_t end) {
             static thread_local Scratch room;
             uint16_t* w = reinterpret_cast<uint16_t*>(room.at_least(2 * tile * 2));
-            matrix_unit.begin(64);
+            matrix_unit.begin(64, kRows);
             for (int64_t i = begin; i < end; ++i) {
                 const int64_t row = i / spans * kWidth, first = i % spans * span;
                 if (i == begin || first == 0) turn(p, row, w);

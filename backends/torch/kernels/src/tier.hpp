@@ -17,7 +17,9 @@ constexpr int notes_per_block(int halves) { return 1 + 2 * halves; }
 
 struct Tile {  // one panel times one tile of tokens
     const uint8_t* codes;
-    const float* scales;  // [blocks * halves][16], or [blocks * halves][2][16] with minima
+    const float* scales;  // [blocks * halves][16], or [blocks * halves][2][16] with minima; of a stored kernel:
+    const uint8_t* panel;  // the panel, whose scales are read as they are stored
+    const Panel* layout;
     Activations act;      // of this tile
     const float* dense;   // activations of a dense format, [columns][n]
     int64_t blocks;
@@ -47,7 +49,7 @@ struct Bf16Kernels {
     RowsKernel rows[kWidths];
 };
 
-// A matrix unit computes sixteen rows times sixteen tokens at a time. Activations of quantized weights are a tile of sixteen
+// A matrix unit computes sixteen rows times up to sixteen tokens at a time. Activations of quantized weights are a tile of
 // tokens; those of bf16 weights are laid out by `arrange`: [columns / 32][16 pairs of columns][16 tokens][2], padded with zeros.
 constexpr int kUnitTokens = 16;
 constexpr int kUnitMost = 64;  // tokens that share a load of bf16 weights
@@ -55,9 +57,13 @@ constexpr int kUnitMost = 64;  // tokens that share a load of bf16 weights
 struct UnitTile {
     const uint8_t* bytes;  // a panel's codes without their offset: [blocks][8][16 rows][4]
     const float* scales;
+    const uint8_t* panel;  // see Tile
+    const Panel* layout;
     Activations act;
     int64_t blocks;
-    float* out;  // [16][16]
+    const uint8_t* ask;  // what to ask memory for meanwhile, `ask_bytes` a block; null: nothing
+    int64_t ask_bytes;
+    float* out;  // [tokens][16]
 };
 
 struct UnitRows {
@@ -98,11 +104,12 @@ struct UnitThirdsKernels {
 };
 
 struct MatrixUnit {
-    void (*begin)(int bytes);  // on the thread that will compute: how many bytes of a row an instruction takes
+    void (*begin)(int bytes, int tokens);  // on the thread that will compute: how many bytes of a row an instruction takes
     void (*end)();
     void (*unpack[static_cast<int>(Code::Count)])(const uint8_t* codes, int64_t blocks, int offset, const int8_t* values,
                                                   uint8_t* to);
-    void (*multiply[2][2][2])(const UnitTile&);  // [signed][halves - 1][minima]
+    void (*multiply[2][2][2])(const UnitTile&);  // sixteen tokens: [signed][halves - 1][minima]
+    void (*few[2][2])(const UnitTile&);          // of bytes as they are stored: [scales as stored][4 or 8 tokens]
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
     const UnitThirdsKernels* thirds;
@@ -161,6 +168,7 @@ struct Tier {
     int64_t ahead;    // how far ahead memory is best asked for codes; 0: this CPU does so itself
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
+    TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);
