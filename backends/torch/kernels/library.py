@@ -98,7 +98,7 @@ class Instruction(ctypes.Structure):
             (name, c_int32)
             for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")
         ),
-        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "at")),
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "ahead", "at")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),
@@ -250,6 +250,11 @@ def library() -> ctypes.CDLL:
     if found is None:
         raise BackendMissing(f"The CPU kernels are not here: {reason}.")
     return found
+
+
+def has_matrix_unit() -> bool:
+    """Whether the tier in use multiplies many tokens on a unit of its own."""
+    return tier() == "amx"
 
 
 def tier() -> str:

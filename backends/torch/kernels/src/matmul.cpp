@@ -8,6 +8,7 @@
 #include "pool.hpp"
 #include "scratch.hpp"
 #include "target.hpp"
+#include "thirds.hpp"
 
 namespace grus {
 namespace {
@@ -179,7 +180,7 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
         const uint8_t* data = m.data + first * m.row_bytes;
         if (job.expanded) {
-            const Rows given{data, m.row_bytes, rows, m.columns, false, nullptr, nullptr, 0, nullptr};
+            const Rows given{data, m.row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
             const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
             return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
@@ -188,7 +189,7 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);
         const bool streamed = tokens <= job.tier.tile;
         for (int64_t at = 0; !streamed && at < rows * m.row_bytes; at += 64) PREFETCH(data + at);  // in order, once
-        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
+        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, streamed ? job.tier.ahead : 0, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
     }
     const uint8_t *data = panel_at(m, job.panel, expert, panel), *codes = data + job.panel.codes;
     if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
@@ -360,6 +361,7 @@ Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x
 }  // namespace
 
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
+    if (by_thirds(current_tier(), m, tokens)) return multiply_by_thirds(current_tier(), m, x, tokens, x_stride, y, y_stride, threads);
     Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }

@@ -126,6 +126,8 @@ INLINE void some_rows(const Rows& in, int64_t r, const float (&last)[N][kRows]) 
     }
     int64_t c = 0;
     for (; c + chains * kRows <= whole; c += chains * kRows) {
+        if (in.ahead)
+            for (int64_t at = 0; at < chains * kRows * size; at += 64) PREFETCH(w[0] + c * size + in.ahead + at);
         for (int i = 0; i < chains; ++i) {
             Floats ws[R];
             for (int j = 0; j < R; ++j) ws[j] = load_as<T>(w[j], c + i * kRows);
