@@ -18,6 +18,18 @@ from backends.torch.kernels.formats import Format
 TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx")
 
 
+class Stored(ctypes.Structure):
+    """`GrusStored` of src/matrix.hpp."""
+
+    _fields_ = [
+        ("first", c_int64),
+        ("rows", c_int64),
+        ("data", c_void_p),
+        ("order", c_void_p),
+        ("source", c_int32),
+    ]
+
+
 class Matrix(ctypes.Structure):
     """`GrusMatrix` of src/matrix.hpp."""
 
@@ -29,6 +41,8 @@ class Matrix(ctypes.Structure):
         ("data", c_void_p),
         ("bias", c_void_p),
         ("row_bytes", c_int64),
+        ("stored", c_void_p),
+        ("stored_count", c_int64),
     ]
 
 
@@ -123,6 +137,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_encode": (c_int32, [c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p, c_int32]),
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
+    "grus_pack_stored": (None, [_M, c_void_p, c_int32]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
     "grus_matmul": (None, [_M, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32]),
     "grus_gather": (

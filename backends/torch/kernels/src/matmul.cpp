@@ -129,7 +129,7 @@ struct Ready {
 // What a thread needs to make a panel ready.
 struct Room {
     float* scales;
-    uint8_t* codes;
+    uint8_t *codes, *panel;
 };
 
 // Sixteen rows of whole blocks. Those at the matrix's edges are copied and padded: its memory ends there.
@@ -173,9 +173,10 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         for (int64_t at = 0; !streamed && at < rows * m.row_bytes; at += 64) PREFETCH(data + at);  // in order, once
         return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
     }
-    const uint8_t *data = panel_at(m, job.panel, expert, panel), *codes = data + job.panel.codes;
+    const uint8_t *data = panel_of(m, job.panel, expert, panel, room.panel), *codes = data + job.panel.codes;
     if (!m.format.dense()) job.tier.expand(m.format, job.panel, data, room.scales);
-    const Tile tile{codes, room.scales, {}, nullptr, job.panel.blocks, values_of(m.format.table), job.tier.ahead, nullptr};
+    const Tile tile{codes, room.scales, {}, nullptr, job.panel.blocks, values_of(m.format.table),
+                    data == room.panel ? 0 : job.tier.ahead, nullptr};
     return {&m, bias, {}, tile, {}, job.by_unit(job.width(tokens)) ? tile_for_unit(job, m, codes, room) : UnitTile{}};
 }
 
@@ -226,13 +227,15 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
     const int parts = job.gated ? 2 : 1;
     const int64_t scales = job.expanded ? job.padded() * kRows : m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
     const int64_t codes = job.by_unit(job.width(count)) ? job.padded() * kRows * (job.rounded() ? 2 : 1) : 0;
+    const int64_t made = m.stored || (job.up && job.up->stored) ? job.panel.bytes : 0;
     const int64_t tile = job.widest() * kRows;
-    uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * codes);
+    uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * (codes + made));
     float *out = reinterpret_cast<float*>(memory), *gated = out + 2 * tile;
     Room rooms[2];
     for (int part = 0; part < parts; ++part) {
         float* floats = gated + tile;
-        rooms[part] = {floats + part * scales, reinterpret_cast<uint8_t*>(floats + parts * scales) + part * codes};
+        uint8_t* bytes = reinterpret_cast<uint8_t*>(floats + parts * scales) + part * (codes + made);
+        rooms[part] = {floats + part * scales, bytes, bytes + codes};
     }
     if (codes) job.tier.unit->begin(job.rounded() ? 64 : kBlock / m.format.halves);
     for (int64_t panel = begin; panel < end; ++panel) {

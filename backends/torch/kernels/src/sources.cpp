@@ -140,6 +140,52 @@ void read_mxfp4(const uint8_t* p, Block& out) {  // a power of two as a byte; th
     out.scale = half >> 16;
 }
 
+// Codes of the commonest types straight into planes, eight at a time: a plane of four bits has codes 0 to 15 in its low halves
+// and 16 to 31 in its high ones; one of two bits has a quarter of the block in each pair of bits.
+constexpr uint64_t kLow4 = 0x0f0f0f0f0f0f0f0full, kLow2 = 0x0303030303030303ull, kLow1 = 0x0101010101010101ull;
+
+uint64_t u64(const uint8_t* p) {
+    uint64_t v;
+    std::memcpy(&v, p, 8);
+    return v;
+}
+
+void put_u64(uint8_t* p, uint64_t v) { std::memcpy(p, &v, 8); }
+
+// 32 codes of four bits, in the low halves (shift 0) or the high ones (4) of 32 bytes.
+void plane_of_nibbles(const uint8_t* q, int shift, Block& out) {
+    for (int i = 0; i < 16; i += 8) put_u64(out.codes + i, ((u64(q + i) >> shift) & kLow4) | ((u64(q + 16 + i) >> shift) & kLow4) << 4);
+}
+
+void planes_q4_k(const uint8_t* p, int j, Block& out) {
+    plane_of_nibbles(p + 16 + 32 * (j / 2), 4 * (j % 2), out);
+    steps_and_floors(p + 4, j, out);
+    out.scale = u16(p);
+    out.minimum = u16(p + 2);
+}
+
+void planes_q5_k(const uint8_t* p, int j, Block& out) {
+    plane_of_nibbles(p + 48 + 32 * (j / 2), 4 * (j % 2), out);
+    uint64_t high = 0;  // one plane of a bit: quad g is bit g of four bytes
+    for (int i = 0; i < 4; ++i) high |= ((u64(p + 16 + 8 * i) >> j) & kLow1) << 2 * i;
+    const uint32_t four = static_cast<uint32_t>(high | (high >> 32) << 1);
+    std::memcpy(out.codes + 16, &four, 4);
+    steps_and_floors(p + 4, j, out);
+    out.scale = u16(p);
+    out.minimum = u16(p + 2);
+}
+
+void planes_q6_k(const uint8_t* p, int j, Block& out) {
+    plane_of_nibbles(p + 64 * (j / 4) + 32 * (j % 2), 4 * (j % 4 / 2), out);
+    const uint8_t* high = p + 128 + 32 * (j / 4);
+    uint64_t pairs = 0;
+    for (int i = 0; i < 4; ++i) pairs |= ((u64(high + 8 * i) >> 2 * (j % 4)) & kLow2) << 2 * i;
+    put_u64(out.codes + 16, pairs);
+    out.step[0] = p[192 + 2 * j];
+    out.step[1] = p[192 + 2 * j + 1];
+    out.scale = u16(p + 208);
+}
+
 }  // namespace
 
 void read_floats(Source source, const uint8_t* row, int64_t column, int64_t n, float* out) {
@@ -250,6 +296,33 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
             out.scale = u16(row);
             return;
         default: return;
+    }
+}
+
+bool read_planes(Source source, const uint8_t* row, int64_t b, Block& out) {
+    const int64_t super = b / 8;
+    const int j = static_cast<int>(b % 8);
+    switch (source) {
+        case Source::Q8_0:
+            row += 34 * b;
+            std::memcpy(out.codes, row + 2, 32);
+            out.scale = u16(row);
+            return true;
+        case Source::Q4_0: case Source::IQ4_NL:
+            row += 18 * b;
+            std::memcpy(out.codes, row + 2, 16);
+            out.scale = u16(row);
+            return true;
+        case Source::Q4_1:
+            row += 20 * b;
+            std::memcpy(out.codes, row + 4, 16);
+            out.scale = u16(row);
+            out.minimum = u16(row + 2);
+            return true;
+        case Source::Q4_K: planes_q4_k(row + 144 * super, j, out); return true;
+        case Source::Q5_K: planes_q5_k(row + 176 * super, j, out); return true;
+        case Source::Q6_K: planes_q6_k(row + 210 * super, j, out); return true;
+        default: return false;
     }
 }
 

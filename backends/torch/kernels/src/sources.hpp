@@ -23,13 +23,15 @@ struct AffineParts {  // MLX's layout, for one matrix
 
 // One block of one row. `scale` and `minimum` are the bits of the packed format's scale type.
 struct Block {
-    uint8_t codes[kBlock];
+    alignas(8) uint8_t codes[kBlock];
     uint32_t scale, minimum;
     uint8_t step[2], floor[2];
 };
 
 // The bytes that hold block `b` (of 32 columns) may be shared by up to eight blocks; `row` is the row's first byte.
 void read_block(Source source, const uint8_t* row, int64_t b, Block& out);
+// The same with `codes` in the order of their bit planes (layout.hpp), as `in_planes` makes them; false: not of this source.
+bool read_planes(Source source, const uint8_t* row, int64_t b, Block& out);
 void read_affine_block(const AffineParts& parts, const uint8_t* packed_row, int64_t row, int64_t b, Block& out);
 
 void read_floats(Source source, const uint8_t* row, int64_t column, int64_t n, float* out);
