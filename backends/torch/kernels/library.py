@@ -1,6 +1,6 @@
 """The compiled kernels, loaded once a process: their signatures, and which tier runs.
 
-`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon) or turns the kernels off. Calls release the GIL.
+`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon, i8mm) or turns the kernels off. Calls release the GIL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.torch.kernels import recipe
 from backends.torch.kernels.build import NoKernels, cached, packaged
 from backends.torch.kernels.formats import Format
 
-TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx")
+TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx", "i8mm")
 
 
 class Stored(ctypes.Structure):

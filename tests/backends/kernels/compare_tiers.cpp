@@ -10,6 +10,7 @@
 
 #include "../../../backends/torch/kernels/src/conv.hpp"
 #include "../../../backends/torch/kernels/src/cpu.hpp"
+#include "../../../backends/torch/kernels/src/halves.hpp"
 #include "../../../backends/torch/kernels/src/matrix.hpp"
 #include "../../../backends/torch/kernels/src/sources.hpp"
 #include "../../../backends/torch/kernels/src/step.hpp"
@@ -146,10 +147,16 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
     grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, want2.data(), rows, threads);
     int64_t last = 2 * rows - 1;
     grus_rows(&m, &last, 1, row.data(), threads);
+    std::vector<float> neon;  // whose bits i8mm has
     for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         grus_matmul(&m, x.get(), tokens, c.columns, got.data(), rows, threads);
         grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, got2.data(), rows, threads);
+        if (static_cast<Choice>(tier) == Choice::Neon) neon = got;
+        if (static_cast<Choice>(tier) == Choice::I8mm && neon != got) {
+            std::printf("i8mm: %s, %lld rows, %lld tokens: other bits than neon\n", c.name, (long long)rows, (long long)tokens);
+            ++failures;
+        }
         float most = 1e-30f, worst = 0.0f;
         for (int64_t i = 0; i < tokens * rows; ++i) {
             most = std::fmax(most, std::fmax(std::fabs(want[i]), std::fabs(want2[i])));
@@ -269,6 +276,31 @@ void compare_passes() {
     }
 }
 
+// Rows of bf16 as they lie in a file. Where a CPU multiplies bf16 itself, activations are rounded to it: half a unit of the eighth bit.
+void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
+    auto w = fill(rows * columns, +[] { return static_cast<uint16_t>(0x3e00 | (bits() & 0x81ff)); });  // up to a half, either sign
+    auto x = fill(tokens * columns, uniform);
+    const Format format{Code::BF16, ScaleType::None, 1, 0, Steps::None, 1, 0, 0};
+    GrusMatrix m{format, 1, rows, columns, reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 2, nullptr, 0};
+    std::vector<float> want(tokens * rows), got(tokens * rows);
+    grus_use_tier(0);
+    grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);
+    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+        if (!grus_use_tier(tier)) continue;
+        grus_matmul(&m, x.get(), tokens, columns, got.data(), rows, 2);
+        const float share = current_tier().bf16 ? 1.0f / 512 : 1e-5f;
+        for (int64_t i = 0; i < tokens * rows; ++i) {
+            float most = 0.0f;
+            for (int64_t c = 0; c < columns; ++c)
+                most += std::fabs(from_bf16(w[i % rows * columns + c]) * x[i / rows * columns + c]);
+            if (std::fabs(want[i] - got[i]) <= share * most) continue;
+            std::printf("%s: bf16, %lld rows, %lld tokens: %g for %g\n", grus_tier(), (long long)rows, (long long)tokens, got[i], want[i]);
+            ++failures;
+            break;
+        }
+    }
+}
+
 // Two pieces of a stream, the second behind the first, and what is drawn from their last rows.
 std::vector<float> stream(const float* numbers, int64_t inputs, int64_t outputs) {
     constexpr int64_t taps = 3, dilation = 2, keep = (taps - 1) * dilation, length = 29, first = 3;
@@ -315,6 +347,10 @@ int main() {
     compare_streams();
     compare_small_operations();
     compare_passes();
+    for (int64_t tokens : {1, 2, 3, 7, 40}) {
+        compare_rows_of_bf16(21, 75, tokens);
+        compare_rows_of_bf16(37, 320, tokens);
+    }
     for (const Case& c : kCases) {
         compare_stored(c, 1, 1, 1);
         compare_stored(c, 37, 19, 2);

@@ -9,6 +9,8 @@ void fill(Tier& tier) {
     if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8>;
 }
 
+#include "quantized.inl"
+
 template <Code C>
 void fill_dense(Tier& tier) {
     auto& row = tier.kernels[static_cast<int>(C)][0][0];
@@ -49,21 +51,7 @@ Tier make_tier(const char* name) {
     tier.attend = attend_head;
     tier.attend_block = attend_block;
     tier.heads = turn_heads;
-    fill<Code::S8, 1, false>(tier);
-    fill<Code::S8, 1, true>(tier);
-    fill<Code::U4, 1, false>(tier);
-    fill<Code::U4, 1, true>(tier);
-    fill<Code::U5, 1, false>(tier);
-    fill<Code::U5, 1, true>(tier);
-    fill<Code::U6, 1, true>(tier);
-    fill<Code::U6, 2, false>(tier);
-    fill<Code::U3, 1, true>(tier);
-    fill<Code::U3, 2, false>(tier);
-    fill<Code::U2, 1, false>(tier);
-    fill<Code::U2, 1, true>(tier);
-    fill<Code::U2, 2, true>(tier);
-    fill<Code::U1, 1, false>(tier);
-    fill<Code::L4, 1, false>(tier);
+    fill_quantized(tier);
     fill_dense<Code::F32>(tier);
     fill_dense<Code::F16>(tier);
     fill_dense<Code::BF16>(tier);
