@@ -26,6 +26,7 @@ import numpy as np
 # Declared in files of their own, and parts of the seam like all else: it has one name to be imported by.
 from backends.ops import Array as Array
 from backends.ops import DType as DType
+from backends.ops import FrameChoice as FrameChoice
 from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
@@ -278,13 +279,26 @@ class Cache(Protocol):
         """
 
 
-class Brief(Protocol):
-    """Layers that are run over short sequences of equal length and remember them only until the next ones begin: what
-    happens inside of a step. Made by `Backend.brief`."""
+@dataclass(frozen=True)
+class FrameParts:
+    """What completes a frame of codes: layers that remember only within it, and a head and an embedding for each code but the
+    first."""
 
-    def begin(self, n: int) -> Callable[[Array], Array]:
-        """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
-        the hidden states, which are good until the next call."""
+    layers: Callable[[Step], Array]
+    specs: Sequence[KVSpec]
+    heads: Sequence[Linear]
+    embeddings: Sequence[Linear]
+    narrow: Linear | None  # from an embedding's width to the layers'
+
+
+class Frames(Protocol):
+    """Made by `Backend.frames`."""
+
+    def __call__(
+        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameChoice
+    ) -> tuple[Array, Array]:
+        """`hidden [N, D]`, and `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
+        sum of their embeddings. `noise [N, G - 1]` f32 in [0, 1); rows whose `random [N]` is 0 take the best codes."""
 
 
 class Model(Protocol):
@@ -360,9 +374,7 @@ class Backend(Protocol):
         """`bits` 8 or 4 stores keys and values quantized."""
 
     def runner(self, model: Model, kv: KV) -> Runner: ...
-    def brief(self, layers: Callable[[Step], Array], specs: Sequence[KVSpec], longest: int) -> Brief:
-        """`specs` are what `layers` remember of at most `longest` tokens."""
-
+    def frames(self, parts: FrameParts) -> Frames: ...
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:
         """For people: 'Apple M3 Max (Metal)', 'NVIDIA H200 (CUDA)', 'AMD EPYC, 2 cores (CPU)'."""

@@ -16,6 +16,15 @@ Array: TypeAlias = Any  # an array of whichever backend is in use; opaque outsid
 DType = Literal["f32", "f16", "bf16"]
 
 
+@dataclass(frozen=True)
+class FrameChoice:
+    """How a frame's codes but the first are chosen: see `Ops.choose`."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+
+
 @dataclass
 class Sampling:
     """How to choose the next token of one sequence: plain numbers, already resolved for this very step."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import mlx.core as mx
@@ -13,18 +13,17 @@ import psutil
 from backends.base import (
     KV,
     BackendMissing,
-    Brief,
     DeviceMemory,
     DType,
     Foreign,
-    KVSpec,
+    FrameParts,
+    Frames,
     MemorySpec,
     Model,
     Raw,
-    Step,
     Weight,
 )
-from backends.brief import PlainBrief
+from backends.frames import PlainFrames
 from backends.mlx.kv import MlxKV
 from backends.mlx.linear import AnyLinear, make_experts, make_linear
 from backends.mlx.load import from_raw
@@ -75,8 +74,8 @@ class MlxBackend:
         assert isinstance(kv, MlxKV)
         return MlxRunner(model, kv, self.ops)
 
-    def brief(self, layers: Callable[[Step], mx.array], specs: Sequence[KVSpec], longest: int) -> Brief:
-        return PlainBrief(self.ops, layers)
+    def frames(self, parts: FrameParts) -> Frames:
+        return PlainFrames(self.ops, parts)
 
     def memory(self) -> DeviceMemory:
         if self.device == "cpu":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -14,19 +14,18 @@ from torch import Tensor
 from backends.base import (
     KV,
     BackendMissing,
-    Brief,
     DeviceMemory,
     DType,
     Foreign,
-    KVSpec,
+    FrameParts,
+    Frames,
     Linear,
     MemorySpec,
     Model,
     Raw,
-    Step,
     Weight,
 )
-from backends.torch.brief import TorchBrief
+from backends.torch.frames import TorchFrames
 from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
 from backends.torch.linear import make_experts, make_linear
@@ -77,8 +76,8 @@ class TorchBackend:
             raise TypeError("this backend's runner needs a KV store of this backend")
         return TorchRunner(model, kv, self.ops)
 
-    def brief(self, layers: Callable[[Step], Tensor], specs: Sequence[KVSpec], longest: int) -> Brief:
-        return TorchBrief(self.ops, layers, specs, longest)
+    def frames(self, parts: FrameParts) -> Frames:
+        return TorchFrames(self.ops, parts)
 
     def memory(self) -> DeviceMemory:
         if self._place.type == "cuda":

@@ -1,9 +1,9 @@
 """A talker's code predictor: from a hidden state and its first code to the other codes of that frame.
 
 A few layers run once a code, and remember only within the frame; so they need no memory of the engine's, and the whole
-frame of all sequences in a step is one pure function of arrays, which `Ops.compile` makes one recording. Choosing is
-part of it: the noise of every code comes in as an array, made of the noise that chose the first one, so the same seed
-gives the same frame on every backend and in any batch.
+frame of all sequences in a step is one pure function of arrays, which a backend runs in one go. Choosing is part of it:
+the noise of every code comes in as an array, made of the noise that chose the first one, so the same seed gives the same
+frame on every backend and in any batch.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, KVSpec, Ops, Sampling
+from backends.base import Array, FrameChoice, FrameParts, KVSpec, Sampling
 from engine.errors import ConfigError
 from engine.models.config import Fields, text_config
 from engine.models.decoder import Attention, Layers, Mlp, Traits
@@ -32,7 +32,6 @@ class CodePredictor:
         bias = c.fields.flag("attention_bias")
         traits = Traits(qkv_bias=bias, out_bias=bias, qk_norm=("q_norm", "k_norm"))
         inner = w.sub("model")
-        self.ops: Ops = w.backend.ops
         self.more, self.vocab = groups - 1, c.vocab
         self.temperature, self.top_k, self.top_p = 0.9, 50, 1.0
         self.embeddings = [inner.embedding(f"codec_embedding.{i}", c.vocab, talker_hidden) for i in range(self.more)]
@@ -43,13 +42,13 @@ class CodePredictor:
             mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
             mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn),
         )
-        specs = [KVSpec(c.kv_heads, c.head_dim)] * c.layers
-        self.brief = w.backend.brief(self.layers, specs, groups)
-        self.heads = [w.linear((f"lm_head.{i}", c.vocab), inp=c.hidden) for i in range(self.more)]
-        self.narrow = None
+        heads = [w.linear((f"lm_head.{i}", c.vocab), inp=c.hidden) for i in range(self.more)]
+        narrow = None
         if c.hidden != talker_hidden:
-            self.narrow = w.linear(("small_to_mtp_projection", c.hidden), inp=talker_hidden, bias=True)
-        self._compiled: dict[tuple[float, int, float], Any] = {}
+            narrow = w.linear(("small_to_mtp_projection", c.hidden), inp=talker_hidden, bias=True)
+        specs = [KVSpec(c.kv_heads, c.head_dim)] * c.layers
+        self.parts = FrameParts(self.layers, specs, heads, self.embeddings, narrow)
+        self.frames = w.backend.frames(self.parts)
 
     def choose_like(self, generation: Mapping[str, Any]) -> None:
         """Take the settings that a generation_config has for the predictor."""
@@ -62,33 +61,10 @@ class CodePredictor:
     def __call__(self, hidden: Array, first: Array, ids: Array, params: Sequence[Sampling]) -> tuple[Array, Array]:
         """`hidden [N, D]`, `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
         sum of their embeddings."""
-        settings = (self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
-        if settings not in self._compiled:
-            self._compiled[settings] = self.ops.compile(self._frame_function(*settings), "frame")
-        noise = self.ops.array(spread([p.noise for p in params], self.more))
-        random = self.ops.array(np.array([p.temperature > 0 for p in params], np.int32))
-        codes, embeds = self._compiled[settings](hidden, first, ids, noise, random)
-        return codes, embeds
-
-    def _frame_function(self, temperature: float, top_k: int, top_p: float) -> Any:
-        ops = self.ops
-
-        def frame(hidden: Array, first: Array, ids: Array, noise: Array, random: Array) -> tuple[Array, Array]:
-            n = hidden.shape[0]
-            more = self.brief.begin(n)
-            x = ops.stack([hidden, first], 1).reshape(2 * n, hidden.shape[1])
-            codes, total = [ids], first
-            for i in range(self.more):
-                out = more(x if self.narrow is None else self.narrow(x))
-                last = out.reshape(n, -1, out.shape[1])[:, -1]
-                logits = ops.cast(self.heads[i](last), "f32")
-                code = ops.choose(logits, noise[:, i], random, temperature, top_k, top_p)
-                x = self.embeddings[i].rows(code)
-                codes.append(code)
-                total = total + x
-            return ops.stack(codes, 1), total
-
-        return frame
+        choice = FrameChoice(self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
+        noise = spread([p.noise for p in params], self.more)
+        random = np.array([p.temperature > 0 for p in params], np.int32)
+        return self.frames(hidden, first, ids, noise, random, choice)
 
 
 def spread(noise: Sequence[float], count: int) -> np.ndarray:

@@ -107,6 +107,20 @@ class Step(ctypes.Structure):
     ]
 
 
+class Frame(ctypes.Structure):
+    """`grus::Frame` of src/frame.cpp."""
+
+    _fields_ = [
+        ("passes", c_void_p),
+        *((name, c_int64) for name in ("count", "sequences", "width", "vocab", "input", "output")),
+        *((name, c_void_p) for name in ("narrow", "heads", "tables", "hidden", "noise", "random")),
+        ("top_k", c_int64),
+        ("temperature", c_float),
+        ("top_p", c_float),
+        *((name, c_void_p) for name in ("x", "logits", "codes", "total")),
+    ]
+
+
 class Conv(ctypes.Structure):
     """`grus::Conv` of src/conv.cpp."""
 
@@ -159,6 +173,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_attend": (None, [POINTER(Attend), c_int32]),
     "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),
+    "grus_frame": (None, [POINTER(Frame), c_int32]),
 }
 
 

@@ -57,11 +57,28 @@ class Program:
         turn. The result is overwritten by the next run."""
         tokens = x.shape[0]
         registers = self._room(tokens)
-        base = registers.data_ptr()
-        addresses = (base + 4 * tokens * self._offsets).astype(np.int64)
         self._view(registers, self.input, tokens).copy_(x)
+        keep: list[object] = []
+        step = self.step(registers, tokens, spans, memory, angles, keep)
+        self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
+        del keep
+        return self._view(registers, self.output, tokens)
+
+    def step(
+        self,
+        registers: Tensor,
+        tokens: int,
+        spans: np.ndarray,
+        memory: np.ndarray,
+        angles: Sequence[Tensor],
+        keep: list[object],
+    ) -> Step:
+        """A pass over `tokens` tokens, whose registers take the beginning of `registers`. It points to what it is given, and to
+        what it adds to `keep`."""
+        addresses = (registers.data_ptr() + 4 * tokens * self._offsets).astype(np.int64)
         turns = np.array([a.data_ptr() for a in angles], np.int64)
-        step = Step(
+        keep += [addresses, turns]
+        return Step(
             ctypes.addressof(self._code),
             len(self._code),
             tokens,
@@ -72,8 +89,6 @@ class Program:
             memory.ctypes.data,
             turns.ctypes.data,
         )
-        self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
-        return self._view(registers, self.output, tokens)
 
     def _room(self, tokens: int) -> Tensor:
         needed = tokens * sum(self.widths)

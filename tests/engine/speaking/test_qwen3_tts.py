@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from backends.base import Sampling, Seg
+from backends.base import FrameChoice, FrameParts, Sampling, Seg
+from backends.frames import PlainFrames
 from backends.torch.kernels import library as kernels
 from engine.errors import BadRequest
 from engine.pipelines.speaking.qwen3_tts import Prompts, Score, embedded
@@ -149,33 +150,44 @@ class TestAgainstTheReference:
 
 
 def predicted(rig: Rig, hidden: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The predictor's logits `[n, groups - 1, V]` on its way to these codes, uncompiled so that they can be seen."""
+    """The predictor's logits `[n, groups - 1, V]` on its way to these codes."""
     model, ops = rig.driver.model, rig.driver.backend.ops
-    predictor, seen = model.predictor, []
-    heads = predictor.heads
+    frames, ids = model.predictor.frames, ops.array(codes[:, 0])
+    got, _ = model.frame(ops.array(hidden), ids, [Sampling()] * len(hidden))
+    assert ops.numpy(got).tolist() == codes.tolist()
+    seen = ended_early if getattr(frames, "recorded", False) else watched
+    return np.stack(seen(rig, model.predictor.parts, (ops.array(hidden), model.embed(ids), ids)), 1)
 
-    def watched(head: Any) -> Callable[[Any], Any]:
+
+BEST = FrameChoice(0.0, 1, 1.0)
+
+
+def ended_early(rig: Rig, parts: FrameParts, inputs: tuple[Any, Any, Any]) -> list[np.ndarray]:
+    """A frame in one call shows the logits of its last code; so one is made that ends with each."""
+    n, seen = len(inputs[0]), []
+    for count in range(1, len(parts.heads) + 1):
+        shorter = replace(parts, heads=parts.heads[:count], embeddings=parts.embeddings[:count])
+        frames = rig.driver.backend.frames(shorter)
+        frames(*inputs, np.zeros((n, count), np.float32), np.zeros(n, np.int32), BEST)
+        seen.append(frames.program.laid_out[n].logits.numpy().copy())
+    return seen
+
+
+def watched(rig: Rig, parts: FrameParts, inputs: tuple[Any, Any, Any]) -> list[np.ndarray]:
+    """Uncompiled, so that each head's product can be seen."""
+    n, seen, ops = len(inputs[0]), list[np.ndarray](), rig.driver.backend.ops
+
+    def seeing(head: Any) -> Callable[[Any], Any]:
         def call(x: Any) -> Any:
-            out = head(x)
-            seen.append(ops.numpy(out))
+            seen.append(ops.numpy(out := head(x)))
             return out
 
         return call
 
-    predictor.heads = [watched(head) for head in heads]
-    greedy = [Sampling()] * len(hidden)
-    compile_as, ops.compile = ops.compile, lambda fn, key: fn
-    try:
-        predictor._compiled.clear()
-        ids = ops.array(codes[:, 0])
-        got, _ = model.frame(ops.array(hidden), ids, greedy)
-    finally:
-        predictor.heads = heads
-        del ops.compile
-        assert ops.compile == compile_as
-        predictor._compiled.clear()
-    assert ops.numpy(got).tolist() == codes.tolist()
-    return np.stack(seen, 1)
+    plain = PlainFrames(ops, replace(parts, heads=[seeing(head) for head in parts.heads]))
+    noise, random = np.zeros((n, len(parts.heads)), np.float32), np.zeros(n, np.int32)
+    plain.frame(BEST)(*inputs, ops.array(noise), ops.array(random))
+    return seen
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -202,23 +214,23 @@ class TestSampling:
         assert worst(ops.numpy(model.reframe(codes)), ops.numpy(embeds)) <= 1e-6
 
 
-def test_the_steps_of_a_frame_are_compiled(rigs: Callable[..., Rig]) -> None:
-    """On MLX all steps are one function, traced once for as many voices; on a CPU of torch's each is one call of the
-    kernels. On CUDA the function is captured, which only such a device can show."""
-    traced = []
-    for backend in BACKENDS:
+def test_a_frame_is_one_function(rigs: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On MLX it is traced once for as many voices; on a CPU of torch's it is one call of the kernels. On CUDA it is captured,
+    which only such a device can show."""
+    traced, begin = list[int](), PlainFrames.begin
+    monkeypatch.setattr(PlainFrames, "begin", lambda self, n: traced.append(n) or begin(self, n))
+    for backend in ("mlx", "torch"):
+        traced.clear()
         rig = rigs("base", backend)
         model, ops = rig.driver.model, rig.driver.backend.ops
-        begin, begun = model.predictor.brief.begin, list[int]()
-        model.predictor.brief.begin = lambda n, begin=begin, begun=begun: begun.append(n) or begin(n)
         for n in (5, 5, 6, 5, 6):
             hidden = np.random.default_rng(n).standard_normal((n, model.hidden)).astype(np.float32)
             ops.numpy(model.frame(ops.array(hidden), ops.array(np.arange(n, dtype=np.int32)), [Sampling()] * n)[0])
-        model.predictor.brief.begin = begin
-        traced.append(begun)
-    assert traced[0] == [5, 5, 6, 5, 6]
-    assert rigs("base", "torch").driver.model.predictor.brief.recorded == kernels.available()
-    assert traced[1] == ([5, 6] if shutil.which("g++") else [5, 5, 6, 5, 6])  # MLX compiles for a CPU with g++
+        if backend == "mlx":
+            assert traced == ([5, 6] if shutil.which("g++") else [5, 5, 6, 5, 6])  # MLX compiles for a CPU with g++
+        else:
+            assert model.predictor.frames.recorded == kernels.available()
+            assert traced == ([] if kernels.available() else [5, 5, 6, 5, 6])
 
 
 def test_the_same_seed_speaks_the_same_on_both_backends(rigs: Callable[..., Rig]) -> None:

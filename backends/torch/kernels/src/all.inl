@@ -1,12 +1,17 @@
 // All of a tier's kernels in one table. Included by each tier behind tile.inl, fused.inl and conv.inl.
 
-template <Code C, int Halves, bool Minima>
+template <Code C, int Halves, bool Minima, bool Stored>
+void fill_as(TileKernel (&row)[kWidths]) {
+    row[0] = quantized_tile<C, Halves, Minima, 1, Stored>;
+    row[1] = quantized_tile<C, Halves, Minima, 2, Stored>;
+    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4, Stored>;
+    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8, Stored>;
+}
+
+template <Code C, int Halves, bool Minima, bool Stored>
 void fill(Tier& tier) {
-    auto& row = tier.kernels[static_cast<int>(C)][Halves - 1][Minima];
-    row[0] = quantized_tile<C, Halves, Minima, 1>;
-    row[1] = quantized_tile<C, Halves, Minima, 2>;
-    if constexpr (kTile >= 4) row[2] = quantized_tile<C, Halves, Minima, 4>;
-    if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8>;
+    fill_as<C, Halves, Minima, false>(tier.kernels[static_cast<int>(C)][Halves - 1][Minima]);
+    if constexpr (Stored) fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
 }
 
 #include "quantized.inl"

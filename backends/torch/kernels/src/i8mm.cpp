@@ -22,6 +22,7 @@ namespace {
 
 #include "lanes_neon.inl"
 #include "codes.inl"
+#include "scales.inl"
 
 // Two quads of four rows become eight columns of two rows each.
 INLINE int8x16_t first_rows(uint8x16_t left, uint8x16_t right) {
@@ -45,7 +46,7 @@ INLINE Ints of_token(const Squares& all, int which, const int32_t* start) {
 }
 
 // As `quantized_tile` in tile.inl, scaled in the same order.
-template <Code C, int Halves, bool Minima, int N>
+template <Code C, int Halves, bool Minima, int N, bool Stored>
 void squares_tile(const Tile& in) {
     using R = Reader<C>;
     constexpr int pairs = 8 / Halves / 2;  // of quads
@@ -53,7 +54,8 @@ void squares_tile(const Tile& in) {
     for (int t = 0; t < N; ++t) acc[t] = zeros();
     const uint8_t* codes = in.codes;
     const int8_t* a = in.act.codes;
-    const float *notes = in.act.notes, *scales = in.scales;
+    const float* notes = in.act.notes;
+    Scales<Halves, Minima, Stored> scales(in);
     constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {
@@ -72,17 +74,14 @@ void squares_tile(const Tile& in) {
                 }
             });
             const int32_t* start = reinterpret_cast<const int32_t*>(notes) + 1 + h;
-            const Floats ws = load_floats(scales);
+            Floats ws, wm;
+            scales.take(b, h, ws, wm);
             for (int t = 0; t < N; ++t) {
                 const Floats sums = to_floats(of_token(total[t / 2], t % 2, start + words * t));
                 acc[t] = fma(sums, mul(ws, broadcast(notes + words * t)), acc[t]);
             }
-            scales += kRows;
-            if constexpr (Minima) {
-                const Floats wm = load_floats(scales);
+            if constexpr (Minima)
                 for (int t = 0; t < N; ++t) acc[t] = fma(wm, broadcast(notes + words * t + 1 + Halves + h), acc[t]);
-                scales += kRows;
-            }
         });
         codes += code_bytes(C);
         a += 32 * N;
@@ -91,11 +90,16 @@ void squares_tile(const Tile& in) {
     for (int t = 0; t < N; ++t) store(in.out + kRows * t, acc[t]);
 }
 
-template <Code C, int Halves, bool Minima>
+template <Code C, int Halves, bool Minima, bool Stored>
+void fill_as(TileKernel (&row)[kWidths]) {
+    row[1] = squares_tile<C, Halves, Minima, 2, Stored>;
+    row[2] = squares_tile<C, Halves, Minima, 4, Stored>;
+}
+
+template <Code C, int Halves, bool Minima, bool Stored>
 void fill(Tier& tier) {
-    auto& row = tier.kernels[static_cast<int>(C)][Halves - 1][Minima];
-    row[1] = squares_tile<C, Halves, Minima, 2>;
-    row[2] = squares_tile<C, Halves, Minima, 4>;
+    fill_as<C, Halves, Minima, false>(tier.kernels[static_cast<int>(C)][Halves - 1][Minima]);
+    if constexpr (Stored) fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
 }
 
 #include "quantized.inl"

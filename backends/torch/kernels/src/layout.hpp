@@ -38,6 +38,16 @@ struct Format {
     bool dense() const { return code == Code::F32 || code == Code::F16 || code == Code::BF16; }
 };
 
+constexpr int kStoredBlocks = 8;  // that share a scale, where blocks have steps
+
+// Whether kernels can take a format's scales as they are stored: those of GGUF's common types.
+constexpr bool is_read_as_stored(const Format& f) {
+    if (f.scale != ScaleType::F16) return false;
+    if (f.steps == Steps::None) return !f.minima && f.halves == 1 && f.blocks_per_scale == 1;
+    if (f.blocks_per_scale != kStoredBlocks) return false;
+    return f.steps == Steps::Unsigned ? f.minima == 1 : !f.minima && f.halves == 2;
+}
+
 constexpr int64_t code_bytes(Code code) {  // of 16 rows of one block
     switch (code) {
         case Code::F32: return 2048;

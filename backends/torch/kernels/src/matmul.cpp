@@ -44,6 +44,8 @@ struct Job {
         if (!tier.unit || (as_given() ? !rounded() : m.format.dense())) return false;
         return rounded() ? n >= kFewestForUnit : n == kUnitTokens;
     }
+    // Whether a panel that meets so many tokens is read with its scales as they are stored: where it is used only once.
+    bool as_stored(int64_t tokens) const { return !m.row_bytes && tokens <= tier.tile && is_read_as_stored(m.format); }
     // Tokens of the next tile, of `left`.
     int width(int64_t left) const {
         if (rounded() && by_unit(left)) return static_cast<int>(std::min<int64_t>(left, kUnitMost));
@@ -165,7 +167,7 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
             const Rows given{data, m.row_bytes, rows, m.columns, false, nullptr, nullptr, 0, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
             const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
-            return {&m, bias, {}, {floats, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
+            return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
         }
         UnitRows unit_rows{};
         if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);
@@ -174,9 +176,9 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
     }
     const uint8_t *data = panel_of(m, job.panel, expert, panel, room.panel), *codes = data + job.panel.codes;
-    if (!m.format.dense()) job.tier.expand(m.format, job.panel, data, room.scales);
-    const Tile tile{codes, room.scales, {}, nullptr, job.panel.blocks, values_of(m.format.table),
-                    data == room.panel ? 0 : job.tier.ahead, nullptr};
+    if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
+    const int64_t ahead = data == room.panel ? 0 : job.tier.ahead;
+    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table), ahead, nullptr};
     return {&m, bias, {}, tile, {}, job.by_unit(job.width(tokens)) ? tile_for_unit(job, m, codes, room) : UnitTile{}};
 }
 
@@ -196,8 +198,8 @@ void run_on_unit(const Job& job, Ready& ready, int n, int64_t token, float* out)
     job.tier.unit->multiply[f.offset >= 0][f.halves - 1][f.minima](ready.unit_tile);
 }
 
-// A panel times `n` tokens, of which `token` is the first.
-void run_tile(const Job& job, Ready& ready, int n, int64_t token, float* out) {
+// A panel times `n` of its `tokens` tokens, of which `token` is the first.
+void run_tile(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens, float* out) {
     const Format& f = ready.m->format;
     if (job.by_unit(n)) {
         run_on_unit(job, ready, n, token, out);
@@ -212,7 +214,8 @@ void run_tile(const Job& job, Ready& ready, int n, int64_t token, float* out) {
         else ready.tile.act = job.act_at(token);
         ready.tile.out = out;
         const Code code = job.expanded ? Code::F32 : f.code;
-        job.tier.kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
+        const auto& kernels = job.as_stored(tokens) ? job.tier.stored_kernels : job.tier.kernels;
+        kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
         ready.tile.ahead = 0;
     }
     if (!ready.bias) return;
@@ -249,7 +252,7 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
         for (int64_t t = 0; t < count;) {
             const int n = job.width(count - t);
             for (int part = 0; part < parts; ++part)
-                run_tile(job, ready[part], n, t, out + part * n * kRows);
+                run_tile(job, ready[part], n, t, count, out + part * n * kRows);
             if (job.gated) job.tier.swiglu(out, out + n * kRows, n * kRows, gated);
             const float* made = job.gated ? gated : out;
             for (int i = 0; i < n; ++i, ++t) {

@@ -17,7 +17,9 @@ constexpr int notes_per_block(int halves) { return 1 + 2 * halves; }
 
 struct Tile {  // one panel times one tile of tokens
     const uint8_t* codes;
-    const float* scales;  // [blocks * halves][16], or [blocks * halves][2][16] with minima
+    const float* scales;  // [blocks * halves][16], or [blocks * halves][2][16] with minima; of a stored kernel:
+    const uint8_t* panel;  // the panel, whose scales are read as they are stored
+    const Panel* layout;
     Activations act;      // of this tile
     const float* dense;   // activations of a dense format, [columns][n]
     int64_t blocks;
@@ -131,6 +133,7 @@ struct Tier {
     int64_t ahead;    // how far ahead memory is best asked for codes; 0: this CPU does so itself
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
+    TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);

@@ -2,8 +2,9 @@
 // has defined Ints and Floats (16 lanes: one a row), Bytes (64: four a row) and the functions on them.
 
 #include "codes.inl"
+#include "scales.inl"
 
-template <Code C, int Halves, bool Minima, int N>
+template <Code C, int Halves, bool Minima, int N, bool Stored>
 void quantized_tile(const Tile& in) {
     using R = Reader<C>;
     constexpr int quads = 8 / Halves;
@@ -12,7 +13,8 @@ void quantized_tile(const Tile& in) {
     for (int t = 0; t < N; ++t) acc[t] = zeros();
     const uint8_t* codes = in.codes;
     const int8_t* a = in.act.codes;
-    const float *notes = in.act.notes, *scales = in.scales;
+    const float* notes = in.act.notes;
+    Scales<Halves, Minima, Stored> scales(in);
     constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {
         if (in.ahead)
@@ -30,14 +32,11 @@ void quantized_tile(const Tile& in) {
                 });
                 for (int t = 0; t < N; ++t) total[t] = dot<R::is_signed, run>(total[t], w, a + 32 * t + 4 * first);
             });
-            Floats ws = load_floats(scales);
+            Floats ws, wm;
+            scales.take(b, h, ws, wm);
             for (int t = 0; t < N; ++t) acc[t] = fma(to_floats(total[t]), mul(ws, broadcast(notes + words * t)), acc[t]);
-            scales += kRows;
-            if constexpr (Minima) {
-                Floats wm = load_floats(scales);
+            if constexpr (Minima)
                 for (int t = 0; t < N; ++t) acc[t] = fma(wm, broadcast(notes + words * t + 1 + Halves + h), acc[t]);
-                scales += kRows;
-            }
         });
         codes += code_bytes(C);
         a += 32 * N;

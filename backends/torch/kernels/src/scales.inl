@@ -1,0 +1,46 @@
+// A panel's scales and minima, block after block: as `expand_scales` has laid them out, or (Stored) made of what is stored, in
+// the same order of operations. Made where they are used they wait for memory together with the codes; so it is for few tokens.
+template <int Halves, bool Minima, bool Stored>
+class Scales {
+    static constexpr bool kStepped = Minima || Halves == 2;  // of those that `is_read_as_stored`
+
+  public:
+    explicit INLINE Scales(const Tile& in)
+        : next_(in.scales), d_(in.panel), m_(Stored ? in.panel + in.layout->minima : nullptr),
+          steps_(Stored ? in.panel + in.layout->steps : nullptr), floors_(Stored ? in.panel + in.layout->floors : nullptr) {}
+
+    // Of the next half of block `b`.
+    INLINE void take(int64_t b, int half, Floats& scale, Floats& minimum) {
+        if constexpr (!Stored) {
+            scale = load_floats(next_);
+            next_ += kRows;
+            if constexpr (Minima) {
+                minimum = load_floats(next_);
+                next_ += kRows;
+            }
+        } else if constexpr (!kStepped) {
+            scale = load_f16(d_);
+            d_ += 2 * kRows;
+        } else {
+            if (half == 0 && b % kStoredBlocks == 0) {
+                of_group_ = load_f16(d_);
+                d_ += 2 * kRows;
+                if constexpr (Minima) {
+                    minima_of_group_ = load_f16(m_);
+                    m_ += 2 * kRows;
+                }
+            }
+            scale = mul(of_group_, Minima ? load_u8(steps_) : load_s8(steps_));
+            steps_ += kRows;
+            if constexpr (Minima) {
+                minimum = sub(zeros(), mul(minima_of_group_, load_u8(floors_)));
+                floors_ += kRows;
+            }
+        }
+    }
+
+  private:
+    const float* next_;
+    const uint8_t *d_, *m_, *steps_, *floors_;
+    Floats of_group_{}, minima_of_group_{};
+};
