@@ -26,6 +26,7 @@ namespace {
 
 #include "lanes512.inl"
 #include "codes.inl"
+#include "scales.inl"
 
 constexpr int kLanes = kUnitTokens;
 static_assert(kLanes == kRows);
@@ -36,17 +37,19 @@ struct alignas(64) Shapes {
     uint16_t bytes[16] = {};
     uint8_t rows[16] = {};
 
-    Shapes(int left_bytes, int right_rows) {
+    Shapes(int left_bytes, int left_rows) {
         for (int i = 0; i < 8; ++i) {
             bytes[i] = i == 4 || i == 5 ? static_cast<uint16_t>(left_bytes) : 64;
-            rows[i] = i >= 6 ? static_cast<uint8_t>(right_rows) : 16;
+            rows[i] = static_cast<uint8_t>(i >= 6 ? left_bytes / 4 : left_rows);
         }
     }
 };
 
-void begin(int columns) {  // bytes of a row that are multiplied at once
-    static const Shapes shapes[] = {{64, 16}, {32, 8}, {16, 4}};  // static: compilers do not see that all of it is read
-    _tile_loadconfig(&shapes[columns == 64 ? 0 : columns == 32 ? 1 : 2]);
+// Bytes of a row that are multiplied at once, and how many rows the left side has.
+void begin(int bytes, int rows) {
+    static const Shapes shapes[3][3] = {  // static: compilers do not see that all of it is read
+        {{64, 16}, {64, 8}, {64, 4}}, {{32, 16}, {32, 8}, {32, 4}}, {{16, 16}, {16, 8}, {16, 4}}};
+    _tile_loadconfig(&shapes[bytes == 64 ? 0 : bytes == 32 ? 1 : 2][rows == 16 ? 0 : rows == 8 ? 1 : 2]);
 }
 void end() { _tile_release(); }
 
@@ -67,48 +70,56 @@ void unpack(const uint8_t* codes, int64_t blocks, int offset, const int8_t* valu
 
 // A product takes some fifty cycles to come out of the unit. So it is begun three steps before it is used, a step being a block
 // or half of one, and stored one step before; what lies between keeps the vector units busy.
-template <bool Signed, int Halves, bool Minima>
+template <bool Signed, int Halves, bool Minima, int N, bool Stored>
 struct Product {
     static constexpr int words = notes_per_block(Halves);
     const UnitTile& in;
     const int64_t steps = in.blocks * Halves;
+    Scales<Halves, Minima, Stored> scales{in.scales, in.panel, in.layout};
 
     const int8_t* left(int64_t step) const {
-        return in.act.codes + step / Halves * (kLanes * kBlock) + step % Halves * (kBlock / Halves);
+        return in.act.codes + step / Halves * (N * kBlock) + step % Halves * (kBlock / Halves);
     }
     const uint8_t* right(int64_t step) const { return in.bytes + step * (kRows * kBlock / Halves); }
 
-    INLINE void use(int64_t step, const int32_t* sums, Floats (&acc)[kLanes]) const {
-        const float* notes = in.act.notes + step / Halves * (kLanes * words);
-        const float* scales = in.scales + step * (Minima ? 2 * kRows : kRows);
-        const Floats ws = load_floats(scales);
-        unrolled<kLanes>([&](auto token) INLINE_LAMBDA {
+    INLINE void use(int64_t step, const int32_t* sums, Floats (&acc)[N]) {
+        const float* notes = in.act.notes + step / Halves * (N * words);
+        Floats ws, wm;
+        scales.take(step / Halves, static_cast<int>(step % Halves), ws, wm);
+        unrolled<N>([&](auto token) INLINE_LAMBDA {
             constexpr int t = decltype(token)::value;
             acc[t] = fma(to_floats({_mm512_load_si512(sums + t * kRows)}), mul(ws, broadcast(notes + words * t)), acc[t]);
         });
         if constexpr (Minima) {
-            const Floats wm = load_floats(scales + kRows);
             const float* factors = notes + 1 + Halves + step % Halves;
-            unrolled<kLanes>([&](auto token) INLINE_LAMBDA {
+            unrolled<N>([&](auto token) INLINE_LAMBDA {
                 constexpr int t = decltype(token)::value;
                 acc[t] = fma(wm, broadcast(factors + words * t), acc[t]);
             });
         }
     }
 
+    // What comes after this panel, or after these bytes, is asked for meanwhile.
+    INLINE void ask(int64_t step) const {
+        if (!in.ask || step % Halves) return;
+        const uint8_t* from = in.ask + step / Halves * in.ask_bytes;
+        for (int64_t at = 0; at < in.ask_bytes; at += 64) PREFETCH(from + at);
+    }
+
     // Registers are part of an instruction's text.
 #define GRUS_BEGIN(C, A, B, step)                         \
     if ((step) < steps) {                                 \
+        ask(step);                                        \
         _tile_zero(C);                                    \
         _tile_loadd(A, left(step), kBlock);               \
         _tile_loadd(B, right(step), 64);                  \
         if constexpr (Signed) { _tile_dpbssd(C, A, B); }  \
         else { _tile_dpbsud(C, A, B); }                   \
     }
-    INLINE void run() const {
-        alignas(64) int32_t made[4][kLanes * kRows];  // [16 tokens][16 rows]
-        Floats acc[kLanes];
-        unrolled<kLanes>([&](auto t) INLINE_LAMBDA { acc[decltype(t)::value] = zeros(); });
+    INLINE void run() {
+        alignas(64) int32_t made[4][N * kRows];
+        Floats acc[N];
+        unrolled<N>([&](auto t) INLINE_LAMBDA { acc[decltype(t)::value] = zeros(); });
         GRUS_BEGIN(0, 4, 6, 0)
         GRUS_BEGIN(1, 5, 7, 1)
         GRUS_BEGIN(2, 4, 6, 2)
@@ -127,14 +138,14 @@ struct Product {
             _tile_stored(0, made[0], 64);
             if (step + 3 < steps) use(step + 3, made[3], acc);
         }
-        unrolled<kLanes>([&](auto t) INLINE_LAMBDA { store(in.out + kRows * decltype(t)::value, acc[decltype(t)::value]); });
+        unrolled<N>([&](auto t) INLINE_LAMBDA { store(in.out + kRows * decltype(t)::value, acc[decltype(t)::value]); });
     }
 #undef GRUS_BEGIN
 };
 
-template <bool Signed, int Halves, bool Minima>
+template <bool Signed, int Halves, bool Minima, int N, bool Stored>
 void multiply(const UnitTile& in) {
-    Product<Signed, Halves, Minima>{in}.run();
+    Product<Signed, Halves, Minima, N, Stored>{in}.run();
 }
 
 // Sixteen rows of sixteen words become columns.
@@ -239,10 +250,10 @@ void fill(MatrixUnit& unit) { unit.unpack[static_cast<int>(C)] = unpack<C>; }
 
 template <bool Signed>
 void fill_products(MatrixUnit& unit) {
-    unit.multiply[Signed][0][0] = multiply<Signed, 1, false>;
-    unit.multiply[Signed][0][1] = multiply<Signed, 1, true>;
-    unit.multiply[Signed][1][0] = multiply<Signed, 2, false>;
-    unit.multiply[Signed][1][1] = multiply<Signed, 2, true>;
+    unit.multiply[Signed][0][0] = multiply<Signed, 1, false, 16, false>;
+    unit.multiply[Signed][0][1] = multiply<Signed, 1, true, 16, false>;
+    unit.multiply[Signed][1][0] = multiply<Signed, 2, false, 16, false>;
+    unit.multiply[Signed][1][1] = multiply<Signed, 2, true, 16, false>;
 }
 
 MatrixUnit make_unit() {
@@ -261,6 +272,10 @@ MatrixUnit make_unit() {
     fill<Code::L4>(unit);
     fill_products<false>(unit);
     fill_products<true>(unit);
+    unit.few[0][0] = multiply<true, 1, false, 4, false>;
+    unit.few[0][1] = multiply<true, 1, false, 8, false>;
+    unit.few[1][0] = multiply<true, 1, false, 4, true>;
+    unit.few[1][1] = multiply<true, 1, false, 8, true>;
     return unit;
 }
 

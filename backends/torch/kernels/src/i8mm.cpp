@@ -55,7 +55,7 @@ void squares_tile(const Tile& in) {
     const uint8_t* codes = in.codes;
     const int8_t* a = in.act.codes;
     const float* notes = in.act.notes;
-    Scales<Halves, Minima, Stored> scales(in);
+    Scales<Halves, Minima, Stored> scales(in.scales, in.panel, in.layout);
     constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {

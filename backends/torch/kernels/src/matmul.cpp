@@ -39,10 +39,13 @@ struct Job {
     // Rows of a file meet activations that are not packed either.
     bool as_given() const { return m.row_bytes != 0 && !expanded; }
     bool rounded() const { return as_given() && m.format.code == Code::BF16 && tier.bf16; }
+    // Whether a panel's codes are what the matrix unit takes.
+    static bool bytes_as_stored(const Format& f) { return f.code == Code::S8 && f.offset == 0 && !f.minima; }
     // Whether the matrix unit takes tiles of `n` tokens; if so, bf16 activations are laid out for it.
     bool by_unit(int64_t n) const {
         if (!tier.unit || (as_given() ? !rounded() : m.format.dense())) return false;
-        return rounded() ? n >= kFewestForUnit : n == kUnitTokens;
+        if (rounded()) return n >= kFewestForUnit;
+        return n == kUnitTokens || (bytes_as_stored(m.format) && (n == 4 || n == 8));  // unpacking costs more than few tokens save
     }
     // Whether a panel that meets so many tokens is read with its scales as they are stored: where it is used only once.
     bool as_stored(int64_t tokens) const { return !m.row_bytes && tokens <= tier.tile && is_read_as_stored(m.format); }
@@ -151,10 +154,23 @@ UnitRows rows_for_unit(const Job& job, const GrusMatrix& m, int64_t panel, bool 
     return made;
 }
 
-UnitTile tile_for_unit(const Job& job, const GrusMatrix& m, const uint8_t* codes, const Room& room) {
+// Signed bytes are multiplied where they lie. Other codes become bytes first, so what follows them is asked for while they are
+// multiplied.
+UnitTile tile_for_unit(const Job& job, const GrusMatrix& m, const uint8_t* panel, bool last, const Room& room) {
     const Format& f = m.format;
+    const uint8_t* codes = panel + job.panel.codes;
+    UnitTile made{codes, room.scales, panel, &job.panel, {}, job.panel.blocks, nullptr, 0, nullptr};
+    const bool followed = panel != room.panel;  // by more of its matrix
+    if (Job::bytes_as_stored(f)) {
+        if (followed) made.ask = codes + job.tier.ahead;
+        made.ask_bytes = code_bytes(f.code);
+        return made;
+    }
     job.tier.unit->unpack[static_cast<int>(f.code)](codes, job.panel.blocks, f.offset, values_of(f.table), room.codes);
-    return {room.codes, room.scales, {}, job.panel.blocks, nullptr};
+    made.bytes = room.codes;
+    if (followed && !last) made.ask = panel + job.panel.bytes;
+    made.ask_bytes = rounded(job.panel.bytes / job.panel.blocks, 64);
+    return made;
 }
 
 // `last`: nothing of this matrix will be read after it.
@@ -179,11 +195,19 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
     if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
     const int64_t ahead = data == room.panel ? 0 : job.tier.ahead;
     const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table), ahead, nullptr};
-    return {&m, bias, {}, tile, {}, job.by_unit(job.width(tokens)) ? tile_for_unit(job, m, codes, room) : UnitTile{}};
+    return {&m, bias, {}, tile, {}, job.by_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
 }
 
-void run_on_unit(const Job& job, Ready& ready, int n, int64_t token, float* out) {
+// How the unit of this thread is laid out at present.
+struct Layout { int bytes, tokens; };
+
+void run_on_unit(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens, float* out, Layout& layout) {
     const Format& f = ready.m->format;
+    const Layout wanted = job.rounded() ? Layout{64, kUnitTokens} : Layout{kBlock / f.halves, n};
+    if (layout.bytes != wanted.bytes || layout.tokens != wanted.tokens) {
+        job.tier.unit->begin(wanted.bytes, wanted.tokens);
+        layout = wanted;
+    }
     if (job.rounded()) {
         ready.unit_rows.x = job.bf16_at(token);
         ready.unit_rows.tokens = n;
@@ -195,14 +219,16 @@ void run_on_unit(const Job& job, Ready& ready, int n, int64_t token, float* out)
     ready.unit_tile.act = job.act_at(token);
     ready.unit_tile.out = out;
     // Without their offset codes are signed; but eight bits that were lowered by 128 to be stored are not.
-    job.tier.unit->multiply[f.offset >= 0][f.halves - 1][f.minima](ready.unit_tile);
+    if (n == kUnitTokens) job.tier.unit->multiply[f.offset >= 0][f.halves - 1][f.minima](ready.unit_tile);
+    else job.tier.unit->few[job.as_stored(tokens)][n / 8](ready.unit_tile);
+    ready.unit_tile.ask = nullptr;
 }
 
 // A panel times `n` of its `tokens` tokens, of which `token` is the first.
-void run_tile(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens, float* out) {
+void run_tile(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens, float* out, Layout& layout) {
     const Format& f = ready.m->format;
     if (job.by_unit(n)) {
-        run_on_unit(job, ready, n, token, out);
+        run_on_unit(job, ready, n, token, tokens, out, layout);
     } else if (job.as_given()) {
         if (job.rounded()) ready.rows.x16 = job.bf16_at(token);
         else ready.rows.x = job.floats_at(token);
@@ -240,7 +266,7 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
         uint8_t* bytes = reinterpret_cast<uint8_t*>(floats + parts * scales) + part * (codes + made);
         rooms[part] = {floats + part * scales, bytes, bytes + codes};
     }
-    if (codes) job.tier.unit->begin(job.rounded() ? 64 : kBlock / m.format.halves);
+    Layout layout{};
     for (int64_t panel = begin; panel < end; ++panel) {
         Ready ready[2];
         for (int part = 0; part < parts; ++part) {
@@ -252,7 +278,7 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
         for (int64_t t = 0; t < count;) {
             const int n = job.width(count - t);
             for (int part = 0; part < parts; ++part)
-                run_tile(job, ready[part], n, t, count, out + part * n * kRows);
+                run_tile(job, ready[part], n, t, count, out + part * n * kRows, layout);
             if (job.gated) job.tier.swiglu(out, out + n * kRows, n * kRows, gated);
             const float* made = job.gated ? gated : out;
             for (int i = 0; i < n; ++i, ++t) {
@@ -262,7 +288,7 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
             }
         }
     }
-    if (codes) job.tier.unit->end();
+    if (layout.tokens) job.tier.unit->end();
 }
 
 // As many tokens at once as keep their activations in a core's second-level cache.

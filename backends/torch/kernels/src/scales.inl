@@ -1,3 +1,5 @@
+// A packed panel's scales. Included by tiers, after they have defined Floats and the functions on them.
+
 // A panel's scales and minima, block after block: as `expand_scales` has laid them out, or (Stored) made of what is stored, in
 // the same order of operations. Made where they are used they wait for memory together with the codes; so it is for few tokens.
 template <int Halves, bool Minima, bool Stored>
@@ -5,9 +7,9 @@ class Scales {
     static constexpr bool kStepped = Minima || Halves == 2;  // of those that `is_read_as_stored`
 
   public:
-    explicit INLINE Scales(const Tile& in)
-        : next_(in.scales), d_(in.panel), m_(Stored ? in.panel + in.layout->minima : nullptr),
-          steps_(Stored ? in.panel + in.layout->steps : nullptr), floors_(Stored ? in.panel + in.layout->floors : nullptr) {}
+    INLINE Scales(const float* expanded, const uint8_t* panel, const Panel* layout)
+        : next_(expanded), d_(panel), m_(Stored ? panel + layout->minima : nullptr),
+          steps_(Stored ? panel + layout->steps : nullptr), floors_(Stored ? panel + layout->floors : nullptr) {}
 
     // Of the next half of block `b`.
     INLINE void take(int64_t b, int half, Floats& scale, Floats& minimum) {

@@ -48,7 +48,7 @@ struct Bf16Kernels {
     RowsKernel rows[kWidths];
 };
 
-// A matrix unit computes sixteen rows times sixteen tokens at a time. Activations of quantized weights are a tile of sixteen
+// A matrix unit computes sixteen rows times up to sixteen tokens at a time. Activations of quantized weights are a tile of
 // tokens; those of bf16 weights are laid out by `arrange`: [columns / 32][16 pairs of columns][16 tokens][2], padded with zeros.
 constexpr int kUnitTokens = 16;
 constexpr int kUnitMost = 64;  // tokens that share a load of bf16 weights
@@ -56,9 +56,13 @@ constexpr int kUnitMost = 64;  // tokens that share a load of bf16 weights
 struct UnitTile {
     const uint8_t* bytes;  // a panel's codes without their offset: [blocks][8][16 rows][4]
     const float* scales;
+    const uint8_t* panel;  // see Tile
+    const Panel* layout;
     Activations act;
     int64_t blocks;
-    float* out;  // [16][16]
+    const uint8_t* ask;  // what to ask memory for meanwhile, `ask_bytes` a block; null: nothing
+    int64_t ask_bytes;
+    float* out;  // [tokens][16]
 };
 
 struct UnitRows {
@@ -72,11 +76,12 @@ struct UnitRows {
 };
 
 struct MatrixUnit {
-    void (*begin)(int bytes);  // on the thread that will compute: how many bytes of a row an instruction takes
+    void (*begin)(int bytes, int tokens);  // on the thread that will compute: how many bytes of a row an instruction takes
     void (*end)();
     void (*unpack[static_cast<int>(Code::Count)])(const uint8_t* codes, int64_t blocks, int offset, const int8_t* values,
                                                   uint8_t* to);
-    void (*multiply[2][2][2])(const UnitTile&);  // [signed][halves - 1][minima]
+    void (*multiply[2][2][2])(const UnitTile&);  // sixteen tokens: [signed][halves - 1][minima]
+    void (*few[2][2])(const UnitTile&);          // of bytes as they are stored: [scales as stored][4 or 8 tokens]
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
 };
