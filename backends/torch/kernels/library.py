@@ -43,6 +43,7 @@ class Matrix(ctypes.Structure):
         ("row_bytes", c_int64),
         ("stored", c_void_p),
         ("stored_count", c_int64),
+        ("unpacked", c_int64),
     ]
 
 
@@ -151,7 +152,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_encode": (c_int32, [c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p, c_int32]),
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
-    "grus_pack_stored": (None, [_M, c_void_p, c_int32]),
+    "grus_pack_more": (None, [_M, c_int64, c_int32]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
     "grus_matmul": (None, [_M, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32]),
     "grus_gather": (

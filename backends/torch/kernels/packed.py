@@ -24,6 +24,8 @@ from backends.torch.kernels.formats import PANEL, Packing, Source
 from backends.torch.kernels.library import AffineParts, Matrix, Stored, library
 from backends.weights import Reordered
 
+MOVED = 16 << 20  # bytes that are packed before as many in the file are given back
+
 
 def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
     """How the kernels would hold this weight; None where they cannot. `quant` quantizes dense weights on the way."""
@@ -50,6 +52,7 @@ class PackedMatrix:
         self.matrix = Matrix(packing.format, experts, rows, columns, None, None, 0)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes: int = self.library.grus_packed_bytes(self.handle)
+        self._panels = -(-rows // PANEL)  # of each expert
 
     # -- filling
 
@@ -99,15 +102,23 @@ class PackedMatrix:
             first += rows
         self._stored = (Stored * len(parts))(*(stored for stored, _, _ in self._lying))
         self.matrix.stored, self.matrix.stored_count = ctypes.addressof(self._stored), len(parts)
+        self.matrix.unpacked = self.experts * self._panels
         moving.later(self)
 
     def move(self) -> None:
-        """Safe while another thread multiplies: what is packed and what lies in files is the same, and both stay readable."""
-        piece, address = arena.take(self.nbytes)
-        self.library.grus_pack_stored(self.handle, address, 1)  # the others are for who waits
-        self._piece, self.matrix.data = piece, address
-        for stored, held, _ in self._lying:
-            arena.give_back(stored.data, held.nbytes)
+        """Safe while another thread multiplies: a panel that is packed holds what its rows in the file do, and both stay readable."""
+        self._piece, self.matrix.data = arena.take(self.nbytes)
+        some = max(1, MOVED * self.experts * self._panels // self.nbytes)
+        given = [0] * len(self._lying)
+        while self.matrix.unpacked:
+            self.library.grus_pack_more(self.handle, some, 1)  # the other threads are for who waits
+            expert, panel = divmod(self.experts * self._panels - self.matrix.unpacked, self._panels)
+            for i, (stored, held, order) in enumerate(self._lying):
+                rows = expert * stored.rows + min(max(panel * PANEL - stored.first, 0), stored.rows)
+                if order is None or rows == self.experts * stored.rows:
+                    done = rows * (held.nbytes // (self.experts * stored.rows))
+                    arena.give_back(stored.data + given[i], done - given[i])
+                    given[i] = done
 
     def set_bias(self, bias: Tensor) -> None:
         """`[experts * rows]`, added to every product."""

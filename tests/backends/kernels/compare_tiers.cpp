@@ -24,7 +24,7 @@ int64_t grus_packed_bytes(const GrusMatrix*);
 int64_t grus_source_row_bytes(int32_t, int64_t);
 void grus_prepare(const GrusMatrix*);
 void grus_pack(const GrusMatrix*, int64_t, int64_t, int64_t, int32_t, const uint8_t*, const AffineParts*, int32_t);
-void grus_pack_stored(const GrusMatrix*, uint8_t*, int32_t);
+void grus_pack_more(GrusMatrix*, int64_t, int32_t);
 void grus_rows(const GrusMatrix*, const int64_t*, int64_t, float*, int32_t);
 void grus_matmul(const GrusMatrix*, const float*, int64_t, int64_t, float*, int64_t, int32_t);
 void grus_gather(const GrusMatrix*, const float*, int64_t, const int64_t*, const int64_t*, const int64_t*, int64_t, float*,
@@ -80,10 +80,11 @@ void compare_stored(const Case& c, int64_t rows, int64_t tokens, int threads) {
     std::vector<int64_t> order(rows);
     for (int64_t i = 0; i < rows; ++i) order[i] = rows - 1 - i;
     const GrusStored stored{0, rows, data.get(), threads > 1 ? nullptr : order.data(), c.source};
-    GrusMatrix there{c.format, 2, rows, c.columns, nullptr, nullptr, 0, &stored, 1}, here = there;
-    void* memory = ::operator new(static_cast<size_t>(grus_packed_bytes(&here)), std::align_val_t(64));
-    grus_pack_stored(&here, static_cast<uint8_t*>(memory), threads);
-    here.data = static_cast<uint8_t*>(memory);
+    GrusMatrix there{c.format, 2, rows, c.columns, nullptr, nullptr, 0, &stored, 1, 2 * ((rows + 15) / 16)};
+    void* memory = ::operator new(static_cast<size_t>(grus_packed_bytes(&there)), std::align_val_t(64));
+    there.data = static_cast<uint8_t*>(memory);
+    GrusMatrix here = there;
+    grus_pack_more(&here, here.unpacked, threads);
     auto x = fill(tokens * c.columns, uniform);
     const int64_t ids[] = {2 * rows - 1, 0};
     std::vector<float> made[2];
@@ -101,7 +102,7 @@ void compare_stored(const Case& c, int64_t rows, int64_t tokens, int threads) {
 }
 
 void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
-    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0, nullptr, 0};
+    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0, nullptr, 0, 0};
     const Panel panel(m.format, m.columns);
     const int64_t nbytes = grus_packed_bytes(&m);
     void* memory = ::operator new(static_cast<size_t>(nbytes), std::align_val_t(64));
@@ -225,7 +226,7 @@ std::vector<float> pass(const float* numbers, ScaleType type) {
     auto weights = fill(width * hidden, scale16);
     auto floats = fill(width * hidden, uniform);
     auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
-    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0};
+    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0, 0};
     std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
     std::vector<float> memory(2 * 2 * kv * capacity * dim), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
     std::vector<float> crossed(tokens * heads * dim);
@@ -281,7 +282,7 @@ void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
     auto w = fill(rows * columns, +[] { return static_cast<uint16_t>(0x3e00 | (bits() & 0x81ff)); });  // up to a half, either sign
     auto x = fill(tokens * columns, uniform);
     const Format format{Code::BF16, ScaleType::None, 1, 0, Steps::None, 1, 0, 0};
-    GrusMatrix m{format, 1, rows, columns, reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 2, nullptr, 0};
+    GrusMatrix m{format, 1, rows, columns, reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 2, nullptr, 0, 0};
     std::vector<float> want(tokens * rows), got(tokens * rows);
     grus_use_tier(0);
     grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);

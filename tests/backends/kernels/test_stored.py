@@ -12,6 +12,7 @@ import torch
 
 from backends.base import Blocks, Raw
 from backends.torch.kernels import moving
+from backends.torch.kernels import packed as packed_module
 from backends.torch.kernels.linear import KernelLinear, experts, linear
 from backends.torch.kernels.packed import PackedMatrix
 from engine.weights.made import reordered
@@ -29,9 +30,9 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 def move(linear: KernelLinear) -> None:
     for matrix in linear.matrices:
         assert isinstance(matrix, PackedMatrix)
-        assert matrix.matrix.data is None
+        assert matrix.matrix.unpacked == matrix.experts * -(-matrix.rows_each // 16)
         matrix.move()
-        assert matrix.matrix.data is not None
+        assert matrix.matrix.unpacked == 0
 
 
 def in_a_file(path: Path, blocks: Blocks) -> Blocks:
@@ -83,7 +84,7 @@ def test_rows_in_another_order_are_read_one_by_one(tmp_path: Path) -> None:
     for _ in range(2):
         assert torch.equal(stored(x), packed(x))
         assert torch.equal(stored.rows(ids), packed.rows(ids))
-        if stored.matrices[0].matrix.data is None:
+        if stored.matrices[0].matrix.unpacked:
             move(stored)
 
 
@@ -102,11 +103,12 @@ def test_experts_are_packed_when_they_are_chosen(tmp_path: Path) -> None:
 
 def test_products_go_on_while_it_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moving, "QUIET", 0.01)
+    monkeypatch.setattr(packed_module, "MOVED", 1 << 14)  # a few panels at a time
     here, there = parts_of(tmp_path, "Q8_0", (4000,))
     packed, stored = (linear(parts, [None], torch.float32) for parts in (here, there))
     x = numbers(2, packed.columns)
     want, products = packed(x), 0
-    while stored.matrices[0].matrix.data is None or products < 5:
+    while stored.matrices[0].matrix.unpacked or products < 5:
         assert torch.equal(stored(x), want)
         products += 1
     moving.finish()

@@ -22,18 +22,19 @@ struct GrusStored {
 struct GrusMatrix {
     grus::Format format;
     int64_t experts, rows, columns;  // rows of one expert
-    uint8_t* data;      // null as long as it is not packed: then panels are made from `stored`, each when it is needed
+    uint8_t* data;
     const float* bias;  // experts * rows rounded up to 16, or null
     int64_t row_bytes;  // 0: packed in panels; else a dense matrix whose rows lie as in a file, this far apart
-    const GrusStored* stored;
+    const GrusStored* stored;  // of a matrix that is packed while it is used
     int64_t stored_count;
+    int64_t unpacked;  // panels, the last ones: they are made from `stored`, each when it is needed
 };
 }
 
 namespace grus {
 inline int64_t panels_of(const GrusMatrix& m) { return (m.rows + kRows - 1) / kRows; }
-inline uint8_t* panel_at(const GrusMatrix& m, const Panel& p, uint8_t* data, int64_t expert, int64_t panel) {
-    return data + (expert * panels_of(m) + panel) * p.bytes;
+inline uint8_t* panel_at(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel) {
+    return m.data + (expert * panels_of(m) + panel) * p.bytes;
 }
 
 // A panel where it is packed, or made in `room` (p.bytes) from what is stored.

@@ -1,5 +1,6 @@
 // From a file's rows to panels, and single rows back to floats. Runs once a matrix; reads every source byte once.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "encode.hpp"
@@ -215,8 +216,12 @@ void pack_stored(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t pa
     }
 }
 
-uint8_t* packed(const GrusMatrix& m) {  // read once: another thread may set it
-    return *static_cast<uint8_t* const volatile*>(&m.data);
+// Another thread may pack more meanwhile, so this is read once, and before the panels that it tells of.
+bool is_packed(const GrusMatrix& m, int64_t expert, int64_t panel) {
+    if (!m.stored) return true;
+    const int64_t unpacked = *static_cast<const volatile int64_t*>(&m.unpacked);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return expert * panels_of(m) + panel < m.experts * panels_of(m) - unpacked;
 }
 
 void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane, float* out) {
@@ -254,7 +259,7 @@ void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane,
 }  // namespace
 
 const uint8_t* panel_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, uint8_t* room) {
-    if (uint8_t* data = packed(m)) return panel_at(m, p, data, expert, panel);
+    if (is_packed(m, expert, panel)) return panel_at(m, p, expert, panel);
     if (m.rows - panel * kRows < kRows) std::memset(room, 0, static_cast<size_t>(p.bytes));
     pack_stored(m, p, expert, panel, 0, kRows, room);
     return room;
@@ -278,7 +283,7 @@ GRUS_API int64_t grus_source_row_bytes(int32_t source, int64_t columns) {
 GRUS_API void grus_prepare(const GrusMatrix* m) {
     const Panel p(m->format, m->columns);
     for (int64_t expert = 0; expert < m->experts && m->rows % kRows != 0; ++expert) {
-        std::memset(panel_at(*m, p, m->data, expert, panels_of(*m) - 1), 0, static_cast<size_t>(p.bytes));
+        std::memset(panel_at(*m, p, expert, panels_of(*m) - 1), 0, static_cast<size_t>(p.bytes));
     }
 }
 
@@ -292,24 +297,26 @@ GRUS_API void grus_pack(const GrusMatrix* m, int64_t expert, int64_t first, int6
     parallel(end - begin, 1, threads, [&](int64_t from, int64_t to) {
         for (int64_t panel = begin + from; panel < begin + to; ++panel) {
             const int64_t before = panel * kRows - first;  // rows of the source
-            pack_lanes(*m, p, panel_at(*m, p, m->data, expert, panel), static_cast<int>(std::max<int64_t>(0, -before)),
+            pack_lanes(*m, p, panel_at(*m, p, expert, panel), static_cast<int>(std::max<int64_t>(0, -before)),
                        static_cast<int>(std::min<int64_t>(kRows, rows - before)), rows - before, in,
                        [&](int64_t lane) { return before + lane; });
         }
     });
 }
 
-// Packs all that is stored to `to`, which is `data` when this is done.
-GRUS_API void grus_pack_stored(const GrusMatrix* m, uint8_t* to, int32_t threads) {
+// Packs the next panels of what is stored.
+GRUS_API void grus_pack_more(GrusMatrix* m, int64_t panels, int32_t threads) {
     const Panel p(m->format, m->columns);
-    const int64_t each = panels_of(*m);
-    parallel(m->experts * each, 1, threads, [&](int64_t from, int64_t until) {
-        for (int64_t i = from; i < until; ++i) {
-            uint8_t* panel = to + i * p.bytes;
+    const int64_t each = panels_of(*m), first = m->experts * each - m->unpacked, count = std::min(panels, m->unpacked);
+    parallel(count, 1, threads, [&](int64_t from, int64_t to) {
+        for (int64_t i = first + from; i < first + to; ++i) {
+            uint8_t* panel = m->data + i * p.bytes;
             if (m->rows - i % each * kRows < kRows) std::memset(panel, 0, static_cast<size_t>(p.bytes));
             pack_stored(*m, p, i / each, i % each, 0, kRows, panel);
         }
     });
+    std::atomic_thread_fence(std::memory_order_release);
+    *static_cast<volatile int64_t*>(&m->unpacked) -= count;
 }
 
 // Dequantized rows. Rows of all experts are numbered through.
@@ -320,14 +327,12 @@ GRUS_API void grus_rows(const GrusMatrix* m, const int64_t* ids, int64_t n, floa
         for (int64_t i = from; i < to; ++i) {
             const int64_t expert = ids[i] / m->rows, row = ids[i] % m->rows;
             const int lane = static_cast<int>(row % kRows);
-            uint8_t* data = packed(*m);
-            if (data) {
-                data = panel_at(*m, p, data, expert, row / kRows);
+            if (is_packed(*m, expert, row / kRows)) {
+                row_of(*m, p, panel_at(*m, p, expert, row / kRows), lane, out + i * m->columns);
             } else {
-                data = scratch.at_least(p.bytes);
-                pack_stored(*m, p, expert, row / kRows, lane, lane + 1, data);
+                pack_stored(*m, p, expert, row / kRows, lane, lane + 1, scratch.at_least(p.bytes));
+                row_of(*m, p, scratch.at_least(p.bytes), lane, out + i * m->columns);
             }
-            row_of(*m, p, data, lane, out + i * m->columns);
         }
     });
 }
