@@ -1,4 +1,4 @@
-// From a file's rows to panels, and single rows back to floats. Runs once a matrix; reads every source byte once.
+// From a file's rows to panels, and single rows back to floats: a whole matrix at once, or the panel that a product needs.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -10,7 +10,6 @@
 #include "scratch.hpp"
 #include "sources.hpp"
 #include "target.hpp"
-
 
 namespace grus {
 namespace {
@@ -113,42 +112,48 @@ struct Input {
     AffineParts affine;
 };
 
-// Floats become blocks of the format on the way.
+// Floats become blocks of the format on the way: of K-quants, eight at once, kept in `super`.
+template <Code C>
 void encode_block(const GrusMatrix& m, const Input& in, const uint8_t* bytes, int64_t b, uint8_t* super, Block& block) {
-    const Format& f = m.format;
-    if (f.steps != Steps::None) {
+    if (m.format.steps != Steps::None) {
         if (b % (kSuper / kBlock) == 0) {
             float x[kSuper];
             read_floats(in.source, bytes, b * kBlock, kSuper, x);
-            if (f.code == Code::U4) encode_q4_k(x, super);
+            if (C == Code::U4) encode_q4_k(x, super);
             else encode_q6_k(x, super);
         }
-        read_block(f.code == Code::U4 ? Source::Q4_K : Source::Q6_K, super, b % (kSuper / kBlock), block);
+        read_planes(C == Code::U4 ? Source::Q4_K : Source::Q6_K, super, b % (kSuper / kBlock), block);
         return;
     }
     float x[kBlock] = {};
     read_floats(in.source, bytes, b * kBlock, std::min<int64_t>(kBlock, m.columns - b * kBlock), x);
-    if (f.code == Code::S8) quantize_q8_0(x, block);
+    if (C == Code::S8) quantize_q8_0(x, block);
     else quantize_q4_0(x, block);
+    in_planes<C>(block.codes);
+}
+
+// Block `b` of a row, with its codes in planes.
+template <Code C>
+void block_of(const GrusMatrix& m, const Input& in, int64_t row, int64_t b, uint8_t* super, Block& block) {
+    const uint8_t* bytes = in.data + row * in.row_bytes;
+    if (read_planes(in.source, bytes, b, block)) return;
+    if (in.source < Source::Affine) return encode_block<C>(m, in, bytes, b, super, block);
+    if (in.source == Source::Affine) read_affine_block(in.affine, bytes, row, b, block);
+    else read_block(in.source, bytes, b, block);
+    in_planes<C>(block.codes);
 }
 
 // Blocks [from, to) of a row. `from` is a multiple of kChunk, and so of the blocks that are encoded together.
 template <Code C>
 void pack_blocks(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, const Input& in, int64_t row, int64_t from, int64_t to) {
     const Format& f = m.format;
-    const uint8_t* bytes = in.data + row * in.row_bytes;
     uint8_t* codes = panel + p.codes + from * code_bytes(C) + kQuad * lane;
     uint8_t *steps = panel + p.steps + from * f.halves * kRows + lane, *floors = panel + p.floors + from * f.halves * kRows + lane;
     int64_t group = (from + f.blocks_per_scale - 1) / f.blocks_per_scale, next = group * f.blocks_per_scale;
     Block block{};
-    uint8_t super[kQ6KBytes];  // the K-quant block that floats become
+    uint8_t super[kQ6KBytes];
     for (int64_t b = from; b < to; ++b, codes += code_bytes(C)) {
-        if (!read_planes(in.source, bytes, b, block)) {
-            if (in.source == Source::Affine) read_affine_block(in.affine, bytes, row, b, block);
-            else if (in.source <= Source::BF16) encode_block(m, in, bytes, b, super, block);
-            else read_block(in.source, bytes, b, block);
-            in_planes<C>(block.codes);
-        }
+        block_of<C>(m, in, row, b, super, block);
         for (int i = 0; i < code_bytes(C) / 64; ++i) std::memcpy(codes + 64 * i, block.codes + kQuad * i, kQuad);
         if (b == next) {
             put_scale(f.scale, panel, group, lane, block.scale);
@@ -176,13 +181,13 @@ void pack_part(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, co
     }
 }
 
-// Lanes [begin, end) of a panel from rows of one source; `row_of(lane)` says which, for lanes up to `known`.
+// Lanes [begin, end) of a panel from rows of one source; `row_at(lane)` says which, for lanes up to `known`.
 template <class F>
-void pack_lanes(const GrusMatrix& m, const Panel& p, uint8_t* panel, int begin, int end, int64_t known, const Input& in, const F& row_of) {
+void pack_lanes(const GrusMatrix& m, const Panel& p, uint8_t* panel, int begin, int end, int64_t known, const Input& in, const F& row_at) {
     const Code code = m.format.code;
     if (m.format.dense()) {
         for (int lane = begin; lane < end; ++lane) {
-            const uint8_t* row = in.data + row_of(lane) * in.row_bytes;
+            const uint8_t* row = in.data + row_at(lane) * in.row_bytes;
             const int64_t columns = p.blocks * kBlock;
             if (code == Code::F16) pack_dense_row<uint16_t>(panel + p.codes, lane, row, in.row_bytes, columns);
             else pack_dense_row<uint32_t>(panel + p.codes, lane, row, in.row_bytes, code == Code::F32 ? columns : columns / 2);
@@ -193,9 +198,9 @@ void pack_lanes(const GrusMatrix& m, const Panel& p, uint8_t* panel, int begin, 
         const int64_t to = std::min(p.blocks, from + kChunk);
         const int64_t first = from * in.row_bytes / p.blocks, last = to * in.row_bytes / p.blocks;
         for (int lane = begin; lane < end; ++lane) {
-            pack_part(m, p, panel, lane, in, row_of(lane), from, to);
+            pack_part(m, p, panel, lane, in, row_at(lane), from, to);
             if (lane + kRows >= known) continue;
-            const uint8_t* then = in.data + row_of(lane + kRows) * in.row_bytes;  // sixteen rows side by side are too many
+            const uint8_t* then = in.data + row_at(lane + kRows) * in.row_bytes;  // sixteen rows side by side are too many
             for (int64_t at = first; at < last; at += 64) PREFETCH(then + at);    // for the processor to foresee them all
         }
     }
@@ -315,8 +320,9 @@ GRUS_API void grus_pack_more(GrusMatrix* m, int64_t panels, int32_t threads) {
             pack_stored(*m, p, i / each, i % each, 0, kRows, panel);
         }
     });
+    const int64_t left = m->unpacked - count;
     std::atomic_thread_fence(std::memory_order_release);
-    *static_cast<volatile int64_t*>(&m->unpacked) -= count;
+    *static_cast<volatile int64_t*>(&m->unpacked) = left;
 }
 
 // Dequantized rows. Rows of all experts are numbered through.
