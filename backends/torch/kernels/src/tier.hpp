@@ -229,9 +229,11 @@ struct Tier {
 };
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
+const Bf16Kernels* bf16_neon();
 const MatrixUnit* amx_unit();
 const UnitConvKernels* amx_conv();
 const UnitThirdsKernels* amx_thirds();
+void use_i8mm(Tier& neon);  // gives that tier the kernels of CPUs that multiply two rows of bytes by two at once
 
 const Tier* scalar_tier();
 const Tier* avx2_tier();     // null where this build has no such tier
