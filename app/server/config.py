@@ -60,6 +60,8 @@ def _options() -> Sequence[Option]:
         Option("cpu", "switch", "the same as --device cpu", where, False),
         Option("dtype", "text", "what unquantized weights are computed in", where, "auto",
                ("auto", "f32", "f16", "bf16")),
+        Option("quant", "text", "quantize plain weights while loading; auto: q8_0 for 16-bit weights on a CPU", where, "auto",
+               ("auto", "none", "q8_0", "q4_0", "q4_k", "q6_k")),
         Option("gpu_memory_limit", "text", "weights and conversations together: 5G, 5120M, or a share like 0.7", where,
                "0.7", metavar="SIZE"),
         Option("max_concurrent", "number", "replies that are computed at once", work, 16,
