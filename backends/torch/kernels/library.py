@@ -1,13 +1,13 @@
 """The compiled kernels, loaded once a process: their signatures, and which tier runs.
 
-`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon) or turns the kernels off. Calls release the GIL.
+`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon, i8mm) or turns the kernels off. Calls release the GIL.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_float, c_int32, c_int64, c_void_p
 from functools import cache
 
 from backends.base import BackendMissing
@@ -15,7 +15,19 @@ from backends.torch.kernels import recipe
 from backends.torch.kernels.build import NoKernels, cached, packaged
 from backends.torch.kernels.formats import Format
 
-TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx")
+TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx", "i8mm")
+
+
+class Stored(ctypes.Structure):
+    """`GrusStored` of src/matrix.hpp."""
+
+    _fields_ = [
+        ("first", c_int64),
+        ("rows", c_int64),
+        ("data", c_void_p),
+        ("order", c_void_p),
+        ("source", c_int32),
+    ]
 
 
 class Matrix(ctypes.Structure):
@@ -29,6 +41,9 @@ class Matrix(ctypes.Structure):
         ("data", c_void_p),
         ("bias", c_void_p),
         ("row_bytes", c_int64),
+        ("stored", c_void_p),
+        ("stored_count", c_int64),
+        ("unpacked", c_int64),
     ]
 
 
@@ -59,6 +74,34 @@ class Attend(ctypes.Structure):
         *((name, c_int64) for name in ("sequences", "heads", "kv_heads", "dim", "v_dim")),
         ("scale", c_float),
         ("out", c_void_p),
+    ]
+
+
+class Heads(ctypes.Structure):
+    """`grus::Heads` of src/tier.hpp."""
+
+    _fields_ = [
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim")),
+        *((name, c_void_p) for name in ("q_norm", "k_norm")),
+        ("eps", c_float),
+        ("turned", c_int64),
+        ("pairs", c_bool),
+        ("norm_after_rope", c_bool),
+    ]
+
+
+class AttendBlock(ctypes.Structure):
+    """`grus::AttendBlock` of src/tier.hpp."""
+
+    _fields_ = [
+        ("q", c_void_p),
+        ("q_token", c_int64),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        *((name, c_int64) for name in ("k_token", "v_token", "dim", "v_dim", "queries", "past", "window")),
+        ("scale", c_float),
+        ("out", c_void_p),
+        ("out_token", c_int64),
     ]
 
 
@@ -108,22 +151,20 @@ class Frame(ctypes.Structure):
 
 
 class Conv(ctypes.Structure):
-    """`grus::Conv` of src/conv.cpp."""
+    """`grus::Conv` of src/conv.hpp."""
 
     _fields_ = [
-        ("w", c_void_p),
-        ("bias", c_void_p),
+        *((name, c_void_p) for name in ("w", "halves", "bias")),
         *((name, c_int64) for name in ("inputs", "outputs", "taps", "dilation")),
     ]
 
 
 class ConvPiece(ctypes.Structure):
-    """`grus::Piece` of src/conv.cpp."""
+    """`grus::Piece` of src/conv.hpp."""
 
     _fields_ = [
-        ("x", c_void_p),
-        ("length", c_int64),
-        *((name, c_void_p) for name in ("rate", "size", "before", "after", "add", "y")),
+        ("streams", c_int64),
+        *((name, c_void_p) for name in ("lengths", "x", "rate", "size", "before", "after", "add", "y")),
     ]
 
 
@@ -137,6 +178,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_encode": (c_int32, [c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p, c_int32]),
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
+    "grus_pack_more": (None, [_M, c_int64, c_int32]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
     "grus_matmul": (None, [_M, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32]),
     "grus_gather": (
@@ -147,6 +189,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         None,
         [c_void_p, c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32],
     ),
+    "grus_gelu": (None, [c_void_p, c_int64, c_void_p, c_int32]),
     "grus_swiglu": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
@@ -156,6 +199,11 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
     ),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
+    "grus_heads": (None, [POINTER(Heads), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
+    "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_conv_halves": (c_int32, []),
+    "grus_conv_depthwise": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),
     "grus_frame": (None, [POINTER(Frame), c_int32]),

@@ -56,7 +56,7 @@ class RowMatrix:
         self._before = self.w
         self.w = self._on_huge_pages()
         self.matrix.data = self.w.data_ptr()
-        arena.give_back(self._before)
+        arena.give_back(self._before.data_ptr(), self._before.nbytes)
 
     def set_bias(self, bias: Tensor) -> None:
         padded = torch.zeros(-(-self.rows_each // formats.PANEL) * formats.PANEL)

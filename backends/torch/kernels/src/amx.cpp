@@ -72,7 +72,7 @@ struct Product {
     static constexpr int words = notes_per_block(Halves);
     const UnitTile& in;
     const int64_t steps = in.blocks * Halves;
-    Scales<Halves, Minima, Stored> scales{in.scales, in.panel, in.layout};
+    Scales<Halves, Minima, Stored> scales{};
 
     const int8_t* left(int64_t step) const {
         return in.act.codes + step / Halves * (N * kBlock) + step % Halves * (kBlock / Halves);
@@ -116,6 +116,7 @@ struct Product {
     INLINE void run() {
         alignas(64) int32_t made[4][N * kRows];
         Floats acc[N];
+        scales.begin(in.scales, in.panel, in.layout);
         unrolled<N>([&](auto t) INLINE_LAMBDA { acc[decltype(t)::value] = zeros(); });
         GRUS_BEGIN(0, 4, 6, 0)
         GRUS_BEGIN(1, 5, 7, 1)
@@ -233,6 +234,7 @@ MatrixUnit make_unit() {
     unit.end = end;
     unit.arrange = arrange;
     unit.rows = rows;
+    unit.conv = amx_conv();
     unit.thirds = amx_thirds();
     fill<Code::S8>(unit);
     fill<Code::U6>(unit);

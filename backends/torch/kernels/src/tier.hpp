@@ -29,6 +29,7 @@ struct Tile {  // one panel times one tile of tokens
 };
 
 using TileKernel = void (*)(const Tile&);
+using PairKernel = void (*)(const Tile&, const Tile&);
 constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
 
 struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
@@ -76,6 +77,29 @@ struct UnitRows {
     float* out;      // [tokens][16]
 };
 
+// A convolution of f32, whose numbers are the sums of two bf16 each: a high half and what it leaves, the low half.
+struct UnitRow {  // one position's inputs, and the snake they go through (null: none)
+    const float *x, *rate, *size;
+    int64_t inputs;
+};
+
+struct UnitConv {  // one or two panels of sixteen outputs times any number of positions
+    const uint16_t* x;            // what the first position's first tap reads
+    int64_t row, low, tap;        // from a position to the next, from high halves to low ones, from a tap to the next
+    int64_t blocks, taps;         // 32 inputs a block
+    const uint16_t* w;            // [blocks][taps][high, low][panels][16 pairs of inputs][16][2]
+    int64_t panels, positions;
+    const float *bias, *add;      // [outputs], and [positions, outputs] or null
+    float* y;                     // [positions, outputs]
+    int64_t column, outputs;      // the first output of these panels, and all
+};
+
+struct UnitConvKernels {
+    void (*snake)(const UnitRow&, float* to);
+    void (*split)(const UnitRow&, int64_t low, uint16_t* to);  // `low` a multiple of 32; zeros where there are no inputs
+    void (*convolve)(const UnitConv&);
+};
+
 // f32 by a unit that multiplies bf16. A number is the sum of three of these, to its last bit: a high, a middle and a low third.
 // A product is the sum of six of theirs; what is left out is below 2^-23 of it, so a sum is as exact as one of f32 products.
 // Thirds of 32 columns of sixteen rows lie together, [3][16][32]; those of weights with the columns in pairs, [3][16][16 rows][2].
@@ -112,6 +136,7 @@ struct MatrixUnit {
     void (*few[2][2])(const UnitTile&);          // of bytes as they are stored: [scales as stored][4 or 8 tokens]
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
+    const UnitConvKernels* conv;
     const UnitThirdsKernels* thirds;
 };
 
@@ -169,6 +194,8 @@ struct Tier {
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
+    PairKernel pair_kernels[static_cast<int>(Code::Count)][2][2];  // of those, two panels times one token
+    bool in_pairs;    // whether two panels are best read side by side
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);
@@ -193,6 +220,8 @@ struct Tier {
     void (*attend_block)(const AttendBlock&, float* scratch);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // One position of each channel's own kernel: out = b + the sum over taps of rows[tap] * w[tap], w [taps][n].
+    void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.
     void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
@@ -200,8 +229,11 @@ struct Tier {
 };
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
+const Bf16Kernels* bf16_neon();
 const MatrixUnit* amx_unit();
+const UnitConvKernels* amx_conv();
 const UnitThirdsKernels* amx_thirds();
+void use_i8mm(Tier& neon);  // gives that tier the kernels of CPUs that multiply two rows of bytes by two at once
 
 const Tier* scalar_tier();
 const Tier* avx2_tier();     // null where this build has no such tier
