@@ -7,7 +7,9 @@ what a backend makes of one is a `Linear`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,15 @@ class Raw:
     dtype: str  # as safetensors spells it: F32, F16, BF16, I8, U8, U32, I64, ...
     shape: tuple[int, ...]
     buffer: memoryview  # read-only view of exactly these bytes; keeps the mapping alive
+
+
+@runtime_checkable
+class Reordered(Protocol):
+    """A `Raw` whose rows lie in the file in another order: row i is row `order[i]` of `origin`. Its buffer is made when it is asked
+    for; a backend that reads single rows needs none."""
+
+    origin: Raw
+    order: np.ndarray  # int64
 
 
 @dataclass(frozen=True)

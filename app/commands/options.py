@@ -128,9 +128,15 @@ def sampling(options: argparse.Namespace, **more: Any) -> SamplingParams:
 
 
 def say_quantized(quant: str | None, asked: str) -> None:
-    """A choice that was made for the person is said, with how to unmake it."""
+    """A choice that was made for the person is said, with how to unmake it; and so is one that changed nothing."""
     if quant is not None and asked == "auto":
         print(f"Weights are kept as {quant}, which is faster on a CPU. --quant none keeps them whole.", file=sys.stderr)
+    if quant is None and asked not in ("auto", "none"):
+        print(
+            f"The weights are quantized already, so --quant {asked} changes nothing. "
+            "grus convert makes a file that is quantized otherwise.",
+            file=sys.stderr,
+        )
 
 
 def say_guide(model: str) -> None:

@@ -73,10 +73,12 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     # imported here, so that other commands do not wait for a web server's imports
     import logging
 
+    from app.commands.options import say_quantized
     from app.server.app import create_app
     from app.server.assembly import make_service, server_settings
     from app.server.listening import Listener
     from app.server.welcome import page
+    from engine.loading import LoadedModel
 
     settings = server_settings(options)
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
@@ -90,7 +92,9 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
             signal.signal(stop, lambda *_: listener.stop())
         first = service.catalogue.default
         if first is not None:
-            service.load_now(first)
+            loaded = service.load_now(first)
+            if isinstance(loaded, LoadedModel):
+                say_quantized(loaded.quant, options["quant"])
         elif not service.catalogue.all() and not anything:
             raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
         print(page(service, settings, listener.port), flush=True)

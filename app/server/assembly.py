@@ -35,6 +35,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         remote_images=not options["no_remote_images"],
         remote_image_ports=tuple(_ports(options["remote_image_port"])),
         max_body=options["max_body_mib"] * MIB,
+        max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or ":memory:",
         voices_dir=options["voices_dir"],
@@ -87,12 +88,14 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
     Orpheus models need."""
     named = {options["model_path"], CODEC, *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
     device = "cpu" if options["cpu"] else options["device"]
+    quant, small = options["quant"], starters().values()  # a starter is so small that quantizing it saves nothing
 
     def of(source: str) -> LoadOptions:
         return LoadOptions(
             backend=options["backend"],
             device=device,
             dtype=options["dtype"],
+            quant="none" if quant == "auto" and source in small else quant,
             cache_dir=options["cache_dir"],
             download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),

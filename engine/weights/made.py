@@ -33,13 +33,22 @@ class Made(Raw):
     __hash__ = object.__hash__
 
 
+class MadeInOrder(Made):
+    """See `backends.weights.Reordered`."""
+
+    order: np.ndarray
+
+    def __init__(self, origin: Raw, order: np.ndarray) -> None:
+        def make() -> np.ndarray:
+            return np.frombuffer(origin.buffer, np.uint8).reshape(len(order), -1)[order]
+
+        super().__init__(origin, origin.dtype, origin.shape, origin.nbytes, make)
+        object.__setattr__(self, "order", np.ascontiguousarray(order, np.int64))
+
+
 def reordered(raw: Raw, rows: np.ndarray) -> Raw:
     """The rows of a tensor in another order: row i is what `rows[i]` was. Rows are independent however they are stored."""
-
-    def make() -> np.ndarray:
-        return np.frombuffer(raw.buffer, np.uint8).reshape(len(rows), -1)[rows]
-
-    return Made(raw, raw.dtype, raw.shape, raw.nbytes, make)
+    return MadeInOrder(raw, rows)
 
 
 def computed(raw: Raw, shape: tuple[int, ...], make: Callable[[], np.ndarray]) -> Raw:

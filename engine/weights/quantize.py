@@ -28,14 +28,22 @@ _EMBEDDINGS = re.compile(r"(embed_tokens|lm_head)$")
 
 
 def chosen(quant: str, device: str, tensors: Mapping[str, Raw]) -> str | None:
-    """Resolve `auto` and `none`: a 16-bit checkpoint on a CPU becomes q8_0, which reads half the bytes a token."""
+    """Resolve `auto` and `none`: a 16-bit checkpoint on a CPU becomes q8_0, which reads half the bytes a token.
+
+    None where there is nothing to do: what is quantized already stays as it is.
+    """
     if quant not in CHOICES:
         raise BadRequest(f"There is no quantization `{quant}`. Choose one of: {', '.join(CHOICES)}.", "quant")
     if quant != "auto":
-        return None if quant == "none" else quant
+        return quant if quant != "none" and any(_plain(name, raw) for name, raw in tensors.items()) else None
     matrices = [raw for raw in tensors.values() if len(raw.shape) > 1]
     plain = sum(raw.nbytes for raw in matrices if raw.dtype in ("F16", "BF16"))
     return "q8_0" if device == "cpu" and 2 * plain > sum(raw.nbytes for raw in matrices) else None
+
+
+def _plain(name: str, raw: Raw) -> bool:
+    """A matrix of floats; scales and biases of packed ones have two axes too, and other names."""
+    return name.endswith(".weight") and len(raw.shape) > 1 and raw.dtype in FLOATS
 
 
 def stays_whole(stem: str) -> bool:

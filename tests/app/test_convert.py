@@ -36,6 +36,18 @@ def test_a_quantized_file_runs_and_is_described(command: Command, model: Path, t
     assert "Q8_0 (GGUF)" in command("info", target).out
 
 
+@pytest.mark.parametrize(("to", "name"), [("gguf", "m.gguf"), ("mlx", "m")])
+def test_what_is_quantized_already_stays_and_that_is_said(
+    command: Command, model: Path, tmp_path: Path, to: str, name: str
+) -> None:
+    target = tmp_path / name
+    assert command("convert", model, target, "--to", to, "--quant", "q8_0").code == 0
+    seen = command("run", target, "Hi", "--raw", "--max-tokens", 1, "--quant", "q4_0")
+    assert seen.code == 0, seen.err
+    assert "quantized already, so --quant q4_0 changes nothing" in seen.err
+    assert "changes nothing" not in command("run", model, "Hi", "--raw", "--max-tokens", 1, "--quant", "q4_0").err
+
+
 def test_nothing_is_overwritten(command: Command, model: Path, tmp_path: Path) -> None:
     (tmp_path / "here.gguf").write_text("precious")
     seen = command("convert", model, tmp_path / "here.gguf")

@@ -62,11 +62,11 @@ def zeros(nbytes: int) -> Tensor:
     return piece.bytes_at(piece.address, max(nbytes, 1))
 
 
-def give_back(mapped: Tensor) -> None:
-    """The memory, not the address, of a tensor in a mapped file: whoever still reads it fetches it again."""
+def give_back(address: int, nbytes: int) -> None:
+    """The memory, not the address, of bytes in a mapped file: whoever still reads them fetches them again."""
     if not hasattr(mmap, "MADV_DONTNEED") or os.name != "posix":
         return
-    first = -(-mapped.data_ptr() // mmap.PAGESIZE) * mmap.PAGESIZE
-    end = (mapped.data_ptr() + mapped.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+    first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+    end = (address + nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
         ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), mmap.MADV_DONTNEED)

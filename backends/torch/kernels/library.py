@@ -1,6 +1,6 @@
 """The compiled kernels, loaded once a process: their signatures, and which tier runs.
 
-`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon) or turns the kernels off. Calls release the GIL.
+`GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon, i8mm) or turns the kernels off. Calls release the GIL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ from backends.torch.kernels import recipe
 from backends.torch.kernels.build import NoKernels, cached, packaged
 from backends.torch.kernels.formats import Format
 
-TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx")
+TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx", "i8mm")
+
+
+class Stored(ctypes.Structure):
+    """`GrusStored` of src/matrix.hpp."""
+
+    _fields_ = [
+        ("first", c_int64),
+        ("rows", c_int64),
+        ("data", c_void_p),
+        ("order", c_void_p),
+        ("source", c_int32),
+    ]
 
 
 class Matrix(ctypes.Structure):
@@ -29,6 +41,9 @@ class Matrix(ctypes.Structure):
         ("data", c_void_p),
         ("bias", c_void_p),
         ("row_bytes", c_int64),
+        ("stored", c_void_p),
+        ("stored_count", c_int64),
+        ("unpacked", c_int64),
     ]
 
 
@@ -98,7 +113,7 @@ class Instruction(ctypes.Structure):
             (name, c_int32)
             for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")
         ),
-        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "at")),
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "ahead", "at")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),
@@ -163,6 +178,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_encode": (c_int32, [c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p, c_int32]),
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
+    "grus_pack_more": (None, [_M, c_int64, c_int32]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
     "grus_matmul": (None, [_M, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32]),
     "grus_gather": (
@@ -251,6 +267,11 @@ def library() -> ctypes.CDLL:
     if found is None:
         raise BackendMissing(f"The CPU kernels are not here: {reason}.")
     return found
+
+
+def has_matrix_unit() -> bool:
+    """Whether the tier in use multiplies many tokens on a unit of its own."""
+    return tier() == "amx"
 
 
 def tier() -> str:

@@ -1,8 +1,8 @@
 """Weights that are used where the file is mapped at first, and move to huge pages while the model already answers.
 
-Fresh memory is what takes the time of opening a file of 16-bit weights: the system clears it, and under a virtual machine fetches
-it first. The mapped file costs nothing and is read a third more slowly. So a model begins on the file, and one thread moves its
-matrices when no more of them have come for a while.
+Fresh memory is what takes the time of opening a file: the system clears it, and under a virtual machine fetches it first. The
+mapped file costs nothing; it is read a third more slowly, and blocks in it must be brought into the kernels' layout at each use. So
+a model begins on the file, and one thread moves its matrices when no more of them have come for a while.
 """
 
 from __future__ import annotations

@@ -2,11 +2,16 @@
 
 Made once from a file's bytes, which are read in order and never copied as a whole; then it knows how to multiply, to give
 back single rows, and to multiply by chosen experts. Floats in, floats out; biases and dtypes are `linear`'s business.
+
+Blocks that lie in a file as the model wants them need not be packed before they are used: each product makes the panels that it
+needs, in a cache, until all of them are packed (moving.py). Opening a model so takes none of the memory that packing fills, which
+is what most of its time went into.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,9 +19,12 @@ import torch
 from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
-from backends.torch.kernels import arena, formats
+from backends.torch.kernels import arena, formats, moving
 from backends.torch.kernels.formats import PANEL, Packing, Source
-from backends.torch.kernels.library import AffineParts, Matrix, library
+from backends.torch.kernels.library import AffineParts, Matrix, Stored, library
+from backends.weights import Reordered
+
+MOVED = 16 << 20  # bytes that are packed before as many in the file are given back
 
 
 def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
@@ -44,13 +52,15 @@ class PackedMatrix:
         self.matrix = Matrix(packing.format, experts, rows, columns, None, None, 0)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes: int = self.library.grus_packed_bytes(self.handle)
-        self._piece, self.matrix.data = arena.take(self.nbytes)
-        self.library.grus_prepare(self.handle)
+        self._panels = -(-rows // PANEL)  # of each expert
 
     # -- filling
 
     def fill(self, weight: Weight, expert: int = 0, first: int = 0) -> None:
         """Pack all rows of `weight` as rows `first ...` of `expert`; a weight of three axes fills all experts."""
+        if self.matrix.data is None:
+            self._piece, self.matrix.data = arena.take(self.nbytes)
+            self.library.grus_prepare(self.handle)
         # read once, and held until packed: the bytes of a computed tensor exist only as long as somebody holds them
         raws = (weight.packed, weight.scales, weight.biases) if isinstance(weight, Affine) else (weight.data,)
         held = [_bytes(raw) for raw in raws]
@@ -78,6 +88,37 @@ class PackedMatrix:
             data = _address(weight.data, held[0], index, nbytes)
         parts = None if affine is None else ctypes.byref(affine)
         self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, torch.get_num_threads())
+
+    def lie(self, parts: Sequence[Blocks]) -> None:
+        """Be all rows of `parts`, one below the other, where they lie in files; and be packed later."""
+        self._lying, first = [], 0
+        for part in parts:
+            raw, order = (part.data.origin, part.data.order) if isinstance(part.data, Reordered) else (part.data, None)
+            held = _bytes(raw)
+            source, rows = Source[part.type], part.shape[-2]
+            size = self.experts * rows * self.library.grus_source_row_bytes(source, self.columns)
+            where = None if order is None else order.ctypes.data
+            self._lying.append((Stored(first, rows, _address(raw, held, 0, size), where, source), held, order))
+            first += rows
+        self._stored = (Stored * len(parts))(*(stored for stored, _, _ in self._lying))
+        self.matrix.stored, self.matrix.stored_count = ctypes.addressof(self._stored), len(parts)
+        self.matrix.unpacked = self.experts * self._panels
+        moving.later(self)
+
+    def move(self) -> None:
+        """Safe while another thread multiplies: a panel that is packed holds what its rows in the file do, and both stay readable."""
+        self._piece, self.matrix.data = arena.take(self.nbytes)
+        some = max(1, MOVED * self.experts * self._panels // self.nbytes)
+        given = [0] * len(self._lying)
+        while self.matrix.unpacked:
+            self.library.grus_pack_more(self.handle, some, 1)  # the other threads are for who waits
+            expert, panel = divmod(self.experts * self._panels - self.matrix.unpacked, self._panels)
+            for i, (stored, held, order) in enumerate(self._lying):
+                rows = expert * stored.rows + min(max(panel * PANEL - stored.first, 0), stored.rows)
+                if order is None or rows == self.experts * stored.rows:
+                    done = rows * (held.nbytes // (self.experts * stored.rows))
+                    arena.give_back(stored.data + given[i], done - given[i])
+                    given[i] = done
 
     def set_bias(self, bias: Tensor) -> None:
         """`[experts * rows]`, added to every product."""
@@ -129,6 +170,19 @@ def _bytes(raw: Raw) -> np.ndarray:
     return np.frombuffer(raw.buffer, np.uint8)
 
 
+def _in_a_file(part: Blocks) -> bool:
+    raw = part.data
+    if isinstance(raw, Reordered):
+        # an order of rows, not of experts
+        return (
+            len(part.shape) == 2
+            and len(raw.order) == part.shape[0]
+            and type(raw.origin) is Raw
+            and os.path.isfile(raw.path)
+        )
+    return type(raw) is Raw and os.path.isfile(raw.path)
+
+
 def _address(raw: Raw, held: np.ndarray, index: int, nbytes: int) -> int:
     """Where matrix `index` begins in the bytes of `raw`, each being `nbytes` long."""
     if held.nbytes < max(raw.nbytes, (index + 1) * nbytes):
@@ -142,6 +196,10 @@ def pack(parts: Sequence[Weight], packing: Packing) -> PackedMatrix:
     """Matrices of one packing, stacked along the output."""
     experts = parts[0].shape[0] if len(parts[0].shape) == 3 else 1
     made = PackedMatrix(packing, experts, sum(p.shape[-2] for p in parts), parts[0].shape[-1])
+    lying = [part for part in parts if isinstance(part, Blocks) and _in_a_file(part)]
+    if len(lying) == len(parts):
+        made.lie(lying)
+        return made
     first = 0
     for part in parts:
         made.fill(part, first=first)

@@ -14,9 +14,11 @@ from typing import Any
 import httpx
 import pytest
 
-from app.server.assembly import catalogue, engine_settings, server_settings
+from app.server.assembly import catalogue, engine_settings, load_options, server_settings
 from app.server.config import OPTIONS, gather
 from engine.errors import BadRequest
+from engine.starter import starters
+from engine.weights.quantize import CHOICES
 from tests.app.conftest import Outcome
 
 Command = Callable[..., Outcome]
@@ -94,6 +96,19 @@ def test_models_and_their_names(tmp_path: Path) -> None:
     for wrong in ({"model_name": "z"}, {"model": ["a=x", "a=y"]}, {"models_dir": str(tmp_path / "none")}):
         with pytest.raises(BadRequest):
             catalogue(options(tmp_path, **wrong))
+
+
+def test_plain_weights_are_quantized_as_it_is_said(tmp_path: Path) -> None:
+    def of(source: str, **given: Any) -> str:
+        return load_options(options(tmp_path, **given))(source).quant
+
+    assert of("owner/name") == "auto"
+    assert of("owner/name", quant="q4_0") == "q4_0"
+    guide = starters()["guide"]  # too small to gain by it, unless somebody asks
+    assert (of(guide), of(guide, quant="q8_0")) == ("none", "q8_0")
+    with pytest.raises(BadRequest, match="GRUS_QUANT must be one of auto, none, q8_0"):
+        options(tmp_path, environment={"GRUS_QUANT": "q3"})
+    assert set(next(o for o in OPTIONS if o.name == "quant").choices) == set(CHOICES)
 
 
 def test_the_help_is_worth_reading(command: Command) -> None:

@@ -24,6 +24,7 @@ int64_t grus_packed_bytes(const GrusMatrix*);
 int64_t grus_source_row_bytes(int32_t, int64_t);
 void grus_prepare(const GrusMatrix*);
 void grus_pack(const GrusMatrix*, int64_t, int64_t, int64_t, int32_t, const uint8_t*, const AffineParts*, int32_t);
+void grus_pack_more(GrusMatrix*, int64_t, int32_t);
 void grus_rows(const GrusMatrix*, const int64_t*, int64_t, float*, int32_t);
 void grus_matmul(const GrusMatrix*, const float*, int64_t, int64_t, float*, int64_t, int32_t);
 void grus_gather(const GrusMatrix*, const float*, int64_t, const int64_t*, const int64_t*, const int64_t*, int64_t, float*,
@@ -72,8 +73,37 @@ uint16_t scale16() { return static_cast<uint16_t>(0x3000 | (bits() & 0x87ff)); }
 
 int failures = 0;
 
+// Blocks that are packed panel by panel, each when a product or a row needs it, against the same packed before.
+void compare_stored(const Case& c, int64_t rows, int64_t tokens, int threads) {
+    if (c.source <= static_cast<int>(Source::Affine)) return;  // only blocks lie in files so
+    const int64_t row_bytes = grus_source_row_bytes(c.source, c.columns);
+    auto data = fill(2 * rows * row_bytes, byte);
+    std::vector<int64_t> order(rows);
+    for (int64_t i = 0; i < rows; ++i) order[i] = rows - 1 - i;
+    const GrusStored stored{0, rows, data.get(), threads > 1 ? nullptr : order.data(), c.source};
+    GrusMatrix there{c.format, 2, rows, c.columns, nullptr, nullptr, 0, &stored, 1, 2 * ((rows + 15) / 16)};
+    void* memory = ::operator new(static_cast<size_t>(grus_packed_bytes(&there)), std::align_val_t(64));
+    there.data = static_cast<uint8_t*>(memory);
+    GrusMatrix here = there;
+    grus_pack_more(&here, here.unpacked, threads);
+    auto x = fill(tokens * c.columns, uniform);
+    const int64_t ids[] = {2 * rows - 1, 0};
+    std::vector<float> made[2];
+    for (const GrusMatrix* m : {&here, &there}) {
+        std::vector<float> out(tokens * rows + 2 * c.columns);
+        grus_matmul(m, x.get(), tokens, c.columns, out.data(), rows, threads);
+        grus_rows(m, ids, 2, out.data() + tokens * rows, threads);
+        made[m == &there] = out;
+    }
+    if (std::memcmp(made[0].data(), made[1].data(), made[0].size() * 4)) {  // bits, for random scales make NaNs too
+        std::printf("%s: %s, %lld rows as they are stored: other bits\n", grus_tier(), c.name, (long long)rows);
+        ++failures;
+    }
+    ::operator delete(memory, std::align_val_t(64));
+}
+
 void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
-    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0};
+    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0, nullptr, 0, 0};
     const Panel panel(m.format, m.columns);
     const int64_t nbytes = grus_packed_bytes(&m);
     void* memory = ::operator new(static_cast<size_t>(nbytes), std::align_val_t(64));
@@ -119,10 +149,16 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
     grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, want2.data(), rows, threads);
     int64_t last = 2 * rows - 1;
     grus_rows(&m, &last, 1, row.data(), threads);
+    std::vector<float> neon;  // whose bits i8mm has
     for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         grus_matmul(&m, x.get(), tokens, c.columns, got.data(), rows, threads);
         grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, got2.data(), rows, threads);
+        if (static_cast<Choice>(tier) == Choice::Neon) neon = got;
+        if (static_cast<Choice>(tier) == Choice::I8mm && neon != got) {
+            std::printf("i8mm: %s, %lld rows, %lld tokens: other bits than neon\n", c.name, (long long)rows, (long long)tokens);
+            ++failures;
+        }
         float most = 1e-30f, worst = 0.0f;
         for (int64_t i = 0; i < tokens * rows; ++i) {
             most = std::fmax(most, std::fmax(std::fabs(want[i]), std::fabs(want2[i])));
@@ -191,7 +227,7 @@ std::vector<float> pass(const float* numbers, ScaleType type) {
     auto weights = fill(width * hidden, scale16);
     auto floats = fill(width * hidden, uniform);
     auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
-    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size};
+    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0, 0};
     std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
     std::vector<float> memory(2 * 2 * kv * capacity * dim), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
     std::vector<float> crossed(tokens * heads * dim);
@@ -265,6 +301,31 @@ std::vector<uint16_t> halves(const std::vector<float>& w, int64_t inputs, int64_
     return made;
 }
 
+// Rows of bf16 as they lie in a file. Where a CPU multiplies bf16 itself, activations are rounded to it: half a unit of the eighth bit.
+void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
+    auto w = fill(rows * columns, +[] { return static_cast<uint16_t>(0x3e00 | (bits() & 0x81ff)); });  // up to a half, either sign
+    auto x = fill(tokens * columns, uniform);
+    const Format format{Code::BF16, ScaleType::None, 1, 0, Steps::None, 1, 0, 0};
+    GrusMatrix m{format, 1, rows, columns, reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 2, nullptr, 0, 0};
+    std::vector<float> want(tokens * rows), got(tokens * rows);
+    grus_use_tier(0);
+    grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);
+    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+        if (!grus_use_tier(tier)) continue;
+        grus_matmul(&m, x.get(), tokens, columns, got.data(), rows, 2);
+        const float share = current_tier().bf16 ? 1.0f / 512 : 1e-5f;
+        for (int64_t i = 0; i < tokens * rows; ++i) {
+            float most = 0.0f;
+            for (int64_t c = 0; c < columns; ++c)
+                most += std::fabs(from_bf16(w[i % rows * columns + c]) * x[i / rows * columns + c]);
+            if (std::fabs(want[i] - got[i]) <= share * most) continue;
+            std::printf("%s: bf16, %lld rows, %lld tokens: %g for %g\n", grus_tier(), (long long)rows, (long long)tokens, got[i], want[i]);
+            ++failures;
+            break;
+        }
+    }
+}
+
 // Two streams, each in two pieces, and what is drawn from their last rows.
 std::vector<float> stream(const float* numbers, int64_t inputs, int64_t outputs) {
     constexpr int64_t taps = 3, dilation = 2, keep = (taps - 1) * dilation, length = 29, first = 3;
@@ -320,7 +381,13 @@ int main() {
     compare_streams();
     compare_small_operations();
     compare_passes();
+    for (int64_t tokens : {1, 2, 3, 7, 40}) {
+        compare_rows_of_bf16(21, 75, tokens);
+        compare_rows_of_bf16(37, 320, tokens);
+    }
     for (const Case& c : kCases) {
+        compare_stored(c, 1, 1, 1);
+        compare_stored(c, 37, 19, 2);
         compare(c, 1, 1, 1);
         compare(c, 21, 3, 2);
         compare(c, 16, 15, 2);

@@ -76,8 +76,13 @@ def test_every_tier_under_the_sanitizers(tmp_path: Path) -> None:
 @pytest.mark.skipif(not shutil.which("qemu-aarch64"), reason="needs Debian's qemu-user")
 def test_the_tiers_of_arm(tmp_path: Path) -> None:
     program = build(tmp_path, "aarch64-linux-gnu-g++", "-O2", "-ffp-contract=off", "-Wno-psabi", "-static")
-    assert "compared neon" in run(["qemu-aarch64", "-cpu", "max", str(program)])
-    # A CPU without the dot product must not be given it.
+    seen = run(["qemu-aarch64", "-cpu", "max", str(program)])
+    assert "compared neon" in seen
+    assert "compared i8mm" in seen
+    # Neither are CPUs given what they lack: the product of bytes by squares, and the dot product.
+    older = run(["qemu-aarch64", "-cpu", "neoverse-n1", str(program)])
+    assert "compared neon" in older
+    assert "i8mm" not in older
     plain = subprocess.run(
         ["qemu-aarch64", "-cpu", "cortex-a57", str(program)], capture_output=True, text=True, timeout=280
     )

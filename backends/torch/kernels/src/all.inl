@@ -8,12 +8,16 @@ void fill_as(TileKernel (&row)[kWidths]) {
     if constexpr (kTile >= 8) row[3] = quantized_tile<C, Halves, Minima, 8, Stored>;
 }
 
-// `Stored`: some format of this kind `is_read_as_stored`.
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill(Tier& tier) {
     fill_as<C, Halves, Minima, false>(tier.kernels[static_cast<int>(C)][Halves - 1][Minima]);
-    if constexpr (Stored) fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
+    if constexpr (Stored) {
+        fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
+        tier.pair_kernels[static_cast<int>(C)][Halves - 1][Minima] = stored_pair<C, Halves, Minima>;
+    }
 }
+
+#include "quantized.inl"
 
 template <Code C>
 void fill_dense(Tier& tier) {
@@ -56,21 +60,7 @@ Tier make_tier(const char* name) {
     tier.attend = attend_head;
     tier.attend_block = attend_block;
     tier.heads = turn_heads;
-    fill<Code::S8, 1, false, true>(tier);
-    fill<Code::S8, 1, true, false>(tier);
-    fill<Code::U4, 1, false, true>(tier);
-    fill<Code::U4, 1, true, true>(tier);
-    fill<Code::U5, 1, false, true>(tier);
-    fill<Code::U5, 1, true, true>(tier);
-    fill<Code::U6, 1, true, false>(tier);
-    fill<Code::U6, 2, false, true>(tier);
-    fill<Code::U3, 1, true, false>(tier);
-    fill<Code::U3, 2, false, true>(tier);
-    fill<Code::U2, 1, false, false>(tier);
-    fill<Code::U2, 1, true, false>(tier);
-    fill<Code::U2, 2, true, true>(tier);
-    fill<Code::U1, 1, false, false>(tier);
-    fill<Code::L4, 1, false, true>(tier);
+    fill_quantized(tier);
     fill_dense<Code::F32>(tier);
     fill_dense<Code::F16>(tier);
     fill_dense<Code::BF16>(tier);

@@ -1,13 +1,15 @@
-// From a file's rows to panels, and single rows back to floats. Runs once a matrix; reads every source byte once.
+// From a file's rows to panels, and single rows back to floats: a whole matrix at once, or the panel that a product needs.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "encode.hpp"
 #include "halves.hpp"
 #include "matrix.hpp"
 #include "pool.hpp"
+#include "scratch.hpp"
 #include "sources.hpp"
-
+#include "target.hpp"
 
 namespace grus {
 namespace {
@@ -20,16 +22,28 @@ uint32_t four_at(const uint8_t* from) {
 
 constexpr uint32_t in_each_byte(int mask) { return static_cast<uint32_t>(mask) * 0x01010101u; }
 
-// Codes of one row of a block, into its lane (four bytes of every 64). Four codes are moved at once.
+constexpr int kChunk = 8;  // blocks that are packed of a row before the next row's: their panel stays in the first cache
+
+// Codes of one row of a block in the order of their bit planes: what lies together in its lane, four bytes a vector.
 template <Plane P>
-void put_plane(uint8_t* to, const uint8_t* codes, int lane) {
+void to_plane(const uint8_t* codes, uint8_t* to) {
     for (int v = 0; v < P.bits; ++v) {
         uint32_t four = 0;
         for (int turn = 0; turn * P.bits < 8; ++turn) {
             uint32_t quad = four_at(codes + kQuad * (turn * P.bits + v));
             four |= ((quad >> P.place) & in_each_byte((1 << P.bits) - 1)) << turn * P.bits;
         }
-        std::memcpy(to + P.start + 64 * v + kQuad * lane, &four, 4);
+        std::memcpy(to + P.start / kRows + kQuad * v, &four, 4);
+    }
+}
+
+template <Code C>
+void in_planes(uint8_t* codes) {
+    if constexpr (C != Code::S8) {
+        uint8_t planes[kBlock] = {};
+        to_plane<Planes<C>::low>(codes, planes);
+        to_plane<Planes<C>::high>(codes, planes);
+        std::memcpy(codes, planes, sizeof planes);
     }
 }
 
@@ -45,30 +59,10 @@ void get_plane(const uint8_t* from, uint8_t* codes, int lane) {
 }
 
 template <Code C>
-void put_planes(uint8_t* to, const uint8_t* codes, int lane) {
-    put_plane<Planes<C>::low>(to, codes, lane);
-    put_plane<Planes<C>::high>(to, codes, lane);
-}
-
-template <Code C>
 void get_planes(const uint8_t* from, uint8_t* codes, int lane) {
     std::memset(codes, 0, kBlock);
     get_plane<Planes<C>::low>(from, codes, lane);
     get_plane<Planes<C>::high>(from, codes, lane);
-}
-
-void put_codes(Code code, uint8_t* to, const uint8_t* codes, int lane) {
-    switch (code) {
-        case Code::S8:
-            for (int g = 0; g < 8; ++g) std::memcpy(to + 64 * g + 4 * lane, codes + 4 * g, 4);
-            return;
-        case Code::U6: return put_planes<Code::U6>(to, codes, lane);
-        case Code::U5: return put_planes<Code::U5>(to, codes, lane);
-        case Code::U3: return put_planes<Code::U3>(to, codes, lane);
-        case Code::U2: return put_planes<Code::U2>(to, codes, lane);
-        case Code::U1: return put_planes<Code::U1>(to, codes, lane);
-        default: return put_planes<Code::U4>(to, codes, lane);
-    }
 }
 
 void get_codes(Code code, const uint8_t* from, uint8_t* codes, int lane) {
@@ -86,7 +80,9 @@ void get_codes(Code code, const uint8_t* from, uint8_t* codes, int lane) {
 }
 
 void put_scale(ScaleType type, uint8_t* region, int64_t group, int lane, uint32_t bits) {
-    std::memcpy(region + (group * kRows + lane) * scale_bytes(type), &bits, scale_bytes(type));
+    const int64_t at = group * kRows + lane;
+    if (type == ScaleType::F32) std::memcpy(region + at * 4, &bits, 4);
+    else std::memcpy(region + at * 2, &bits, 2);
 }
 
 float get_scale(ScaleType type, const uint8_t* region, int64_t group, int lane) {
@@ -94,19 +90,6 @@ float get_scale(ScaleType type, const uint8_t* region, int64_t group, int lane) 
     std::memcpy(&bits, region + (group * kRows + lane) * scale_bytes(type), scale_bytes(type));
     if (type == ScaleType::F32) return as_float(bits);
     return type == ScaleType::F16 ? from_f16(static_cast<uint16_t>(bits)) : from_bf16(static_cast<uint16_t>(bits));
-}
-
-void put_block(const Format& f, const Panel& p, uint8_t* panel, int lane, int64_t b, const Block& block) {
-    put_codes(f.code, panel + p.codes + b * code_bytes(f.code), block.codes, lane);
-    if (b % f.blocks_per_scale == 0) {
-        put_scale(f.scale, panel, b / f.blocks_per_scale, lane, block.scale);
-        if (f.minima) put_scale(f.scale, panel + p.minima, b / f.blocks_per_scale, lane, block.minimum);
-    }
-    if (f.steps == Steps::None) return;
-    for (int h = 0; h < f.halves; ++h) {
-        panel[p.steps + (b * f.halves + h) * kRows + lane] = block.step[h];
-        if (f.minima) panel[p.floors + (b * f.halves + h) * kRows + lane] = block.floor[h];
-    }
 }
 
 // A dense format holds what the file holds. `Unit`: neighbouring columns that stay together, two of bf16 and one of others.
@@ -129,41 +112,125 @@ struct Input {
     AffineParts affine;
 };
 
-void pack_row(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, const Input& in, int64_t row) {
-    const Format& f = m.format;
-    const uint8_t* bytes = in.data + row * in.row_bytes;
-    if (f.code == Code::F16) return pack_dense_row<uint16_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock);
-    if (f.code == Code::F32) return pack_dense_row<uint32_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock);
-    if (f.code == Code::BF16) return pack_dense_row<uint32_t>(panel + p.codes, lane, bytes, in.row_bytes, p.blocks * kBlock / 2);
-    Block block{};
-    uint8_t super[kQ6KBytes];  // the K-quant block that floats become
-    for (int64_t b = 0; b < p.blocks; ++b) {
-        if (in.source == Source::Affine) {
-            read_affine_block(in.affine, bytes, row, b, block);
-        } else if (in.source <= Source::BF16 && f.steps != Steps::None) {
-            if (b % (kSuper / kBlock) == 0) {
-                float x[kSuper];
-                read_floats(in.source, bytes, b * kBlock, kSuper, x);
-                if (f.code == Code::U4) encode_q4_k(x, super);
-                else encode_q6_k(x, super);
-            }
-            read_block(f.code == Code::U4 ? Source::Q4_K : Source::Q6_K, super, b % (kSuper / kBlock), block);
-        } else if (in.source <= Source::BF16) {
-            float x[kBlock] = {};
-            read_floats(in.source, bytes, b * kBlock, std::min<int64_t>(kBlock, m.columns - b * kBlock), x);
-            if (f.code == Code::S8) quantize_q8_0(x, block);
-            else quantize_q4_0(x, block);
-        } else {
-            read_block(in.source, bytes, b, block);
+// Floats become blocks of the format on the way: of K-quants, eight at once, kept in `super`.
+template <Code C>
+void encode_block(const GrusMatrix& m, const Input& in, const uint8_t* bytes, int64_t b, uint8_t* super, Block& block) {
+    if (m.format.steps != Steps::None) {
+        if (b % (kSuper / kBlock) == 0) {
+            float x[kSuper];
+            read_floats(in.source, bytes, b * kBlock, kSuper, x);
+            if (C == Code::U4) encode_q4_k(x, super);
+            else encode_q6_k(x, super);
         }
-        put_block(f, p, panel, lane, b, block);
+        read_planes(C == Code::U4 ? Source::Q4_K : Source::Q6_K, super, b % (kSuper / kBlock), block);
+        return;
+    }
+    float x[kBlock] = {};
+    read_floats(in.source, bytes, b * kBlock, std::min<int64_t>(kBlock, m.columns - b * kBlock), x);
+    if (C == Code::S8) quantize_q8_0(x, block);
+    else quantize_q4_0(x, block);
+    in_planes<C>(block.codes);
+}
+
+// Block `b` of a row, with its codes in planes.
+template <Code C>
+void block_of(const GrusMatrix& m, const Input& in, int64_t row, int64_t b, uint8_t* super, Block& block) {
+    const uint8_t* bytes = in.data + row * in.row_bytes;
+    if (read_planes(in.source, bytes, b, block)) return;
+    if (in.source < Source::Affine) return encode_block<C>(m, in, bytes, b, super, block);
+    if (in.source == Source::Affine) read_affine_block(in.affine, bytes, row, b, block);
+    else read_block(in.source, bytes, b, block);
+    in_planes<C>(block.codes);
+}
+
+// Blocks [from, to) of a row. `from` is a multiple of kChunk, and so of the blocks that are encoded together.
+template <Code C>
+void pack_blocks(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, const Input& in, int64_t row, int64_t from, int64_t to) {
+    const Format& f = m.format;
+    uint8_t* codes = panel + p.codes + from * code_bytes(C) + kQuad * lane;
+    uint8_t *steps = panel + p.steps + from * f.halves * kRows + lane, *floors = panel + p.floors + from * f.halves * kRows + lane;
+    int64_t group = (from + f.blocks_per_scale - 1) / f.blocks_per_scale, next = group * f.blocks_per_scale;
+    Block block{};
+    uint8_t super[kQ6KBytes];
+    for (int64_t b = from; b < to; ++b, codes += code_bytes(C)) {
+        block_of<C>(m, in, row, b, super, block);
+        for (int i = 0; i < code_bytes(C) / 64; ++i) std::memcpy(codes + 64 * i, block.codes + kQuad * i, kQuad);
+        if (b == next) {
+            put_scale(f.scale, panel, group, lane, block.scale);
+            if (f.minima) put_scale(f.scale, panel + p.minima, group, lane, block.minimum);
+            ++group;
+            next += f.blocks_per_scale;
+        }
+        if (f.steps == Steps::None) continue;
+        for (int h = 0; h < f.halves; ++h, steps += kRows, floors += kRows) {
+            *steps = block.step[h];
+            if (f.minima) *floors = block.floor[h];
+        }
     }
 }
 
-void row_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t row, float* out) {
+void pack_part(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, const Input& in, int64_t row, int64_t from, int64_t to) {
+    switch (m.format.code) {
+        case Code::S8: return pack_blocks<Code::S8>(m, p, panel, lane, in, row, from, to);
+        case Code::U6: return pack_blocks<Code::U6>(m, p, panel, lane, in, row, from, to);
+        case Code::U5: return pack_blocks<Code::U5>(m, p, panel, lane, in, row, from, to);
+        case Code::U3: return pack_blocks<Code::U3>(m, p, panel, lane, in, row, from, to);
+        case Code::U2: return pack_blocks<Code::U2>(m, p, panel, lane, in, row, from, to);
+        case Code::U1: return pack_blocks<Code::U1>(m, p, panel, lane, in, row, from, to);
+        default: return pack_blocks<Code::U4>(m, p, panel, lane, in, row, from, to);
+    }
+}
+
+// Lanes [begin, end) of a panel from rows of one source; `row_at(lane)` says which, for lanes up to `known`.
+template <class F>
+void pack_lanes(const GrusMatrix& m, const Panel& p, uint8_t* panel, int begin, int end, int64_t known, const Input& in, const F& row_at) {
+    const Code code = m.format.code;
+    if (m.format.dense()) {
+        for (int lane = begin; lane < end; ++lane) {
+            const uint8_t* row = in.data + row_at(lane) * in.row_bytes;
+            const int64_t columns = p.blocks * kBlock;
+            if (code == Code::F16) pack_dense_row<uint16_t>(panel + p.codes, lane, row, in.row_bytes, columns);
+            else pack_dense_row<uint32_t>(panel + p.codes, lane, row, in.row_bytes, code == Code::F32 ? columns : columns / 2);
+        }
+        return;
+    }
+    for (int64_t from = 0; from < p.blocks; from += kChunk) {
+        const int64_t to = std::min(p.blocks, from + kChunk);
+        const int64_t first = from * in.row_bytes / p.blocks, last = to * in.row_bytes / p.blocks;
+        for (int lane = begin; lane < end; ++lane) {
+            pack_part(m, p, panel, lane, in, row_at(lane), from, to);
+            if (lane + kRows >= known) continue;
+            const uint8_t* then = in.data + row_at(lane + kRows) * in.row_bytes;  // sixteen rows side by side are too many
+            for (int64_t at = first; at < last; at += 64) PREFETCH(then + at);    // for the processor to foresee them all
+        }
+    }
+}
+
+// Lanes [begin, end) of a panel from what is stored in a file.
+void pack_stored(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, int begin, int end, uint8_t* to) {
+    for (int64_t i = 0; i < m.stored_count; ++i) {
+        const GrusStored& s = m.stored[i];
+        const int64_t first = panel * kRows - s.first;  // of this panel's rows among these
+        const int64_t from = std::max<int64_t>(begin, -first), until = std::min<int64_t>(end, s.rows - first);
+        if (from >= until) continue;
+        Input in{static_cast<Source>(s.source), s.data, source_row_bytes(static_cast<Source>(s.source), m.columns), {}};
+        in.data += expert * s.rows * in.row_bytes;
+        pack_lanes(m, p, to, static_cast<int>(from), static_cast<int>(until), s.rows - first, in, [&](int64_t lane) {
+            return s.order ? s.order[first + lane] : first + lane;
+        });
+    }
+}
+
+// Another thread may pack more meanwhile, so this is read once, and before the panels that it tells of.
+bool is_packed(const GrusMatrix& m, int64_t expert, int64_t panel) {
+    if (!m.stored) return true;
+    const int64_t unpacked = *static_cast<const volatile int64_t*>(&m.unpacked);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return expert * panels_of(m) + panel < m.experts * panels_of(m) - unpacked;
+}
+
+void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane, float* out) {
     const Format& f = m.format;
-    const uint8_t* panel = panel_at(m, p, expert, row / kRows);
-    const int lane = static_cast<int>(row % kRows);
     const uint8_t* codes = panel + p.codes;
     if (f.dense()) {
         const Source source = f.code == Code::F32 ? Source::F32 : f.code == Code::F16 ? Source::F16 : Source::BF16;
@@ -195,6 +262,14 @@ void row_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t row, fl
 }
 
 }  // namespace
+
+const uint8_t* panel_of(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, uint8_t* room) {
+    if (is_packed(m, expert, panel)) return panel_at(m, p, expert, panel);
+    if (m.rows - panel * kRows < kRows) std::memset(room, 0, static_cast<size_t>(p.bytes));
+    pack_stored(m, p, expert, panel, 0, kRows, room);
+    return room;
+}
+
 }  // namespace grus
 
 using namespace grus;
@@ -226,19 +301,45 @@ GRUS_API void grus_pack(const GrusMatrix* m, int64_t expert, int64_t first, int6
     const int64_t begin = first / kRows, end = (first + rows + kRows - 1) / kRows;
     parallel(end - begin, 1, threads, [&](int64_t from, int64_t to) {
         for (int64_t panel = begin + from; panel < begin + to; ++panel) {
-            for (int lane = 0; lane < kRows; ++lane) {
-                int64_t row = panel * kRows + lane - first;
-                if (row >= 0 && row < rows) pack_row(*m, p, panel_at(*m, p, expert, panel), lane, in, row);
-            }
+            const int64_t before = panel * kRows - first;  // rows of the source
+            pack_lanes(*m, p, panel_at(*m, p, expert, panel), static_cast<int>(std::max<int64_t>(0, -before)),
+                       static_cast<int>(std::min<int64_t>(kRows, rows - before)), rows - before, in,
+                       [&](int64_t lane) { return before + lane; });
         }
     });
+}
+
+// Packs the next panels of what is stored.
+GRUS_API void grus_pack_more(GrusMatrix* m, int64_t panels, int32_t threads) {
+    const Panel p(m->format, m->columns);
+    const int64_t each = panels_of(*m), first = m->experts * each - m->unpacked, count = std::min(panels, m->unpacked);
+    parallel(count, 1, threads, [&](int64_t from, int64_t to) {
+        for (int64_t i = first + from; i < first + to; ++i) {
+            uint8_t* panel = m->data + i * p.bytes;
+            if (m->rows - i % each * kRows < kRows) std::memset(panel, 0, static_cast<size_t>(p.bytes));
+            pack_stored(*m, p, i / each, i % each, 0, kRows, panel);
+        }
+    });
+    const int64_t left = m->unpacked - count;
+    std::atomic_thread_fence(std::memory_order_release);
+    *static_cast<volatile int64_t*>(&m->unpacked) = left;
 }
 
 // Dequantized rows. Rows of all experts are numbered through.
 GRUS_API void grus_rows(const GrusMatrix* m, const int64_t* ids, int64_t n, float* out, int32_t threads) {
     const Panel p(m->format, m->columns);
     parallel(n, 4, threads, [&](int64_t from, int64_t to) {
-        for (int64_t i = from; i < to; ++i) row_of(*m, p, ids[i] / m->rows, ids[i] % m->rows, out + i * m->columns);
+        static thread_local Scratch scratch;
+        for (int64_t i = from; i < to; ++i) {
+            const int64_t expert = ids[i] / m->rows, row = ids[i] % m->rows;
+            const int lane = static_cast<int>(row % kRows);
+            if (is_packed(*m, expert, row / kRows)) {
+                row_of(*m, p, panel_at(*m, p, expert, row / kRows), lane, out + i * m->columns);
+            } else {
+                pack_stored(*m, p, expert, row / kRows, lane, lane + 1, scratch.at_least(p.bytes));
+                row_of(*m, p, scratch.at_least(p.bytes), lane, out + i * m->columns);
+            }
+        }
     });
 }
 

@@ -82,33 +82,6 @@ void read_q3_k(const uint8_t* p, int j, Block& out) {  // 32 bytes of third bits
     out.scale = u16(p + 108);
 }
 
-void read_q4_k(const uint8_t* p, int j, Block& out) {  // d, dmin, 12 bytes of steps, 128 of codes
-    for (int i = 0; i < 32; ++i) out.codes[i] = (p[16 + 32 * (j / 2) + i] >> 4 * (j % 2)) & 15;
-    steps_and_floors(p + 4, j, out);
-    out.scale = u16(p);
-    out.minimum = u16(p + 2);
-}
-
-void read_q5_k(const uint8_t* p, int j, Block& out) {  // as Q4_K, with 32 bytes of fifth bits before the codes
-    for (int i = 0; i < 32; ++i) {
-        int low = (p[48 + 32 * (j / 2) + i] >> 4 * (j % 2)) & 15;
-        out.codes[i] = static_cast<uint8_t>(low | ((p[16 + i] >> j) & 1) << 4);
-    }
-    steps_and_floors(p + 4, j, out);
-    out.scale = u16(p);
-    out.minimum = u16(p + 2);
-}
-
-void read_q6_k(const uint8_t* p, int j, Block& out) {  // 128 bytes of low bits, 64 of high, 16 steps, d
-    const uint8_t *low = p + 64 * (j / 4) + 32 * (j % 2), *high = p + 128 + 32 * (j / 4);
-    for (int i = 0; i < 32; ++i) {
-        out.codes[i] = static_cast<uint8_t>(((low[i] >> 4 * (j % 4 / 2)) & 15) | ((high[i] >> 2 * (j % 4)) & 3) << 4);
-    }
-    out.step[0] = p[192 + 2 * j];
-    out.step[1] = p[192 + 2 * j + 1];
-    out.scale = u16(p + 208);
-}
-
 void read_iq4_xs(const uint8_t* p, int j, Block& out) {  // d, high bits of steps, low bits, codes
     nibbles(p + 8 + 16 * j, out);
     int low = (p[4 + j / 2] >> 4 * (j % 2)) & 15, high = (u16(p + 2) >> 2 * j) & 3;
@@ -138,6 +111,52 @@ void read_mxfp4(const uint8_t* p, Block& out) {  // a power of two as a byte; th
     nibbles(p + 1, out);
     uint32_t half = p[0] < 2 ? 0x00200000u << p[0] : static_cast<uint32_t>(p[0] - 1) << 23;
     out.scale = half >> 16;
+}
+
+// Codes of the commonest types go straight into planes, eight at a time. A plane of four bits has codes 0 to 15 in its low halves
+// and 16 to 31 in its high ones; one of two bits has a quarter of the block in each pair of bits.
+constexpr uint64_t kLow4 = 0x0f0f0f0f0f0f0f0full, kLow2 = 0x0303030303030303ull, kLow1 = 0x0101010101010101ull;
+
+uint64_t u64(const uint8_t* p) {
+    uint64_t v;
+    std::memcpy(&v, p, 8);
+    return v;
+}
+
+void put_u64(uint8_t* p, uint64_t v) { std::memcpy(p, &v, 8); }
+
+// 32 codes of four bits, in the low halves (shift 0) or the high ones (4) of 32 bytes.
+void plane_of_nibbles(const uint8_t* q, int shift, Block& out) {
+    for (int i = 0; i < 16; i += 8) put_u64(out.codes + i, ((u64(q + i) >> shift) & kLow4) | ((u64(q + 16 + i) >> shift) & kLow4) << 4);
+}
+
+void planes_q4_k(const uint8_t* p, int j, Block& out) {  // d, dmin, 12 bytes of steps, 128 of codes
+    plane_of_nibbles(p + 16 + 32 * (j / 2), 4 * (j % 2), out);
+    steps_and_floors(p + 4, j, out);
+    out.scale = u16(p);
+    out.minimum = u16(p + 2);
+}
+
+void planes_q5_k(const uint8_t* p, int j, Block& out) {  // as Q4_K, with 32 bytes of fifth bits before the codes
+    plane_of_nibbles(p + 48 + 32 * (j / 2), 4 * (j % 2), out);
+    uint64_t high = 0;  // one plane of a bit: quad g is bit g of four bytes
+    for (int i = 0; i < 4; ++i) high |= ((u64(p + 16 + 8 * i) >> j) & kLow1) << 2 * i;
+    const uint32_t four = static_cast<uint32_t>(high | (high >> 32) << 1);
+    std::memcpy(out.codes + 16, &four, 4);
+    steps_and_floors(p + 4, j, out);
+    out.scale = u16(p);
+    out.minimum = u16(p + 2);
+}
+
+void planes_q6_k(const uint8_t* p, int j, Block& out) {  // 128 bytes of low bits, 64 of high, 16 steps, d
+    plane_of_nibbles(p + 64 * (j / 4) + 32 * (j % 2), 4 * (j % 4 / 2), out);
+    const uint8_t* high = p + 128 + 32 * (j / 4);
+    uint64_t pairs = 0;
+    for (int i = 0; i < 4; ++i) pairs |= ((u64(high + 8 * i) >> 2 * (j % 4)) & kLow2) << 2 * i;
+    put_u64(out.codes + 16, pairs);
+    out.step[0] = p[192 + 2 * j];
+    out.step[1] = p[192 + 2 * j + 1];
+    out.scale = u16(p + 208);
 }
 
 }  // namespace
@@ -185,22 +204,6 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
     const int64_t super = b / 8;
     const int j = static_cast<int>(b % 8);
     switch (source) {
-        case Source::Q8_0:
-            row += 34 * b;
-            std::memcpy(out.codes, row + 2, 32);
-            out.scale = u16(row);
-            return;
-        case Source::Q4_0: case Source::IQ4_NL:
-            row += 18 * b;
-            nibbles(row + 2, out);
-            out.scale = u16(row);
-            return;
-        case Source::Q4_1:
-            row += 20 * b;
-            nibbles(row + 4, out);
-            out.scale = u16(row);
-            out.minimum = u16(row + 2);
-            return;
         case Source::Q5_0:
             row += 22 * b;
             nibbles(row + 6, out);
@@ -216,9 +219,6 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
             return;
         case Source::Q2_K: return read_q2_k(row + 84 * super, j, out);
         case Source::Q3_K: return read_q3_k(row + 110 * super, j, out);
-        case Source::Q4_K: return read_q4_k(row + 144 * super, j, out);
-        case Source::Q5_K: return read_q5_k(row + 176 * super, j, out);
-        case Source::Q6_K: return read_q6_k(row + 210 * super, j, out);
         case Source::IQ4_XS: return read_iq4_xs(row + 136 * super, j, out);
         case Source::TQ1_0: return read_ternary(row + 54 * super, 32, j, out);
         case Source::PTQ1_0: return read_ternary(row + 28 * (b / 4), 16, static_cast<int>(b % 4), out);
@@ -250,6 +250,33 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
             out.scale = u16(row);
             return;
         default: return;
+    }
+}
+
+bool read_planes(Source source, const uint8_t* row, int64_t b, Block& out) {
+    const int64_t super = b / 8;
+    const int j = static_cast<int>(b % 8);
+    switch (source) {
+        case Source::Q8_0:
+            row += 34 * b;
+            std::memcpy(out.codes, row + 2, 32);
+            out.scale = u16(row);
+            return true;
+        case Source::Q4_0: case Source::IQ4_NL:
+            row += 18 * b;
+            std::memcpy(out.codes, row + 2, 16);
+            out.scale = u16(row);
+            return true;
+        case Source::Q4_1:
+            row += 20 * b;
+            std::memcpy(out.codes, row + 4, 16);
+            out.scale = u16(row);
+            out.minimum = u16(row + 2);
+            return true;
+        case Source::Q4_K: planes_q4_k(row + 144 * super, j, out); return true;
+        case Source::Q5_K: planes_q5_k(row + 176 * super, j, out); return true;
+        case Source::Q6_K: planes_q6_k(row + 210 * super, j, out); return true;
+        default: return false;
     }
 }
 

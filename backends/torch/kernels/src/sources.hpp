@@ -23,12 +23,15 @@ struct AffineParts {  // MLX's layout, for one matrix
 
 // One block of one row. `scale` and `minimum` are the bits of the packed format's scale type.
 struct Block {
-    uint8_t codes[kBlock];
+    alignas(8) uint8_t codes[kBlock];
     uint32_t scale, minimum;
     uint8_t step[2], floor[2];
 };
 
-// The bytes that hold block `b` (of 32 columns) may be shared by up to eight blocks; `row` is the row's first byte.
+// The commonest sources: `codes` in the order of their bit planes (layout.hpp). False: not one of them, so `read_block` it is. The
+// bytes that hold block `b` (of 32 columns) may be shared by up to eight blocks; `row` is the row's first byte.
+bool read_planes(Source source, const uint8_t* row, int64_t b, Block& out);
+// The others: one code a byte, in order.
 void read_block(Source source, const uint8_t* row, int64_t b, Block& out);
 void read_affine_block(const AffineParts& parts, const uint8_t* packed_row, int64_t row, int64_t b, Block& out);
 

@@ -30,7 +30,8 @@ def reply(path: str) -> int:
     if not model:
         return 1
     options = c.llama_context_default_params()
-    options.n_ctx, options.n_threads, options.n_threads_batch = 256, 2, 2
+    # one thread: a second one spins between tokens, on the core that the other process computes on
+    options.n_ctx, options.n_threads, options.n_threads_batch = 256, 1, 1
     options.type_k = options.type_v = c.GGML_TYPE_F32  # usually f16, which would be what differs most
     options.flash_attn_type = c.LLAMA_FLASH_ATTN_TYPE_DISABLED
     context = c.llama_init_from_model(model, options)
