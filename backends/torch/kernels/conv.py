@@ -15,7 +15,6 @@ from backends.torch.kernels.formats import PANEL
 from backends.torch.kernels.library import Conv, ConvPiece, library
 
 BLOCK = 32  # inputs that the matrix unit takes at once
-WIDTH = 2  # panels that it computes at once
 
 
 class ConvWeight:
@@ -42,17 +41,9 @@ class ConvWeight:
     def _halves(self, w: Tensor) -> Tensor:
         """`UnitConv::w` of src/tier.hpp, a pair of panels after the other."""
         blocks = -(-self.inputs // BLOCK)
-        panel = blocks * self.taps * 2 * PANEL * BLOCK
-        made = arena.zeros(2 * self.panels * panel).view(torch.bfloat16)
-        for first, part in enumerate(w.float().split(WIDTH * PANEL)):
-            width = -(-len(part) // PANEL)
-            padded = part.new_zeros(width * PANEL, blocks * BLOCK, self.taps)
-            padded[: len(part), : self.inputs] = part
-            high = padded.bfloat16()
-            both = torch.stack((high, (padded - high.float()).bfloat16()))
-            in_order = both.view(2, width, PANEL, blocks, PANEL, 2, self.taps).permute(3, 6, 0, 1, 4, 2, 5)
-            start = first * WIDTH * panel
-            made[start : start + width * panel].view(in_order.shape)[:] = in_order
+        made = arena.zeros(4 * self.panels * PANEL * blocks * BLOCK * self.taps).view(torch.bfloat16)
+        w = w.float().contiguous()
+        self.library.grus_conv_cut(w.data_ptr(), *w.shape, made.data_ptr(), torch.get_num_threads())
         return made
 
     def __call__(

@@ -206,6 +206,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
     "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_halves": (c_int32, []),
+    "grus_conv_cut": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_depthwise": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),

@@ -2,6 +2,7 @@
 // are many and each thread takes some of these; or each thread splits its own positions' and goes through all weights, where
 // these are few enough to stay in its second-level cache.
 #include "conv.hpp"
+#include "halves.hpp"
 #include "pool.hpp"
 #include "scratch.hpp"
 
@@ -108,3 +109,32 @@ struct Halves {
 void convolve_halves(const Convolution& all, int threads) { Halves{all, threads}.run(); }
 
 }  // namespace grus
+
+using namespace grus;
+
+extern "C" {
+
+// Weights [outputs][inputs][taps] in halves, as `Conv` wants them, into zeros.
+GRUS_API void grus_conv_cut(const float* w, int64_t outputs, int64_t inputs, int64_t taps, uint16_t* to, int32_t threads) {
+    const int64_t panels = up(outputs, kRows) / kRows, blocks = up(inputs, kBlock) / kBlock, half = kRows * kBlock;
+    parallel(panels, 1, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t panel = begin; panel < end; ++panel) {
+            const int64_t first = panel / kWidth * kWidth, wide = std::min(kWidth, panels - first);
+            uint16_t* high = to + first * blocks * taps * 2 * half + (panel - first) * half;
+            for (int64_t i = 0; i < blocks * kBlock; i += kBlock) {
+                for (int64_t tap = 0; tap < taps; ++tap, high += 2 * wide * half) {
+                    for (int64_t o = 0; o < std::min<int64_t>(kRows, outputs - panel * kRows); ++o) {
+                        const float* from = w + ((panel * kRows + o) * inputs + i) * taps + tap;
+                        for (int64_t j = 0; j < std::min<int64_t>(kBlock, inputs - i); ++j) {
+                            uint16_t* at = high + j / 2 * 2 * kRows + o * 2 + j % 2;
+                            at[0] = to_bf16(from[j * taps]);
+                            at[wide * half] = to_bf16(from[j * taps] - from_bf16(at[0]));
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
+
+}  // extern "C"
