@@ -5,7 +5,7 @@ A model is written once, as a plain class over the operations that `ops.py` decl
 hides its quantization, attention over a cache, one gated delta rule), not array sized: that keeps the abstraction free.
 
 What may pass this seam: ints, strings, bytes and numpy arrays in both directions, and opaque backend arrays that only
-ever travel back to the backend that made them. None of the three files imports an array library but numpy.
+ever travel back to the backend that made them. None of these files imports an array library but numpy.
 
     engine  ->  Seg, Sampling           what to run next, per sequence, in any order
     Runner  ->  Step                    one packed row of T tokens, as the model sees it
@@ -30,6 +30,9 @@ from backends.ops import FrameChoice as FrameChoice
 from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
+from backends.passes import Among as Among
+from backends.passes import Frames as Frames
+from backends.passes import Whole as Whole
 from backends.weights import Affine as Affine
 from backends.weights import Blocks as Blocks
 from backends.weights import Dense as Dense
@@ -291,16 +294,6 @@ class FrameParts:
     narrow: Linear | None  # from an embedding's width to the layers'
 
 
-class Frames(Protocol):
-    """Made by `Backend.frames`."""
-
-    def __call__(
-        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameChoice
-    ) -> tuple[Array, Array]:
-        """`hidden [N, D]`, and `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
-        sum of their embeddings. `noise [N, G - 1]` f32 in [0, 1); rows whose `random [N]` is 0 take the best codes."""
-
-
 class Model(Protocol):
     """An architecture: built from a checkpoint view, holding backend arrays, knowing no scheduler and no backend."""
 
@@ -375,6 +368,9 @@ class Backend(Protocol):
 
     def runner(self, model: Model, kv: KV) -> Runner: ...
     def frames(self, parts: FrameParts) -> Frames: ...
+    def whole(self, layers: Sequence[Callable[[Array, Any, Among], Array]], rope: Rope | None) -> Whole:
+        """A layer is given what the last one made, the angles of `rope` (None without one), and how to attend."""
+
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:
         """For people: 'Apple M3 Max (Metal)', 'NVIDIA H200 (CUDA)', 'AMD EPYC, 2 cores (CPU)'."""

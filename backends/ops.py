@@ -146,6 +146,10 @@ class Ops(Protocol):
     ) -> Array:
         """Dense, `q [B, L, H, D]`, `k`, `v` `[B, S, K, D]`; `mask` is added, broadcast to `[B, H, L, S]`."""
 
+    def attend_recent(self, q: Array, k: Array, v: Array, window: int, scale: float) -> Array:
+        """Causal, `q [L, H, D]` the last of the tokens of `k`, `v` `[S, K, D]`: each sees the last `window`, its own among
+        them."""
+
     def attend_segs(self, q: Array, k: Array, v: Array, lens: Sequence[int], scale: float) -> Array:
         """Packed and not causal, `[T, H, D]`: each run of `lens` attends only to itself (several images at once)."""
 
@@ -185,22 +189,25 @@ class Ops(Protocol):
         padding: tuple[int, int] = (0, 0),
         groups: int = 1,
     ) -> Array: ...
-    def stream_weight(self, w: Array, b: Array) -> Any:
-        """`w [out, in, kernel]` and its bias as `stream_conv` wants them."""
+    def stream_weight(self, w: Array, b: Array, depthwise: bool = False) -> Any:
+        """`w [out, in, kernel]` (`depthwise`: `[out, 1, kernel]`, each channel alone) and its bias as `stream_conv` wants
+        them."""
 
     def stream_conv(
         self,
         x: Array,
         weight: Any,
-        before: Array | None,
+        lengths: Sequence[int],
+        before: Sequence[Array | None],
         *,
         dilation: int = 1,
         snake: tuple[Array, Array] | None = None,
         add: Array | None = None,
-    ) -> tuple[Array, Array]:
-        """A causal convolution of a further piece of a stream, `x [B, L, C]` -> `[B, L, out]`, plus `add`; and the last
-        `(kernel - 1) * dilation` inputs, which are `before` to the next piece (None: silence). With `snake` (rate, size)
-        the input goes through `x + sin(x * rate) ** 2 * size` first."""
+    ) -> tuple[Array, list[Array]]:
+        """A causal convolution of further pieces of streams, which lie one behind the other and have these `lengths`:
+        `x [T, C]` -> `[T, out]`, plus `add`; and each stream's last `(kernel - 1) * dilation` inputs, which are `before` to
+        its next piece (None: silence). With `snake` (rate, size) the input goes through `x + sin(x * rate) ** 2 * size`
+        first (not with a depthwise weight, which adds nothing either). A stream sounds the same in any company."""
 
     def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
         """Over the last axis, with the statistics of training."""

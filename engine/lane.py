@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from backends.base import Token
 from engine.budget import Memory
@@ -28,7 +27,7 @@ from engine.scores import prompt_scores
 from engine.sequence import Choice, Job
 from engine.shared import Shared
 from engine.speculation import Speculation
-from engine.tasks import Task
+from engine.tasks import Run, Task
 from engine.types import (
     Done,
     Embedded,
@@ -57,7 +56,7 @@ class Lane:
         self.joining = joining
         self.jobs: dict[str, Job] = {}
         self.encoding = Encoding(loaded.name, start, self._join, self.fail)
-        self.tasks: set[Task[Any]] = set()  # work beside requests that has begun
+        self.tasks: set[Run] = set()  # work beside requests that has begun
         self.pace = Pace(settings.prefill_chunk, settings.max_gap)
         placement = Placement(memory, prefixes, reclaim, settings.prefix_reuse)
         self.scheduler = Scheduler(memory, prefixes, placement, self.pace, settings, speculation, host_limit)

@@ -1,15 +1,17 @@
 """Work beside requests: what touches a model's arrays but is no step of a sequence (an image encoder, a codec, a layout).
 
 A piece of work is a generator that runs on the engine's thread and yields wherever running replies may step in between.
-Tasks take turns, one piece each, so that a long one never blocks a short one. Knows nothing of what the work is.
+Tasks take turns, one piece each, so that a long one never blocks a short one. Work that several tasks can have done together
+(`Joint`) is begun for all that wait for it by then, and none waits for others to come. Knows nothing of what the work is.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from engine.errors import EngineFault, GrusError
@@ -19,10 +21,23 @@ T = TypeVar("T")
 Work = Callable[[Any], Generator[None, None, T]]  # of the loaded model
 
 
+@dataclass(frozen=True)
+class Joint(Generic[T]):
+    """Work of a kind that is cheaper in company. `together` does it for the parts of several tasks, and gives each its result
+    in their order; tasks with the same `together` and the same model may be joined. Alone it is work like any other."""
+
+    together: Callable[[Any, Sequence[Any]], Generator[None, None, Sequence[T]]]  # of the loaded model and the parts
+    part: Any
+    most: int  # tasks that gain by it
+
+    def __call__(self, loaded: Any) -> Generator[None, None, T]:
+        return (yield from self.together(loaded, [self.part]))[0]
+
+
 class Place(Protocol):
     """A loaded model, as work beside requests sees it: `engine.lane.Lane`."""
 
-    tasks: set[Task[Any]]  # that have begun: the model is in use
+    tasks: set[Run]  # that have begun: the model is in use
 
     @property
     def loaded(self) -> Any: ...
@@ -41,11 +56,10 @@ class Task(Generic[T]):
 
     def __init__(self, model: str, work: Work[T], wake: Callable[[], None] = lambda: None) -> None:
         self.model = model
+        self.work = work
         self.future: Future[T] = Future()
-        self._work = work
+        self.cancelled = False
         self._wake = wake
-        self._cancelled = False
-        self._running: Generator[None, None, T] | None = None
 
     def result(self, timeout: float | None = None) -> T:
         """Wait for the end. Raises what the work raised, or CancelledError."""
@@ -53,40 +67,86 @@ class Task(Generic[T]):
 
     def cancel(self) -> None:
         """Stop at the next point where the work lets others in. Harmless when it has ended."""
-        self._cancelled = True
+        self.cancelled = True
         self._wake()
+
+    # -- on the engine's thread
+
+    def end(self, result: T) -> None:
+        if not self.future.done():
+            self.future.set_result(result)
+
+    def fail(self, error: BaseException) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+class Run:
+    """The work of one task, or of several that have it done together. On the engine's thread only."""
+
+    def __init__(self, task: Task[Any]) -> None:
+        self.tasks = [task]
+        self._work: Generator[None, None, Any] | None = None
+
+    @property
+    def model(self) -> str:
+        return self.tasks[0].model
+
+    @property
+    def over(self) -> bool:
+        return all(task.future.done() for task in self.tasks)
 
     @property
     def forgone(self) -> bool:
         """It was cancelled before it began."""
-        return self._cancelled and self._running is None
+        return self._work is None and all(task.cancelled for task in self.tasks)
 
-    # -- on the engine's thread
+    def joins(self, other: Run) -> bool:
+        """Whether `other`, which waits, may have its work done here."""
+        mine, theirs = self.tasks[0].work, other.tasks[0].work
+        if self._work is not None or other._work is not None or self.model != other.model or other.forgone:
+            return False
+        if not isinstance(mine, Joint) or not isinstance(theirs, Joint) or mine.together is not theirs.together:
+            return False
+        return len(self.tasks) + len(other.tasks) <= mine.most
 
     def advance(self, loaded: Any) -> bool:
-        """Do the next piece. False when there is nothing more to do."""
-        if self._cancelled:
-            return self._end(CancelledError())
+        """Do the next piece. False when there is nothing more to do. Whoever was cancelled is waited for by nobody; the
+        work goes on for the others."""
+        for task in self.tasks:
+            if task.cancelled:
+                task.fail(CancelledError())
+        if self.over:
+            self._close()
+            return False
         try:
-            if self._running is None:
-                self._running = self._work(loaded)
-            next(self._running)
+            if self._work is None:
+                self._work = self._begin(loaded)
+            next(self._work)
         except StopIteration as end:
-            self.future.set_result(end.value)
+            for task, result in zip(self.tasks, end.value if len(self.tasks) > 1 else [end.value]):
+                task.end(result)
             return False
         except Exception as error:
-            return self._end(wrapped(error))
+            self.fail(wrapped(error))
+            return False
         return True
 
     def fail(self, error: BaseException) -> None:
-        self._end(error)
+        self._close()
+        for task in self.tasks:
+            task.fail(error)
 
-    def _end(self, error: BaseException) -> bool:
-        if self._running is not None:
-            self._running.close()
-        if not self.future.done():
-            self.future.set_exception(error)
-        return False
+    def _begin(self, loaded: Any) -> Generator[None, None, Any]:
+        first: Any = self.tasks[0].work
+        if len(self.tasks) == 1:
+            return first(loaded)  # type: ignore[no-any-return]
+        works: list[Any] = [task.work for task in self.tasks]  # all Joint, and alike
+        return first.together(loaded, [work.part for work in works])  # type: ignore[no-any-return]
+
+    def _close(self) -> None:
+        if self._work is not None:
+            self._work.close()
 
 
 def wrapped(error: Exception) -> GrusError:
@@ -105,39 +165,47 @@ class Tasks:
     def __init__(self, lanes: Places, busy: type[Exception]) -> None:
         self._lanes = lanes
         self._busy = busy  # what `lane` raises while a model has no room until another one is idle
-        self._queue: deque[Task[Any]] = deque()
+        self._queue: deque[Run] = deque()
 
     def __len__(self) -> int:
         return len(self._queue)
 
     def add(self, task: Task[Any]) -> None:
-        self._queue.append(task)
+        self._queue.append(Run(task))
 
     def step(self) -> bool:
-        """One piece of the first task that can go on; it then goes to the end of the line. False: none could."""
+        """One piece of the first work that can go on; it then goes to the end of the line. False: none could."""
         for _ in range(len(self._queue)):
-            task = self._queue.popleft()
-            if task.future.done():  # its model was unloaded
+            run = self._queue.popleft()
+            if run.over:  # its model was unloaded
                 continue
-            if task.forgone:  # no model is loaded for what nobody waits for
-                task.fail(CancelledError())
+            if run.forgone:  # no model is loaded for what nobody waits for
+                run.fail(CancelledError())
                 return True
             try:
-                lane = self._lanes.lane(task.model)
+                lane = self._lanes.lane(run.model)
             except self._busy:
-                self._queue.append(task)
+                self._queue.append(run)
                 continue
             except Exception as error:
-                task.fail(wrapped(error))
+                run.fail(wrapped(error))
                 return True
-            lane.tasks.add(task)
-            if task.advance(lane.loaded):
-                self._queue.append(task)
+            self._gather(run)
+            lane.tasks.add(run)
+            if run.advance(lane.loaded):
+                self._queue.append(run)
             else:
-                lane.tasks.discard(task)
+                lane.tasks.discard(run)
             lane.touch()
             return True
         return False
+
+    def _gather(self, run: Run) -> None:
+        """Those in line that may have their work done with this one's."""
+        for other in list(self._queue):
+            if run.joins(other):
+                run.tasks += other.tasks
+                self._queue.remove(other)
 
     def stop(self, error: GrusError) -> None:
         while self._queue:

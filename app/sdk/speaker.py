@@ -63,9 +63,7 @@ class Speaker:
         """`voice`: a preset of the model, the name of a saved voice, or one that `clone` made."""
         if isinstance(voice, Clone):
             return Manner(clone=voice, instructions=instructions, language=language)
-        if voice is not None and voice not in self.voice.presets and self.voices.has(voice):
-            return Manner(clone=self.voices.load(voice), instructions=instructions, language=language)
-        return Manner(preset=voice, instructions=instructions, language=language)
+        return self.voices.manner(voice, self.voice.presets, language, instructions)
 
     def stream(self, text: str, manner: Manner | None = None, wishes: Wishes | None = None, *,
                progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[np.ndarray]:  # fmt: skip

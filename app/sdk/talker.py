@@ -15,10 +15,10 @@ from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.chat import chat_prompt
 from engine.pipelines.listening.captions import Captions
 from engine.pipelines.listening.listener import Listener, ear
+from engine.pipelines.speaking.mouth import Mouth
 from engine.pipelines.speaking.saved import Voices
 from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.talking import Message, Talk, TalkEvent
 from engine.settings import Settings
 from engine.starter import GUIDE
@@ -39,8 +39,8 @@ class Talker:
                  **sampling: Any) -> None:  # fmt: skip
         self._sampling = SamplingParams(**sampling)
         wishes = wishes or Wishes()
-        seed = secrets.randbits(31) if wishes.seed is None else wishes.seed  # one for all sentences: one voice
-        self._wishes = replace(wishes, seed=seed, markdown=True)
+        # all conversations have the same voice
+        self._wishes = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
         self._system, self.model = system, model
         self.engine, loaded = open_engine(ears, options, settings)
         try:
@@ -48,16 +48,11 @@ class Talker:
             self.engine.load(model)
             self._loaded = cast(LoadedModel, loaded[model])
             self._voice = speaker(self.engine, voice_model)
-            self._manner = self._manner_of(voice, language, instructions, voices or Voices())
+            self._manner = (voices or Voices()).manner(voice, self._voice.presets, language, instructions)
             self._voice.check(self._manner)
         except BaseException:
             self.engine.close()
             raise
-
-    def _manner_of(self, voice: str | None, language: str, instructions: str | None, shelf: Voices) -> Manner:
-        if voice is not None and voice not in self._voice.presets and shelf.has(voice):
-            return Manner(clone=shelf.load(voice), instructions=instructions, language=language)
-        return Manner(preset=voice, instructions=instructions, language=language)
 
     @property
     def rate(self) -> int:
@@ -67,7 +62,8 @@ class Talker:
     def open(self, messages: Sequence[Message] = ()) -> Talk:
         """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.talking`."""
         captions = Captions(self.engine, self._listener)
-        return Talk(captions, self._chat, self._speak, self.rate, messages)
+        mouth = Mouth(self._voice, self._manner, self._wishes)
+        return Talk(captions, self._chat, mouth, mouth.rate, messages, hush=mouth.stop)
 
     def talk(self, sound: Iterable[np.ndarray], messages: Sequence[Message] = ()) -> Iterator[TalkEvent]:
         """What happens while `sound` comes in: pieces at 16 kHz, as a microphone gives them, empty ones where there is
@@ -94,11 +90,6 @@ class Talker:
             yield from _answer(splitter.flush())
         finally:
             handle.cancel()
-
-    def _speak(self, sentence: str) -> Iterator[np.ndarray]:
-        if not any(sign.isalnum() for sign in sentence):  # a line of dashes, the end of a code block
-            return iter(())
-        return tell(self._voice, sentence, self._manner, self._wishes)
 
     def close(self) -> None:
         self.engine.close()

@@ -25,6 +25,7 @@ from app.server.management import router as management
 from app.server.metrics import Meters
 from app.server.models import router as models
 from app.server.ollama import router as ollama
+from app.server.realtime import router as realtime
 from app.server.responses import router as responses
 from app.server.responses.store import Store
 from app.server.service import Service
@@ -37,7 +38,20 @@ from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
 
-FAMILIES = (chat, completions, responses, models, tokens, management, sglang, anthropic, ollama, embeddings, audio)
+FAMILIES = (
+    chat,
+    completions,
+    responses,
+    models,
+    tokens,
+    management,
+    sglang,
+    anthropic,
+    ollama,
+    embeddings,
+    audio,
+    realtime,
+)
 
 
 def create_app(service: Service, settings: ServerSettings) -> FastAPI:
@@ -89,15 +103,17 @@ class _Timed:
         self._quiet = quiet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
 
         async def watch(message: Message) -> None:
             nonlocal status
-            if message["type"] == "http.response.start":
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 status = message["status"]
+            elif message["type"] == "websocket.accept":
+                status = 101
             await send(message)
 
         try:
@@ -105,6 +121,8 @@ class _Timed:
         finally:
             route = getattr(scope.get("route"), "path", "unknown")
             seconds = time.monotonic() - began
-            self._meters.http(route, status, seconds)
+            method = scope.get("method", "WEBSOCKET")
+            if method != "WEBSOCKET":  # whose length says nothing about how fast requests are
+                self._meters.http(route, status, seconds)
             if not self._quiet:
-                log.info("%s %s %s %d %.3fs", scope["state"]["request_id"], scope["method"], route, status, seconds)
+                log.info("%s %s %s %d %.3fs", scope["state"]["request_id"], method, route, status, seconds)

@@ -35,6 +35,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         remote_images=not options["no_remote_images"],
         remote_image_ports=tuple(_ports(options["remote_image_port"])),
         max_body=options["max_body_mib"] * MIB,
+        max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or ":memory:",
         voices_dir=options["voices_dir"],

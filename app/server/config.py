@@ -84,6 +84,7 @@ def _options() -> Sequence[Option]:
         Option("remote_image_port", "list", "fetch images from this port too, not only 80 and 443; may be repeated",
                network, metavar="N"),
         Option("max_body_mib", "number", "largest request body", network, 32),
+        Option("max_sessions", "number", "conversations by voice (/v1/realtime) at once", network, 8),
         Option("grace", "seconds", "how long running replies may go on after Ctrl-C", network, 10.0),
         Option("log_requests", "switch", "one line for each request, without what it says", log, False),
         Option("log_prompts", "switch", "what is asked, in clear text", log, False),

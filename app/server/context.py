@@ -55,6 +55,7 @@ class Server:
     service: Service
     responses: Store
     images: Images
+    conversations: int = 0  # by voice, that are open
 
     async def prepare(
         self, chat: Conversation, name: str | None, request: Request

@@ -15,6 +15,7 @@ _MEANINGS = {
     408: "The body did not arrive in time.",
     413: "The body is too large.",
     415: "The body is compressed, or is of a type that is not taken.",
+    426: "This is a websocket.",
     429: "Too many requests wait. `Retry-After` says when to ask again.",
     500: "A fault of the server.",
     503: "The model does not fit into memory, or the server is stopping.",

@@ -42,6 +42,7 @@ _TYPES = {
     408: "timeout_error",
     413: "request_too_large",
     415: "invalid_request_error",
+    426: "invalid_request_error",
     429: "rate_limit_error",
     503: "overloaded_error",
 }
@@ -102,6 +103,8 @@ def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
         return ApiError(400, "The body is not valid JSON.", code="invalid_json")
     if kind == "extra_forbidden":
         return unsupported(param or "", f"There is no parameter {param!r} here, or it is not supported.")
+    if kind == "none_required":
+        return unsupported(param or "", f"{param} is not supported here. Leave it out, or send null.")
     if param is None and kind == "value_error":
         said = message.removeprefix("Value error, ")
         return bad_request(f"{said[:1].upper()}{said[1:]}.")

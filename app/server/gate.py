@@ -1,8 +1,10 @@
-"""What every request must pass before a handler sees it: who asks, from where, how much, and how slowly.
+"""What every request must pass before a handler sees it, and every websocket before it is one: who asks, from where, how
+much, and how slowly.
 
 Web pages attack local servers in two ways. A page can send requests here (the browser then names the page in `Origin`),
 or its name can be pointed at this machine after it was loaded (the browser then names it in `Host`). Both headers are
-checked, so that only programs on this machine, and pages that were let in by name, get through.
+checked, so that only programs on this machine, and pages that were let in by name, get through. For websockets the check
+of `Origin` is the only one there is: browsers open them from any page and ask nobody.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import hashlib
 import hmac
 import json
 import time
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -22,6 +25,8 @@ from app.server.settings import ServerSettings, is_address
 from engine.types import new_id
 
 _OPEN_PATHS = frozenset({"/health"})  # answer without a key, so that a supervisor can ask
+_HEADS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
+_KEY = "openai-insecure-api-key."  # how OpenAI's clients for browsers begin the subprotocol that is a key
 _METHODS = "GET, POST, DELETE, OPTIONS"
 
 
@@ -37,16 +42,14 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1000})
-            return
+        socket = scope["type"] == "websocket"
         headers = Headers(scope=scope)
         scope.setdefault("state", {})["request_id"] = request_id = new_id()
         extra = [(b"x-request-id", request_id.encode()), (b"x-content-type-options", b"nosniff")]
         origin = headers.get("origin")
 
         async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] in _HEADS:
                 message["headers"] = [*message.get("headers", ()), *extra]
             await send(message)
 
@@ -55,16 +58,16 @@ class Gate:
             if origin is not None:
                 self._check_origin(origin, headers)
                 extra += [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
-                if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+                if not socket and scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
                     await _preflight(headers, answer)
                     return
             if scope["path"] not in _OPEN_PATHS:
-                self._check_key(headers)
+                self._check_key(headers, scope.get("subprotocols", ()))
             self._check_size(headers)
         except ApiError as error:
             await refuse(error, scope, answer)
             return
-        await self._app(scope, _Body(receive, self._settings), answer)
+        await self._app(scope, receive if socket else _Body(receive, self._settings), answer)
 
     def _check_host(self, headers: Headers) -> None:
         named = headers.get("host", "")
@@ -87,11 +90,13 @@ class Gate:
                 code="origin_not_allowed",
             )
 
-    def _check_key(self, headers: Headers) -> None:
+    def _check_key(self, headers: Headers, subprotocols: Sequence[str]) -> None:
         if not self._keys:
             return
         scheme, _, token = headers.get("authorization", "").partition(" ")
         given = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+        # a page's script cannot set the headers of a websocket, and names the key among its subprotocols
+        given = given or next((one[len(_KEY) :] for one in subprotocols if one.startswith(_KEY)), "")
         digest = _digest(given)
         # every key is compared, so that the time taken tells nothing
         if not sum(hmac.compare_digest(digest, key) for key in self._keys):
@@ -137,11 +142,13 @@ class _Body:
 
 
 async def refuse(error: ApiError, scope: Scope, send: Send) -> None:
+    """Also a websocket, before it is one."""
+    kind = "websocket.http" if scope["type"] == "websocket" else "http"
     body = json.dumps(error_body(error, family_of(scope["path"])), ensure_ascii=True).encode()
     headers = [(k.lower().encode(), v.encode()) for k, v in (error.headers or {}).items()]
     headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": f"{kind}.response.start", "status": error.status_code, "headers": headers})
+    await send({"type": f"{kind}.response.body", "body": body})
 
 
 async def _preflight(headers: Headers, send: Send) -> None:

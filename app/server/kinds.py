@@ -17,7 +17,7 @@ from engine.pipelines.speaking.spark import is_spark
 
 Kind = Literal["text", "speech", "transcription", "part"]
 
-_DOES = {
+DOES: dict[Kind, str] = {
     "text": "writes text",
     "speech": "speaks",
     "transcription": "listens",
@@ -58,7 +58,7 @@ def need(kind: Kind, name: str, loaded: Any) -> None:
     if found != kind:
         raise ApiError(
             400,
-            f"The model {name} {_DOES[found]}; here one is needed that {_DOES[kind]}.",
+            f"The model {name} {DOES[found]}; here one is needed that {DOES[kind]}.",
             code="missing_capability",
             param="model",
         )

@@ -1,4 +1,5 @@
 """A socket and a uvicorn that serves an application on it, until told to stop: from a signal, or from another thread.
+Requests and websockets come through the same door, each with its own protocol.
 
 The command line, the desktop app and the tests all start a server this way.
 """
@@ -11,12 +12,17 @@ import socket
 import threading
 from collections.abc import Iterator
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from app.server.settings import ServerSettings
 from engine.errors import BadRequest
+
+_LINGERS = 5.0  # seconds that a closed websocket has for its last words
 
 
 class Listener:
@@ -29,7 +35,11 @@ class Listener:
         config = uvicorn.Config(
             app,
             http=_protocol(settings.header_seconds),
-            ws="none",
+            ws=_Socket,
+            ws_max_size=settings.max_body,
+            ws_ping_interval=settings.ping_seconds,
+            ws_ping_timeout=settings.ping_seconds,
+            ws_per_message_deflate=False,  # sound does not become smaller, and a bomb stays what it weighs
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -84,11 +94,41 @@ def _protocol(seconds: float) -> type[H11Protocol]:
             self._head_timer.cancel()
             super().connection_lost(exc)
 
+        def handle_websocket_upgrade(self, event: h11.Request) -> None:
+            if event.method != b"GET":
+                self.send_400_response("A websocket begins with GET.")
+                return
+            self._head_timer.cancel()  # from here on the connection is another protocol's
+            super().handle_websocket_upgrade(event)
+
         def _close_if_idle(self) -> None:
             if self.cycle is None and not self.transport.is_closing():
                 self.transport.close()
 
     return Timely
+
+
+class _Socket(WebSocketsSansIOProtocol):
+    """A client that takes nothing any more does not keep its connection: what it did not take in time is forgotten."""
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        self.loop.call_later(_LINGERS, self.transport.abort)
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True  # with a refusal, which is no fault of the application
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:  # what came was not even a question
+            self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            self.transport.close()
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.loop.call_later(_LINGERS, self.transport.abort)
 
 
 def _bind(host: str, port: int) -> socket.socket:

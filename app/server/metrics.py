@@ -39,6 +39,7 @@ class Meters:
             buckets=_DURATION,
             registry=self.registry,
         )
+        self.sessions = Gauge("grus_realtime_sessions", "Conversations by voice that are open", registry=self.registry)
         self._ends = Counter("grus_requests", "Engine requests by how they ended", ["end"], registry=self.registry)
         self._prompt = Counter("grus_prompt_tokens", "Prompt tokens", registry=self.registry)
         self._output = Counter("grus_output_tokens", "Tokens made", registry=self.registry)

@@ -34,6 +34,9 @@ class ServerSettings:
     responses_file: str = ":memory:"  # where responses that may be continued are kept
     voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
     max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
+    max_sessions: int = 8  # conversations by voice at once
+    max_buffer_seconds: float = 300.0  # of sound that was sent to such a conversation and is not part of it yet
+    ping_seconds: float = 20.0  # a websocket is asked for a sign of life as often, and has as long to give it
     log_requests: bool = False
     log_prompts: bool = False
 
@@ -42,6 +45,8 @@ class ServerSettings:
             raise BadRequest(f"port must be between 0 and 65535, not {self.port}.", "port")
         if any(not 0 < port < 65536 for port in self.remote_image_ports):
             raise BadRequest("remote_image_port must be between 1 and 65535.", "remote_image_port")
+        if self.max_sessions < 0:
+            raise BadRequest(f"max_sessions must not be negative, as {self.max_sessions} is.", "max_sessions")
         if any(not key for key in self.api_keys):
             raise BadRequest("An API key must not be empty.", "api_key")
         if not self.local and not self.api_keys and not self.open_without_key:

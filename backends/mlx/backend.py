@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import psutil
 
 from backends.base import (
     KV,
+    Among,
     BackendMissing,
     DeviceMemory,
     DType,
@@ -21,7 +23,9 @@ from backends.base import (
     MemorySpec,
     Model,
     Raw,
+    Rope,
     Weight,
+    Whole,
 )
 from backends.frames import PlainFrames
 from backends.mlx.kv import MlxKV
@@ -30,6 +34,7 @@ from backends.mlx.load import from_raw
 from backends.mlx.ops import DTYPES, TextOps
 from backends.mlx.runner import MlxRunner
 from backends.mlx.signal import SignalOps
+from backends.whole import PlainWhole
 
 
 class Ops(TextOps, SignalOps):
@@ -76,6 +81,9 @@ class MlxBackend:
 
     def frames(self, parts: FrameParts) -> Frames:
         return PlainFrames(self.ops, parts)
+
+    def whole(self, layers: Sequence[Callable[[mx.array, Any, Among], mx.array]], rope: Rope | None) -> Whole:
+        return PlainWhole(self.ops, layers, rope)
 
     def memory(self) -> DeviceMemory:
         if self.device == "cpu":

@@ -8,7 +8,7 @@ kernel gives a result of length zero, where MLX itself would raise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Literal
 
@@ -93,28 +93,33 @@ class SignalOps:
         y = mx.conv2d(x, w, stride, padding, 1, groups)
         return y if b is None else y + b
 
-    def stream_weight(self, w: mx.array, b: mx.array) -> tuple[mx.array, mx.array]:
-        return self.conv_weight(w), b
+    def stream_weight(self, w: mx.array, b: mx.array, depthwise: bool = False) -> tuple[mx.array, mx.array, int]:
+        return self.conv_weight(w), b, w.shape[0] if depthwise else 1
 
     def stream_conv(
         self,
         x: mx.array,
-        weight: tuple[mx.array, mx.array],
-        before: mx.array | None,
+        weight: tuple[mx.array, mx.array, int],
+        lengths: Sequence[int],
+        before: Sequence[mx.array | None],
         *,
         dilation: int = 1,
         snake: tuple[mx.array, mx.array] | None = None,
         add: mx.array | None = None,
-    ) -> tuple[mx.array, mx.array]:
-        w, b = weight
+    ) -> tuple[mx.array, list[mx.array]]:
+        w, b, groups = weight
         keep = (w.shape[1] - 1) * dilation
         if snake is not None:
             x = _snake(x, *snake)
-        if before is None:
-            before = mx.zeros((x.shape[0], keep, x.shape[2]), x.dtype)
-        x = mx.concatenate([before, x], axis=1)
-        y = self.conv1d(x, w, b, dilation=dilation)
-        return y if add is None else y + add, x[:, x.shape[1] - keep :]
+        if keep == 0 and groups == 1:
+            y = x @ w[:, 0].T + b
+            return y if add is None else y + add, [x[:0] for _ in lengths]
+        silence, streams, at = mx.zeros((keep, x.shape[1]), x.dtype), [], 0
+        for length, past in zip(lengths, before):
+            streams.append(mx.concatenate([silence if past is None else past, x[at : at + length]]))
+            at += length
+        y = mx.concatenate([self.conv1d(each[None], w, b, dilation=dilation, groups=groups)[0] for each in streams])
+        return y if add is None else y + add, [each[each.shape[0] - keep :] for each in streams]
 
     def batch_norm(self, x: mx.array, mean: mx.array, var: mx.array, w: mx.array, b: mx.array, eps: float) -> mx.array:
         scale = w.astype(mx.float32) * mx.rsqrt(var.astype(mx.float32) + eps)

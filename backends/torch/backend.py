@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from backends.base import (
     KV,
+    Among,
     BackendMissing,
     DeviceMemory,
     DType,
@@ -23,7 +25,9 @@ from backends.base import (
     MemorySpec,
     Model,
     Raw,
+    Rope,
     Weight,
+    Whole,
 )
 from backends.torch.frames import TorchFrames
 from backends.torch.kernels import library
@@ -35,6 +39,7 @@ from backends.torch.recorded import RecordedOps
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
 from backends.torch.triton import blocks as triton
+from backends.torch.whole import TorchWhole
 
 
 class Ops(RecordedOps, SignalOps):
@@ -78,6 +83,9 @@ class TorchBackend:
 
     def frames(self, parts: FrameParts) -> Frames:
         return TorchFrames(self.ops, parts)
+
+    def whole(self, layers: Sequence[Callable[[Tensor, Any, Among], Tensor]], rope: Rope | None) -> Whole:
+        return TorchWhole(self.ops, layers, rope)
 
     def memory(self) -> DeviceMemory:
         if self._place.type == "cuda":

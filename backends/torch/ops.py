@@ -96,8 +96,13 @@ class TextOps:
         eps: float = 1e-6,
         norm_after_rope: bool = False,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
         turned = heads + kv_heads
+        if x.dtype == torch.float32 and self._small(x) and q_norm is None and k_norm is None and angles is not None:
+            shape = fused.Heads(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
+            made = fused.heads(x, shape, angles.cos.contiguous(), angles.sin.contiguous())
+            made = made.view(len(x), heads + 2 * kv_heads, dim)
+            return made[:, :heads], made[:, heads:turned], made[:, turned:]
+        every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
         qk = every[:, :turned].float()
         if angles is not None and norm_after_rope:
             qk = _rotate(qk, angles)
@@ -124,6 +129,8 @@ class TextOps:
         return s, self.rms_norm(s, w, eps)
 
     def layer_norm(self, x: Tensor, w: Tensor | None, b: Tensor | None, eps: float) -> Tensor:
+        if w is not None and b is not None and x.dtype == torch.float32 and self._small(x):
+            return fused.layer_norm(x, w, b, eps)
         return F.layer_norm(x, x.shape[-1:], w, b, eps)
 
     def group_norm(self, x: Tensor, groups: int, w: Tensor, b: Tensor, eps: float) -> Tensor:
@@ -145,7 +152,7 @@ class TextOps:
         return F.silu(x)
 
     def gelu(self, x: Tensor) -> Tensor:
-        return F.gelu(x)
+        return fused.gelu(x) if self._fused and x.dtype == torch.float32 and x.numel() else F.gelu(x)
 
     def gelu_tanh(self, x: Tensor) -> Tensor:
         return F.gelu(x, approximate="tanh")
@@ -236,6 +243,14 @@ class TextOps:
             enable_gqa=q.shape[2] != k.shape[2],
         )
         return out.transpose(1, 2)
+
+    def attend_recent(self, q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
+        if self._fused and q.dtype == torch.float32 and min(q.shape[2], v.shape[2]) >= fused.LEAST and q.shape[0]:
+            return fused.attend_recent(q, k, v, window, scale)
+        seen = k.shape[0] - q.shape[0]
+        distance = np.arange(q.shape[0])[:, None] + seen - np.arange(k.shape[0])
+        hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf).astype(np.float32)
+        return self.sdpa(q[None], k[None], v[None], scale, mask=self.array(hidden[None, None]))[0]
 
     def attend_segs(self, q: Tensor, k: Tensor, v: Tensor, lens: Sequence[int], scale: float) -> Tensor:
         if not q.shape[0]:

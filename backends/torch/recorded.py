@@ -24,6 +24,8 @@ from backends.torch.kernels.program import Do, Line, Program
 from backends.torch.kv import TorchKV
 from backends.torch.ops import Angles, TextOps
 
+EVERY = 1 << 40  # more tokens than there are
+
 
 class NotRecorded(Exception):
     """The model did something that no instruction stands for."""
@@ -201,6 +203,26 @@ class Recorder:
         self._write(Do.CROSS, [q], [out], layer=layer, scale=scale, heads=heads, kv_heads=spec.heads, dim=dim)
         return Symbol(self, out.register, q.shape)
 
+    def gelu(self, x: Symbol) -> Symbol:
+        out = self._new(x.shape[-1])
+        self._write(Do.GELU, [x], [out])
+        return out
+
+    def among(
+        self, q: HeadSymbol, k: HeadSymbol, v: HeadSymbol, scale: float, window: tuple[int, int] | None
+    ) -> Symbol:
+        """See `backends.base.Among`."""
+        if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
+            raise NotRecorded("attention of heads that are not one projection's")
+        if q.fields["dim"] < PANEL:
+            raise NotRecorded("heads smaller than a register")
+        back, ahead = (0, EVERY) if window is None else window
+        sizes = {name: q.fields[name] for name in ("heads", "kv_heads", "dim")}
+        self._write(Do.HEADS, [q.source], [q.source], layer=-1, **q.fields)
+        out = self._new(sizes["heads"] * sizes["dim"])
+        self._write(Do.AMONG, [q.source], [out], scale=scale, window=back, ahead=ahead, **sizes)
+        return Symbol(self, out.register, (self.TOKENS, sizes["heads"], sizes["dim"]))
+
     def conv(self, *_: Any) -> NoReturn:
         raise NotRecorded("recurrent states")
 
@@ -263,6 +285,9 @@ class RecordedOps(TextOps):
         if isinstance(x, Symbol) and w is not None:
             return x.recorder.layer_norm(x, w, b, eps)
         return super().layer_norm(x, w, b, eps)
+
+    def gelu(self, x: Any) -> Any:
+        return x.recorder.gelu(x) if isinstance(x, Symbol) else super().gelu(x)
 
     def swiglu(self, x: Any, gate_last: bool = False) -> Any:
         return x.recorder.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)

@@ -8,6 +8,7 @@ no state. An input too short for a kernel gives a result of length zero, where t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.torch.kernels import library
-from backends.torch.kernels.conv import ConvWeight
+from backends.torch.kernels.conv import ConvWeight, DepthwiseWeight
 
 # Below this the summed squared windows count as "no frame reaches here".
 SILENT = 1e-11
@@ -68,11 +69,8 @@ class StreamWeight:
 
     w: Tensor | None
     b: Tensor | None
-    packed: ConvWeight | None
-
-
-def _together(rows: list[Tensor]) -> Tensor:
-    return rows[0][None] if len(rows) == 1 else torch.stack(rows)
+    packed: ConvWeight | DepthwiseWeight | None
+    groups: int = 1
 
 
 class SignalOps:
@@ -137,38 +135,40 @@ class SignalOps:
             return x.new_zeros(x.shape[0], height, width, w.shape[0])
         return channels_last(F.conv2d(channels_first(x), w, b, stride, padding, 1, groups))
 
-    def stream_weight(self, w: Tensor, b: Tensor) -> StreamWeight:
-        plain = w.device.type == "cpu" and w.dtype == torch.float32 and library.available()
-        return StreamWeight(None, None, ConvWeight(w, b)) if plain else StreamWeight(self.conv_weight(w), b, None)
+    def stream_weight(self, w: Tensor, b: Tensor, depthwise: bool = False) -> StreamWeight:
+        if w.device.type == "cpu" and w.dtype == torch.float32 and library.available():
+            return StreamWeight(None, None, DepthwiseWeight(w, b) if depthwise else ConvWeight(w, b))
+        return StreamWeight(self.conv_weight(w), b, None, w.shape[0] if depthwise else 1)
 
     def stream_conv(
         self,
         x: Tensor,
         weight: StreamWeight,
-        before: Tensor | None,
+        lengths: Sequence[int],
+        before: Sequence[Tensor | None],
         *,
         dilation: int = 1,
         snake: tuple[Tensor, Tensor] | None = None,
         add: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, list[Tensor]]:
         if weight.packed is not None:
-            made = [
-                weight.packed(
-                    x[i], None if before is None else before[i], dilation, snake, None if add is None else add[i]
-                )
-                for i in range(x.shape[0])
-            ]
-            return _together([y for y, _ in made]), _together([after for _, after in made])
+            return weight.packed(x, lengths, before, dilation, snake, add)
         if snake is not None:
             wave = torch.sin(x * snake[0])
             x = x + wave * wave * snake[1]
         assert weight.w is not None
         keep = (weight.w.shape[3] - 1) * dilation
-        if before is None:
-            before = x.new_zeros(x.shape[0], keep, x.shape[2])
-        x = torch.cat((before, x), 1)
-        y = self.conv1d(x, weight.w, weight.b, dilation=dilation)
-        return y if add is None else y + add, x[:, x.shape[1] - keep :]
+        streams = [
+            torch.cat((part.new_zeros(keep, x.shape[1]) if past is None else past, part))
+            for part, past in zip(x.split(list(lengths)), before)
+        ]
+        y = torch.cat(
+            [
+                self.conv1d(each[None], weight.w, weight.b, dilation=dilation, groups=weight.groups)[0]
+                for each in streams
+            ]
+        )
+        return y if add is None else y + add, [each[len(each) - keep :] for each in streams]
 
     def batch_norm(self, x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float) -> Tensor:
         scale = w.float() * torch.rsqrt(var.float() + eps)

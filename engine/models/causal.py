@@ -1,11 +1,15 @@
 """Layers of a codec that may hear a sound piece by piece: what they need of the past is carried from call to call.
 
 A `Past` belongs to one stream. Fed in pieces of any length, a layer gives exactly what it gives for the whole, and the
-first piece is preceded by silence. Arrays are `[1, L, C]`.
+first piece is preceded by silence. Several streams may go through together, so that weights are read once for all of them:
+the rows of an array `[T, C]` are one stream's positions behind the other's, and `Pieces` says whose they are. Each sounds as
+it would alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +18,25 @@ from backends.base import Array, Ops, Rope
 from engine.weights.view import View
 
 Past = dict[Any, Any]  # layer -> what it keeps
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A further piece of each of some streams."""
+
+    pasts: Sequence[Past]
+    lengths: Sequence[int]
+
+    def longer(self, rate: int) -> Pieces:
+        """The same after an upsampling."""
+        return Pieces(self.pasts, [length * rate for length in self.lengths])
+
+    def recall(self, layer: Any) -> list[Any]:
+        return [past.get(layer) for past in self.pasts]
+
+    def keep(self, layer: Any, kept: Sequence[Any]) -> None:
+        for past, part in zip(self.pasts, kept):
+            past[layer] = part
 
 
 class CausalConv:
@@ -26,10 +49,11 @@ class CausalConv:
         self.dilation, self.snake = dilation, None if snake is None else snake.pair
         self.w = self.ops.stream_weight(w.tensor("weight", (out, inp, kernel), "f32"), w.tensor("bias", (out,), "f32"))
 
-    def __call__(self, x: Array, past: Past, add: Array | None = None) -> Array:
-        y, past[self] = self.ops.stream_conv(
-            x, self.w, past.get(self), dilation=self.dilation, snake=self.snake, add=add
+    def __call__(self, x: Array, pieces: Pieces, add: Array | None = None) -> Array:
+        y, kept = self.ops.stream_conv(
+            x, self.w, pieces.lengths, pieces.recall(self), dilation=self.dilation, snake=self.snake, add=add
         )
+        pieces.keep(self, kept)
         return y
 
 
@@ -38,17 +62,13 @@ class CausalDepthwise:
 
     def __init__(self, w: View, dim: int, kernel: int) -> None:
         self.ops: Ops = w.backend.ops
-        self.dim, self.keep = dim, kernel - 1
-        self.w = self.ops.conv_weight(w.tensor("weight", (dim, 1, kernel), "f32"))
-        self.b = w.tensor("bias", (dim,), "f32")
+        weight, bias = w.tensor("weight", (dim, 1, kernel), "f32"), w.tensor("bias", (dim,), "f32")
+        self.w = self.ops.stream_weight(weight, bias, depthwise=True)
 
-    def __call__(self, x: Array, past: Past) -> Array:
-        if self in past:
-            x = self.ops.cat([past[self], x], 1)
-        else:
-            x = self.ops.pad(x, ((0, 0), (self.keep, 0), (0, 0)))
-        past[self] = x[:, x.shape[1] - self.keep :]
-        return self.ops.conv1d(x, self.w, self.b, groups=self.dim)
+    def __call__(self, x: Array, pieces: Pieces) -> Array:
+        y, kept = self.ops.stream_conv(x, self.w, pieces.lengths, pieces.recall(self))
+        pieces.keep(self, kept)
+        return y
 
 
 class CausalTransposed:
@@ -67,9 +87,10 @@ class CausalTransposed:
         side_by_side = ops.permute(newest_last, (3, 1, 0, 2)).reshape(stride * out, inp, taps)
         self.w = ops.stream_weight(side_by_side, ops.cat([bias] * stride, 0))
 
-    def __call__(self, x: Array, past: Past) -> Array:
-        y, past[self] = self.ops.stream_conv(x, self.w, past.get(self), snake=self.snake)
-        return y.reshape(y.shape[0], y.shape[1] * self.stride, self.out)
+    def __call__(self, x: Array, pieces: Pieces) -> tuple[Array, Pieces]:
+        y, kept = self.ops.stream_conv(x, self.w, pieces.lengths, pieces.recall(self), snake=self.snake)
+        pieces.keep(self, kept)
+        return y.reshape(y.shape[0] * self.stride, self.out), pieces.longer(self.stride)
 
 
 class SnakeBeta:
@@ -81,38 +102,63 @@ class SnakeBeta:
         self.pair = rate, 1.0 / (ops.exp(w.tensor("beta", (channels,), "f32")) + 1e-9)
 
 
-class WindowedAttention:
-    """Causal attention over the last `window` positions, each token's own among them; plain rope."""
+class Pointwise:
+    """A linear over rows, whose `(name, outputs)` parts share their input: a convolution that sees one position, so that it
+    reads f32 weights as fast as the others do, and adds what it is to be added to. `scale` is a factor of each output."""
 
-    def __init__(self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, window: int, bias: bool) -> None:
+    def __init__(
+        self, w: View, *parts: tuple[str, int], inp: int, bias: bool = False, scale: Array | None = None
+    ) -> None:
+        ops = self.ops = w.backend.ops
+        weights = [w.tensor(f"{name}.weight", (out, inp), "f32") for name, out in parts]
+        biases = [w.tensor(f"{name}.bias", (out,), "f32") for name, out in parts if bias]
+        if w.dry:
+            return
+        outputs = sum(out for _, out in parts)
+        weight = ops.cat(weights, 0)
+        shift = ops.cat(biases, 0) if bias else ops.array(np.zeros(outputs, np.float32))
+        if scale is not None:
+            weight, shift = weight * scale.reshape(outputs, 1), shift * scale
+        self.w = ops.stream_weight(weight.reshape(outputs, inp, 1), shift)
+
+    def __call__(self, x: Array, add: Array | None = None) -> Array:
+        return self.ops.stream_conv(x, self.w, [x.shape[0]], [None], add=add)[0]
+
+
+class WindowedAttention:
+    """Causal attention over the last `window` positions, each token's own among them; plain rope. `scale` is a factor of each
+    of its outputs, which are added to `add`."""
+
+    def __init__(
+        self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, window: int, bias: bool, scale: Array
+    ) -> None:
         self.ops: Ops = w.backend.ops
         self.heads, self.kv_heads, self.dim, self.window = heads, kv_heads, dim, window
         kv = kv_heads * dim
-        self.qkv = w.linear(("q_proj", heads * dim), ("k_proj", kv), ("v_proj", kv), inp=hidden, bias=bias)
-        self.out = w.linear(("o_proj", hidden), inp=heads * dim, bias=bias)
+        self.qkv = Pointwise(w, ("q_proj", heads * dim), ("k_proj", kv), ("v_proj", kv), inp=hidden, bias=bias)
+        self.out = Pointwise(w, ("o_proj", hidden), inp=heads * dim, bias=bias, scale=scale)
 
-    def __call__(self, x: Array, where: Where, past: Past) -> Array:
-        length = x.shape[1]
-        mixed = self.qkv(x.reshape(length, x.shape[2]))
-        q, k, v = (y[None] for y in self.ops.qkv(mixed, self.heads, self.kv_heads, self.dim, where.angles))
-        if self in past:
-            past_k, past_v = past[self]
-            k, v = self.ops.cat([past_k, k], 1), self.ops.cat([past_v, v], 1)
-        first = max(0, k.shape[1] - self.window + 1)
-        past[self] = k[:, first:], v[:, first:]
-        out = self.ops.sdpa(q, k, v, self.dim**-0.5, mask=where.mask)
-        return self.out(out.reshape(length, self.heads * self.dim))[None]
+    def __call__(self, x: Array, where: Where, add: Array) -> Array:
+        ops, lengths = self.ops, where.pieces.lengths
+        rows = ops.qkv(self.qkv(x), self.heads, self.kv_heads, self.dim, where.angles)
+        made, kept = [], []
+        streams = zip(*(ops.split(y, lengths, 0) for y in rows), where.pieces.recall(self))
+        for q, k, v, past in streams:
+            if past is not None:
+                k, v = ops.cat([past[0], k], 0), ops.cat([past[1], v], 0)
+            first = max(0, k.shape[0] - self.window + 1)
+            kept.append((k[first:], v[first:]))
+            made.append(ops.attend_recent(q, k, v, self.window, self.dim**-0.5))
+        where.pieces.keep(self, kept)
+        return self.out(ops.cat(made, 0).reshape(x.shape[0], self.heads * self.dim), add)
 
 
 class Where:
-    """What all layers of a transformer share in one pass: positions and who sees whom. Advances the stream's count."""
+    """What all layers of a transformer share in one pass: the positions. Advances the streams' counts."""
 
-    def __init__(self, ops: Ops, rope: Rope, length: int, window: int, past: Past) -> None:
-        start = past.get(rope, 0)
-        past[rope] = start + length
-        seen = min(start, window - 1)
-        at = np.arange(length)
-        distance = at[:, None] + seen - np.arange(seen + length)
-        hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf).astype(np.float32)
-        self.mask = ops.array(hidden[None, None])
-        self.angles = ops.angles(ops.array((start + at).astype(np.int32)), rope)
+    def __init__(self, ops: Ops, rope: Rope, pieces: Pieces) -> None:
+        self.pieces = pieces
+        starts = [start or 0 for start in pieces.recall(rope)]
+        pieces.keep(rope, [start + length for start, length in zip(starts, pieces.lengths)])
+        positions = [np.arange(start, start + length) for start, length in zip(starts, pieces.lengths)]
+        self.angles = ops.angles(ops.array(np.concatenate(positions).astype(np.int32)), rope)

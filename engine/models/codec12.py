@@ -2,12 +2,12 @@
 
 Codes are looked up and summed, go through a transformer that sees a window of frames, and are upsampled by transposed
 convolutions. Everything is causal and carries its past, so that a stream of frames gives exactly the sound of the whole.
-It is to be built with an f32 backend. The way back is `codec12_encoder`.
+Several streams may be decoded together, which reads the weights once. It is to be built with an f32 backend. The way back is `codec12_encoder`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -21,17 +21,19 @@ from engine.models.causal import (
     CausalDepthwise,
     CausalTransposed,
     Past,
+    Pieces,
+    Pointwise,
     SnakeBeta,
     Where,
     WindowedAttention,
 )
 from engine.models.config import Fields
-from engine.models.decoder import Mlp
 from engine.models.rope import frequencies
 from engine.models.turns import Turns
 from engine.weights.view import View
 
-PIECE = 8  # frames computed at once: more would gain little, and hold much memory
+PIECE = 8  # frames of a stream computed at once: more would gain little, and hold much memory
+TOGETHER = 4  # streams that gain by company; more would only make the first of them wait
 BEGUN = 4  # recordings whose end is remembered, some MB each
 LEAST_USAGE = 1e-5  # of a codebook's entry
 
@@ -107,42 +109,49 @@ def codebook(w: View, name: str, sums: str, entries: int, dim: int) -> Array:
 
 
 class Lookup:
-    """Codes `[n, groups]` -> `[1, n, width]`: the first group through a projection of its own, the others summed."""
+    """Codes `[n, groups]` -> `[n, width]`: the first group through a projection of its own, the others summed."""
 
     def __init__(self, w: View, c: CodecConfig) -> None:
         self.ops: Ops = w.backend.ops
         w.ignore(r"^decoder\.quantizer\..*input_proj\.")  # only training used it
         inner = c.width // 2
         self.books, self.out = [], []
+        none = self.ops.array(np.zeros(c.width, np.float32))
         for part, count in (("rvq_first", 1), ("rvq_rest", c.groups - 1)):
             v = w.sub(part)
             self.books += [
                 codebook(v, f"vq.layers.{i}._codebook", "embedding_sum", c.entries, inner) for i in range(count)
             ]
-            self.out.append(self.ops.conv_weight(v.tensor("output_proj.weight", (c.width, inner, 1), "f32")))
+            self.out.append(self.ops.stream_weight(v.tensor("output_proj.weight", (c.width, inner, 1), "f32"), none))
 
     def __call__(self, codes: Array) -> Array:
-        rows = [self.ops.take(book, codes[:, i], 0)[None] for i, book in enumerate(self.books)]
+        rows = [self.ops.take(book, codes[:, i], 0) for i, book in enumerate(self.books)]
         rest = rows[1]
         for row in rows[2:]:
             rest = rest + row
-        return self.ops.conv1d(rows[0], self.out[0]) + self.ops.conv1d(rest, self.out[1])
+        length, none = [rows[0].shape[0]], [None]
+        first, _ = self.ops.stream_conv(rows[0], self.out[0], length, none)
+        return self.ops.stream_conv(rest, self.out[1], length, none, add=first)[0]
 
 
 class TransformerLayer:
     def __init__(self, w: View, c: CodecConfig) -> None:
-        self.ops, self.eps = w.backend.ops, c.eps
-        self.attention = WindowedAttention(
-            w.sub("self_attn"), c.hidden, c.heads, c.kv_heads, c.head_dim, c.window, c.bias
-        )
-        self.mlp = Mlp(w.sub("mlp"), c.hidden, c.ffn)
-        self.norms = [w.norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm")]
+        self.ops: Ops = w.backend.ops
+        self.eps = c.eps
         names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
-        self.scales = [w.tensor(name, (c.hidden,), "f32") for name in names]
+        attended, fed = (w.tensor(name, (c.hidden,), "f32") for name in names)
+        self.attention = WindowedAttention(
+            w.sub("self_attn"), c.hidden, c.heads, c.kv_heads, c.head_dim, c.window, c.bias, attended
+        )
+        mlp = w.sub("mlp")
+        self.gate_up = Pointwise(mlp, ("gate_proj", c.ffn), ("up_proj", c.ffn), inp=c.hidden)
+        self.down = Pointwise(mlp, ("down_proj", c.hidden), inp=c.ffn, scale=fed)
+        self.norms = [w.norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm")]
 
-    def __call__(self, x: Array, where: Where, past: Past) -> Array:
-        x = x + self.attention(self.ops.rms_norm(x, self.norms[0], self.eps), where, past) * self.scales[0]
-        return x + self.mlp(self.ops.rms_norm(x, self.norms[1], self.eps)) * self.scales[1]
+    def __call__(self, x: Array, where: Where) -> Array:
+        x = self.attention(self.ops.rms_norm(x, self.norms[0], self.eps), where, x)
+        gated = self.ops.swiglu(self.gate_up(self.ops.rms_norm(x, self.norms[1], self.eps)))
+        return self.down(gated, x)
 
 
 class ConvNeXt:
@@ -150,13 +159,13 @@ class ConvNeXt:
         self.ops = w.backend.ops
         self.mix = CausalDepthwise(w.sub("dwconv.conv"), dim, 7)
         self.norm = w.norm("norm", dim), w.tensor("norm.bias", (dim,), "f32")
-        self.widen = w.linear(("pwconv1", 4 * dim), inp=dim, bias=True)
-        self.narrow = w.linear(("pwconv2", dim), inp=4 * dim, bias=True)
-        self.scale = w.tensor("gamma", (dim,), "f32")
+        self.widen = Pointwise(w, ("pwconv1", 4 * dim), inp=dim, bias=True)
+        scale = w.tensor("gamma", (dim,), "f32")
+        self.narrow = Pointwise(w, ("pwconv2", dim), inp=4 * dim, bias=True, scale=scale)
 
-    def __call__(self, x: Array, past: Past) -> Array:
-        y = self.ops.layer_norm(self.mix(x, past), *self.norm, 1e-6)
-        return x + self.narrow(self.ops.gelu(self.widen(y))) * self.scale
+    def __call__(self, x: Array, pieces: Pieces) -> Array:
+        y = self.ops.layer_norm(self.mix(x, pieces), *self.norm, 1e-6)
+        return self.narrow(self.ops.gelu(self.widen(y)), x)
 
 
 class Residual:
@@ -164,8 +173,8 @@ class Residual:
         self.wide = CausalConv(w.sub("conv1.conv"), dim, dim, 7, dilation, SnakeBeta(w.sub("act1"), dim))
         self.point = CausalConv(w.sub("conv2.conv"), dim, dim, 1, snake=SnakeBeta(w.sub("act2"), dim))
 
-    def __call__(self, x: Array, past: Past) -> Array:
-        return self.point(self.wide(x, past), past, add=x)
+    def __call__(self, x: Array, pieces: Pieces) -> Array:
+        return self.point(self.wide(x, pieces), pieces, add=x)
 
 
 class Upsampling:
@@ -173,12 +182,12 @@ class Upsampling:
         self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate, SnakeBeta(w.sub("0"), inp))
         self.units = [Residual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
 
-    def __call__(self, x: Array, past: Past, turns: Turns) -> Generator[None, None, Array]:
-        x = self.up(x, past)
+    def __call__(self, x: Array, pieces: Pieces, turns: Turns) -> Generator[None, None, tuple[Array, Pieces]]:
+        x, pieces = self.up(x, pieces)
         for unit in self.units:
-            yield from turns.pause(x)
-            x = unit(x, past)
-        return x
+            yield from turns.pause(x[None])
+            x = unit(x, pieces)
+        return x, pieces
 
 
 class CodecDecoder:
@@ -194,10 +203,10 @@ class CodecDecoder:
         self.lookup = Lookup(w.sub("quantizer"), c)
         self.before = CausalConv(w.sub("pre_conv.conv"), c.width, c.latent, 3)
         inner = w.sub("pre_transformer")
-        self.enter = inner.linear(("input_proj", c.hidden), inp=c.latent, bias=True)
+        self.enter = Pointwise(inner, ("input_proj", c.hidden), inp=c.latent, bias=True)
         self.layers = [TransformerLayer(inner.sub(f"layers.{i}"), c) for i in range(c.layers)]
         self.norm = inner.norm("norm", c.hidden)
-        self.leave = inner.linear(("output_proj", c.latent), inp=c.hidden, bias=True)
+        self.leave = Pointwise(inner, ("output_proj", c.latent), inp=c.hidden, bias=True)
         self.rope = Rope(c.head_dim, tuple(frequencies(c.theta, c.head_dim)))
         self.spread = [
             (
@@ -215,11 +224,20 @@ class CodecDecoder:
 
     def decode(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
         """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
-        pieces, turns = [np.zeros(0, np.float32)], Turns(self.ops)
-        for start in range(0, len(codes), PIECE):
-            piece = yield from self._piece(codes[start : start + PIECE], past, turns)
-            pieces += [piece]
-        return np.concatenate(pieces)
+        return (yield from self.decode_together([(codes, past)]))[0]
+
+    def decode_together(self, streams: Sequence[tuple[np.ndarray, Past]]) -> Generator[None, None, list[np.ndarray]]:
+        """The same for several streams. None sounds other than alone."""
+        turns = Turns(self.ops)
+        made = [[np.zeros(0, np.float32)] for _ in streams]
+        for start in range(0, max(len(codes) for codes, _ in streams), PIECE):
+            left = [i for i, (codes, _) in enumerate(streams) if start < len(codes)]
+            codes = [streams[i][0][start : start + PIECE] for i in left]
+            pieces = Pieces([streams[i][1] for i in left], [len(part) for part in codes])
+            sounds = yield from self._pieces(np.concatenate(codes), pieces, turns)
+            for i, sound in zip(left, sounds):
+                made[i].append(sound)
+        return [np.concatenate(each) for each in made]
 
     def begin(self, codes: np.ndarray, past: Past) -> Generator[None, None, None]:
         """Let a new stream follow a recording's frames, whose own sound nobody wants. Those of the last few recordings
@@ -234,23 +252,24 @@ class CodecDecoder:
         self._begun[key] = self._begun.pop(key)  # the one used last comes last
         past.update(self._begun[key])
 
-    def _piece(self, codes: np.ndarray, past: Past, turns: Turns) -> Generator[None, None, np.ndarray]:
+    def _pieces(self, codes: np.ndarray, pieces: Pieces, turns: Turns) -> Generator[None, None, list[np.ndarray]]:
         c, ops = self.config, self.ops
         clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # an array library may read anything beyond the end
-        x = self.enter(self.before(self.lookup(ops.array(clean)), past))
-        where = Where(ops, self.rope, len(codes), c.window, past)
+        x = self.enter(self.before(self.lookup(ops.array(clean)), pieces))
+        where = Where(ops, self.rope, pieces)
         for layer in self.layers:
-            x = layer(x, where, past)
+            x = layer(x, where)
         x = self.leave(ops.rms_norm(x, self.norm, c.eps))
         for up, mix in self.spread:
-            x = mix(up(x, past), past)
-        yield from turns.pause(x)
-        x = self.first(x, past)
+            x, pieces = up(x, pieces)
+            x = mix(x, pieces)
+        yield from turns.pause(x[None])
+        x = self.first(x, pieces)
         for block in self.blocks:
-            x = yield from block(x, past, turns)
-            yield from turns.pause(x)
-        sound = ops.numpy(self.last(x, past))[0, :, 0]
-        return np.clip(sound, -1.0, 1.0)
+            x, pieces = yield from block(x, pieces, turns)
+            yield from turns.pause(x[None])
+        sound = np.clip(ops.numpy(self.last(x, pieces))[:, 0], -1.0, 1.0)
+        return np.split(sound, np.cumsum(pieces.lengths)[:-1])
 
 
 def codec_decoder(w: View, config: Mapping[str, Any]) -> CodecDecoder:

@@ -14,7 +14,7 @@ import numpy as np
 
 from backends.base import Array, Ops, Rope
 from engine.errors import ConfigError
-from engine.models.causal import Past, Where, WindowedAttention
+from engine.models.causal import Pieces, Where, WindowedAttention
 from engine.models.codec12 import codebook
 from engine.models.config import Fields
 from engine.models.rope import frequencies
@@ -61,20 +61,20 @@ class TransformerLayer:
     def __init__(self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, ffn: int, window: int,
                  eps: float) -> None:  # fmt: skip
         self.ops, self.eps = w.backend.ops, eps
-        self.attention = WindowedAttention(w.sub("self_attn"), hidden, heads, kv_heads, dim, window, bias=False)
+        names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
+        attended, self.scale = (w.tensor(name, (hidden,), "f32") for name in names)
+        self.attention = WindowedAttention(w.sub("self_attn"), hidden, heads, kv_heads, dim, window, False, attended)
         self.norms = [
             (w.norm(name, hidden), w.tensor(f"{name}.bias", (hidden,), "f32"))
             for name in ("input_layernorm", "post_attention_layernorm")
         ]
         self.widen = w.linear(("mlp.fc1", ffn), inp=hidden)
         self.narrow = w.linear(("mlp.fc2", hidden), inp=ffn)
-        names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
-        self.scales = [w.tensor(name, (hidden,), "f32") for name in names]
 
-    def __call__(self, x: Array, where: Where, past: Past) -> Array:
-        x = x + self.attention(self.ops.layer_norm(x, *self.norms[0], self.eps), where, past) * self.scales[0]
+    def __call__(self, x: Array, where: Where) -> Array:
+        x = self.attention(self.ops.layer_norm(x, *self.norms[0], self.eps), where, x)
         y = self.narrow(self.ops.gelu(self.widen(self.ops.layer_norm(x, *self.norms[1], self.eps))))
-        return x + y * self.scales[1]
+        return x + y * self.scale
 
 
 class Quantizer:
@@ -160,12 +160,12 @@ class CodecEncoder:
         for step in self.steps:
             x = step(x)
             yield from turns.pause(x)
-        past: Past = {}
-        where = Where(self.ops, self.rope, x.shape[1], self.window, past)
+        where = Where(self.ops, self.rope, Pieces([{}], [x.shape[1]]))
+        rows = x[0]
         for layer in self.layers:
-            x = layer(x, where, past)
-            yield from turns.pause(x)
-        x = self.downsample(x)
+            rows = layer(rows, where)
+            yield from turns.pause(rows[None])
+        x = self.downsample(rows[None])
         codes = [ids for quantizer in self.quantizers for ids in quantizer(x)]
         frames = -(-len(samples) // self.samples)
         return self.ops.numpy(self.ops.stack(codes, 1))[:frames]

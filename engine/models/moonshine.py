@@ -7,12 +7,12 @@ attention. Everything is packed in one row of frames, so that several sounds are
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from backends.base import KV, Array, CrossSpec, KVSpec, MemorySpec, Rope, Slot, Step
+from backends.base import KV, Among, Array, CrossSpec, KVSpec, MemorySpec, Rope, Slot, Step
 from engine.errors import BadRequest, ConfigError
 from engine.media.inputs import Sound
 from engine.models.config import Fields
@@ -21,7 +21,6 @@ from engine.weights.view import View
 
 EPS = 1e-5
 SAMPLE_RATE = 16_000
-_AT_ONCE = 2  # encoder layers between two points where running replies may step in
 
 
 class MoonshineDecoder:
@@ -115,8 +114,9 @@ class Moonshine(MoonshineDecoder):
             EncoderLayer(inner.sub(f"layers.{i}"), hidden, heads, hidden // heads, f.int("intermediate_size"))
             for i in range(f.int("encoder_num_hidden_layers"))
         ]
-        self.encoder_norm = inner.norm("layer_norm", hidden)
-        self.encoder_rope = partial_rope(f, hidden // heads)
+        norm = inner.norm("layer_norm", hidden)
+        last: Callable[[Array, Any, Among], Array] = lambda x, *_: self.ops.layer_norm(x, norm, None, EPS)  # noqa: E731
+        self.whole = w.backend.whole([*self.encoder, last], partial_rope(f, hidden // heads))
 
     def encode(self, sounds: Sequence[Sound]) -> Generator[None, None, list[np.ndarray]]:
         ops, rows = self.ops, []
@@ -124,14 +124,7 @@ class Moonshine(MoonshineDecoder):
             rows.append(self._frames(sound.samples))
             yield
         lens = [row.shape[0] for row in rows]
-        x = ops.cat(rows, 0)
-        angles = ops.angles(ops.array(np.concatenate([np.arange(n) for n in lens])), self.encoder_rope)
-        for i, layer in enumerate(self.encoder, 1):
-            q, k, v = layer.qkv(x, angles)
-            x = layer.finish(x, ops.attend_segs(q, k, v, lens, layer.scale))
-            if i % _AT_ONCE == 0:
-                yield
-        made = ops.numpy(ops.layer_norm(x, self.encoder_norm, None, EPS))
+        made = ops.numpy((yield from self.whole.run(ops.cat(rows, 0), lens)))
         return np.split(made, np.cumsum(lens)[:-1])
 
     def _frames(self, samples: np.ndarray) -> Array:
@@ -146,12 +139,19 @@ class Moonshine(MoonshineDecoder):
 
 
 class EncoderLayer:
-    """Attention over a whole sound, and a plain MLP."""
+    """Attention over a whole sound, or a window of it, and a plain MLP."""
 
     def __init__(
-        self, w: View, hidden: int, heads: int, dim: int, ffn: int, norm: tuple[str, float] = ("weight", 0.0)
+        self,
+        w: View,
+        hidden: int,
+        heads: int,
+        dim: int,
+        ffn: int,
+        norm: tuple[str, float] = ("weight", 0.0),
+        window: tuple[int, int] | None = None,
     ) -> None:
-        self.ops, self.heads, self.dim, self.scale = w.backend.ops, heads, dim, dim**-0.5
+        self.ops, self.heads, self.dim, self.scale, self.window = w.backend.ops, heads, dim, dim**-0.5, window
         width, (name, plus) = heads * dim, norm
         attention = w.sub("self_attn")
         self.project = attention.linear(("q_proj", width), ("k_proj", width), ("v_proj", width), inp=hidden)
@@ -162,21 +162,14 @@ class EncoderLayer:
             w.tensor(f"{norm}.{name}", (hidden,)) + plus for norm in ("input_layernorm", "post_attention_layernorm")
         ]
 
-    def qkv(self, x: Array, angles: Any) -> tuple[Array, Array, Array]:
-        """`[T, H, D]` each; without `angles` nothing is turned."""
-        projected, n, width = (
-            self.project(self.ops.layer_norm(x, self.norms[0], None, EPS)),
-            x.shape[0],
-            self.heads * self.dim,
-        )
-        if angles is not None:
-            return self.ops.qkv(projected, self.heads, self.heads, self.dim, angles)
-        q, k, v = (part.reshape(n, self.heads, self.dim) for part in self.ops.split(projected, [width] * 3, 1))
-        return q, k, v
-
-    def finish(self, x: Array, attended: Array) -> Array:
+    def __call__(self, x: Array, angles: Any, among: Among) -> Array:
+        """Without `angles` nothing is turned."""
+        ops = self.ops
+        projected = self.project(ops.layer_norm(x, self.norms[0], None, EPS))
+        q, k, v = ops.qkv(projected, self.heads, self.heads, self.dim, angles)
+        attended = among.attend(q, k, v, self.scale, self.window)
         x = x + self.out(attended.reshape(x.shape[0], self.heads * self.dim))
-        return x + self.down(self.ops.gelu(self.up(self.ops.layer_norm(x, self.norms[1], None, EPS))))
+        return x + self.down(ops.gelu(self.up(ops.layer_norm(x, self.norms[1], None, EPS))))
 
 
 class _Conv:

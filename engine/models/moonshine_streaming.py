@@ -20,7 +20,6 @@ from engine.models.moonshine import EPS, EncoderLayer, MoonshineDecoder
 from engine.weights.view import View
 
 _KERNEL = 5  # of both causal convolutions, which halve the frames
-_HIDDEN = -1e9
 
 
 class MoonshineStreaming(MoonshineDecoder):
@@ -34,6 +33,10 @@ class MoonshineStreaming(MoonshineDecoder):
         self.windows = [tuple(window) for window in f.find("sliding_windows")]
         if len(self.windows) != layers or any(len(window) != 2 for window in self.windows):
             raise ConfigError(f"{f.where}: sliding_windows must be two numbers for each of {layers} layers.")
+        if any(back < 1 for back, _ in self.windows):
+            raise ConfigError(
+                f"{f.where}: sliding_windows must let every frame see itself: its first number is 1 or more."
+            )
         front = inner.sub("embedder")
         self.log_k = front.tensor("comp.log_k", (), "f32")
         self.linear = front.linear(("linear", hidden), inp=self.frame_samples)
@@ -45,16 +48,19 @@ class MoonshineStreaming(MoonshineDecoder):
             for name, out, inp in (("conv1", 2 * hidden, hidden), ("conv2", hidden, 2 * hidden))
         ]
         self.encoder = [
-            EncoderLayer(inner.sub(f"layers.{i}"), hidden, heads, dim, f.int("intermediate_size"), ("gamma", 1.0))
-            for i in range(layers)
-        ]
+            EncoderLayer(
+                inner.sub(f"layers.{i}"), hidden, heads, dim, f.int("intermediate_size"), ("gamma", 1.0),
+                (back, max(0, ahead - 1)),
+            )
+            for i, (back, ahead) in enumerate(self.windows)
+        ]  # fmt: skip
+        self.whole = w.backend.whole(self.encoder, None)
         self.encoder_norm = inner.tensor("final_norm.gamma", (hidden,)) + 1.0
         self.longest = outer.int("max_position_embeddings")
         self.places = decoder.embedding("pos_emb", self.longest, hidden)
         self.bridge = (
             decoder.linear(("proj", outer.int("hidden_size")), inp=hidden) if decoder.has("proj.weight") else None
         )
-        self._masks: dict[tuple[int, ...], Array] = {}
 
     def encode(self, sounds: Sequence[Sound]) -> Generator[None, None, list[np.ndarray]]:
         ops, rows = self.ops, []
@@ -62,21 +68,10 @@ class MoonshineStreaming(MoonshineDecoder):
             rows.append(self._frames(sound.samples))
             yield
         lens = [row.shape[0] for row in rows]
-        x = ops.cat(rows, 0)
-        for i, (layer, window) in enumerate(zip(self.encoder, self.windows), 1):
-            q, k, v = layer.qkv(x, None)
-            parts, at = [], 0
-            for n in lens:
-                q1, k1, v1 = (part[at : at + n][None] for part in (q, k, v))
-                parts.append(ops.sdpa(q1, k1, v1, layer.scale, mask=self._mask(n, *window))[0])
-                at += n
-            x = layer.finish(x, ops.cat(parts, 0))
-            if i % 2 == 0:
-                yield
+        x = yield from self.whole.run(ops.cat(rows, 0), lens)
         x = ops.layer_norm(x, self.encoder_norm, None, EPS)
         x = x + self.places.rows(ops.array(np.concatenate([np.arange(n) for n in lens])))
         made = ops.numpy(x if self.bridge is None else self.bridge(x))
-        self._masks.clear()
         return np.split(made, np.cumsum(lens)[:-1])
 
     def _frames(self, samples: np.ndarray) -> Array:
@@ -97,14 +92,6 @@ class MoonshineStreaming(MoonshineDecoder):
             x = ops.conv1d(ops.pad(x, [(0, 0), (_KERNEL - 1, 0), (0, 0)]), weight, bias, stride=2)
             x = ops.silu(x) if i == 0 else x
         return x[0]
-
-    def _mask(self, n: int, back: int, ahead: int) -> Array:
-        key = (n, back, ahead)
-        if key not in self._masks:
-            apart = np.arange(n)[:, None] - np.arange(n)[None]
-            seen = ((apart >= 0) & (apart < back)) | ((apart < 0) & (-apart < ahead))
-            self._masks[key] = self.ops.array(np.where(seen, 0.0, _HIDDEN).astype(np.float32), self.layers[0].dtype)
-        return self._masks[key]
 
 
 def moonshine_streaming(w: View, config: Mapping[str, Any]) -> MoonshineStreaming:

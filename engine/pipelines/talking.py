@@ -11,14 +11,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from engine.errors import GrusError
+from engine.pipelines.answering import Answered, AnswerEvent, Answering, Reply, Sounded, Speak, Voiced
 from engine.pipelines.listening.captions import Caption
-from engine.pipelines.speaking.passages import sentences
 
 Message = dict[str, str]
 
@@ -33,7 +32,6 @@ class Hears(Protocol):
 
 
 Chat = Callable[[Sequence[Message]], Iterator[str]]  # the reply to a conversation, bit by bit
-Speak = Callable[[str], Iterator[np.ndarray]]  # a sentence's samples, chunk by chunk
 
 
 @dataclass(frozen=True)
@@ -45,60 +43,35 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Reply:
-    """A sentence of the answer, before its sound."""
-
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class Voiced:
-    """A piece of the voice, to be played after what came before."""
-
-    samples: np.ndarray
-
-
-@dataclass(frozen=True)
 class Interrupted:
     """The person spoke: what is not played yet is not to be played."""
-
-
-@dataclass(frozen=True)
-class Answered:
-    """The reply is whole. `error`: what ended it before its time."""
-
-    text: str
-    error: GrusError | None = None
 
 
 TalkEvent = Heard | Reply | Voiced | Interrupted | Answered
 
 
-@dataclass
 class _Turn:
     """One reply, and what of it reaches the person's ears when its sound is played as it comes."""
 
-    stopped: threading.Event = field(default_factory=threading.Event)
-    thread: threading.Thread | None = None
-    sentence: str | None = None  # whose sound has not begun
-    begins: list[tuple[str, float]] = field(default_factory=list)  # sentences, and when their sound begins
-    ends: float = 0.0  # when all sound that was told is played
-
-    def heard(self, now: float) -> str:
-        return " ".join(sentence for sentence, begin in self.begins if begin <= now)
+    def __init__(self, words: Iterator[str], speak: Speak, tell: Callable[[_Turn, AnswerEvent], None]) -> None:
+        self.answering = Answering(words, speak, lambda event: tell(self, event))
+        self.sounded = Sounded()
+        self.thread = threading.Thread(target=self.answering.run, name="grus-talk", daemon=True)
 
 
 class Talk:
     """One conversation. `feed` and `finish` belong to one thread; replies are made in another and come as events."""
 
     def __init__(self, captions: Hears, chat: Chat, speak: Speak, rate: int, messages: Sequence[Message] = (),
-                 clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
-        """`rate`: of the voice's samples, so that it is known how long they are heard."""
+                 clock: Callable[[], float] = time.monotonic, hush: Callable[[], None] = lambda: None) -> None:  # fmt: skip
+        """`rate`: of the voice's samples, so that it is known how long they are heard. `hush` ends the sentence that
+        `speak` makes: without it an interrupted voice makes one more chunk for nobody."""
         self._captions = captions
         self._chat = chat
         self._speak = speak
         self._rate = rate
         self._clock = clock
+        self._hush = hush
         self._past = list(messages)
         self._lock = threading.Lock()  # what a turn tells, and that it was stopped, come in one order
         self._events: deque[TalkEvent] = deque()
@@ -107,14 +80,14 @@ class Talk:
     @property
     def messages(self) -> list[Message]:
         """The conversation so far; of the last reply what was heard until now."""
-        heard = self._turn.heard(self._clock()) if self._turn is not None else ""
+        heard = self._turn.sounded.until(self._clock()) if self._turn is not None else ""
         return [*self._past, *([{"role": "assistant", "content": heard}] if heard else [])]
 
     @property
     def answering(self) -> bool:
         """Is a reply made, or still heard?"""
         turn = self._turn
-        return turn is not None and ((turn.thread is not None and turn.thread.is_alive()) or turn.ends > self._clock())
+        return turn is not None and (turn.thread.is_alive() or turn.sounded.ends > self._clock())
 
     def feed(self, samples: np.ndarray) -> list[TalkEvent]:
         """What is new. Also without samples: then only what the voice has made meanwhile."""
@@ -129,7 +102,7 @@ class Talk:
         self._take(self._captions.finish())
         if not wait:
             self.interrupt()
-        elif self._turn is not None and self._turn.thread is not None:
+        elif self._turn is not None:
             self._turn.thread.join()
         return self._told()
 
@@ -140,9 +113,10 @@ class Talk:
             return
         self._past, self._turn = self.messages, None
         with self._lock:
-            turn.stopped.set()
+            turn.answering.stop()
             kept = [event for event in self._events if isinstance(event, Heard)]
             self._events = deque([*kept, Interrupted()] if running else kept)
+        self._hush()
 
     def _take(self, captions: Sequence[Caption]) -> None:
         for caption in captions:
@@ -152,38 +126,16 @@ class Talk:
                 self._events.append(Heard(caption.segment.text, caption.final))
             if caption.final:
                 self._past.append({"role": "user", "content": caption.segment.text})
-                self._answer()
+                self._turn = _Turn(self._words(self.messages), self._speak, self._tell)
+                self._turn.thread.start()
 
-    def _answer(self) -> None:
-        turn = self._turn = _Turn()
-        turn.thread = threading.Thread(target=self._run, args=(turn, self.messages), name="grus-talk", daemon=True)
-        turn.thread.start()
+    def _words(self, messages: Sequence[Message]) -> Iterator[str]:
+        """In the thread of the reply, where the chat may take its time."""
+        yield from self._chat(messages)
 
-    def _run(self, turn: _Turn, messages: Sequence[Message]) -> None:
-        said: list[str] = []
-        error: GrusError | None = None
-        try:
-            for sentence in _in_sentences(self._chat(messages), turn.stopped):
-                said.append(sentence)
-                self._voice(turn, sentence)
-        except GrusError as caught:
-            error = caught
-        self._tell(turn, Answered(" ".join(said), error))
-
-    def _voice(self, turn: _Turn, sentence: str) -> None:
-        self._tell(turn, Reply(sentence))
-        chunks = self._speak(sentence)
-        try:
-            for chunk in chunks:
-                if turn.stopped.is_set():
-                    return
-                self._tell(turn, Voiced(chunk))
-        finally:
-            _close(chunks)
-
-    def _tell(self, turn: _Turn, event: TalkEvent) -> None:
+    def _tell(self, turn: _Turn, event: AnswerEvent) -> None:
         with self._lock:
-            if not turn.stopped.is_set():
+            if not turn.answering.stopped:
                 self._events.append(event)
 
     def _told(self) -> list[TalkEvent]:
@@ -197,33 +149,6 @@ class Talk:
     def _follow(self, turn: _Turn, event: TalkEvent) -> None:
         """Reckon when what is handed out now will be heard."""
         if isinstance(event, Reply):
-            turn.sentence = event.text
+            turn.sounded.sentence(event.text)
         elif isinstance(event, Voiced):
-            begin = max(turn.ends, self._clock())
-            if turn.sentence is not None:
-                turn.begins.append((turn.sentence, begin))
-                turn.sentence = None
-            turn.ends = begin + len(event.samples) / self._rate
-
-
-def _in_sentences(pieces: Iterator[str], stopped: threading.Event) -> Iterator[str]:
-    """Each sentence as soon as another one has begun after it."""
-    text = ""
-    try:
-        for piece in pieces:
-            if stopped.is_set():
-                return
-            text += piece.replace("\n", " ")
-            *whole, rest = list(sentences(text)) or [""]
-            yield from whole
-            text = text[text.rindex(rest) :] if whole else text
-    finally:
-        _close(pieces)
-    if text.strip() and not stopped.is_set():
-        yield " ".join(text.split())
-
-
-def _close(iterator: Any) -> None:
-    """End a generator now rather than when it is found unused: its model stops."""
-    if (close := getattr(iterator, "close", None)) is not None:
-        close()
+            turn.sounded.sound(len(event.samples) / self._rate, self._clock())

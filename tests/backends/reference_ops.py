@@ -188,6 +188,12 @@ def sdpa(q, k, v, scale, *, causal=False, mask=None):
     return out
 
 
+def attend_recent(q, k, v, window, scale):
+    distance = np.arange(len(q))[:, None] + len(k) - len(q) - np.arange(len(k))
+    hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf)
+    return sdpa(q[None], k[None], v[None], scale, mask=hidden)[0]
+
+
 def attend_segs(q, k, v, lens, scale):
     ends = np.cumsum(lens)
     runs = [sdpa(q[None, e - n : e], k[None, e - n : e], v[None, e - n : e], scale)[0] for e, n in zip(ends, lens)]
@@ -210,14 +216,15 @@ def conv1d(x, w, b=None, *, stride=1, padding=0, dilation=1, groups=1):
     return y if b is None else y + b
 
 
-def stream_conv(x, w, b, rate=None, size=None, add=None, dilation=1):
-    """Of the whole stream, and its last inputs."""
+def stream_conv(lengths, x, w, b, rate=None, size=None, add=None, dilation=1):
+    """Of whole streams, and their last inputs."""
     if rate is not None:
         x = x + np.sin(x * rate) ** 2 * size
     keep = (w.shape[2] - 1) * dilation
-    x = np.pad(x, ((0, 0), (keep, 0), (0, 0)))
-    y = conv1d(x, w, b, dilation=dilation)
-    return y if add is None else y + add, x[:, x.shape[1] - keep :]
+    streams = [np.pad(part, ((keep, 0), (0, 0))) for part in np.split(x, np.cumsum(lengths)[:-1])]
+    groups = x.shape[1] // w.shape[1]
+    y = np.concatenate([conv1d(each[None], w, b, dilation=dilation, groups=groups)[0] for each in streams])
+    return y if add is None else y + add, np.concatenate([each[len(each) - keep :] for each in streams])
 
 
 def choose(logits, noise, random, temperature, top_k, top_p):

@@ -30,6 +30,11 @@ def packed(name: str, lens: list[int], h: int, k: int, d: int) -> Case:
     return Case("attend_segs", name, inputs, {"lens": lens, "scale": d**-0.5}, slack=2)
 
 
+def recent(name: str, length: int, total: int, h: int, k: int, d: int, window: int) -> Case:
+    inputs = [normal(length, h, d), normal(total, k, d, seed=1), normal(total, k, d, seed=2)]
+    return Case("attend_recent", name, inputs, {"window": window, "scale": d**-0.5}, slack=2)
+
+
 BAND = np.where(np.abs(np.subtract.outer(np.arange(5), np.arange(5))) < 2, 0, -np.inf).astype(np.float32)
 
 CASES = [
@@ -47,6 +52,11 @@ CASES = [
     dense("causal-and-mask", 1, 5, 5, 2, 1, 8, mask=normal(1, 1, 5, 5, seed=3), causal=True),
     dense("batch-0", 0, 3, 3, 2, 2, 8),
     dense("no-queries", 1, 0, 3, 2, 2, 8),
+    recent("begins", 5, 5, 2, 2, 16, window=9),
+    recent("goes-on", 3, 8, 4, 2, 16, window=6),
+    recent("one-token", 1, 7, 2, 2, 32, window=4),
+    recent("more-than-a-block", 40, 60, 2, 1, 16, window=21),
+    recent("small-heads", 4, 6, 2, 2, 8, window=3),
     packed("uneven", [3, 5, 1], 2, 2, 8),
     packed("equal", [4, 4], 4, 2, 8),
     packed("runs-of-equal", [2, 2, 3, 3, 2], 2, 1, 8),

@@ -22,48 +22,57 @@ def conv(op: str, name: str, x: tuple[int, ...], w: tuple[int, ...], bias: bool 
     )
 
 
-def stream(name: str, x: tuple[int, ...], w: tuple[int, ...], dilation: int = 1, *, first: int, whole: bool) -> Case:
-    """A stream in two pieces, of which the first has `first` positions."""
-    inputs = [normal(*x), normal(*w, seed=1), normal(w[0], seed=2)]
+def stream(
+    name: str, lengths: tuple[int, ...], w: tuple[int, ...], dilation: int = 1, *, first: int, whole: bool
+) -> Case:
+    """Streams together, in two pieces, of which the first has `first` positions of each. `w [out, 1, kernel]` is depthwise."""
+    total, depthwise = sum(lengths), w[1] == 1
+    inputs = [normal(total, w[0] if depthwise else w[1]), normal(*w, seed=1), normal(w[0], seed=2)]
     if whole:
-        inputs += [np.exp(normal(w[1], seed=3)), normal(w[1], seed=4), normal(x[0], x[1], w[0], seed=5)]
+        inputs += [np.exp(normal(w[1], seed=3)), normal(w[1], seed=4), normal(total, w[0], seed=5)]
 
     def call(ops, x, w, b, rate=None, size=None, add=None):
-        weight, before, made = ops.stream_weight(w, b), None, []
+        weight, before, made = ops.stream_weight(w, b, depthwise), [None] * len(lengths), []
+        xs, adds = ops.split(x, lengths, 0), None if add is None else ops.split(add, lengths, 0)
         for piece in (slice(0, first), slice(first, None)):
+            parts = [each[piece] for each in xs]
             y, before = ops.stream_conv(
-                x[:, piece],
+                ops.cat(parts, 0),
                 weight,
+                [part.shape[0] for part in parts],
                 before,
                 dilation=dilation,
                 snake=None if rate is None else (rate, size),
-                add=None if add is None else add[:, piece],
+                add=None if adds is None else ops.cat([each[piece] for each in adds], 0),
             )
-            made.append(y)
-        return ops.cat(made, 1), before
+            made.append(ops.split(y, [part.shape[0] for part in parts], 0))
+        return ops.cat([part for both in zip(*made) for part in both], 0), ops.cat(before, 0)
 
     return Case(
         "stream_conv",
         name,
         inputs,
         call=call,
-        want=lambda *given: reference_ops.stream_conv(*given, dilation=dilation),
+        want=lambda *given: reference_ops.stream_conv(lengths, *given, dilation=dilation),
         slack=6,
     )
 
 
 CASES = [
-    stream("plain", (2, 9, 3), (5, 3, 3), first=4, whole=False),
-    stream("whole", (2, 9, 16), (20, 16, 7), first=2, whole=True),
-    stream("dilated", (1, 40, 6), (3, 6, 7), dilation=3, first=30, whole=True),
-    stream("kernel-1", (1, 5, 3), (4, 3, 1), first=1, whole=True),
-    stream("empty-piece", (1, 5, 3), (4, 3, 2), first=0, whole=False),
+    stream("plain", (9, 7), (5, 3, 3), first=4, whole=False),
+    stream("whole", (9, 12, 3), (20, 16, 7), first=2, whole=True),
+    stream("dilated", (40,), (3, 6, 7), dilation=3, first=30, whole=True),
+    stream("kernel-1", (5, 2), (4, 3, 1), first=1, whole=True),
+    stream("depthwise", (9, 12), (20, 1, 7), first=2, whole=False),
+    stream("empty-piece", (5,), (4, 3, 2), first=0, whole=False),
     Case(
         "stream_weight",
         "used-twice",
-        [normal(1, 6, 3), normal(4, 3, 2, seed=1), normal(4, seed=2)],
-        call=lambda ops, x, w, b: [ops.stream_conv(x, weight, None)[0] for weight in [ops.stream_weight(w, b)] * 2][1],
-        want=lambda x, w, b: reference_ops.stream_conv(x, w, b)[0],
+        [normal(6, 3), normal(4, 3, 2, seed=1), normal(4, seed=2)],
+        call=lambda ops, x, w, b: [
+            ops.stream_conv(x, weight, [6], [None])[0] for weight in [ops.stream_weight(w, b)] * 2
+        ][1],
+        want=lambda x, w, b: reference_ops.stream_conv((6,), x, w, b)[0],
     ),
     conv("conv1d", "plain", (2, 9, 3), (5, 3, 3)),
     conv("conv1d", "no-bias", (1, 7, 3), (4, 3, 2), bias=False),

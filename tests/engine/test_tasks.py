@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError
 import pytest
 
 from engine.errors import BadRequest, EngineFault, EngineStopped, ModelNotFound
+from engine.tasks import Joint
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 
@@ -150,3 +151,115 @@ def test_a_stopped_engine_ends_its_tasks_and_takes_no_more(build):
         task.result(0)
     with pytest.raises(EngineStopped):
         engine.task("fake", counting(1, []))
+
+
+class Counts:
+    """Work that several tasks can have done together: a part counts up to its number, a piece a count."""
+
+    def __init__(self):
+        self.begun = []  # the parts of each run
+        self.closed = 0
+
+    def together(self, loaded, parts):
+        self.begun.append(list(parts))
+        try:
+            for at in range(max(parts)):
+                if at == 13:
+                    raise ValueError("thirteen")
+                yield
+        finally:
+            self.closed += 1
+        return [f"{loaded.name} {part}" for part in parts]
+
+
+def counts(engine, counter, *parts, model="fake", most=4):
+    work = counter.together
+    return [engine.task(model, Joint(work, part, most)) for part in parts]
+
+
+def run_out(engine):
+    while engine.turn():
+        pass
+
+
+def test_work_of_one_kind_that_waits_is_done_in_one_go(build):
+    engine, counter = build(FakeLoaded()), Counts()
+    between = engine.task("fake", counting(1, []))
+    tasks = counts(engine, counter, 3, 1, 2)
+    run_out(engine)
+    assert [task.result(0) for task in tasks] == ["fake 3", "fake 1", "fake 2"]
+    assert counter.begun == [[3, 1, 2]]
+    assert between.result(0) == "fake"
+    assert not engine.models()[0].in_use
+
+
+def test_work_that_has_begun_is_not_joined_and_nobody_waits_for_company(build):
+    engine, counter = build(FakeLoaded()), Counts()
+    (first,) = counts(engine, counter, 2)
+    engine.turn()
+    second = counts(engine, counter, 1, 4)
+    run_out(engine)
+    assert counter.begun == [[2], [1, 4]]
+    assert [task.result(0) for task in [first, *second]] == ["fake 2", "fake 1", "fake 4"]
+
+
+def test_no_more_are_joined_than_gain_by_it_and_none_of_another_kind_or_model(build):
+    engine, counter, other = build(FakeLoaded(), FakeLoaded("second")), Counts(), Counts()
+    tasks = (
+        counts(engine, counter, 1, 2, 3, most=2) + counts(engine, other, 4) + counts(engine, other, 5, model="second")
+    )
+    run_out(engine)
+    assert counter.begun == [[1, 2], [3]]
+    assert other.begun == [[4], [5]]
+    assert [task.result(0) for task in tasks] == ["fake 1", "fake 2", "fake 3", "fake 4", "second 5"]
+
+
+def test_one_that_is_cancelled_in_company_does_not_hurt_the_others(build):
+    engine, counter = build(FakeLoaded()), Counts()
+    early, late, stays = counts(engine, counter, 5, 6, 7)
+    early.cancel()
+    engine.turn()
+    engine.turn()
+    late.cancel()
+    engine.turn()
+    with pytest.raises(CancelledError):
+        late.result(0)
+    assert not stays.future.done()
+    run_out(engine)
+    assert stays.result(0) == "fake 7"
+    with pytest.raises(CancelledError):
+        early.result(0)
+    assert counter.begun == [[6, 7]]
+
+
+def test_when_all_in_company_are_cancelled_the_work_stops(build):
+    engine, counter = build(FakeLoaded()), Counts()
+    tasks = counts(engine, counter, 5, 9)
+    engine.turn()
+    for task in tasks:
+        task.cancel()
+    engine.turn()
+    assert counter.closed == 1
+    assert engine.idle
+
+
+def test_what_fails_in_company_fails_for_all_of_it(build):
+    engine, counter = build(FakeLoaded()), Counts()
+    tasks = counts(engine, counter, 1, 20)
+    run_out(engine)
+    for task in tasks:
+        with pytest.raises(EngineFault, match="thirteen"):
+            task.result(0)
+    assert engine.idle
+
+
+def test_unloading_by_force_ends_all_in_company(build):
+    engine, counter = build(FakeLoaded()), Counts()
+    tasks = counts(engine, counter, 8, 9)
+    engine.turn()
+    engine.unload("fake", cancel=True)
+    run_out(engine)
+    for task in tasks:
+        with pytest.raises(EngineStopped):
+            task.result(0)
+    assert counter.closed == 1

@@ -1,4 +1,4 @@
-"""Which model speaks where none is named: among those served by name, the first that can do what is asked."""
+"""Which model speaks, listens or writes where none is named: among those served by name, the first that can."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from app.server.context import Server
 from app.server.errors import ApiError
-from app.server.kinds import Kind, config_at, folder_of, kind_of
+from app.server.kinds import DOES, Kind, config_at, folder_of, kind_of
 
 
 async def chosen(server: Server, name: str | None, kind: Kind, variant: str | None = None) -> tuple[str, Any]:
@@ -15,6 +15,14 @@ async def chosen(server: Server, name: str | None, kind: Kind, variant: str | No
     if name is None:
         name = await asyncio.to_thread(_first, server, kind, variant)
     return await server.service.find(name, kind)
+
+
+async def usual(server: Server, kind: Kind, variant: str | None = None) -> str | None:
+    """The name of the model that is chosen where none is named; None where none can."""
+    try:
+        return await asyncio.to_thread(_first, server, kind, variant)
+    except ApiError:
+        return None
 
 
 def _first(server: Server, kind: Kind, variant: str | None) -> str:
@@ -25,10 +33,9 @@ def _first(server: Server, kind: Kind, variant: str | None) -> str:
         if kind_of(config, folder) == kind:
             able.append((config.get("tts_model_type") != variant, name))
     if not able:
-        does = "speaks" if kind == "speech" else "listens"
         raise ApiError(
             400,
-            f"No model was named, and the server was started without one that {does}.",
+            f"No model was named, and the server was started without one that {DOES[kind]}.",
             code="missing_capability",
             param="model",
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
@@ -34,6 +34,18 @@ class Direct:
 
 def leashed(server: Server) -> Leash:
     return Leash(Direct(server.service))
+
+
+async def in_thread(work: Callable[..., T], *given: Any) -> T:
+    """What blocks, for the event loop. What was cut short raises EngineStopped."""
+
+    def run() -> T:
+        try:
+            return work(*given)
+        except CancelledError:
+            raise EngineStopped("The request was stopped.") from None
+
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, run)
 
 
 class Pump(Generic[T]):

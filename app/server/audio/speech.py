@@ -46,12 +46,7 @@ def named(server: Server, body: SpokenRequest, voice: str | None, instructions: 
     """A voice by name: the model's own, or a saved one."""
     shelf = voices(server)
 
-    def make(model: Voice) -> Manner:
-        if voice is not None and voice not in model.presets and shelf.has(voice):
-            return Manner(clone=shelf.load(voice), instructions=instructions, language=body.language)
-        return Manner(preset=voice, instructions=instructions, language=body.language)
-
-    return make
+    return lambda model: shelf.manner(voice, model.presets, body.language, instructions)
 
 
 def cloned(body: CloneRequest) -> MakeManner:

@@ -15,6 +15,7 @@ from app.server.replies import Part
 from app.server.responses.items import Items
 from app.server.responses.protocol import (
     CallItem,
+    FunctionTool,
     InputImage,
     InputText,
     Item,
@@ -71,7 +72,7 @@ class Exchange:
         messages = template_messages([*stored_items(self.history), *given])
         if body.instructions is not None:
             messages.insert(0, {"role": "system", "content": body.instructions})
-        choice = _tool_choice(body)
+        choice = tool_choice(body.tool_choice, body.tools)
         return Conversation(
             messages=messages,
             sampling=SamplingParams(
@@ -81,10 +82,7 @@ class Exchange:
                 logprobs=logprobs,
                 top_logprobs=body.top_logprobs or 0,
             ),
-            tools=[
-                {"type": "function", "function": tool.model_dump(exclude_none=True, exclude={"type"})}
-                for tool in body.tools or ()
-            ],
+            tools=template_tools(body.tools),
             tool_choice=choice,
             parallel_calls=body.parallel_tool_calls is not False,
             grammar=_grammar(body),
@@ -227,12 +225,17 @@ def _written(part: Given, param: str) -> str | ImagePart:
     raise unsupported(param, f"The loaded models read text and images; {kind} parts are not taken.")
 
 
-def _tool_choice(body: ResponsesRequest) -> ToolChoice:
-    if body.tool_choice is None:
-        return ToolChoice("auto" if body.tools else "none")
-    named = isinstance(body.tool_choice, NamedFunction)
-    choice = ToolChoice("named", body.tool_choice.name) if named else ToolChoice(body.tool_choice)  # type: ignore[union-attr,arg-type]
-    if not body.tools and choice.kind in ("required", "named"):
+def template_tools(tools: Sequence[FunctionTool] | None) -> list[dict[str, Any]]:
+    return [
+        {"type": "function", "function": tool.model_dump(exclude_none=True, exclude={"type"})} for tool in tools or ()
+    ]
+
+
+def tool_choice(wanted: str | NamedFunction | None, tools: Sequence[FunctionTool] | None) -> ToolChoice:
+    if wanted is None:
+        return ToolChoice("auto" if tools else "none")
+    choice = ToolChoice("named", wanted.name) if isinstance(wanted, NamedFunction) else ToolChoice(wanted)  # type: ignore[arg-type]
+    if not tools and choice.kind in ("required", "named"):
         raise bad_request("tool_choice asks for a call, but there are no tools.", "tool_choice")
     return choice
 

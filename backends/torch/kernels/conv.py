@@ -1,8 +1,11 @@
-"""Convolutions over a stream on the CPU kernels: what came before, the snake in front and the sum behind in one call."""
+"""Convolutions over streams on the CPU kernels: what came before, the snake in front and the sum behind in one call, for
+pieces of one stream or of several."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,41 +14,125 @@ from backends.torch.kernels import arena
 from backends.torch.kernels.formats import PANEL
 from backends.torch.kernels.library import Conv, ConvPiece, library
 
+BLOCK = 32  # inputs that the matrix unit takes at once
+WIDTH = 2  # panels that it computes at once
+
 
 class ConvWeight:
-    """Weights in the kernels' order, sixteen outputs side by side."""
+    """Weights in the kernels' order, sixteen outputs side by side: as they are, or in two halves for the matrix unit."""
 
     def __init__(self, w: Tensor, b: Tensor | None) -> None:
         """`w [outputs, inputs, taps]`"""
         self.outputs, self.inputs, self.taps = w.shape
-        panels = -(-self.outputs // PANEL)
-        self.w = arena.zeros(4 * panels * PANEL * self.inputs * self.taps).view(torch.float32)
-        laid = self.w.view(panels, self.taps, self.inputs, PANEL)
-        for panel, part in enumerate(w.float().split(PANEL)):
-            laid[panel, :, :, : len(part)] = part.permute(2, 1, 0)
-        self.bias = torch.zeros(panels * PANEL)
+        self.library = library()
+        self.panels = -(-self.outputs // PANEL)
+        self.in_halves = bool(self.library.grus_conv_halves())
+        self.w = self._halves(w) if self.in_halves else self._floats(w)
+        self.bias = torch.zeros(self.panels * PANEL)
         if b is not None:
             self.bias[: self.outputs] = b
+
+    def _floats(self, w: Tensor) -> Tensor:
+        made = arena.zeros(4 * self.panels * PANEL * self.inputs * self.taps).view(torch.float32)
+        laid = made.view(self.panels, self.taps, self.inputs, PANEL)
+        for panel, part in enumerate(w.float().split(PANEL)):
+            laid[panel, :, :, : len(part)] = part.permute(2, 1, 0)
+        return made
+
+    def _halves(self, w: Tensor) -> Tensor:
+        """`UnitConv::w` of src/tier.hpp, a pair of panels after the other."""
+        blocks = -(-self.inputs // BLOCK)
+        panel = blocks * self.taps * 2 * PANEL * BLOCK
+        made = arena.zeros(2 * self.panels * panel).view(torch.bfloat16)
+        for first, part in enumerate(w.float().split(WIDTH * PANEL)):
+            width = -(-len(part) // PANEL)
+            padded = part.new_zeros(width * PANEL, blocks * BLOCK, self.taps)
+            padded[: len(part), : self.inputs] = part
+            high = padded.bfloat16()
+            both = torch.stack((high, (padded - high.float()).bfloat16()))
+            in_order = both.view(2, width, PANEL, blocks, PANEL, 2, self.taps).permute(3, 6, 0, 1, 4, 2, 5)
+            start = first * WIDTH * panel
+            made[start : start + width * panel].view(in_order.shape)[:] = in_order
+        return made
 
     def __call__(
         self,
         x: Tensor,
-        before: Tensor | None,
+        lengths: Sequence[int],
+        before: Sequence[Tensor | None],
         dilation: int,
         snake: tuple[Tensor, Tensor] | None,
         add: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        """See `backends.base.Ops.stream_conv`; one stream, `[L, C]`."""
-        x = x.contiguous()
-        keep = (self.taps - 1) * dilation
-        after, y = x.new_empty(keep, self.inputs), x.new_empty(len(x), self.outputs)
-        rate, size = (None, None) if snake is None else (part.contiguous() for part in snake)
-        before = None if before is None else before.contiguous()
-        add = None if add is None else add.contiguous()
-        made = Conv(self.w.data_ptr(), self.bias.data_ptr(), self.inputs, self.outputs, self.taps, dilation)
-        piece = ConvPiece(x.data_ptr(), len(x), _at(rate), _at(size), _at(before), _at(after), _at(add), y.data_ptr())
-        library().grus_conv(ctypes.byref(made), ctypes.byref(piece), torch.get_num_threads())
-        return y, after
+    ) -> tuple[Tensor, list[Tensor]]:
+        """See `backends.base.Ops.stream_conv`."""
+        made = Conv(
+            None if self.in_halves else self.w.data_ptr(),
+            self.w.data_ptr() if self.in_halves else None,
+            self.bias.data_ptr(),
+            self.inputs,
+            self.outputs,
+            self.taps,
+            dilation,
+        )
+        return _convolve(self.library.grus_conv, made, x, lengths, before, snake, add)
+
+
+class DepthwiseWeight:
+    """Of a convolution of each channel alone: taps one behind the other."""
+
+    def __init__(self, w: Tensor, b: Tensor) -> None:
+        """`w [channels, 1, taps]`"""
+        self.channels, _, self.taps = w.shape
+        self.library = library()
+        self.w, self.bias = w[:, 0].t().float().contiguous(), b.float().contiguous()
+
+    def __call__(
+        self,
+        x: Tensor,
+        lengths: Sequence[int],
+        before: Sequence[Tensor | None],
+        dilation: int,
+        snake: tuple[Tensor, Tensor] | None,
+        add: Tensor | None,
+    ) -> tuple[Tensor, list[Tensor]]:
+        if snake is not None or add is not None:
+            raise ValueError("a depthwise convolution has neither a snake nor a sum")
+        n = self.channels
+        made = Conv(self.w.data_ptr(), None, self.bias.data_ptr(), n, n, self.taps, dilation)
+        return _convolve(self.library.grus_conv_depthwise, made, x, lengths, before, None, None)
+
+
+def _convolve(
+    call: Any,
+    conv: Conv,
+    x: Tensor,
+    lengths: Sequence[int],
+    before: Sequence[Tensor | None],
+    snake: tuple[Tensor, Tensor] | None,
+    add: Tensor | None,
+) -> tuple[Tensor, list[Tensor]]:
+    x = x.contiguous()
+    keep = (conv.taps - 1) * conv.dilation
+    after, y = [x.new_empty(keep, conv.inputs) for _ in lengths], x.new_empty(len(x), conv.outputs)
+    rate, size = (None, None) if snake is None else (part.contiguous() for part in snake)
+    kept = [None if part is None else part.contiguous() for part in before]
+    add = None if add is None else add.contiguous()
+    many = len(lengths)
+    addresses = ctypes.c_void_p * many
+    each, old, new = (ctypes.c_int64 * many)(*lengths), addresses(*map(_at, kept)), addresses(*map(_at, after))
+    piece = ConvPiece(
+        many,
+        ctypes.addressof(each),
+        x.data_ptr(),
+        _at(rate),
+        _at(size),
+        ctypes.addressof(old),
+        ctypes.addressof(new),
+        _at(add),
+        y.data_ptr(),
+    )
+    call(ctypes.byref(conv), ctypes.byref(piece), torch.get_num_threads())
+    return y, after
 
 
 def _at(x: Tensor | None) -> int | None:

@@ -13,9 +13,11 @@ import torch
 from torch import Tensor
 
 from backends.torch.kernels.formats import Scale
-from backends.torch.kernels.library import Attend, library
+from backends.torch.kernels.library import Attend, AttendBlock, Heads, library
 
 _TYPES = {torch.float32: Scale.F32, torch.float16: Scale.F16, torch.bfloat16: Scale.BF16}
+
+LEAST = 16  # dimensions of a head that `attend_recent` reads
 
 
 def _plain(x: Tensor) -> Tensor:
@@ -50,11 +52,37 @@ def add_rms_norm(x: Tensor, residual: Tensor, w: Tensor, eps: float, threads: in
     return total, out
 
 
+def layer_norm(x: Tensor, w: Tensor, b: Tensor, eps: float, threads: int = 1) -> Tensor:
+    """Over the last axis."""
+    x, w, b = _plain(x), _plain(w), _plain(b)
+    out = torch.empty_like(x)
+    n = x.shape[-1]
+    library().grus_layer_norm(x.data_ptr(), w.data_ptr(), b.data_ptr(), eps, x.numel() // n, n, out.data_ptr(), threads)
+    return out
+
+
+def gelu(x: Tensor) -> Tensor:
+    x = _plain(x)
+    out = torch.empty_like(x)
+    library().grus_gelu(x.data_ptr(), x.numel(), out.data_ptr(), torch.get_num_threads())
+    return out
+
+
 def swiglu(x: Tensor, threads: int = 1) -> Tensor:
     """`silu(gate) * up` of `[..., gate | up]`."""
     x, n = _plain(x), x.shape[-1] // 2
     out = x.new_empty(*x.shape[:-1], n)
     library().grus_swiglu(x.data_ptr(), x.numel() // (2 * n), n, out.data_ptr(), threads)
+    return out
+
+
+def heads(x: Tensor, shape: Heads, cos: Tensor | None, sin: Tensor | None) -> Tensor:
+    """`x [T, (H + 2K) * dim]` with the heads of queries and keys normalized and turned as `shape` says; `cos`, `sin`
+    `[T, 1, turned]`."""
+    x = _plain(x)
+    out = torch.empty_like(x)
+    turns = (None, None) if cos is None or sin is None else (cos.data_ptr(), sin.data_ptr())
+    library().grus_heads(ctypes.byref(shape), x.data_ptr(), len(x), *turns, out.data_ptr(), torch.get_num_threads())
     return out
 
 
@@ -66,6 +94,31 @@ def attends(k: Tensor, v: Tensor) -> bool:
         and k.stride(-1) == v.stride(-1) == 1
         and k.shape[-1] % 16 == v.shape[-1] % 16 == 0
     )
+
+
+def attend_recent(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
+    """See `backends.base.Ops.attend_recent`; f32, dimensions of 16 or more."""
+    q, k, v = (x if x.stride()[1:] == (x.shape[2], 1) else x.contiguous() for x in (q, k, v))
+    length, heads, dim = q.shape
+    out = q.new_empty(length, heads, v.shape[2])
+    block = AttendBlock(
+        q.data_ptr(),
+        q.stride(0),
+        k.data_ptr(),
+        v.data_ptr(),
+        k.stride(0),
+        v.stride(0),
+        dim,
+        v.shape[2],
+        length,
+        len(k) - length,
+        window,
+        scale,
+        out.data_ptr(),
+        out.stride(0),
+    )
+    library().grus_attend_recent(ctypes.byref(block), heads, k.shape[1], torch.get_num_threads())
+    return out
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, first: Tensor, end: Tensor, scale: float) -> Tensor:

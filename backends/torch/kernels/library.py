@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_float, c_int32, c_int64, c_void_p
 from functools import cache
 
 from backends.base import BackendMissing
@@ -77,6 +77,34 @@ class Attend(ctypes.Structure):
     ]
 
 
+class Heads(ctypes.Structure):
+    """`grus::Heads` of src/tier.hpp."""
+
+    _fields_ = [
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim")),
+        *((name, c_void_p) for name in ("q_norm", "k_norm")),
+        ("eps", c_float),
+        ("turned", c_int64),
+        ("pairs", c_bool),
+        ("norm_after_rope", c_bool),
+    ]
+
+
+class AttendBlock(ctypes.Structure):
+    """`grus::AttendBlock` of src/tier.hpp."""
+
+    _fields_ = [
+        ("q", c_void_p),
+        ("q_token", c_int64),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        *((name, c_int64) for name in ("k_token", "v_token", "dim", "v_dim", "queries", "past", "window")),
+        ("scale", c_float),
+        ("out", c_void_p),
+        ("out_token", c_int64),
+    ]
+
+
 class Instruction(ctypes.Structure):
     """`grus::Instruction` of src/step.hpp."""
 
@@ -85,7 +113,7 @@ class Instruction(ctypes.Structure):
             (name, c_int32)
             for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")
         ),
-        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "at")),
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "ahead", "at")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),
@@ -123,22 +151,20 @@ class Frame(ctypes.Structure):
 
 
 class Conv(ctypes.Structure):
-    """`grus::Conv` of src/conv.cpp."""
+    """`grus::Conv` of src/conv.hpp."""
 
     _fields_ = [
-        ("w", c_void_p),
-        ("bias", c_void_p),
+        *((name, c_void_p) for name in ("w", "halves", "bias")),
         *((name, c_int64) for name in ("inputs", "outputs", "taps", "dilation")),
     ]
 
 
 class ConvPiece(ctypes.Structure):
-    """`grus::Piece` of src/conv.cpp."""
+    """`grus::Piece` of src/conv.hpp."""
 
     _fields_ = [
-        ("x", c_void_p),
-        ("length", c_int64),
-        *((name, c_void_p) for name in ("rate", "size", "before", "after", "add", "y")),
+        ("streams", c_int64),
+        *((name, c_void_p) for name in ("lengths", "x", "rate", "size", "before", "after", "add", "y")),
     ]
 
 
@@ -163,6 +189,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         None,
         [c_void_p, c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32],
     ),
+    "grus_gelu": (None, [c_void_p, c_int64, c_void_p, c_int32]),
     "grus_swiglu": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
@@ -172,6 +199,11 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
     ),
     "grus_attend": (None, [POINTER(Attend), c_int32]),
+    "grus_heads": (None, [POINTER(Heads), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
+    "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_conv_halves": (c_int32, []),
+    "grus_conv_depthwise": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),
     "grus_frame": (None, [POINTER(Frame), c_int32]),
@@ -234,6 +266,11 @@ def library() -> ctypes.CDLL:
     if found is None:
         raise BackendMissing(f"The CPU kernels are not here: {reason}.")
     return found
+
+
+def has_matrix_unit() -> bool:
+    """Whether the tier in use multiplies many tokens on a unit of its own."""
+    return tier() == "amx"
 
 
 def tier() -> str:

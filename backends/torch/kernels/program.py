@@ -7,9 +7,10 @@ Knows registers and instructions, not models: `recorded.py` writes programs by w
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ KEPT = 1 << 18  # numbers of all registers together that are kept from step to s
 class Do(IntEnum):
     """`grus::Do`."""
 
-    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD, LAYER_NORM, CROSS = range(10)
+    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD, LAYER_NORM, CROSS, GELU, AMONG = range(12)
 
 
 @dataclass
@@ -63,6 +64,25 @@ class Program:
         self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
         del keep
         return self._view(registers, self.output, tokens)
+
+    def run_in_parts(
+        self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor], cuts: Sequence[int]
+    ) -> Generator[Tensor | None, None, None]:
+        """The same, with a None before each instruction in `cuts`, and the result at the end, in memory of its own."""
+        tokens = x.shape[0]
+        registers = arena.zeros(4 * tokens * sum(self.widths)).view(torch.float32)
+        # not by torch, whose threads would spin beside the kernels' own
+        ctypes.memmove(self._view(registers, self.input, tokens).data_ptr(), x.data_ptr(), 4 * x.numel())
+        keep: list[object] = []
+        step = self.step(registers, tokens, spans, memory, angles, keep)
+        for begin, end in pairwise([0, *cuts, len(self._code)]):
+            step.code = ctypes.addressof(self._code) + begin * ctypes.sizeof(Instruction)
+            step.length = end - begin
+            self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
+            if end < len(self._code):
+                yield None
+        del keep
+        yield self._view(registers, self.output, tokens)
 
     def step(
         self,

@@ -1,8 +1,8 @@
 """A dense matrix that is multiplied row by row as it is stored, without being packed.
 
-Rows of 16 bits go to huge pages, from where they are read half as fast again as from a mapped file: at once where there is no
-file, else later (moving.py). f32 rows stay mapped, since a copy would take longer than many a reply. The same face as
-`packed.PackedMatrix`, without experts.
+Rows go to huge pages, from where they are read half as fast again as from a mapped file: at once where there is no file, else
+later (moving.py). f32 rows of a large file stay mapped, since a copy would take longer than many a reply, and memory that the
+system can take back is worth more then. The same face as `packed.PackedMatrix`, without experts.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ from __future__ import annotations
 import ctypes
 import os
 
+import psutil
 import torch
 from torch import Tensor
 
 from backends.base import Raw
 from backends.torch.kernels import arena, formats, moving
-from backends.torch.kernels.library import Matrix, library
+from backends.torch.kernels.library import Matrix, has_matrix_unit, library
 from backends.torch.load import STORED, mapped
 
 TYPES = ("F32", "F16", "BF16")
-MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, and on some CPUs twice as fast
+SMALL = 1 << 30  # bytes of a file whose f32 rows move too
+MANY = (
+    128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/thirds.hpp)
+)
 
 
 class RowMatrix:
@@ -38,7 +42,7 @@ class RowMatrix:
         self.handle = ctypes.byref(self.matrix)
         self.nbytes = w.nbytes
         self.bias: Tensor | None = None
-        if in_file and raw.dtype != "F32":
+        if in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
             moving.later(self)
 
     def _on_huge_pages(self) -> Tensor:
@@ -62,7 +66,7 @@ class RowMatrix:
 
     def matmul(self, x: Tensor, out: Tensor) -> None:
         """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
-        if len(x) >= MANY and self.w.dtype == torch.float32:
+        if len(x) >= MANY and self.w.dtype == torch.float32 and not has_matrix_unit():
             mine = out[:, : self.rows_each]
             torch.mm(x, self.w.t(), out=mine)
             if self.bias is not None:
@@ -81,6 +85,12 @@ class RowMatrix:
     def rows(self, ids: Tensor) -> Tensor:
         """`[n, columns]` f32"""
         return self.w.index_select(0, ids).float()
+
+
+def _worth_a_copy(path: str) -> bool:
+    """Whether a file of f32 is small, and memory has room for several of it."""
+    size = os.path.getsize(path)
+    return size <= SMALL and 4 * size <= psutil.virtual_memory().available
 
 
 def _read(raw: Raw, place: memoryview) -> None:

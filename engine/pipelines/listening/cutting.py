@@ -59,6 +59,14 @@ class Cutter:
         """Where the running speech began."""
         return self._speech.start if self._speech is not None else None
 
+    @property
+    def spoken(self) -> int:
+        """Samples of the running speech, without the pause that it may end with."""
+        speech = self._speech
+        if speech is None:
+            return 0
+        return (self._at if speech.quiet_since is None else speech.quiet_since) - speech.start
+
     def push(self, probability: float) -> list[Span]:
         """The segments that this chunk completes."""
         at, rules, speech = self._at, self.rules, self._speech

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from platformdirs import PlatformDirs
 
 from engine.errors import BadRequest
 from engine.media.soundfiles import write_file
-from engine.pipelines.speaking.voice import Clone
+from engine.pipelines.speaking.voice import Clone, Manner
 
 _NAME = re.compile(r"[\w][\w .-]{0,63}")
 _KEPT_BY_WINDOWS = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -93,6 +93,13 @@ class Voices:
             raise BadRequest(
                 f"The voice {name} is damaged. Make it again from {path / 'sample.wav'}.", "voice"
             ) from None
+
+    def manner(self, name: str | None, presets: Sequence[str], language: str = "auto",
+               instructions: str | None = None) -> Manner:  # fmt: skip
+        """A voice by name: one of the model's own, `presets`, or a saved one."""
+        if name is not None and name not in presets and self.has(name):
+            return Manner(clone=self.load(name), instructions=instructions, language=language)
+        return Manner(preset=name, instructions=instructions, language=language)
 
     def delete(self, name: str) -> None:
         path = self._there(name)

@@ -1,14 +1,15 @@
 """From a text to sound: a talker's request, its frames, and the codec, which makes sound of them chunk by chunk.
 
 The first chunk is short, so that sound begins soon; talker and codec take turns on the engine's thread, and the codec
-carries its past from chunk to chunk. A voice that runs away is started again with another seed where nothing of it
-has been heard, and else ends with an error. One call speaks one passage; splitting long texts is done elsewhere.
+carries its past from chunk to chunk. Voices whose chunks wait at the same time have them made in one go. A voice that
+runs away is started again with another seed where nothing of it has been heard, and else ends with an error. One call
+speaks one passage; splitting long texts is done elsewhere.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,12 +20,13 @@ from engine.errors import BadRequest
 from engine.handle import RequestHandle
 from engine.media.mel import speaker_mel
 from engine.models.causal import Past
+from engine.models.codec12 import TOGETHER
 from engine.pipelines.speaking.guard import Loops, longest
 from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
 from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
 from engine.pipelines.speaking.voice import Clone, Manner
-from engine.tasks import Task, Work
+from engine.tasks import Joint, Task, Work
 from engine.types import Event, Frames, Request, SamplingParams
 
 RATE = 24000
@@ -49,7 +51,8 @@ def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray
         return loaded.model.begin(recording, past)
 
     def render(frames: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
-        return engine.task(codec, _decoding(np.stack(frames), past)) if frames else None
+        part = (np.stack(frames), past) if frames else None
+        return engine.task(codec, Joint(_decode, part, TOGETHER)) if part else None
 
     handle = engine.submit(request)
     begun = None if recording is None else engine.task(codec, begin)
@@ -142,8 +145,8 @@ class Speaker:
         return Clone(vector, codes, text.strip() if codes is not None and text else None)
 
 
-def _decoding(codes: np.ndarray, past: Past) -> Work[np.ndarray]:
-    return lambda loaded: loaded.model.decode(codes, past)  # type: ignore[no-any-return]
+def _decode(loaded: Any, parts: Sequence[tuple[np.ndarray, Past]]) -> Generator[None, None, list[np.ndarray]]:
+    return (yield from loaded.model.decode_together(parts))  # type: ignore[no-any-return]
 
 
 def _facts(loaded: Any) -> Generator[None, None, Facts]:

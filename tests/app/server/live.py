@@ -25,6 +25,7 @@ class Live:
     service: Service
     engine: Any
     settings: ServerSettings = field(default_factory=ServerSettings)
+    stop: Callable[[], None] = lambda: None
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def serving(
     thread.start()
     try:
         port = listener.wait_until_open(10)
-        yield Live(f"http://127.0.0.1:{port}", port, service, service.engine, chosen)
+        yield Live(f"http://127.0.0.1:{port}", port, service, service.engine, chosen, listener.stop)
     finally:
         listener.stop()
         thread.join(10)

@@ -65,3 +65,27 @@ def test_what_attention_cannot_read_is_known() -> None:
     assert not fused.attends(k[..., :20], k)
     assert not fused.attends(k.transpose(2, 3), k)
     assert not fused.attends(k.to(torch.int8), k)
+
+
+@pytest.mark.parametrize("n", [1, 16, 37, 70000])
+def test_gelu(tier: str, n: int) -> None:
+    x = 3 * normal(n)
+    x[0] = -60.0
+    got = fused.gelu(x).double()
+    assert torch.allclose(got, torch.nn.functional.gelu(x.double()), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "n"), [(1, 7), (3, 64), (40, 1030)])
+def test_layer_norm(tier: str, rows: int, n: int) -> None:
+    x, w, b = normal(rows, n) * 3 + 1, normal(n, seed=1), normal(n, seed=2)
+    want = torch.nn.functional.layer_norm(x.double(), (n,), w.double(), b.double(), 1e-5)
+    assert torch.allclose(fused.layer_norm(x, w, b, 1e-5).double(), want, rtol=1e-5, atol=1e-5)
+
+
+def test_a_token_attends_the_same_however_many_come_with_it(tier: str) -> None:
+    q, k, v = normal(50, 4, 32), normal(50, 2, 32, seed=1), normal(50, 2, 32, seed=2)
+    whole = fused.attend_recent(q, k, v, 20, 0.2)
+    for first, end in ((0, 7), (7, 8), (8, 41), (41, 50)):
+        low = max(0, first - 19)
+        piece = fused.attend_recent(q[first:end], k[low:end], v[low:end], 20, 0.2)
+        assert torch.equal(piece, whole[first:end])

@@ -58,13 +58,13 @@ def test_nan_stays_nan(tier: str) -> None:
     assert not matrix(x)[0].isnan().any()
 
 
-def in_a_file(folder: Path, rows: int, columns: int) -> tuple[Raw, np.ndarray]:
-    halves, floats = stored("BF16", rows, columns)
+def in_a_file(folder: Path, rows: int, columns: int, kind: str = "BF16") -> tuple[Raw, np.ndarray]:
+    numbers, floats = stored(kind, rows, columns)
     path = folder / "weights"
-    path.write_bytes(b"head" + bytes(halves.buffer))
+    path.write_bytes(b"head" + bytes(numbers.buffer))
     with path.open("rb") as file:
         whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return Raw("w", str(path), 4, halves.nbytes, "BF16", (rows, columns), memoryview(whole)[4:]), floats
+    return Raw("w", str(path), 4, numbers.nbytes, kind, (rows, columns), memoryview(whole)[4:]), floats
 
 
 def test_rows_in_a_file_move_to_huge_pages_while_they_are_used(tmp_path: Path) -> None:
@@ -87,3 +87,42 @@ def test_a_matrix_that_nobody_holds_any_more_does_not_move(tmp_path: Path, monke
     rows_linear([in_a_file(tmp_path, 20, 40)[0]], [None])
     moving.finish()
     assert moved == kept.matrices
+
+
+@pytest.mark.parametrize("columns", [32, 70, 1100])
+def test_f32_products_of_many_tokens_are_as_exact_as_f32_sums(tier: str, columns: int) -> None:
+    """Where bf16's unit computes them of three parts each: numbers of all sizes, and sums of which little is left."""
+    random = np.random.default_rng(columns)
+    w = (random.standard_normal((50, columns)) * 10.0 ** random.integers(-6, 6, (50, columns))).astype(np.float32)
+    w[:, 1::2] = -w[:, : columns // 2 * 2 : 2] * np.float32(1 + 2**-20)
+    x = (random.standard_normal((173, columns)) * 10.0 ** random.integers(-6, 6, (173, columns))).astype(np.float32)
+    x[:, 1::2] = x[:, : columns // 2 * 2 : 2]
+    got = rows_linear([raw(w, "F32")], [None])(torch.from_numpy(x)).numpy()
+    want = x.astype(np.float64) @ w.T.astype(np.float64)
+    most = np.abs(x).astype(np.float64) @ np.abs(w).T.astype(np.float64)
+    assert (np.abs(got - want) <= 5e-7 * most).all()
+
+
+def test_f32_products_of_many_tokens_hide_nothing(tier: str) -> None:
+    w = np.ones((40, 48), np.float32)
+    w[3, 7] = np.inf
+    x = torch.ones(100, 48)
+    x[17, 40] = float("nan")
+    made = rows_linear([raw(w, "F32")], [None])(x)
+    assert not made[17].isfinite().any()
+    assert not made[:, 3].isfinite().any()
+    rest = made[[i for i in range(100) if i != 17]][:, [i for i in range(40) if i != 3]]
+    assert torch.equal(rest, torch.full_like(rest, 48.0))
+
+
+def test_small_files_of_f32_move_and_large_ones_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for most, moves in ((1 << 20, True), (100, False)):
+        monkeypatch.setattr("backends.torch.kernels.rowwise.SMALL", most)
+        weight, floats = in_a_file(tmp_path, 30, 20, "F32")
+        matrix = rows_linear([weight], [None])
+        rows = matrix.matrices[0]
+        assert isinstance(rows, RowMatrix)
+        mapped = rows.matrix.data
+        moving.finish()
+        assert (rows.matrix.data != mapped) == moves
+        assert np.array_equal(matrix.rows(torch.tensor([29])).numpy(), floats[[29]])

@@ -209,3 +209,20 @@ def test_with_models_of_all_kinds(tmp_path):
         seen = until(talk, Answered, seen, 60.0)
     assert any(isinstance(event, Heard) and event.final for event in seen)
     assert sum(len(event.samples) for event in seen if isinstance(event, Voiced)) > 1000
+
+
+def test_an_interrupted_voice_is_hushed_at_once():
+    """Not when its next chunk is there: the chunk may take long."""
+    gate, hushed = threading.Event(), []
+
+    def hush():
+        hushed.append(1)
+        gate.set()
+
+    talk = Talk(Script("Hi", "speaks"), chat("One."), voice := Voice(gate), 10, hush=hush)
+    talk.feed(SOUND)
+    wait_for(lambda: voice.said)
+    assert not hushed
+    assert talk.feed(SOUND)[-1:] == [Interrupted()]
+    assert hushed
+    wait_for(lambda: voice.closed)

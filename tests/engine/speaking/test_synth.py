@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,13 @@ import pytest
 from engine.engine import Engine
 from engine.errors import BadRequest, SpeechRanAway
 from engine.loading import LoadOptions, load_any
+from engine.models.codec12 import CodecDecoder
 from engine.pipelines.speaking import synth
 from engine.pipelines.speaking.guard import BLOCK, Hush, Loops, longest
 from engine.pipelines.speaking.synth import Speaker
 from engine.pipelines.speaking.voice import Clone, Manner
 from engine.settings import Settings
+from engine.tasks import Joint, Task
 from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint
 
 Speakers = Callable[[str], Speaker]
@@ -85,6 +89,41 @@ class TestSound:
         for a, b in zip(alone, together):
             assert np.allclose(np.concatenate(a), np.concatenate(b), atol=1e-4)
         assert not np.allclose(np.concatenate(alone[0])[:4000], np.concatenate(alone[1])[:4000], atol=1e-4)
+
+
+def test_chunks_that_wait_together_are_made_in_one_go(
+    engine: Engine, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever their lengths, each as it sounds alone, and without the one that is not wanted any more."""
+    codec, codes = f"{folders['base']}/speech_tokenizer", cases()["codes"]
+    chunks = [codes[:3], codes[3:8], codes[:11]]
+
+    def ask(chunk: np.ndarray) -> Task[np.ndarray]:
+        return engine.task(codec, Joint(synth._decode, (chunk, {}), synth.TOGETHER))
+
+    alone = [ask(chunk).result() for chunk in chunks]
+    calls: list[int] = []
+    really = CodecDecoder.decode_together
+
+    def counted(self: CodecDecoder, streams: Any) -> Any:
+        calls.append(len(streams))
+        return really(self, streams)
+
+    def hold(loaded: Any) -> Iterator[None]:
+        held.wait(10)
+        yield
+
+    monkeypatch.setattr(CodecDecoder, "decode_together", counted)
+    held = threading.Event()
+    engine.task(codec, hold)
+    tasks = [ask(chunk) for chunk in chunks]
+    tasks[1].cancel()
+    held.set()
+    with pytest.raises(CancelledError):
+        tasks[1].result(20)
+    for i in (0, 2):
+        assert float(np.abs(tasks[i].result(20) - alone[i]).max()) <= 1e-6
+    assert calls == [2]
 
 
 def test_cancelling_stops_within_one_frame(engine: Engine, speakers: Speakers) -> None:

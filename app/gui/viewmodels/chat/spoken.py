@@ -7,9 +7,7 @@ chat's reply goes back to the pipeline word by word.
 from __future__ import annotations
 
 import queue
-import secrets
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +21,6 @@ from engine.pipelines.listening.cutting import Rules
 
 if TYPE_CHECKING:
     from app.leashed import Beside
-    from engine.pipelines.speaking.speakers import Voice
-    from engine.pipelines.speaking.voice import Manner
 
 Sound = queue.SimpleQueue["np.ndarray | None"]
 TURN = Rules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
@@ -86,13 +82,14 @@ def conversed(
     waits for its answer any more."""
     from app import abilities
     from engine.pipelines.listening.captions import Captions
+    from engine.pipelines.speaking.mouth import Mouth
     from engine.pipelines.speaking.saved import Voices
-    from engine.pipelines.talking import Interrupted, Talk
+    from engine.pipelines.talking import Talk
 
     core.bring(cast.chat)
     captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)
     voice = abilities.speaker(core, cast.voice.model)
-    speech = _Speech(voice, fitting(cast.voice, voice, Voices(cast.voices)))
+    mouth = Mouth(voice, fitting(cast.voice, voice, Voices(cast.voices)))
 
     def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:
         question = Question(messages[-1]["content"])
@@ -102,42 +99,13 @@ def conversed(
         finally:
             drop(question)
 
-    talk = Talk(captions, chat, speech, voice.rate)
+    talk = Talk(captions, chat, mouth, voice.rate, hush=mouth.stop)
     yield Ready(voice.rate)
     try:
         while (samples := _next(sound)) is not None:
-            for event in talk.feed(samples):
-                if isinstance(event, Interrupted):
-                    speech.stop()
-                yield event
+            yield from talk.feed(samples)
     finally:
-        speech.stop()
         talk.interrupt()
-
-
-class _Speech:
-    """A sentence as sound. `stop` ends the one that is being made at once, from any thread."""
-
-    def __init__(self, voice: Voice, manner: Manner) -> None:
-        self._voice, self._manner = voice, manner
-        self._seed = secrets.randbits(31)  # the same for all: a voice made of words stays the same voice
-        self._leash: Any = None
-
-    def __call__(self, sentence: str) -> Iterator[np.ndarray]:
-        from engine.pipelines.speaking.leash import Leash
-        from engine.pipelines.speaking.story import Wishes, tell
-
-        if not any(sign.isalnum() for sign in sentence):
-            return
-        self._leash = leash = Leash(self._voice.engine)
-        try:
-            yield from tell(self._voice, sentence, self._manner, Wishes(seed=self._seed, markdown=True), leash=leash)
-        except CancelledError:
-            return
-
-    def stop(self) -> None:
-        if (leash := self._leash) is not None:
-            leash.cut()
 
 
 def _next(sound: Sound) -> np.ndarray | None:

@@ -11,7 +11,10 @@ void fill_as(TileKernel (&row)[kWidths]) {
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill(Tier& tier) {
     fill_as<C, Halves, Minima, false>(tier.kernels[static_cast<int>(C)][Halves - 1][Minima]);
-    if constexpr (Stored) fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
+    if constexpr (Stored) {
+        fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
+        tier.pair_kernels[static_cast<int>(C)][Halves - 1][Minima] = stored_pair<C, Halves, Minima>;
+    }
 }
 
 #include "quantized.inl"
@@ -50,6 +53,7 @@ Tier make_tier(const char* name) {
     tier.quantize = quantize_rows;
     tier.rms_norm = rms_norm_row;
     tier.layer_norm = layer_norm_row;
+    tier.gelu = gelu_row;
     tier.swiglu = swiglu_row;
     tier.peak = peak_of;
     tier.mass = mass_of;
@@ -63,6 +67,7 @@ Tier make_tier(const char* name) {
     tier.positions = kPositions;
     tier.panels = kPanels;
     tier.snake = snake_row;
+    tier.depthwise = depthwise_row;
     fill_conv(tier, std::make_integer_sequence<int, kPositions>{});
     fill_rows<ScaleType::F32>(tier, 0);
     fill_rows<ScaleType::F16>(tier, 1);

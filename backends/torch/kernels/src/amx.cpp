@@ -4,11 +4,7 @@
 // follows is what the vector kernels do, bit for bit. bf16 rows are read as they lie; activations are laid out for them.
 #include "tier.hpp"
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(GRUS_NO_AMX)
-#if __has_include(<amxtileintrin.h>)
-#define GRUS_AMX
-#endif
-#endif
+#include "amx.hpp"
 
 #if defined(GRUS_AMX)
 #include <immintrin.h>
@@ -20,13 +16,14 @@
 #include "halves.hpp"
 #include "target.hpp"
 
-TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16")
+TARGET_BEGIN(GRUS_AMX_TARGET)
 namespace grus {
 namespace {
 
 #include "lanes512.inl"
 #include "codes.inl"
 #include "scales.inl"
+#include "square.inl"
 
 constexpr int kLanes = kUnitTokens;
 static_assert(kLanes == kRows);
@@ -75,7 +72,7 @@ struct Product {
     static constexpr int words = notes_per_block(Halves);
     const UnitTile& in;
     const int64_t steps = in.blocks * Halves;
-    Scales<Halves, Minima, Stored> scales{in.scales, in.panel, in.layout};
+    Scales<Halves, Minima, Stored> scales{};
 
     const int8_t* left(int64_t step) const {
         return in.act.codes + step / Halves * (N * kBlock) + step % Halves * (kBlock / Halves);
@@ -119,6 +116,7 @@ struct Product {
     INLINE void run() {
         alignas(64) int32_t made[4][N * kRows];
         Floats acc[N];
+        scales.begin(in.scales, in.panel, in.layout);
         unrolled<N>([&](auto t) INLINE_LAMBDA { acc[decltype(t)::value] = zeros(); });
         GRUS_BEGIN(0, 4, 6, 0)
         GRUS_BEGIN(1, 5, 7, 1)
@@ -146,32 +144,6 @@ struct Product {
 template <bool Signed, int Halves, bool Minima, int N, bool Stored>
 void multiply(const UnitTile& in) {
     Product<Signed, Halves, Minima, N, Stored>{in}.run();
-}
-
-// Sixteen rows of sixteen words become columns.
-INLINE void turn_square(__m512i (&v)[16]) {
-    __m512i a[16], b[16];
-    unrolled<8>([&](auto i) INLINE_LAMBDA {
-        constexpr int n = 2 * decltype(i)::value;
-        a[n] = _mm512_unpacklo_epi32(v[n], v[n + 1]);
-        a[n + 1] = _mm512_unpackhi_epi32(v[n], v[n + 1]);
-    });
-    unrolled<4>([&](auto i) INLINE_LAMBDA {
-        constexpr int n = 4 * decltype(i)::value;
-        b[n] = _mm512_unpacklo_epi64(a[n], a[n + 2]);
-        b[n + 1] = _mm512_unpackhi_epi64(a[n], a[n + 2]);
-        b[n + 2] = _mm512_unpacklo_epi64(a[n + 1], a[n + 3]);
-        b[n + 3] = _mm512_unpackhi_epi64(a[n + 1], a[n + 3]);
-    });
-    unrolled<4>([&](auto i) INLINE_LAMBDA {  // b[4 * g + i]: words i, 4 + i, 8 + i and 12 + i of rows 4 * g ... 4 * g + 3
-        constexpr int n = decltype(i)::value;
-        const __m512i even = _mm512_shuffle_i32x4(b[n], b[4 + n], 0x88), odd = _mm512_shuffle_i32x4(b[n], b[4 + n], 0xdd);
-        const __m512i even2 = _mm512_shuffle_i32x4(b[8 + n], b[12 + n], 0x88), odd2 = _mm512_shuffle_i32x4(b[8 + n], b[12 + n], 0xdd);
-        v[n] = _mm512_shuffle_i32x4(even, even2, 0x88);
-        v[8 + n] = _mm512_shuffle_i32x4(even, even2, 0xdd);
-        v[4 + n] = _mm512_shuffle_i32x4(odd, odd2, 0x88);
-        v[12 + n] = _mm512_shuffle_i32x4(odd, odd2, 0xdd);
-    });
 }
 
 void arrange(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to) {
@@ -262,6 +234,8 @@ MatrixUnit make_unit() {
     unit.end = end;
     unit.arrange = arrange;
     unit.rows = rows;
+    unit.conv = amx_conv();
+    unit.thirds = amx_thirds();
     fill<Code::S8>(unit);
     fill<Code::U6>(unit);
     fill<Code::U5>(unit);

@@ -20,6 +20,20 @@ void snake_row(const float* x, const float* rate, const float* size, int64_t n, 
     for (int64_t i = 0; i < n; ++i) out[i] = x[i] + sine_squared(x[i] * rate[i]) * size[i];
 }
 
+void depthwise_row(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out) {
+    int64_t i = 0;
+    for (; i + kRows <= n; i += kRows) {
+        Floats sum = load_floats(b + i);
+        for (int64_t tap = 0; tap < taps; ++tap) sum = fma(load_floats(rows[tap] + i), load_floats(w + tap * n + i), sum);
+        store(out + i, sum);
+    }
+    for (; i < n; ++i) {
+        float sum = b[i];
+        for (int64_t tap = 0; tap < taps; ++tap) sum += rows[tap][i] * w[tap * n + i];
+        out[i] = sum;
+    }
+}
+
 template <int N, int V>
 void conv_tile(const ConvTile& c) {
     Floats acc[N][V];

@@ -57,6 +57,29 @@ void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
     }
 }
 
+// erf to within 3e-7, which is how exact f32 sums of it are: a quotient of polynomials, constant from 4 on.
+void gelu_row(const float* x, int64_t n, float* out) {
+    for (int64_t i = 0; i < n; ++i) {
+        float z = x[i] * 0.707106781f;
+        z = z > 4.0f ? 4.0f : z;  // NaN passes both
+        z = z < -4.0f ? -4.0f : z;
+        const float z2 = z * z;
+        float p = -2.72614225801306e-10f;
+        p = p * z2 + 2.77068142495902e-08f;
+        p = p * z2 - 2.10102402082508e-06f;
+        p = p * z2 - 5.69250639462346e-05f;
+        p = p * z2 - 7.34990630326855e-04f;
+        p = p * z2 - 2.95459980854025e-03f;
+        p = p * z2 - 1.60960333262415e-02f;
+        float q = -1.45660718464996e-05f;
+        q = q * z2 - 2.13374055278905e-04f;
+        q = q * z2 - 1.68282697438203e-03f;
+        q = q * z2 - 7.37332916720468e-03f;
+        q = q * z2 - 1.42647390514189e-02f;
+        out[i] = 0.5f * x[i] * (1.0f + z * p / q);
+    }
+}
+
 template <ScaleType T>
 void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores) {
     const int64_t group = a.heads / a.kv_heads, first = a.first[sequence], tokens = a.end[sequence] - first;
@@ -158,7 +181,8 @@ void attend_block(const AttendBlock& a, float* scratch) {
     float *q = scratch, *scores = scratch + a.dim * kRows;
     for (int64_t d = 0; d < a.dim; ++d)
         for (int64_t i = 0; i < kRows; ++i) q[d * kRows + i] = i < a.queries ? a.q[i * a.q_token + d] * a.scale : 0.0f;
-    const int64_t low = a.window && a.past + 1 > a.window ? a.past + 1 - a.window : 0, high = a.past + a.queries;
+    const int64_t low = a.window && a.past + 1 > a.window ? a.past + 1 - a.window : 0;
+    const int64_t high = std::min(a.end, a.past + a.queries + a.ahead);
     for (int64_t t = low; t < high;) {
         float* s = scores + (t - low) * kRows;
         const float* k = a.k + t * a.k_token;
@@ -179,7 +203,7 @@ void attend_block(const AttendBlock& a, float* scratch) {
         }
     }
     for (int64_t i = 0; i < a.queries; ++i) {
-        for (int64_t t = a.past + i + 1; t < high; ++t) scores[(t - low) * kRows + i] = hidden;
+        for (int64_t t = a.past + i + 1 + a.ahead; t < high; ++t) scores[(t - low) * kRows + i] = hidden;
         const int64_t first = a.window ? a.past + i + 1 - a.window : 0;
         for (int64_t t = low; t < first; ++t) scores[(t - low) * kRows + i] = hidden;
     }

@@ -8,6 +8,7 @@
 #include "pool.hpp"
 #include "scratch.hpp"
 #include "target.hpp"
+#include "thirds.hpp"
 
 namespace grus {
 namespace {
@@ -180,7 +181,7 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
         const uint8_t* data = m.data + first * m.row_bytes;
         if (job.expanded) {
-            const Rows given{data, m.row_bytes, rows, m.columns, false, nullptr, nullptr, 0, nullptr};
+            const Rows given{data, m.row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
             const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
             return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
@@ -189,13 +190,17 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
         if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);
         const bool streamed = tokens <= job.tier.tile;
         for (int64_t at = 0; !streamed && at < rows * m.row_bytes; at += 64) PREFETCH(data + at);  // in order, once
-        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
+        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, streamed ? job.tier.ahead : 0, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
     }
     const uint8_t *data = panel_of(m, job.panel, expert, panel, room.panel), *codes = data + job.panel.codes;
     if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
     const int64_t ahead = data == room.panel ? 0 : job.tier.ahead;
     const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table), ahead, nullptr};
     return {&m, bias, {}, tile, {}, job.by_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
+}
+
+void add_bias(const Ready& ready, float* out) {
+    for (int r = 0; ready.bias && r < kRows; ++r) out[r] += ready.bias[r];
 }
 
 // How the unit of this thread is laid out at present.
@@ -244,19 +249,63 @@ void run_tile(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens
         kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
         ready.tile.ahead = 0;
     }
-    if (!ready.bias) return;
-    for (int i = 0; i < n; ++i)
-        for (int r = 0; r < kRows; ++r) out[i * kRows + r] += ready.bias[r];
+    for (int i = 0; i < n; ++i) add_bias(ready, out + i * kRows);
+}
+
+// A token's results of one panel go where they belong; the last panel may have rows of padding.
+void put(const Job& job, int64_t panel, int64_t token, const float* made) {
+    const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, job.m.rows - row);
+    float* y = job.y + (job.y_rows ? job.y_rows[token] : token) * job.y_stride + row;
+    if (rows == kRows) std::memcpy(y, made, kRows * 4);  // a size that compilers know
+    else std::memcpy(y, made, static_cast<size_t>(rows) * 4);
+}
+
+// For a panel that may have to be made from what is stored.
+int64_t panel_room(const Job& job) { return job.m.stored || (job.up && job.up->stored) ? job.panel.bytes : 0; }
+
+// One token: two panels are read side by side, the gate with what it is for, else one of each half of the stretch.
+void run_pairs(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t x_first) {
+    const Format& f = job.m.format;
+    const PairKernel pair = job.tier.pair_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+    static thread_local Scratch scratch;
+    const int64_t made = panel_room(job);
+    uint8_t* memory = scratch.at_least(2 * made);
+    const Room rooms[2] = {{nullptr, nullptr, memory}, {nullptr, nullptr, memory + made}};
+    alignas(64) float out[2 * kRows], gated[kRows];
+    const int64_t apart = job.gated ? job.units() : (end - begin + 1) / 2, middle = job.gated ? end : begin + apart;
+    for (int64_t panel = begin; panel < middle; ++panel) {
+        const bool alone = !job.gated && panel + apart >= end;
+        const GrusMatrix& second = job.up ? *job.up : job.m;
+        Ready one = make_ready(job, job.m, expert, panel, false, 1, rooms[0]);
+        Ready other = alone ? one : make_ready(job, second, expert, job.up ? panel : panel + apart, false, 1, rooms[1]);
+        one.tile.act = other.tile.act = job.act_at(0);
+        one.tile.out = out;
+        other.tile.out = out + kRows;
+        pair(one.tile, other.tile);
+        add_bias(one, out);
+        add_bias(other, out + kRows);
+        if (job.gated) {
+            job.tier.swiglu(out, out + kRows, kRows, gated);
+            put(job, panel, x_first, gated);
+        } else {
+            put(job, panel, x_first, out);
+            if (!alone) put(job, panel + apart, x_first, out + kRows);
+        }
+    }
 }
 
 // Panels [begin, end) of an expert times its first `count` tokens; `x_first` is their place in the whole job.
 void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
+    if (count == 1 && job.tier.in_pairs && job.as_stored(1)) {
+        run_pairs(job, expert, begin, end, x_first);
+        return;
+    }
     static thread_local Scratch scratch;
     const GrusMatrix& m = job.m;
     const int parts = job.gated ? 2 : 1;
     const int64_t scales = job.expanded ? job.padded() * kRows : m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
     const int64_t codes = job.by_unit(job.width(count)) ? job.padded() * kRows * (job.rounded() ? 2 : 1) : 0;
-    const int64_t made = m.stored || (job.up && job.up->stored) ? job.panel.bytes : 0;
+    const int64_t made = panel_room(job);
     const int64_t tile = job.widest() * kRows;
     uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * (codes + made));
     float *out = reinterpret_cast<float*>(memory), *gated = out + 2 * tile;
@@ -274,18 +323,13 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
             const int64_t at = panel + (part && !job.up ? job.units() : 0);
             ready[part] = make_ready(job, mine, expert, at, panel + 1 == end, count, rooms[part]);
         }
-        const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - row);
         for (int64_t t = 0; t < count;) {
             const int n = job.width(count - t);
             for (int part = 0; part < parts; ++part)
                 run_tile(job, ready[part], n, t, count, out + part * n * kRows, layout);
             if (job.gated) job.tier.swiglu(out, out + n * kRows, n * kRows, gated);
             const float* made = job.gated ? gated : out;
-            for (int i = 0; i < n; ++i, ++t) {
-                float* y = job.y + (job.y_rows ? job.y_rows[x_first + t] : x_first + t) * job.y_stride + row;
-                if (rows == kRows) std::memcpy(y, made + i * kRows, kRows * 4);  // a size that compilers know
-                else std::memcpy(y, made + i * kRows, static_cast<size_t>(rows) * 4);
-            }
+            for (int i = 0; i < n; ++i, ++t) put(job, panel, x_first + t, made + i * kRows);
         }
     }
     if (layout.tokens) job.tier.unit->end();
@@ -328,6 +372,7 @@ Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x
 }  // namespace
 
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
+    if (by_thirds(current_tier(), m, tokens)) return multiply_by_thirds(current_tier(), m, x, tokens, x_stride, y, y_stride, threads);
     Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }

@@ -7,9 +7,15 @@ class Scales {
     static constexpr bool kStepped = Minima || Halves == 2;  // of those that `is_read_as_stored`
 
   public:
-    INLINE Scales(const float* expanded, const uint8_t* panel, const Panel* layout)
-        : next_(expanded), d_(panel), m_(Stored ? panel + layout->minima : nullptr),
-          steps_(Stored ? panel + layout->steps : nullptr), floors_(Stored ? panel + layout->floors : nullptr) {}
+    INLINE void begin(const float* expanded, const uint8_t* panel, const Panel* layout) {
+        next_ = expanded;
+        if constexpr (Stored) {
+            d_ = panel;
+            m_ = panel + layout->minima;
+            steps_ = panel + layout->steps;
+            floors_ = panel + layout->floors;
+        }
+    }
 
     // Of the next half of block `b`.
     INLINE void take(int64_t b, int half, Floats& scale, Floats& minimum) {
@@ -42,7 +48,7 @@ class Scales {
     }
 
   private:
-    const float* next_;
-    const uint8_t *d_, *m_, *steps_, *floors_;
+    const float* next_ = nullptr;
+    const uint8_t *d_ = nullptr, *m_ = nullptr, *steps_ = nullptr, *floors_ = nullptr;
     Floats of_group_{}, minima_of_group_{};
 };

@@ -45,6 +45,7 @@ struct Runner {
         each_token(width(i.in), [&](int64_t t) {
             float* x = row(i.in, t);
             tier.heads(h, x, angles ? angles[0] + t * i.turned : nullptr, angles ? angles[1] + t * i.turned : nullptr);
+            if (i.layer < 0) return;
             const int64_t s = span_of(t);
             const StepSpan& span = step.spans[s];
             for (int which = 0; which < 2; ++which) {
@@ -95,9 +96,37 @@ struct Runner {
         }
         const int64_t at = piece.head / (i.heads / i.kv_heads) * span.capacity * i.dim;
         const AttendBlock block{row(i.in, token) + piece.head * i.dim, width(i.in), k + at, v + at, i.dim, i.dim, i.dim, i.dim,
-                                std::min<int64_t>(kRows, span.count - piece.first), past, i.window, i.scale,
+                                std::min<int64_t>(kRows, span.count - piece.first), past, i.window, 0, past + kRows, i.scale,
                                 row(i.out, token) + piece.head * i.dim, width(i.out)};
         tier.attend_block(block, scratch);
+    }
+
+    // Of every token with those of its own sequence, on both sides: sixteen tokens with one head at a time. Keys and values lie
+    // beside the queries.
+    void among(const Instruction& i) const {
+        static thread_local std::vector<Piece> pieces;
+        pieces.clear();
+        int64_t longest = 0;
+        for (int64_t s = 0; s < step.span_count; ++s) {
+            longest = std::max(longest, step.spans[s].count);
+            for (int64_t head = 0; head < i.heads; ++head)
+                for (int64_t first = 0; first < step.spans[s].count; first += kRows) pieces.push_back({s, first, head});
+        }
+        const std::vector<Piece>& all = pieces;
+        const int64_t room = block_scratch(i.dim, longest), stride = width(i.in);
+        parallel(static_cast<int64_t>(all.size()), 1, threads, [&](int64_t begin, int64_t end) {
+            static thread_local Scratch scratch;
+            float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
+            for (int64_t p = begin; p < end; ++p) {
+                const auto& [at, first, head] = all[static_cast<size_t>(p)];
+                const StepSpan& span = step.spans[at];
+                const float *x = row(i.in, span.start), *k = x + (i.heads + head / (i.heads / i.kv_heads)) * i.dim;
+                const AttendBlock block{x + first * stride + head * i.dim, stride, k, k + i.kv_heads * i.dim, stride, stride,
+                                        i.dim, i.dim, std::min<int64_t>(kRows, span.count - first), first, i.window, i.ahead,
+                                        span.count, i.scale, row(i.out, span.start + first) + head * i.dim, width(i.out)};
+                tier.attend_block(block, memory);
+            }
+        });
     }
 
     // Of every token with all that its sequence's encoder has made: one token with one head at a time.
@@ -155,6 +184,10 @@ struct Runner {
                 each_token(n, [&](int64_t t) { tier.layer_norm(row(i.in, t), i.w, i.w2, i.eps, n, row(i.out, t)); });
                 return;
             case Do::Cross: cross(i); return;
+            case Do::Among: among(i); return;
+            case Do::Gelu:
+                each_token(n, [&](int64_t t) { tier.gelu(row(i.in, t), n, row(i.out, t)); });
+                return;
             case Do::Add:
                 each_token(n, [&](int64_t t) {
                     const float *a = row(i.in, t), *b = row(i.other, t);

@@ -5,14 +5,14 @@
 
 namespace grus {
 
-enum class Do : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attend, Swiglu, Add, LayerNorm, Cross };
+enum class Do : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attend, Swiglu, Add, LayerNorm, Cross, Gelu, Among };
 
 struct Instruction {
     Do what;
     int32_t in, other, out, sum;  // registers: [tokens, width] each
-    int32_t layer, angles;
+    int32_t layer, angles;          // `layer`: whose memory keeps the keys and values; -1: none
     int32_t norm_after_rope, pairs;
-    int64_t heads, kv_heads, dim, turned, window, at;  // `at`: the first column that a product writes, or where the gate begins
+    int64_t heads, kv_heads, dim, turned, window, ahead, at;  // `at`: the first column that a product writes, or where the gate begins
     const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
     const float *w, *w2;
     float eps, scale;

@@ -29,12 +29,14 @@ struct Tile {  // one panel times one tile of tokens
 };
 
 using TileKernel = void (*)(const Tile&);
+using PairKernel = void (*)(const Tile&, const Tile&);
 constexpr int kWidths = 4;  // tiles of 1, 2, 4 and 8 tokens
 
 struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
     const uint8_t* data;
     int64_t row_bytes, rows, columns;
     bool streamed;  // rows come from memory, else from a cache
+    int64_t ahead;  // of a streamed row, see Tile
     const float* x;
     const uint16_t* x16;  // the same rounded to bf16, padded with zeros to whole blocks
     int64_t x_token;      // from one token to the next, in either
@@ -75,6 +77,56 @@ struct UnitRows {
     float* out;      // [tokens][16]
 };
 
+// A convolution of f32, whose numbers are the sums of two bf16 each: a high half and what it leaves, the low half.
+struct UnitRow {  // one position's inputs, and the snake they go through (null: none)
+    const float *x, *rate, *size;
+    int64_t inputs;
+};
+
+struct UnitConv {  // one or two panels of sixteen outputs times any number of positions
+    const uint16_t* x;            // what the first position's first tap reads
+    int64_t row, low, tap;        // from a position to the next, from high halves to low ones, from a tap to the next
+    int64_t blocks, taps;         // 32 inputs a block
+    const uint16_t* w;            // [blocks][taps][high, low][panels][16 pairs of inputs][16][2]
+    int64_t panels, positions;
+    const float *bias, *add;      // [outputs], and [positions, outputs] or null
+    float* y;                     // [positions, outputs]
+    int64_t column, outputs;      // the first output of these panels, and all
+};
+
+struct UnitConvKernels {
+    void (*snake)(const UnitRow&, float* to);
+    void (*split)(const UnitRow&, int64_t low, uint16_t* to);  // `low` a multiple of 32; zeros where there are no inputs
+    void (*convolve)(const UnitConv&);
+};
+
+// f32 by a unit that multiplies bf16. A number is the sum of three of these, to its last bit: a high, a middle and a low third.
+// A product is the sum of six of theirs; what is left out is below 2^-23 of it, so a sum is as exact as one of f32 products.
+// Thirds of 32 columns of sixteen rows lie together, [3][16][32]; those of weights with the columns in pairs, [3][16][16 rows][2].
+constexpr int64_t kThird = 16 * kBlock, kThirds = 3 * kThird;
+
+struct UnitFloats {  // sixteen rows of f32, of which `rows` exist
+    const float* from;
+    int64_t stride, rows, columns;
+};
+
+struct UnitThirds {  // one or two times sixteen tokens with one or two panels of sixteen outputs
+    const uint16_t *x, *w;
+    int64_t x_tile, w_panel;  // from sixteen tokens to the next, from a panel to the next
+    int64_t tiles, panels;
+    int64_t blocks;           // of columns
+    const float* bias;        // of these outputs
+    bool first;               // begin with the bias, else with what `y` holds
+    float* y;                 // room for whole tiles and panels
+    int64_t y_stride;
+};
+
+struct UnitThirdsKernels {
+    void (*split)(const UnitFloats&, uint16_t* to);  // tokens, [columns / 32, rounded up] times thirds; zeros where there is nothing
+    void (*turn)(const UnitFloats&, uint16_t* to);   // weights
+    void (*multiply)(const UnitThirds&);
+};
+
 struct MatrixUnit {
     void (*begin)(int bytes, int tokens);  // on the thread that will compute: how many bytes of a row an instruction takes
     void (*end)();
@@ -84,6 +136,8 @@ struct MatrixUnit {
     void (*few[2][2])(const UnitTile&);          // of bytes as they are stored: [scales as stored][4 or 8 tokens]
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
+    const UnitConvKernels* conv;
+    const UnitThirdsKernels* thirds;
 };
 
 // Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
@@ -116,6 +170,7 @@ struct AttendBlock {
     int64_t k_token, v_token, dim, v_dim;  // both at least 16
     int64_t queries, past;                 // query i sees tokens .. past + i
     int64_t window;                        // and of these the last `window`; 0: all
+    int64_t ahead, end;                    // and so many behind these, as far as there are: tokens .. end
     float scale;
     float* out;
     int64_t out_token;
@@ -139,6 +194,8 @@ struct Tier {
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
+    PairKernel pair_kernels[static_cast<int>(Code::Count)][2][2];  // of those, two panels times one token
+    bool in_pairs;    // whether two panels are best read side by side
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);
@@ -156,11 +213,15 @@ struct Tier {
     void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
     // out = silu(gates) * up, for one row.
     void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
+    // out = gelu(x), by the error function, for one row.
+    void (*gelu)(const float* x, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
     void (*attend_block)(const AttendBlock&, float* scratch);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // One position of each channel's own kernel: out = b + the sum over taps of rows[tap] * w[tap], w [taps][n].
+    void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.
     void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
     // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
@@ -170,6 +231,8 @@ struct Tier {
 const Bf16Kernels* bf16_avx512();  // null where this build has none
 const Bf16Kernels* bf16_neon();
 const MatrixUnit* amx_unit();
+const UnitConvKernels* amx_conv();
+const UnitThirdsKernels* amx_thirds();
 void use_i8mm(Tier& neon);  // gives that tier the kernels of CPUs that multiply two rows of bytes by two at once
 
 const Tier* scalar_tier();

@@ -4,45 +4,70 @@
 #include "codes.inl"
 #include "scales.inl"
 
-template <Code C, int Halves, bool Minima, int N, bool Stored>
-void quantized_tile(const Tile& in) {
+// `P` panels side by side times `N` tokens. Tiles of one product, so all is alike but for codes, scales and results.
+template <Code C, int Halves, bool Minima, int N, bool Stored, int P>
+INLINE void quantized_panels(const Tile (&in)[P]) {
     using R = Reader<C>;
     constexpr int quads = 8 / Halves;
     constexpr int run = R::run < quads ? R::run : quads;
-    Floats acc[N];
-    for (int t = 0; t < N; ++t) acc[t] = zeros();
-    const uint8_t* codes = in.codes;
-    const int8_t* a = in.act.codes;
-    const float* notes = in.act.notes;
-    Scales<Halves, Minima, Stored> scales(in.scales, in.panel, in.layout);
+    Floats acc[P][N];
+    Scales<Halves, Minima, Stored> scales[P];
+    const uint8_t* codes[P];
+    for (int p = 0; p < P; ++p) {
+        scales[p].begin(in[p].scales, in[p].panel, in[p].layout);
+        codes[p] = in[p].codes;
+        for (int t = 0; t < N; ++t) acc[p][t] = zeros();
+    }
+    const int8_t* a = in[0].act.codes;
+    const float* notes = in[0].act.notes;
     constexpr int words = notes_per_block(Halves);
-    for (int64_t b = 0; b < in.blocks; ++b) {
-        if (in.ahead)
-            for (int64_t at = 0; at < code_bytes(C); at += 64) PREFETCH(codes + in.ahead + at);
+    for (int64_t b = 0; b < in[0].blocks; ++b) {
+        if (in[0].ahead)
+            for (int p = 0; p < P; ++p)
+                for (int64_t at = 0; at < code_bytes(C); at += 64) PREFETCH(codes[p] + in[0].ahead + at);
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {
             constexpr int h = decltype(half)::value;
-            Ints total[N];
+            Ints total[P][N];
             const int32_t* start = reinterpret_cast<const int32_t*>(notes) + 1 + h;
-            for (int t = 0; t < N; ++t) total[t] = broadcast_int(start + words * t);
+            for (int t = 0; t < N; ++t)
+                for (int p = 0; p < P; ++p) total[p][t] = broadcast_int(start + words * t);
             unrolled<quads / run>([&](auto turn) INLINE_LAMBDA {
                 constexpr int first = h * quads + decltype(turn)::value * run;
-                Bytes w[run];
-                unrolled<run>([&](auto r) INLINE_LAMBDA {
-                    w[decltype(r)::value] = R::template get<first + decltype(r)::value>(in, codes);
-                });
-                for (int t = 0; t < N; ++t) total[t] = dot<R::is_signed, run>(total[t], w, a + 32 * t + 4 * first);
+                for (int p = 0; p < P; ++p) {
+                    Bytes w[run];
+                    unrolled<run>([&](auto r) INLINE_LAMBDA {
+                        w[decltype(r)::value] = R::template get<first + decltype(r)::value>(in[p], codes[p]);
+                    });
+                    for (int t = 0; t < N; ++t)
+                        total[p][t] = dot<R::is_signed, run>(total[p][t], w, a + 32 * t + 4 * first);
+                }
             });
-            Floats ws, wm;
-            scales.take(b, h, ws, wm);
-            for (int t = 0; t < N; ++t) acc[t] = fma(to_floats(total[t]), mul(ws, broadcast(notes + words * t)), acc[t]);
-            if constexpr (Minima)
-                for (int t = 0; t < N; ++t) acc[t] = fma(wm, broadcast(notes + words * t + 1 + Halves + h), acc[t]);
+            for (int p = 0; p < P; ++p) {
+                Floats ws, wm;
+                scales[p].take(b, h, ws, wm);
+                for (int t = 0; t < N; ++t)
+                    acc[p][t] = fma(to_floats(total[p][t]), mul(ws, broadcast(notes + words * t)), acc[p][t]);
+                if constexpr (Minima)
+                    for (int t = 0; t < N; ++t)
+                        acc[p][t] = fma(wm, broadcast(notes + words * t + 1 + Halves + h), acc[p][t]);
+            }
         });
-        codes += code_bytes(C);
+        for (int p = 0; p < P; ++p) codes[p] += code_bytes(C);
         a += 32 * N;
         notes += words * N;
     }
-    for (int t = 0; t < N; ++t) store(in.out + kRows * t, acc[t]);
+    for (int p = 0; p < P; ++p)
+        for (int t = 0; t < N; ++t) store(in[p].out + kRows * t, acc[p][t]);
+}
+
+template <Code C, int Halves, bool Minima, int N, bool Stored>
+void quantized_tile(const Tile& in) {
+    quantized_panels<C, Halves, Minima, N, Stored, 1>({in});
+}
+
+template <Code C, int Halves, bool Minima>
+void stored_pair(const Tile& one, const Tile& other) {
+    quantized_panels<C, Halves, Minima, 1, true, 2>({one, other});
 }
 
 // Several sums at once, so that one addition need not wait for the last.
@@ -101,6 +126,8 @@ INLINE void some_rows(const Rows& in, int64_t r, const float (&last)[N][kRows]) 
     }
     int64_t c = 0;
     for (; c + chains * kRows <= whole; c += chains * kRows) {
+        if (in.ahead)
+            for (int64_t at = 0; at < chains * kRows * size; at += 64) PREFETCH(w[0] + c * size + in.ahead + at);
         for (int i = 0; i < chains; ++i) {
             Floats ws[R];
             for (int j = 0; j < R; ++j) ws[j] = load_as<T>(w[j], c + i * kRows);

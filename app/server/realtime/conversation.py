@@ -1,0 +1,189 @@
+"""A conversation's items, in order: as the client sees them, and as the model that answers reads them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.server.errors import ApiError, bad_request, unsupported
+from app.server.realtime.protocol import RATE, CallItem, Content, GivenItem, MessageItem
+from app.server.realtime.sound import samples_in
+from app.server.responses import protocol as plain
+from app.server.responses.serving import template_messages
+from engine.pipelines.answering import Sounded
+from engine.types import new_id
+
+MOST_ITEMS = 4096
+_TAKES = {"user": ("input_text", "input_audio"), "system": ("input_text",), "assistant": ("output_text",)}
+
+
+@dataclass(eq=False)
+class Item:
+    """`shape` is what a client is told, without its sound."""
+
+    shape: dict[str, Any]
+    hearing: asyncio.Task[None] | None = None  # writes down what was said in it
+    problem: ApiError | None = None  # why that is not known
+    sounded: Sounded = field(default_factory=Sounded)  # in samples at 24 kHz, as they were sent
+
+    @property
+    def id(self) -> str:
+        return str(self.shape["id"])
+
+    @property
+    def text(self) -> str:
+        """What is written or said in a message."""
+        parts = self.shape.get("content", ())
+        return "\n".join(filter(None, (part.get("text") or part.get("transcript") for part in parts)))
+
+    @property
+    def is_voice(self) -> bool:
+        content = self.shape.get("content")
+        return bool(content) and self.shape["role"] == "assistant" and content[0]["type"] == "output_audio"
+
+    @property
+    def size(self) -> int:
+        """Characters."""
+        return len(self.text) + len(self.shape.get("arguments", "")) + len(self.shape.get("output", ""))
+
+    def cut(self, samples: int) -> None:
+        """Keep of a voice what was said up to here."""
+        self.shape["content"][0]["transcript"] = self.sounded.until(samples - 1)
+        self.sounded.ends = min(self.sounded.ends, samples)
+
+
+def heard_item(id: str) -> Item:
+    """What somebody said, before it is known what that was."""
+    content = [{"type": "input_audio", "transcript": None}]
+    return Item({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
+
+
+def answer_item(kind: str, **more: Any) -> Item:
+    """Of the model, while it is made."""
+    prefix = "item" if kind == "message" else "fc"
+    return Item({**_head(new_id(prefix), kind), "status": "in_progress", **more})
+
+
+def given_item(item: GivenItem, param: str) -> tuple[Item, np.ndarray | None]:
+    """What a client made, and the sound in it at 24 kHz."""
+    if isinstance(item, MessageItem):
+        return _message(item, param)
+    if isinstance(item, CallItem):
+        shape = {"name": item.name, "arguments": item.arguments, "call_id": item.call_id or new_id("call")}
+    else:
+        shape = {"call_id": item.call_id, "output": item.output}
+    return Item({**_head(item.id or new_id("item"), item.type), **shape, "status": "completed"}), None
+
+
+def _message(item: MessageItem, param: str) -> tuple[Item, np.ndarray | None]:
+    content, sound = [], None
+    for at, part in enumerate(item.content):
+        where = f"{param}.content.{at}"
+        if part.type not in _TAKES[item.role]:
+            raise unsupported(f"{where}.type", f"A message of the {item.role} takes {' or '.join(_TAKES[item.role])}.")
+        if part.type == "input_audio":
+            if len(item.content) > 1:
+                raise unsupported(where, "A message with sound holds nothing else. Make two messages of it.")
+            sound = samples_in(_needed(part, "audio", where), f"{where}.audio")
+            content.append({"type": "input_audio", "transcript": None})
+        else:
+            content.append({"type": part.type, "text": _needed(part, "text", where)})
+    shape = {**_head(item.id or new_id("item"), "message"), "role": item.role, "content": content}
+    return Item({**shape, "status": "completed"}), sound
+
+
+def _needed(part: Content, field: str, where: str) -> str:
+    other = "text" if field == "audio" else "audio"
+    if getattr(part, other) is not None:
+        raise bad_request(f"{part.type} has no `{other}`.", f"{where}.{other}")
+    given: str | None = getattr(part, field)
+    if given is None:
+        raise bad_request(f"{part.type} needs `{field}`.", f"{where}.{field}")
+    return given
+
+
+def _head(id: str, kind: str) -> dict[str, Any]:
+    return {"id": id, "object": "realtime.item", "type": kind}
+
+
+def messages(items: Iterable[Item], instructions: str) -> list[dict[str, Any]]:
+    """As chat templates know them. What was said without an answer between is one message: many templates want one."""
+    made = template_messages([plain_item for item in items if (plain_item := _plain(item)) is not None])
+    if instructions.strip():
+        made.insert(0, {"role": "system", "content": instructions})
+    joined: list[dict[str, Any]] = []
+    for message in made:
+        if joined and message["role"] in ("user", "system") and message["role"] == joined[-1]["role"]:
+            message = {**message, "content": f"{joined.pop()['content']}\n\n{message['content']}"}
+        joined.append(message)
+    return joined
+
+
+def _plain(item: Item) -> plain.Item | None:
+    """None where nothing was said: a noise, or an answer that was stopped before its first word."""
+    shape = item.shape
+    if shape["type"] == "function_call":
+        return plain.CallItem(
+            type="function_call", call_id=shape["call_id"], name=shape["name"], arguments=shape["arguments"]
+        )
+    if shape["type"] == "function_call_output":
+        return plain.ResultItem(type="function_call_output", call_id=shape["call_id"], output=shape["output"])
+    return plain.MessageItem(role=shape["role"], content=item.text) if item.text.strip() else None
+
+
+class Conversation:
+    def __init__(self, most: int) -> None:
+        """`most`: characters."""
+        self.id = new_id("conv")
+        self.items: list[Item] = []
+        self._most = most
+
+    def __getitem__(self, id: str) -> Item:
+        return self.items[self._at(id, "item_id")]
+
+    def before(self, item: Item) -> str | None:
+        """The id of the item before one; of one that is not part of the conversation, the last."""
+        at = next((at for at, one in enumerate(self.items) if one is item), len(self.items))
+        return self.items[at - 1].id if at else None
+
+    def add(self, item: Item, after: str | None = None) -> None:
+        """`after`: an id, "root" for the beginning, None for the end."""
+        if any(one.id == item.id for one in self.items):
+            raise bad_request(f"There is an item {item.id!r} already. Leave `id` out, and one is made.", "item.id")
+        if len(self.items) >= MOST_ITEMS or sum(one.size for one in self.items) + item.size > self._most:
+            raise ApiError(
+                400,
+                f"The conversation holds {self._most} characters in {MOST_ITEMS} items at most. Delete some.",
+                code="conversation_full",
+                param="item",
+            )
+        at = len(self.items) if after is None else 0 if after == "root" else self._at(after, "previous_item_id") + 1
+        self.items.insert(at, item)
+
+    def remove(self, id: str) -> Item:
+        return self.items.pop(self._at(id, "item_id"))
+
+    def truncate(self, id: str, content: int, milliseconds: int) -> None:
+        item = self[id]
+        if not item.is_voice or content:
+            raise bad_request("Only the sound of the assistant can be truncated; it is content 0.", "item_id")
+        sent = int(item.sounded.ends)
+        if milliseconds > _milliseconds(sent):
+            raise bad_request(
+                f"audio_end_ms is {milliseconds}, and the sound has {_milliseconds(sent)} milliseconds.", "audio_end_ms"
+            )
+        item.cut(milliseconds * RATE // 1000)
+
+    def _at(self, id: str, param: str) -> int:
+        for at, item in enumerate(self.items):
+            if item.id == id:
+                return at
+        raise ApiError(404, f"There is no item {id[:100]!r} in the conversation.", code="item_not_found", param=param)
+
+
+def _milliseconds(samples: int) -> int:
+    return samples * 1000 // RATE

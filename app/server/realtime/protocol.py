@@ -1,0 +1,320 @@
+"""What a client may send: its events, the session's settings, a conversation's items. What is not declared is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from app.server.chat.protocol import Name
+from app.server.errors import ApiError, bad_request, from_validation, unsupported
+from app.server.responses.protocol import FunctionTool, NamedFunction, Reasoning
+from app.server.sampling import Count
+from app.server.strict import Strict
+
+RATE = 24000  # of the sound on the wire, both ways
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+EventId = Annotated[str, Field(max_length=512)]
+Modalities = Annotated[list[Literal["text", "audio"]], Field(min_length=1, max_length=1)]
+Temperature = Annotated[float, Field(ge=0, le=2)]
+Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
+Metadata = Annotated[
+    dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]], Field(max_length=16)
+]
+
+
+# -- the session
+
+
+class Pcm(Strict):
+    """16 bits a sample, little-endian, one channel."""
+
+    type: Literal["audio/pcm"] = "audio/pcm"
+    rate: Literal[24000] = 24000
+
+
+class TurnDetection(Strict):
+    type: Literal["server_vad"]
+    threshold: float = Field(0.5, ge=0, le=1)
+    prefix_padding_ms: int = Field(300, ge=0, le=10_000)
+    silence_duration_ms: int = Field(500, ge=0, le=10_000)
+    create_response: bool = True
+    interrupt_response: bool = True
+    idle_timeout_ms: None = None
+
+
+class Transcription(Strict):
+    model: str | None = None
+    language: str | None = None
+
+
+class AudioInput(Strict):
+    format: Pcm = Pcm()
+    noise_reduction: None = None
+    transcription: Transcription | None = None
+    turn_detection: TurnDetection | None = TurnDetection(type="server_vad")
+
+
+class VoiceId(Strict):
+    id: str
+
+
+class AudioOutput(Strict):
+    format: Pcm = Pcm()
+    voice: str | VoiceId | None = None
+    speed: float = Field(1.0, ge=0.25, le=4.0)
+    # beyond OpenAI's: which model speaks, how, and in which language
+    model: str | None = None
+    instructions: str | None = None
+    language: str = "auto"
+
+    @property
+    def named(self) -> str | None:
+        return self.voice.id if isinstance(self.voice, VoiceId) else self.voice
+
+
+class Audio(Strict):
+    input: AudioInput = AudioInput()
+    output: AudioOutput = AudioOutput()
+
+
+class SessionFields(Strict):
+    type: Literal["realtime"]
+    model: str
+    audio: Audio = Audio()
+    include: Annotated[list[Any], Field(max_length=0)] | None = None
+    instructions: str = ""
+    max_output_tokens: Count | Literal["inf"] = "inf"
+    output_modalities: Modalities = Field(default_factory=lambda: ["audio"])
+    parallel_tool_calls: bool = True
+    prompt: None = None
+    reasoning: Reasoning | None = None
+    tool_choice: Literal["auto", "none", "required"] | NamedFunction = "auto"
+    tools: list[FunctionTool] = Field(default_factory=list, max_length=128)
+    tracing: None = None
+    truncation: Literal["auto", "disabled"] = "auto"
+    # beyond OpenAI's
+    temperature: Temperature | None = None
+    seed: Seed | None = None
+
+    @property
+    def spoken(self) -> bool:
+        return self.output_modalities == ["audio"]
+
+
+# -- items
+
+
+class Content(Strict):
+    type: Literal["input_text", "input_audio", "output_text"]
+    text: str | None = None
+    audio: str | None = None
+
+
+class MessageItem(Strict):
+    type: Literal["message"]
+    role: Literal["user", "assistant", "system"]
+    content: Annotated[list[Content], Field(min_length=1, max_length=64)]
+    id: Id | None = None
+    object: Literal["realtime.item"] | None = None
+    status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
+
+
+class CallItem(Strict):
+    type: Literal["function_call"]
+    name: Name
+    arguments: str
+    call_id: Id | None = None
+    id: Id | None = None
+    object: Literal["realtime.item"] | None = None
+    status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
+
+
+class ResultItem(Strict):
+    type: Literal["function_call_output"]
+    call_id: Id
+    output: str
+    id: Id | None = None
+    object: Literal["realtime.item"] | None = None
+    status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
+
+
+class Reference(Strict):
+    """In a response's own input: an item of the conversation."""
+
+    type: Literal["item_reference"]
+    id: Id
+
+
+GivenItem = MessageItem | CallItem | ResultItem
+_ITEMS: dict[str, type[Strict]] = {
+    "message": MessageItem, "function_call": CallItem, "function_call_output": ResultItem,
+    "item_reference": Reference,
+}  # fmt: skip
+
+
+# -- events
+
+
+class ClientEvent(Strict):
+    type: str
+    event_id: EventId | None = None
+
+
+class SessionUpdate(ClientEvent):
+    session: dict[str, Any]
+
+
+class Append(ClientEvent):
+    audio: str
+
+
+class ItemCreate(ClientEvent):
+    item: dict[str, Any]
+    previous_item_id: Id | None = None
+
+
+class ItemNamed(ClientEvent):
+    item_id: Id
+
+
+class ItemTruncate(ItemNamed):
+    content_index: Annotated[int, Field(ge=0)]
+    audio_end_ms: Annotated[int, Field(ge=0, lt=1 << 31)]
+
+
+class ResponseAudioOutput(Strict):
+    format: Pcm | None = None
+    voice: str | VoiceId | None = None
+
+
+class ResponseAudio(Strict):
+    output: ResponseAudioOutput | None = None
+
+
+class ResponseWishes(Strict):
+    """What differs from the session in one response."""
+
+    audio: ResponseAudio | None = None
+    conversation: Literal["auto", "none"] = "auto"
+    input: Annotated[list[dict[str, Any]], Field(max_length=1000)] | None = None
+    instructions: str | None = None
+    max_output_tokens: Count | Literal["inf"] | None = None
+    metadata: Metadata | None = None
+    output_modalities: Modalities | None = None
+    parallel_tool_calls: bool | None = None
+    prompt: None = None
+    reasoning: Reasoning | None = None
+    tool_choice: Literal["auto", "none", "required"] | NamedFunction | None = None
+    tools: Annotated[list[FunctionTool], Field(max_length=128)] | None = None
+    temperature: Temperature | None = None
+    seed: Seed | None = None
+
+
+class ResponseCreate(ClientEvent):
+    response: ResponseWishes = ResponseWishes()
+
+
+class ResponseCancel(ClientEvent):
+    response_id: str | None = None
+
+
+EVENTS: dict[str, type[ClientEvent]] = {
+    "session.update": SessionUpdate,
+    "input_audio_buffer.append": Append,
+    "input_audio_buffer.commit": ClientEvent,
+    "input_audio_buffer.clear": ClientEvent,
+    "output_audio_buffer.clear": ClientEvent,
+    "conversation.item.create": ItemCreate,
+    "conversation.item.retrieve": ItemNamed,
+    "conversation.item.delete": ItemNamed,
+    "conversation.item.truncate": ItemTruncate,
+    "response.create": ResponseCreate,
+    "response.cancel": ResponseCancel,
+}
+
+# where the fields of OpenAI's first, flat sessions are now
+_MOVED = {
+    "modalities": 'output_modalities, as ["audio"] or ["text"]',
+    "voice": "audio.output.voice",
+    "speed": "audio.output.speed",
+    "input_audio_format": 'audio.input.format, as {"type": "audio/pcm", "rate": 24000}',
+    "output_audio_format": 'audio.output.format, as {"type": "audio/pcm", "rate": 24000}',
+    "input_audio_transcription": "audio.input.transcription",
+    "input_audio_noise_reduction": "audio.input.noise_reduction",
+    "turn_detection": "audio.input.turn_detection",
+    "max_response_output_tokens": "max_output_tokens",
+}
+
+
+def read_event(data: Any) -> ClientEvent:
+    """Raises an ApiError that names what is wrong."""
+    if not isinstance(data, dict):
+        raise bad_request("An event must be a JSON object with a `type`.", "type")
+    kind = data.get("type")
+    if not isinstance(kind, str):
+        raise bad_request("An event needs a `type`.", "type")
+    if kind not in EVENTS:
+        raise unsupported("type", f"There is no event {kind[:100]!r} here. There are: {', '.join(EVENTS)}.")
+    return checked(EVENTS[kind], data)
+
+
+def read_item(data: Mapping[str, Any], param: str, *, references: bool = False) -> GivenItem | Reference:
+    kind = data.get("type")
+    if not isinstance(kind, str) or kind not in _ITEMS or (kind == "item_reference" and not references):
+        known = ", ".join(name for name in _ITEMS if references or name != "item_reference")
+        raise unsupported(f"{param}.type", f"An item's type is one of {known}.")
+    return checked(_ITEMS[kind], data, param)  # type: ignore[return-value]
+
+
+def read_session(now: SessionFields, change: Mapping[str, Any]) -> SessionFields:
+    """The session's settings with those changed that were sent."""
+    for field in change:
+        if field in _MOVED:
+            raise unsupported(f"session.{field}", f"There is no session field {field!r} here: send {_MOVED[field]}.")
+    if change.get("type") == "transcription":
+        raise unsupported(
+            "session.type",
+            "Sessions here are of type realtime. One with audio.input.turn_detection.create_response false writes down "
+            "what is said and answers nothing.",
+        )
+    if "type" not in change:
+        raise bad_request('session.type is required: it is "realtime".', "session.type")
+    if change.get("output_modalities") in (["audio", "text"], ["text", "audio"]):
+        raise bad_request('Say ["audio"], which comes with its words, or ["text"].', "session.output_modalities")
+    made: SessionFields = checked(SessionFields, _merged(now.model_dump(), change), "session")
+    if made.model != now.model:
+        raise unsupported("session.model", f"This session talks with {now.model}. Open another one for another model.")
+    return made
+
+
+def for_response(session: SessionFields, wishes: ResponseWishes) -> SessionFields:
+    """The session's settings as one response has them."""
+    own = {"conversation", "input", "metadata"}
+    change = wishes.model_dump(exclude_none=True, exclude=own)
+    made: SessionFields = checked(SessionFields, _merged(session.model_dump(), change), "response")
+    return made
+
+
+def checked(kind: type[Any], data: Any, param: str = "") -> Any:
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        raise _placed(from_validation(error.errors()), param) from None
+
+
+def _placed(error: ApiError, param: str) -> ApiError:
+    """The parameter as it is called in the event."""
+    if not param or error.param is None:
+        return error
+    error.param = f"{param}.{error.param}"
+    return error
+
+
+def _merged(now: Any, change: Any) -> Any:
+    """Objects field by field, all else replaced."""
+    if not isinstance(now, Mapping) or not isinstance(change, Mapping):
+        return change
+    return {**now, **{key: _merged(now.get(key), value) for key, value in change.items()}}
