@@ -113,6 +113,8 @@ def attend_recent(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) ->
         length,
         len(k) - length,
         window,
+        0,
+        len(k),
         scale,
         out.data_ptr(),
         out.stride(0),

@@ -98,7 +98,10 @@ class AttendBlock(ctypes.Structure):
         ("q_token", c_int64),
         ("k", c_void_p),
         ("v", c_void_p),
-        *((name, c_int64) for name in ("k_token", "v_token", "dim", "v_dim", "queries", "past", "window")),
+        *(
+            (name, c_int64)
+            for name in ("k_token", "v_token", "dim", "v_dim", "queries", "past", "window", "ahead", "end")
+        ),
         ("scale", c_float),
         ("out", c_void_p),
         ("out_token", c_int64),

@@ -335,7 +335,9 @@ def test_what_was_not_played_is_truncated(caller: Caller, talking: Live) -> None
 
 def test_conversations_side_by_side_do_not_meet(talking: Live) -> None:
     talking.engine.script.script = lambda request: (
-        "I hear one." if "first" in talking.service.loaded["scripted"].tokenizer.decode(request.prompt_ids) else "And two."
+        "I hear one."
+        if "first" in talking.service.loaded["scripted"].tokenizer.decode(request.prompt_ids)
+        else "And two."
     )
 
     def converse(words: str) -> tuple[str, bytes]:
