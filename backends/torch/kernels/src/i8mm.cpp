@@ -45,7 +45,7 @@ INLINE Ints of_token(const Squares& all, int which, const int32_t* start) {
     return r;
 }
 
-// As `quantized_tile` in tile.inl, scaled in the same order.
+// As `quantized_panels` in tile.inl for one panel, scaled in the same order.
 template <Code C, int Halves, bool Minima, int N, bool Stored>
 void squares_tile(const Tile& in) {
     using R = Reader<C>;
@@ -55,7 +55,8 @@ void squares_tile(const Tile& in) {
     const uint8_t* codes = in.codes;
     const int8_t* a = in.act.codes;
     const float* notes = in.act.notes;
-    Scales<Halves, Minima, Stored> scales(in.scales, in.panel, in.layout);
+    Scales<Halves, Minima, Stored> scales{};
+    scales.begin(in.scales, in.panel, in.layout);
     constexpr int words = notes_per_block(Halves);
     for (int64_t b = 0; b < in.blocks; ++b) {
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {
