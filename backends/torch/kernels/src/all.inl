@@ -13,7 +13,12 @@ void fill(Tier& tier) {
     fill_as<C, Halves, Minima, false>(tier.kernels[static_cast<int>(C)][Halves - 1][Minima]);
     if constexpr (Stored) {
         fill_as<C, Halves, Minima, true>(tier.stored_kernels[static_cast<int>(C)][Halves - 1][Minima]);
-        tier.pair_kernels[static_cast<int>(C)][Halves - 1][Minima] = stored_pair<C, Halves, Minima>;
+        auto& pairs = tier.pair_kernels[static_cast<int>(C)][Halves - 1][Minima];
+        pairs[0] = stored_pair<C, Halves, Minima, 1>;
+        if constexpr (kTile >= 8) {  // where there are registers for the sums of two panels
+            pairs[1] = stored_pair<C, Halves, Minima, 2>;
+            pairs[2] = stored_pair<C, Halves, Minima, 4>;
+        }
     }
 }
 

@@ -199,8 +199,10 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
     return {&m, bias, {}, tile, {}, job.by_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
 }
 
-void add_bias(const Ready& ready, float* out) {
-    for (int r = 0; ready.bias && r < kRows; ++r) out[r] += ready.bias[r];
+// The results of `n` tokens, with the panel's bias.
+float* biased(const Ready& ready, int n, float* out) {
+    for (int i = 0; ready.bias && i < n * kRows; ++i) out[i] += ready.bias[i % kRows];
+    return out;
 }
 
 // How the unit of this thread is laid out at present.
@@ -249,7 +251,7 @@ void run_tile(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens
         kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](ready.tile);
         ready.tile.ahead = 0;
     }
-    for (int i = 0; i < n; ++i) add_bias(ready, out + i * kRows);
+    biased(ready, n, out);
 }
 
 // A token's results of one panel go where they belong; the last panel may have rows of padding.
@@ -263,41 +265,53 @@ void put(const Job& job, int64_t panel, int64_t token, const float* made) {
 // For a panel that may have to be made from what is stored.
 int64_t panel_room(const Job& job) { return job.m.stored || (job.up && job.up->stored) ? job.panel.bytes : 0; }
 
-// One token: two panels are read side by side, the gate with what it is for, else one of each half of the stretch.
-void run_pairs(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t x_first) {
+// For so few tokens two panels are read side by side.
+constexpr int64_t kMostInPairs = 4;
+
+const PairKernel* pairs_for(const Job& job, int64_t count) {
+    if (!job.tier.in_pairs || count > kMostInPairs || !job.as_stored(count)) return nullptr;
     const Format& f = job.m.format;
-    const PairKernel pair = job.tier.pair_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+    const PairKernel* kernels = job.tier.pair_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+    return kernels[log2_of(job.width(count))] ? kernels : nullptr;
+}
+
+// The gate beside what it is for, else a panel of each half of the stretch.
+void run_pairs(const Job& job, const PairKernel* kernels, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
     static thread_local Scratch scratch;
     const int64_t made = panel_room(job);
     uint8_t* memory = scratch.at_least(2 * made);
     const Room rooms[2] = {{nullptr, nullptr, memory}, {nullptr, nullptr, memory + made}};
-    alignas(64) float out[2 * kRows], gated[kRows];
+    alignas(64) float out[2 * kMostInPairs * kRows], gated[kMostInPairs * kRows];
     const int64_t apart = job.gated ? job.units() : (end - begin + 1) / 2, middle = job.gated ? end : begin + apart;
+    const GrusMatrix& second = job.up ? *job.up : job.m;
     for (int64_t panel = begin; panel < middle; ++panel) {
         const bool alone = !job.gated && panel + apart >= end;
-        const GrusMatrix& second = job.up ? *job.up : job.m;
-        Ready one = make_ready(job, job.m, expert, panel, false, 1, rooms[0]);
-        Ready other = alone ? one : make_ready(job, second, expert, job.up ? panel : panel + apart, false, 1, rooms[1]);
-        one.tile.act = other.tile.act = job.act_at(0);
-        one.tile.out = out;
-        other.tile.out = out + kRows;
-        pair(one.tile, other.tile);
-        add_bias(one, out);
-        add_bias(other, out + kRows);
-        if (job.gated) {
-            job.tier.swiglu(out, out + kRows, kRows, gated);
-            put(job, panel, x_first, gated);
-        } else {
-            put(job, panel, x_first, out);
-            if (!alone) put(job, panel + apart, x_first, out + kRows);
+        Ready one = make_ready(job, job.m, expert, panel, false, count, rooms[0]);
+        Ready other = alone ? one : make_ready(job, second, expert, job.up ? panel : panel + apart, false, count, rooms[1]);
+        for (int64_t t = 0; t < count;) {
+            const int n = job.width(count - t);
+            float* beside = out + n * kRows;
+            one.tile.act = other.tile.act = job.act_at(t);
+            one.tile.out = out;
+            other.tile.out = beside;
+            kernels[log2_of(n)](one.tile, other.tile);
+            one.tile.ahead = 0;
+            if (job.gated) job.tier.swiglu(biased(one, n, out), biased(other, n, beside), n * kRows, gated);
+            const float* first = job.gated ? gated : biased(one, n, out);
+            for (int i = 0; i < n; ++i) put(job, panel, x_first + t + i, first + i * kRows);
+            if (!job.gated && !alone) {
+                biased(other, n, beside);
+                for (int i = 0; i < n; ++i) put(job, panel + apart, x_first + t + i, beside + i * kRows);
+            }
+            t += n;
         }
     }
 }
 
 // Panels [begin, end) of an expert times its first `count` tokens; `x_first` is their place in the whole job.
 void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
-    if (count == 1 && job.tier.in_pairs && job.as_stored(1)) {
-        run_pairs(job, expert, begin, end, x_first);
+    if (const PairKernel* kernels = pairs_for(job, count)) {
+        run_pairs(job, kernels, expert, begin, end, count, x_first);
         return;
     }
     static thread_local Scratch scratch;

@@ -194,7 +194,7 @@ struct Tier {
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`
-    PairKernel pair_kernels[static_cast<int>(Code::Count)][2][2];  // of those, two panels times one token
+    PairKernel pair_kernels[static_cast<int>(Code::Count)][2][2][3];  // of those, two panels times 1, 2 or 4 tokens; may be null
     bool in_pairs;    // whether two panels are best read side by side
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.

@@ -65,9 +65,9 @@ void quantized_tile(const Tile& in) {
     quantized_panels<C, Halves, Minima, N, Stored, 1>({in});
 }
 
-template <Code C, int Halves, bool Minima>
+template <Code C, int Halves, bool Minima, int N>
 void stored_pair(const Tile& one, const Tile& other) {
-    quantized_panels<C, Halves, Minima, 1, true, 2>({one, other});
+    quantized_panels<C, Halves, Minima, N, true, 2>({one, other});
 }
 
 // Several sums at once, so that one addition need not wait for the last.
