@@ -10,6 +10,7 @@ from app.server.kinds import kind_of
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from engine.loading import LoadedModel, gigabytes
+from engine.parts import LoadedPart
 from engine.starter import GUIDE, PAGE, READER
 
 _HEADER = "-H 'Content-Type: application/json'"
@@ -25,7 +26,7 @@ def page(service: Service, settings: ServerSettings, port: int) -> str:
     lines = [f"Grus serves on {address}", ""]
     facts = list(service.loaded.values())
     for model in facts:
-        lines += [f"  {label:<9} {value}" for label, value in _model(model)]
+        lines += [f"  {label:<9} {value}" for label, value in facts_of(model)]
     lines += [f"  {name:<9} {_STARTERS[name]}" for name in service.catalogue.named if name in _STARTERS]
     others = [name for name in service.catalogue.named if name not in {*service.loaded, *_STARTERS}]
     if others:
@@ -35,8 +36,14 @@ def page(service: Service, settings: ServerSettings, port: int) -> str:
     return "\n".join(lines)
 
 
-def _model(model: LoadedModel) -> list[tuple[str, str]]:
+def facts_of(model: LoadedModel | LoadedPart) -> list[tuple[str, str]]:
     backend, kv = model.backend, model.kv
+    if isinstance(model, LoadedPart):  # a codec, a page's layout: nothing is said to it
+        return [
+            ("model", f"{model.name}: {model.config.get('model_type', '')}"),
+            ("runs on", f"{backend.describe()}, {backend.name} in {backend.dtype}"),
+            ("memory", f"{gigabytes(model.weight_bytes)} of weights"),
+        ]
     thousand = kv.bytes_for(1000)
     room = f", about {kv.budget * 1000 // thousand:,} tokens" if thousand else ""
     return [
