@@ -55,10 +55,11 @@ def test_which_matrix_becomes_what(quant: str, stem: str, shape: tuple[int, ...]
         ("auto", "cuda:0", "BF16", None),
         ("none", "cpu", "BF16", None),
         ("q4_k", "cuda:0", "F32", "q4_k"),
+        ("q4_k", "cpu", "U32", None),
     ],
 )
 def test_what_auto_means(quant: str, device: str, dtype: str, expected: str | None) -> None:
-    tensors = {"a": raw(dtype, (64, 64)), "norm": raw("F32", (64,))}
+    tensors = {"a.weight": raw(dtype, (64, 64)), "norm.weight": raw("F32", (64,))}
     assert chosen(quant, device, tensors) == expected
 
 
