@@ -155,8 +155,8 @@ def make_linear(
     bias = [None if b is None else tensor(b, dtype, device) for b in biases]
     if device.type == "cpu" and _for_kernels(parts):
         return kernels.linear(parts, bias, dtype, _quant(parts))
-    if device.type == "cpu" and all(_lies_ready(part, dtype) for part in parts) and library.available():
-        return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias, dtype)
+    if device.type == "cpu" and dtype == torch.float32 and all(map(_lies_as_floats, parts)) and library.available():
+        return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias)
     matrices = [_matrix(part, dtype, device) for part in parts]
     return Stack(matrices, bias) if device.type == "cpu" else _merged(matrices, bias)
 
@@ -182,13 +182,8 @@ def _for_kernels(parts: Sequence[Weight]) -> bool:
     return any(isinstance(part, Blocks) or (isinstance(part, Dense) and part.quant) for part in parts)
 
 
-def _lies_ready(part: Weight, dtype: torch.dtype) -> bool:
-    """Whether the kernels multiply it as it is stored. In bf16 only what is bf16: wider floats would be twice the memory."""
-    if not isinstance(part, Dense) or len(part.shape) != 2:
-        return False
-    return (
-        part.data.dtype in ROW_TYPES if dtype == torch.float32 else (dtype, part.data.dtype) == (torch.bfloat16, "BF16")
-    )
+def _lies_as_floats(part: Weight) -> bool:
+    return isinstance(part, Dense) and len(part.shape) == 2 and part.data.dtype in ROW_TYPES
 
 
 def _quant(parts: Sequence[Weight]) -> str | None:

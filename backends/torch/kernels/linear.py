@@ -126,15 +126,13 @@ def linear(
     return KernelLinear(matrices, dtype)
 
 
-def rows_linear(
-    parts: Sequence[Raw], bias: Sequence[Tensor | None], dtype: torch.dtype = torch.float32
-) -> KernelLinear:
-    """Dense matrices as they are stored, with f32 sums."""
+def rows_linear(parts: Sequence[Raw], bias: Sequence[Tensor | None]) -> KernelLinear:
+    """Dense matrices as they are stored, with f32 activations."""
     matrices = [RowMatrix(part) for part in parts]
     for matrix, b in zip(matrices, bias):
         if b is not None:
-            matrix.set_bias(b.float())
-    return KernelLinear(matrices, dtype)
+            matrix.set_bias(b)
+    return KernelLinear(matrices, torch.float32)
 
 
 def experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None) -> KernelLinear:
