@@ -34,7 +34,7 @@ from app.gui.style import restate
 from app.gui.texts import tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.speak.choice import Choice, to_kept
-from app.gui.viewmodels.speak.offer import NAMED, PACES, PITCHES, Offer, offered
+from app.gui.viewmodels.speak.offer import NAMED, PACES, PITCHES, UNKNOWN, Offer, offered
 from app.gui.viewmodels.speak.studio import FORMATS, Studio, Take
 from app.gui.viewmodels.speak.texts_of import ENDINGS, text_of
 
@@ -57,7 +57,8 @@ class SpeakPane(Pane):
         self.model_box = AbilityBox(desk, "speak")
         self.player = Player(desk, self.studio.playback)
         self.voice_panel = VoicePanel(desk, self.studio, lambda: self.model_box.name)
-        self.offer = Offer()  # of the chosen model, once its files were looked at
+        self.offer = UNKNOWN  # of the chosen model, once its files were looked at
+        self._asked = False  # to speak, before they were
         self._markdown = False
         self._add_actions()
         self._build()
@@ -232,6 +233,8 @@ class SpeakPane(Pane):
     def speak(self) -> None:
         if self.studio.busy:
             self.studio.stop()
+        elif self.model_box.name and self.offer is UNKNOWN:
+            self._asked = True
         elif (
             not self.offer.problem(self.choice()) and self.studio.speak(self.text.toPlainText(), self.choice()) is None
         ):
@@ -317,7 +320,7 @@ class SpeakPane(Pane):
 
     def _read_model(self) -> None:
         """What it lets a person choose."""
-        name = self.model_box.name
+        name, self.offer = self.model_box.name, UNKNOWN
 
         def got(offer: Offer) -> None:
             if name != self.model_box.name:
@@ -332,11 +335,15 @@ class SpeakPane(Pane):
             )
             self.instructions.setPlaceholderText(offer.asks)
             self._fill_voices()
+            asked, self._asked = self._asked, False
+            if asked:
+                self.speak()
 
-        self.desk.core.use(
-            lambda service: offered(service.catalogue, name), got,
-            lambda sentence: self.desk.say(sentence, level="error"),
-        )  # fmt: skip
+        def failed(sentence: str) -> None:
+            self.offer, self._asked = Offer(), False
+            self.desk.say(sentence, level="error")
+
+        self.desk.core.use(lambda service: offered(service.catalogue, name), got, failed)
 
     def _fill_voices(self) -> None:
         self.voice.clear()
@@ -352,7 +359,7 @@ class SpeakPane(Pane):
 
     def _chosen(self) -> None:
         """It holds for Talk as well."""
-        if self.model_box.name:
+        if self.model_box.name and self.offer is not UNKNOWN:
             self.desk.preferences.put("speak.choice", to_kept(self.choice()))
         self._show_state()
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import QDropEvent
 from app import abilities
 from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
+from app.gui.viewmodels.speak.offer import UNKNOWN
 from engine.pipelines.speaking.voice import Clone
 from tests.app.gui.conftest import Opened
 from tests.app.gui.media import ORPHEUS, like_spark
@@ -134,7 +135,21 @@ def offer(grus: Opened, pane: SpeakPane, name: str, folder: Path) -> None:
     grus.until(lambda: name in (pane.model_box.known or []))
     before = pane.offer
     pane.model_box.pick(name)
-    grus.until(lambda: pane.offer != before)
+    grus.until(lambda: pane.offer is not UNKNOWN and pane.offer != before)
+
+
+def test_who_asks_before_the_model_was_looked_at_is_heard_then(
+    grus: Opened, pane: SpeakPane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = list[object]()
+    monkeypatch.setattr(grus.desk.core, "use", lambda job, got, failed: later.append((job, got)))
+    pane.model_box.picked.emit(pane.model_box.name)
+    grus.qtbot.keyClicks(pane.text, "Hello.")
+    grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
+    assert pane.studio.items == []
+    monkeypatch.undo()
+    pane._read_model()
+    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done")
 
 
 def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(

@@ -69,6 +69,9 @@ class Offer:
         return ""
 
 
+UNKNOWN = Offer()  # of a model whose files have not been looked at yet
+
+
 def offered(catalogue: Catalogue, name: str) -> Offer:
     """By the model of that name. Reads the disk; call it beside the UI thread."""
     if not name:
