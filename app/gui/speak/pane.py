@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
-    QMenu,
     QPlainTextEdit,
     QSplitter,
     QVBoxLayout,
@@ -27,6 +25,7 @@ from app.gui.dragging import DragOut, from_outside
 from app.gui.pane import Pane
 from app.gui.resultlist import ResultList
 from app.gui.sound.player import Player
+from app.gui.speak.deeds import Deeds
 from app.gui.speak.levelbox import LevelBox
 from app.gui.speak.voicepanel import VoicePanel
 from app.gui.store import kept
@@ -35,8 +34,7 @@ from app.gui.texts import tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.speak.choice import Choice, to_kept
 from app.gui.viewmodels.speak.offer import NAMED, PACES, PITCHES, UNKNOWN, Offer, offered
-from app.gui.viewmodels.speak.studio import FORMATS, Studio, Take
-from app.gui.viewmodels.speak.texts_of import ENDINGS, text_of
+from app.gui.viewmodels.speak.studio import Studio
 
 _PLACE = "speak"  # of the draft
 _NARROW = 80  # pixels that a box keeps in a small window
@@ -59,30 +57,13 @@ class SpeakPane(Pane):
         self.voice_panel = VoicePanel(desk, self.studio, lambda: self.model_box.name)
         self.offer = UNKNOWN  # of the chosen model, once its files were looked at
         self._asked = False  # to speak, before they were
-        self._markdown = False
-        self._add_actions()
+        self.markdown = False  # the text is
+        self.deeds = Deeds(self)
         self._build()
         self._connect()
         self.studio.look()
         desk.store.ask(lambda db: kept.draft(db, _PLACE), lambda draft: self.text.setPlainText(draft.text))
         self._show()
-
-    def _add_actions(self) -> None:
-        group = tr("Speak")
-
-        def add(name: str, title: str, run: Callable[[], Any], keys: str, icon: str = "") -> None:
-            self.desk.actions.add(self, f"speak.{name}", title, run, keys, group, icon)
-
-        add("speak", tr("Speak the text"), self.speak, "Ctrl+Return", "speak")
-        add("stop", tr("Stop speaking"), self.studio.stop, "Ctrl+Shift+X", "stop")
-        add("open", tr("Open a text"), self.choose, "Ctrl+O", "file")
-        add("play", tr("Play or pause"), self.player.toggle, "Ctrl+Space", "play")
-        add("save", tr("Save the sound"), lambda: self._on(self.save), "Ctrl+S", "save")
-        add("voice", tr("New voice"), self.new_voice, "Ctrl+N", "plus")
-        add("sample", tr("Hear the voice's sample"), self.hear_voice, "Ctrl+Shift+P", "sound")
-        add("drop", tr("Delete the voice"), self.drop_voice, "Ctrl+Shift+D", "trash")
-        add("text", tr("Take the text again"), lambda: self._on(self.take_text), "Ctrl+E", "edit")
-        add("remove", tr("Remove from the list"), lambda: self._on(self.studio.remove), "Ctrl+Shift+Backspace", "trash")
 
     def _build(self) -> None:
         actions = self.desk.actions
@@ -167,7 +148,7 @@ class SpeakPane(Pane):
         studio.changed.connect(lambda take: self._show_state())
         studio.voiced.connect(self._fill_voices)
         self.list.chosen.connect(studio.choose)
-        self.list.menu_wanted.connect(self._menu)
+        self.list.menu_wanted.connect(self.deeds.menu)
         self.model_box.listed.connect(self._read_model)
         self.model_box.picked.connect(lambda _: self._read_model())
         self.voice.activated.connect(lambda _: prefs.put("speak.voice", self.voice.currentData()))
@@ -193,7 +174,7 @@ class SpeakPane(Pane):
         if files and self.voice_panel.isVisible():
             self.voice_panel.take(files[0])
         elif files:
-            self.open(files[0])
+            self.deeds.open(files[0])
 
     def stop(self) -> bool:
         stopped = self.studio.stop()
@@ -212,7 +193,7 @@ class SpeakPane(Pane):
         self.take([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
         event.acceptProposedAction()
 
-    # -- what the actions do
+    # -- what is spoken
 
     def choice(self) -> Choice:
         """What is not offered is not chosen, whatever another model was asked for."""
@@ -225,7 +206,7 @@ class SpeakPane(Pane):
             saved,
             self.language.currentData() or "auto",
             self.instructions.text() if self.offer.words != "no" else "",
-            self._markdown,
+            self.markdown,
             self.pitch.level if levels else "",
             self.pace.level if levels else "",
         )
@@ -240,75 +221,11 @@ class SpeakPane(Pane):
         ):
             self.text.setFocus()
 
-    def choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Open a text"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter(tr("Texts") + f" ({' '.join('*' + ending for ending in ENDINGS)})")
-        dialog.fileSelected.connect(lambda chosen: self.open(Path(chosen)))
-        dialog.open()
-
-    def open(self, file: Path) -> None:
-        def here(text: str) -> None:
-            self.text.setPlainText(text)
-            self._markdown = file.suffix.lower() == ".md"
-
-        self.desk.work.run(lambda: text_of(file), here, lambda sentence: self.desk.say(sentence, level="error"))
-
-    def save(self, take: Take) -> None:
-        dialog = QFileDialog(self.window(), tr("Save the sound"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([f"{'Opus' if kind == 'opus' else kind.upper()} (*.{kind})" for kind in FORMATS])
-        dialog.setDefaultSuffix("wav")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")")))
-        dialog.fileSelected.connect(lambda chosen: self.write(take, Path(chosen)))
-        dialog.open()
-
-    def write(self, take: Take, file: Path) -> None:
-        self.desk.work.run(
-            lambda: self.studio.save(take, file),
-            lambda written: self.desk.say(tr("Saved as {file}.", file=written), level="ok"),
-            lambda sentence: self.desk.say(sentence, level="error"),
-        )
-
-    def new_voice(self) -> None:
-        if self.model_box.name and not self.offer.clones:
-            self.desk.say(
-                tr("This model clones no voices. Choose one that does, Qwen3-TTS Base or Spark-TTS."), level="warning"
-            )
-            return
-        self.voice_panel.show()
-        self.voice_panel.name.setFocus()
-
-    def hear_voice(self) -> None:
-        if saved := self.choice().saved:
-            self.studio.hear_voice(saved)
-
-    def drop_voice(self) -> None:
-        if saved := self.choice().saved:
-            self.studio.drop_voice(saved)
-
-    def take_text(self, take: Take) -> None:
-        """To be spoken again, differently."""
-        self.text.setPlainText(take.text)
-        self.instructions.setText(take.choice.instructions)
-        self.text.setFocus()
-
-    def _on(self, run: Callable[[Take], Any]) -> None:
-        if self.studio.current is not None:
-            run(self.studio.current)
-
-    def _menu(self, take: Take, where: Any) -> None:
-        self.studio.choose(take)
-        menu = QMenu(self)
-        for name in ("play", "text", "save", "remove"):
-            menu.addAction(self.desk.actions[f"speak.{name}"])
-        menu.popup(where)
-
     # -- what is shown
 
     def _typed(self) -> None:
         text = self.text.toPlainText()
-        self._markdown = self._markdown and bool(text)
+        self.markdown = self.markdown and bool(text)
         self.desk.store.ask(lambda db: kept.keep_draft(db, _PLACE, text))
         self._show_state()
 

@@ -91,7 +91,7 @@ def test_a_dropped_text_is_opened_and_saved_as_sound(grus: Opened, pane: SpeakPa
     grus.qtbot.mouseClick(pane.go, LEFT)
     grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done", 10)
     assert pane.studio.items[0].choice.markdown
-    pane.write(pane.studio.items[0], tmp_path / "out.flac")
+    pane.deeds.write(pane.studio.items[0], tmp_path / "out.flac")
     grus.until(lambda: (tmp_path / "out.flac").exists())
 
 
@@ -108,9 +108,9 @@ def test_a_voice_is_recorded_named_and_chosen(grus: Opened, pane: SpeakPane) -> 
     grus.until(lambda: pane.choice().saved == "Anna")
     assert Device.opened[-1].stopped
     assert not panel.isVisible()
-    pane.hear_voice()
+    pane.deeds.hear_voice()
     grus.until(lambda: pane.player.playback.playing)
-    pane.drop_voice()
+    pane.deeds.drop_voice()
     grus.until(lambda: not pane.choice().saved)
     grus.qtbot.mouseClick(grus.window.notice.undo, LEFT)
     grus.until(lambda: pane.choice().saved == "Anna")
