@@ -140,7 +140,7 @@ class Step(ctypes.Structure):
 
 
 class Frame(ctypes.Structure):
-    """`grus::Frame` of src/frame.cpp."""
+    """`grus::Frame` of src/frame.hpp."""
 
     _fields_ = [
         ("passes", c_void_p),
@@ -171,10 +171,13 @@ class ConvPiece(ctypes.Structure):
     ]
 
 
+STRUCTS = (Stored, Matrix, AffineParts, Attend, Heads, AttendBlock, Instruction, Step, Frame, Conv, ConvPiece)
+
 _M = POINTER(Matrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_digest": (c_char_p, []),
     "grus_tier": (c_char_p, []),
+    "grus_struct_bytes": (c_int64, [c_int32]),
     "grus_use_tier": (c_int32, [c_int32]),
     "grus_packed_bytes": (c_int64, [_M]),
     "grus_source_row_bytes": (c_int64, [c_int32, c_int64]),

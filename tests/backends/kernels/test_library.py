@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,6 +37,12 @@ def fake_compiler(folder: Path, body: str) -> Path:
 def test_the_kernels_run_here() -> None:
     assert library.available()
     assert library.tier() in library.TIERS
+
+
+def test_structs_are_as_large_on_both_sides() -> None:
+    """One that had gained a field in C++ alone was read beyond its end."""
+    sizes = [library.library().grus_struct_bytes(i) for i in range(len(library.STRUCTS) + 1)]
+    assert sizes == [*map(ctypes.sizeof, library.STRUCTS), 0]
 
 
 @pytest.mark.parametrize("wanted", ["scalar", "SCALAR "])
