@@ -43,8 +43,15 @@ class Matrix(ctypes.Structure):
         ("row_bytes", c_int64),
         ("stored", c_void_p),
         ("stored_count", c_int64),
+        ("twelve", c_void_p),
         ("unpacked", c_int64),
     ]
+
+
+class Twelve(ctypes.Structure):
+    """`GrusTwelve` of src/twelve.hpp."""
+
+    _fields_ = [(name, c_void_p) for name in ("rows", "bases", "starts", "odd")]
 
 
 class AffineParts(ctypes.Structure):
@@ -154,7 +161,7 @@ class ConvPiece(ctypes.Structure):
     ]
 
 
-STRUCTS = (Stored, Matrix, AffineParts, Heads, AttendBlock, Instruction, Step, Frame, Conv, ConvPiece)
+STRUCTS = (Stored, Matrix, AffineParts, Heads, AttendBlock, Instruction, Step, Frame, Conv, ConvPiece, Twelve)
 
 _M = POINTER(Matrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
@@ -168,6 +175,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
     "grus_pack_more": (None, [_M, c_int64, c_int32]),
+    "grus_to_twelve": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
+    "grus_odd_of_twelve": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
+    "grus_rows_of_twelve": (None, [_M, c_void_p, c_int64, c_void_p]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
     "grus_matmul": (None, [_M, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32]),
     "grus_gather": (

@@ -1,5 +1,5 @@
 """A dense matrix that is multiplied row by row as it is stored, without being packed. Where a model wants 16 bits and the file
-holds others, its rows are brought into that form once.
+holds others, its rows are brought into that form once; bf16 comes to lie in twelve bits a number (twelve.py).
 
 Rows go to huge pages, from where they are read half as fast again as from a mapped file: at once where there is no file, else
 later (moving.py). f32 rows of a large file stay mapped, since a copy would take longer than many a reply, and memory that the
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from backends.base import Raw
-from backends.torch.kernels import arena, formats, moving
+from backends.torch.kernels import arena, formats, moving, twelve
 from backends.torch.kernels.library import Matrix, has_matrix_unit, library
 from backends.torch.load import STORED, mapped
 
@@ -45,6 +45,7 @@ class RowMatrix:
         self.matrix = Matrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes = w.nbytes
+        self.twelve: twelve.TwelveRows | None = None
         self.bias: Tensor | None = None
         if in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
             moving.later(self)
@@ -63,6 +64,12 @@ class RowMatrix:
 
     def move(self) -> None:
         """Safe while another thread multiplies: both places hold the same, and the old one stays readable."""
+        if self.w.dtype == torch.bfloat16 and self.w.numel() >= twelve.LEAST:
+            self.twelve = twelve.to_twelve(self.w)
+        if self.twelve is not None:
+            self.matrix.twelve = self.twelve.address
+            arena.give_back(self.w.data_ptr(), self.w.nbytes)
+            return
         self._before = self.w
         self.w = self._on_huge_pages()
         self.matrix.data = self.w.data_ptr()
@@ -94,7 +101,13 @@ class RowMatrix:
 
     def rows(self, ids: Tensor) -> Tensor:
         """`[n, columns]` f32"""
-        return self.w.index_select(0, ids).float()
+        if self.twelve is None:
+            return self.w.index_select(0, ids).float()
+        if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < self.rows_each):
+            raise IndexError(f"a row is asked for that is not in 0 .. {self.rows_each - 1}")
+        ids, found = ids.to(torch.int64).contiguous(), torch.empty(len(ids), self.columns)
+        self.library.grus_rows_of_twelve(self.handle, ids.data_ptr(), len(ids), found.data_ptr())
+        return found
 
 
 def _worth_a_copy(path: str) -> bool:

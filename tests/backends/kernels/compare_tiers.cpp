@@ -40,6 +40,9 @@ void grus_top(const float*, int64_t, int64_t, int64_t, float*, int64_t*, int32_t
 void grus_mass(const float*, int64_t, int64_t, const float*, const float*, float*, int32_t);
 void grus_draw(const float*, int64_t, int64_t, const float*, const int32_t*, float, int64_t, float, int32_t*);
 int32_t grus_conv_halves();
+void grus_to_twelve(const uint16_t*, int64_t, int64_t, uint8_t*, uint8_t*, int64_t*);
+void grus_odd_of_twelve(const uint16_t*, int64_t, int64_t, const uint8_t*, const int64_t*, GrusOdd*);
+void grus_rows_of_twelve(const GrusMatrix*, const int64_t*, int64_t, float*);
 void grus_conv(const Conv*, const Piece*, int32_t);
 }
 
@@ -80,7 +83,7 @@ void compare_stored(const Case& c, int64_t rows, int64_t tokens, int threads) {
     std::vector<int64_t> order(rows);
     for (int64_t i = 0; i < rows; ++i) order[i] = rows - 1 - i;
     const GrusStored stored{0, rows, data.get(), threads > 1 ? nullptr : order.data(), c.source};
-    GrusMatrix there{c.format, 2, rows, c.columns, nullptr, nullptr, 0, &stored, 1, 2 * ((rows + 15) / 16)};
+    GrusMatrix there{c.format, 2, rows, c.columns, nullptr, nullptr, 0, &stored, 1, nullptr, 2 * ((rows + 15) / 16)};
     void* memory = ::operator new(static_cast<size_t>(grus_packed_bytes(&there)), std::align_val_t(64));
     there.data = static_cast<uint8_t*>(memory);
     GrusMatrix here = there;
@@ -102,7 +105,7 @@ void compare_stored(const Case& c, int64_t rows, int64_t tokens, int threads) {
 }
 
 void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
-    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0, nullptr, 0, 0};
+    GrusMatrix m{c.format, 2, rows, c.columns, nullptr, nullptr, 0, nullptr, 0, nullptr, 0};
     const Panel panel(m.format, m.columns);
     const int64_t nbytes = grus_packed_bytes(&m);
     void* memory = ::operator new(static_cast<size_t>(nbytes), std::align_val_t(64));
@@ -216,7 +219,7 @@ std::vector<float> pass(const float* numbers, ScaleType type, Kept kept) {
     auto weights = fill(width * hidden, scale16);
     auto floats = fill(width * hidden, uniform);
     auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
-    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0, 0};
+    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0, nullptr, 0};
     std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
     std::vector<float> memory(2 * 2 * kv * capacity * dim), params(2 * 2 * kv * capacity), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
     std::vector<float> crossed(tokens * heads * dim);
@@ -272,6 +275,51 @@ void compare_passes(ScaleType type, Kept kept) {
     }
 }
 
+// Rows of twelve bits against the same rows as they were.
+void compare_twelve() {
+    constexpr int64_t rows = 37, columns = 300, most = 70, panels = (rows + kRows - 1) / kRows;
+    auto weights = fill(rows * columns, uniform);
+    std::vector<uint16_t> w(rows * columns);
+    for (int64_t i = 0; i < rows * columns; ++i) w[i] = i % 97 ? to_bf16(weights.get()[i]) : static_cast<uint16_t>(0x7e12 + i);
+    std::vector<uint8_t> made(static_cast<size_t>(rows * twelve_row_bytes(columns))), bases(rows);
+    std::vector<int64_t> counts(rows), starts(panels + 1);
+    grus_to_twelve(w.data(), rows, columns, made.data(), bases.data(), counts.data());
+    for (int64_t r = 0, total = 0; r < rows; ++r) starts[r / kRows + 1] = total += counts[r];
+    std::vector<GrusOdd> odd(static_cast<size_t>(starts[panels]));
+    grus_odd_of_twelve(w.data(), rows, columns, bases.data(), counts.data(), odd.data());
+    const GrusTwelve twelve{made.data(), bases.data(), starts.data(), odd.data()};
+    GrusMatrix m{{Code::BF16, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, rows, columns, reinterpret_cast<uint8_t*>(w.data()),
+                 nullptr, columns * 2, nullptr, 0, nullptr, 0};
+    auto x = fill(most * columns, uniform);
+    for (int tier = 0; tier < static_cast<int>(Choice::Count); ++tier) {
+        if (!grus_use_tier(tier)) continue;
+        for (int64_t tokens : {1, 2, 3, 4, 5, 8, 20, 70}) {
+            std::vector<float> want(static_cast<size_t>(tokens * rows)), got(want.size());
+            m.twelve = nullptr;
+            grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);
+            m.twelve = &twelve;
+            grus_matmul(&m, x.get(), tokens, columns, got.data(), rows, 2);
+            float largest = 0.0f, apart = 0.0f;
+            for (size_t i = 0; i < want.size(); ++i) {
+                largest = std::fmax(largest, std::fabs(want[i]));
+                apart = std::fmax(apart, std::fabs(want[i] - got[i]));
+            }
+            if (apart <= 1e-5f * largest) continue;
+            std::printf("%s: twelve bits, %lld tokens: off by %g of %g\n", grus_tier(), (long long)tokens, apart, largest);
+            ++failures;
+        }
+        const int64_t ids[] = {rows - 1, 0, 20};
+        std::vector<float> found(3 * columns);
+        grus_rows_of_twelve(&m, ids, 3, found.data());
+        for (int64_t i = 0; i < 3 * columns; ++i) {
+            if (to_bf16(found[i]) == w[ids[i / columns] * columns + i % columns]) continue;
+            std::printf("%s: twelve bits, number %lld comes back as another\n", grus_tier(), (long long)i);
+            ++failures;
+            break;
+        }
+    }
+}
+
 // Weights as the matrix unit wants them.
 std::vector<uint16_t> halves(const std::vector<float>& w, int64_t inputs, int64_t taps, int64_t panels) {
     const int64_t blocks = (inputs + kBlock - 1) / kBlock, half = kRows * kBlock;
@@ -300,7 +348,7 @@ void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
     auto w = fill(rows * columns, +[] { return static_cast<uint16_t>(0x3e00 | (bits() & 0x81ff)); });  // up to a half, either sign
     auto x = fill(tokens * columns, uniform);
     const Format format{Code::BF16, ScaleType::None, 1, 0, Steps::None, 1, 0, 0};
-    GrusMatrix m{format, 1, rows, columns, reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 2, nullptr, 0, 0};
+    GrusMatrix m{format, 1, rows, columns, reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 2, nullptr, 0, nullptr, 0};
     std::vector<float> want(tokens * rows), got(tokens * rows);
     grus_use_tier(0);
     grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);
@@ -374,6 +422,7 @@ void compare_streams() {
 int main() {
     compare_streams();
     compare_small_operations();
+    compare_twelve();
     for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, Kept::F32);
     for (Kept kept : {Kept::F16, Kept::BF16, Kept::Bytes, Kept::Nibbles}) compare_passes(ScaleType::F32, kept);
     for (int64_t tokens : {1, 2, 3, 7, 40}) {

@@ -63,6 +63,7 @@ Tier make_tier(const char* name) {
     tier.peak = peak_of;
     tier.mass = mass_of;
     tier.attend = attend_head;
+    tier.from_twelve = row_from_twelve;
     tier.keep = keep_row;
     tier.fetch = fetch_rows;
     tier.attend_block = attend_block;

@@ -2,6 +2,7 @@
 // next. A pass takes two milliseconds, so what lies between two of them is worth being here.
 #include <cstring>
 
+#include "cpu.hpp"
 #include "frame.hpp"
 #include "halves.hpp"
 #include "matmul.hpp"
@@ -23,6 +24,10 @@ namespace {
 void embed(const GrusMatrix& table, int64_t id, float* out) {
     if (!table.row_bytes) {
         grus_rows(&table, &id, 1, out, 1);
+        return;
+    }
+    if (const GrusTwelve* twelve = table.twelve) {
+        row_of_twelve(current_tier(), table, *twelve, id, out);
         return;
     }
     const uint8_t* row = table.data + id * table.row_bytes;

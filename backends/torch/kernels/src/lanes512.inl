@@ -20,6 +20,11 @@ INLINE __m256i load256(const void* from) { return _mm256_loadu_si256(static_cast
 INLINE Bytes lookup(const int8_t* values, Bytes b) {
     return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(load128(values)), b.v)};
 }
+// The bytes of `low` and `high` in turn, 128 of them; see `place_in_twelve` for their order.
+INLINE void store_pairs(uint16_t* to, Bytes low, Bytes high) {
+    _mm512_storeu_si512(to, _mm512_unpacklo_epi8(low.v, high.v));
+    _mm512_storeu_si512(to + 32, _mm512_unpackhi_epi8(low.v, high.v));
+}
 INLINE Ints broadcast_int(const int32_t* from) { return {_mm512_set1_epi32(*from)}; }
 template <bool Signed, int N>
 INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {

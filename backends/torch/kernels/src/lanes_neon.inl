@@ -24,6 +24,13 @@ INLINE Bytes lookup(const int8_t* values, Bytes b) {
     for (auto& v : b.v) v = vqtbl1q_u8(table, v);
     return b;
 }
+// The bytes of `low` and `high` in turn, 128 of them; see `place_in_twelve` for their order.
+INLINE void store_pairs(uint16_t* to, Bytes low, Bytes high) {
+    for (int i = 0; i < 4; ++i) {
+        vst1q_u8(reinterpret_cast<uint8_t*>(to + 8 * i), vzip1q_u8(low.v[i], high.v[i]));
+        vst1q_u8(reinterpret_cast<uint8_t*>(to + 32 + 8 * i), vzip2q_u8(low.v[i], high.v[i]));
+    }
+}
 INLINE Ints broadcast_int(const int32_t* from) {
     int32x4_t v = vld1q_dup_s32(from);
     return {v, v, v, v};

@@ -14,6 +14,7 @@ namespace grus {
 namespace {
 
 constexpr int kFewestForUnit = 4;  // tokens of bf16 weights; below, memory is what takes the time
+constexpr int kMostInTwelve = 4;  // tokens
 constexpr int kFewestToExpand = 32;  // tokens; below, making a panel of floats costs more than it saves
 
 // Tokens that meet one expert: `count` of them, from `first` in the order of the job.
@@ -32,10 +33,14 @@ struct Job {
     int64_t y_stride;
     const int64_t* y_rows;  // null: token t writes row t
     int threads;
+    // Taken once, since another thread may set them meanwhile.
+    const GrusTwelve *twelve, *up_twelve;
     bool expanded;  // rows of a file for so many tokens that each panel is first made one of floats
 
     Activations act;
     float* dense;
+
+    const GrusTwelve* twelve_of(const GrusMatrix& mine) const { return &mine == up ? up_twelve : twelve; }
 
     // Rows of a file meet activations that are not packed either.
     bool as_given() const { return m.row_bytes != 0 && !expanded; }
@@ -45,7 +50,7 @@ struct Job {
     // Whether the matrix unit takes tiles of `n` tokens; if so, bf16 activations are laid out for it.
     bool by_unit(int64_t n) const {
         if (!tier.unit || (as_given() ? !rounded() : m.format.dense())) return false;
-        if (rounded()) return n >= kFewestForUnit;
+        if (rounded()) return n >= (twelve || up_twelve ? kMostInTwelve + 1 : kFewestForUnit);
         return n == kUnitTokens || (bytes_as_stored(m.format) && (n == 4 || n == 8));  // unpacking costs more than few tokens save
     }
     // Whether a panel that meets so many tokens is read with its scales as they are stored: where it is used only once.
@@ -60,7 +65,9 @@ struct Job {
     }
     int widest() const { return rounded() && tier.unit ? kUnitMost : by_unit(kUnitTokens) ? kUnitTokens : tier.tile; }
     // From one token to the next. Not a power of two, or the same columns of all tokens would compete for one place in a cache.
-    int64_t spread() const { return padded() + (rounded() ? 32 : 16); }
+    int64_t spread() const { return (twelve || up_twelve ? grus::rounded(m.columns, kTwelveColumns) : padded()) + (rounded() ? 32 : 16); }
+    // Whether rows of twelve bits are multiplied as they are: more tokens share what is made of them.
+    bool in_twelve(int64_t tokens) const { return rounded() && tokens <= kMostInTwelve && tier.bf16->twelve[0]; }
     uint16_t* bf16_at(int64_t token) const { return reinterpret_cast<uint16_t*>(act.codes) + token * spread(); }
     float* floats_at(int64_t token) const { return dense + token * spread(); }
     int64_t units() const { return gated && !up ? panels_of(m) / 2 : panels_of(m); }
@@ -101,8 +108,10 @@ void prepare_tile(const Job& job, int64_t x_first, int64_t at, int n) {
         }
         for (int t = 0; t < n; ++t) {
             const float* from = job.x + (x_first + t) * job.x_stride;
-            if (job.rounded()) job.tier.bf16->round(from, m.columns, job.bf16_at(at + t));
-            else std::memcpy(job.floats_at(at + t), from, static_cast<size_t>(m.columns) * 4);
+            if (job.rounded()) {
+                job.tier.bf16->round(from, m.columns, job.bf16_at(at + t));
+                for (int64_t c = job.padded(); c < job.spread() - 32; ++c) job.bf16_at(at + t)[c] = 0;
+            } else std::memcpy(job.floats_at(at + t), from, static_cast<size_t>(m.columns) * 4);
         }
         return;
     }
@@ -135,21 +144,21 @@ struct Ready {
 // What a thread needs to make a panel ready.
 struct Room {
     float* scales;
-    uint8_t *codes, *panel;
+    uint8_t *codes, *panel, *halves;
 };
 
 // Sixteen rows of whole blocks. Those at the matrix's edges are copied and padded: its memory ends there.
-UnitRows rows_for_unit(const Job& job, const GrusMatrix& m, int64_t panel, bool last, uint8_t* room) {
-    const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first), used = m.columns * 2;
-    const uint8_t* data = m.data + first * m.row_bytes;
-    UnitRows made{data, m.row_bytes, job.panel.blocks, nullptr, nullptr, kUnitTokens * job.spread(), 0, nullptr};
+UnitRows rows_for_unit(const Job& job, const GrusMatrix& m, int64_t panel, const Rows& lie, bool last, uint8_t* room) {
+    const int64_t first = panel * kRows, rows = lie.rows, used = m.columns * 2;
+    const uint8_t* data = lie.data;
+    UnitRows made{data, lie.row_bytes, job.panel.blocks, nullptr, nullptr, kUnitTokens * job.spread(), 0, nullptr};
     if (rows < kRows || m.columns % kBlock) {
         made.row_bytes = job.padded() * 2;
         std::memset(room, 0, static_cast<size_t>(kRows * made.row_bytes));
         for (int64_t r = 0; r < rows; ++r)
-            std::memcpy(room + r * made.row_bytes, data + r * m.row_bytes, static_cast<size_t>(used));
+            std::memcpy(room + r * made.row_bytes, data + r * lie.row_bytes, static_cast<size_t>(used));
         made.data = room;
-    } else if (!last && first + 2 * kRows <= m.rows && m.row_bytes == used) {
+    } else if (!last && !job.twelve_of(m) && first + 2 * kRows <= m.rows && m.row_bytes == used) {
         made.next = data + kRows * m.row_bytes;
     }
     return made;
@@ -178,19 +187,27 @@ UnitTile tile_for_unit(const Job& job, const GrusMatrix& m, const uint8_t* panel
 Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t panel, bool last, int64_t tokens, const Room& room) {
     const float* bias = m.bias ? m.bias + (expert * panels_of(m) + panel) * kRows : nullptr;
     if (m.row_bytes) {
+        const GrusTwelve* twelve = job.twelve_of(m);
         const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
-        const uint8_t* data = m.data + first * m.row_bytes;
+        if (twelve && job.in_twelve(tokens)) {
+            const int64_t bytes = twelve_row_bytes(m.columns);
+            return {&m, bias, {twelve->rows + first * bytes, bytes, rows, m.columns, true, 0, nullptr, nullptr, job.spread(), nullptr,
+                               twelve->bases + first, twelve->odd + twelve->starts[panel], twelve->odd + twelve->starts[panel + 1]}, {}, {}, {}};
+        }
+        const uint8_t* data = twelve ? panel_of_twelve(job.tier, m, *twelve, panel, room.halves) : m.data + first * m.row_bytes;
+        const int64_t row_bytes = twelve ? twelve_stride(m.columns) : m.row_bytes;
         if (job.expanded) {
-            const Rows given{data, m.row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr};
+            const Rows given{data, row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr};
             job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
             const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
             return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
         }
+        const bool streamed = !twelve && tokens <= job.tier.tile;
+        for (int64_t at = 0; !twelve && !streamed && at < rows * row_bytes; at += 64) PREFETCH(data + at);  // in order, once
+        const Rows lie{data, row_bytes, rows, m.columns, streamed, streamed ? job.tier.ahead : 0, nullptr, nullptr, job.spread(), nullptr, nullptr, nullptr, nullptr};
         UnitRows unit_rows{};
-        if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, last, room.codes);
-        const bool streamed = tokens <= job.tier.tile;
-        for (int64_t at = 0; !streamed && at < rows * m.row_bytes; at += 64) PREFETCH(data + at);  // in order, once
-        return {&m, bias, {data, m.row_bytes, rows, m.columns, streamed, streamed ? job.tier.ahead : 0, nullptr, nullptr, job.spread(), nullptr}, {}, unit_rows, {}};
+        if (job.by_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, lie, last, room.codes);
+        return {&m, bias, lie, {}, unit_rows, {}};
     }
     const uint8_t *data = panel_of(m, job.panel, expert, panel, room.panel), *codes = data + job.panel.codes;
     if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
@@ -240,7 +257,7 @@ void run_tile(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens
         if (job.rounded()) ready.rows.x16 = job.bf16_at(token);
         else ready.rows.x = job.floats_at(token);
         ready.rows.out = out;
-        if (job.rounded()) job.tier.bf16->rows[log2_of(n)](ready.rows);
+        if (job.rounded()) (ready.rows.bases ? job.tier.bf16->twelve : job.tier.bf16->rows)[log2_of(n)](ready.rows);
         else job.tier.rows_kernels[of_dense(f)][log2_of(n)](ready.rows);
     } else {
         if (f.dense()) ready.tile.dense = job.dense + token * job.padded();
@@ -280,7 +297,7 @@ void run_pairs(const Job& job, const PairKernel* kernels, int64_t expert, int64_
     static thread_local Scratch scratch;
     const int64_t made = panel_room(job);
     uint8_t* memory = scratch.at_least(2 * made);
-    const Room rooms[2] = {{nullptr, nullptr, memory}, {nullptr, nullptr, memory + made}};
+    const Room rooms[2] = {{nullptr, nullptr, memory, nullptr}, {nullptr, nullptr, memory + made, nullptr}};
     alignas(64) float out[2 * kMostInPairs * kRows], gated[kMostInPairs * kRows];
     const int64_t apart = job.gated ? job.units() : (end - begin + 1) / 2, middle = job.gated ? end : begin + apart;
     const GrusMatrix& second = job.up ? *job.up : job.m;
@@ -320,14 +337,15 @@ void run_panels(const Job& job, int64_t expert, int64_t begin, int64_t end, int6
     const int64_t scales = job.expanded ? job.padded() * kRows : m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
     const int64_t codes = job.by_unit(job.width(count)) ? job.padded() * kRows * (job.rounded() ? 2 : 1) : 0;
     const int64_t made = panel_room(job);
+    const int64_t halves = job.twelve || job.up_twelve ? kRows * twelve_stride(m.columns) : 0;
     const int64_t tile = job.widest() * kRows;
-    uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * (codes + made));
+    uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * (codes + made + halves));
     float *out = reinterpret_cast<float*>(memory), *gated = out + 2 * tile;
     Room rooms[2];
     for (int part = 0; part < parts; ++part) {
         float* floats = gated + tile;
-        uint8_t* bytes = reinterpret_cast<uint8_t*>(floats + parts * scales) + part * (codes + made);
-        rooms[part] = {floats + part * scales, bytes, bytes + codes};
+        uint8_t* bytes = reinterpret_cast<uint8_t*>(floats + parts * scales) + part * (codes + made + halves);
+        rooms[part] = {floats + part * scales, bytes, bytes + codes, bytes + codes + made};
     }
     Layout layout{};
     for (int64_t panel = begin; panel < end; ++panel) {
@@ -379,8 +397,8 @@ Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x
            int threads, int64_t tokens) {
     const Tier& tier = current_tier();
     const bool expanded = m.row_bytes && tokens >= kFewestToExpand && !(m.format.code == Code::BF16 && tier.bf16);
-    return {m, up, gated, tier, Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, expanded, {},
-            nullptr};
+    return {m, up, gated, tier, Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, m.twelve,
+            up ? up->twelve : nullptr, expanded, {}, nullptr};
 }
 
 }  // namespace

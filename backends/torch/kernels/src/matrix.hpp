@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "layout.hpp"
+#include "twelve.hpp"
 
 #if defined(_WIN32)
 #define GRUS_API __declspec(dllexport)
@@ -27,6 +28,7 @@ struct GrusMatrix {
     int64_t row_bytes;  // 0: packed in panels; else a dense matrix whose rows lie as in a file, this far apart
     const GrusStored* stored;  // of a matrix that is packed while it is used
     int64_t stored_count;
+    const GrusTwelve* twelve;  // of bf16 whose rows lie here instead, in fewer bits; set at any time
     int64_t unpacked;  // panels, the last ones: they are made from `stored`, each when it is needed
 };
 }

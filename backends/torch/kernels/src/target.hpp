@@ -6,11 +6,13 @@
 #include <intrin.h>
 #define INLINE __forceinline
 #define PREFETCH(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T0)
+#define PREFETCH_FAR(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1)  // not into the nearest cache
 #define INLINE_LAMBDA [[msvc::forceinline]]
 #define TARGET_BEGIN(features)
 #define TARGET_END
 #else
 #define PREFETCH(at) __builtin_prefetch(at)
+#define PREFETCH_FAR(at) __builtin_prefetch(at, 0, 2)
 #define INLINE inline __attribute__((always_inline))
 #define INLINE_LAMBDA __attribute__((always_inline))
 #define GRUS_PRAGMA(text) _Pragma(#text)

@@ -2,6 +2,7 @@
 #pragma once
 #include "kept.hpp"
 #include "layout.hpp"
+#include "twelve.hpp"
 
 namespace grus {
 
@@ -39,9 +40,11 @@ struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
     bool streamed;  // rows come from memory, else from a cache
     int64_t ahead;  // of a streamed row, see Tile
     const float* x;
-    const uint16_t* x16;  // the same rounded to bf16, padded with zeros to whole blocks
+    const uint16_t* x16;  // the same rounded to bf16, padded with zeros to whole blocks (of twelve bits, where rows are such)
     int64_t x_token;      // from one token to the next, in either
     float* out;           // [n][16]
+    const uint8_t* bases;  // of rows of twelve bits: see GrusTwelve; else null
+    const GrusOdd *odd, *odd_end;
 };
 using RowsKernel = void (*)(const Rows&);
 
@@ -49,6 +52,7 @@ using RowsKernel = void (*)(const Rows&);
 struct Bf16Kernels {
     void (*round)(const float* x, int64_t columns, uint16_t* to);
     RowsKernel rows[kWidths];
+    RowsKernel twelve[kWidths];  // of rows of twelve bits; null: they are made bf16 first
 };
 
 // A matrix unit computes sixteen rows times up to sixteen tokens at a time. Activations of quantized weights are a tile of
@@ -199,6 +203,8 @@ struct Tier {
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);
+    // A row of twelve bits becomes one of bf16; `blocks` of 128 columns, all of them written.
+    void (*from_twelve)(const uint8_t* row, int base, int64_t blocks, int64_t ahead, uint16_t* to);
     const Bf16Kernels* bf16;  // null: this CPU has no such instruction
     const MatrixUnit* unit;   // null: this CPU has none
     void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);

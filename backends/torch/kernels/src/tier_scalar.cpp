@@ -36,6 +36,13 @@ INLINE Bytes lookup(const int8_t* values, Bytes b) {
     for (auto& v : b.v) v = static_cast<uint8_t>(values[v]);
     return b;
 }
+// The bytes of `low` and `high` in turn, 128 of them; see `place_in_twelve` for their order.
+INLINE void store_pairs(uint16_t* to, const Bytes& low, const Bytes& high) {
+    for (int i = 0; i < 64; ++i) {
+        const int at = place_in_twelve(i);
+        to[i] = static_cast<uint16_t>(low.v[at] | high.v[at] << 8);
+    }
+}
 INLINE Ints broadcast_int(const int32_t* from) {
     Ints r;
     for (auto& v : r.v) v = *from;
@@ -123,6 +130,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 
 #include "tile.inl"
 #include "kept.inl"
+#include "twelve.inl"
 #include "fused.inl"
 #include "conv.inl"
 #include "all.inl"

@@ -1,0 +1,82 @@
+"""bf16 in twelve bits: the same numbers, bit for bit, whatever they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from backends.torch.kernels import twelve
+from backends.torch.kernels.linear import KernelLinear
+from backends.torch.kernels.rowwise import RowMatrix
+from tests.backends.kernels.weights_made_here import raw
+
+
+def bits_of(floats: np.ndarray) -> np.ndarray:
+    return (floats.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def adversarial(rows: int, columns: int) -> np.ndarray:
+    """Exponents far apart, zeros of both signs, denormals, a row of one number, one of nothing."""
+    rng = np.random.default_rng(rows * columns)
+    made = bits_of(rng.standard_normal((rows, columns)))
+    made[rng.random(made.shape) < 0.002] = 0x8000
+    made[rng.random(made.shape) < 0.002] = 0x0003
+    made[rng.random(made.shape) < 0.003] = 0x7E12  # 4.8e37
+    made[rng.random(made.shape) < 0.003] = 0x0080  # the smallest that is normal
+    made[0] = 0
+    made[-1] = 0x3F80
+    return made
+
+
+def matrix_of(bits: np.ndarray) -> RowMatrix:
+    return RowMatrix(raw(bits, "BF16", shift=2))
+
+
+def moved(bits: np.ndarray) -> RowMatrix:
+    matrix = matrix_of(bits)
+    matrix.twelve = twelve.to_twelve(matrix.w)
+    assert matrix.twelve is not None
+    matrix.matrix.twelve = matrix.twelve.address
+    return matrix
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (16, 64), (37, 75), (50, 300), (33, 130)])
+def test_rows_come_back_bit_for_bit(tier: str, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(twelve, "MOST", 1.0)
+    bits = adversarial(rows, columns)
+    ids = torch.tensor([rows - 1, 0, rows // 2])
+    assert np.array_equal(bits_of(moved(bits).rows(ids).numpy()), bits[ids.numpy()])
+
+
+def test_every_number_there_is(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(twelve, "MOST", 1.0)
+    bits = np.arange(1 << 16, dtype=np.uint16).reshape(256, 256).T.copy()
+    found = moved(bits).rows(torch.arange(256)).numpy().view(np.uint32) >> 16
+    assert np.array_equal(found, bits)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 64), (37, 75), (100, 300), (64, 512)])
+@pytest.mark.parametrize("biased", [False, True])
+def test_products_equal_those_of_the_rows(tier: str, rows: int, columns: int, biased: bool) -> None:
+    bits = bits_of(np.random.default_rng(3).standard_normal((rows, columns)))
+    as_it_lies, other = matrix_of(bits), moved(bits)
+    assert other.twelve is not None
+    assert len(other.twelve._odd) > 0 or bits.size < 10000
+    for matrix in (as_it_lies, other) if biased else ():
+        matrix.set_bias(torch.arange(float(rows)))
+    for tokens in (1, 2, 3, 4, 8, 13, 33, 64, 130):
+        x = torch.randn(tokens, columns, generator=torch.Generator().manual_seed(tokens))
+        want, got = (KernelLinear([matrix], torch.float32)(x) for matrix in (as_it_lies, other))
+        torch.testing.assert_close(got, want, rtol=0, atol=2e-6 * float(want.abs().max()))
+
+
+def test_a_matrix_whose_exponents_lie_apart_stays_as_it_is(tier: str) -> None:
+    bits = np.random.default_rng(0).integers(0, 1 << 16, (64, 64)).astype(np.uint16)
+    assert twelve.to_twelve(matrix_of(bits).w) is None
+
+
+def test_it_takes_three_quarters_of_the_memory() -> None:
+    matrix = moved(bits_of(np.random.default_rng(0).standard_normal((256, 1024))))
+    assert matrix.twelve is not None
+    assert matrix.twelve.nbytes < 0.76 * matrix.w.nbytes
