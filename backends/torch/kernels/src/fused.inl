@@ -18,18 +18,22 @@ INLINE float exp_of(float x) {
     return as_float(as_bits(p) + (as_bits(shifted) << 23));
 }
 
+// In vectors by hand: `sum` and `out` may be `x` or `residual`, where a compiler would go number by number.
 void rms_norm_row(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out) {
+    int64_t i = 0;
     if (residual) {
-        for (int64_t i = 0; i < n; ++i) sum[i] = x[i] + residual[i];
+        for (; i + kRows <= n; i += kRows) store(sum + i, add(load_floats(x + i), load_floats(residual + i)));
+        for (; i < n; ++i) sum[i] = x[i] + residual[i];
         x = sum;
     }
     Floats squares = zeros();
-    int64_t i = 0;
-    for (; i + kRows <= n; i += kRows) squares = fma(load_floats(x + i), load_floats(x + i), squares);
+    for (i = 0; i + kRows <= n; i += kRows) squares = fma(load_floats(x + i), load_floats(x + i), squares);
     float total = sum_lanes(squares);
     for (; i < n; ++i) total += x[i] * x[i];
     const float factor = 1.0f / std::sqrt(total / static_cast<float>(n) + eps);
-    for (i = 0; i < n; ++i) out[i] = x[i] * factor * w[i];
+    const Floats factors = broadcast(&factor);
+    for (i = 0; i + kRows <= n; i += kRows) store(out + i, mul(mul(load_floats(x + i), factors), load_floats(w + i)));
+    for (; i < n; ++i) out[i] = x[i] * factor * w[i];
 }
 
 void layer_norm_row(const float* x, const float* w, const float* b, float eps, int64_t n, float* out) {
@@ -49,11 +53,18 @@ void layer_norm_row(const float* x, const float* w, const float* b, float eps, i
     if (b) for (i = 0; i < n; ++i) out[i] += b[i];
 }
 
+// All exponentials first: in one loop compilers divide by that of 88 too, for lanes that are not kept, and what comes out is so small
+// that CPUs take 150 cycles for it.
 void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
-    for (int64_t i = 0; i < n; ++i) {
-        float gate = gates[i];
-        float kept = gate != gate ? gate : gate / (1.0f + exp_of(-gate));  // clamping must not hide NaN
-        out[i] = kept * up[i];
+    float grown[4 * kRows];
+    for (int64_t at = 0; at < n; at += 4 * kRows) {
+        const int64_t some = std::min<int64_t>(4 * kRows, n - at);
+        for (int64_t i = 0; i < some; ++i) grown[i] = exp_of(-gates[at + i]);
+        for (int64_t i = 0; i < some; ++i) {
+            float gate = gates[at + i];
+            float kept = gate != gate ? gate : gate / (1.0f + grown[i]);  // clamping must not hide NaN
+            out[at + i] = kept * up[at + i];
+        }
     }
 }
 
@@ -111,11 +122,9 @@ void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores
         float* s = scores + g * tokens;
         float top = s[0], total = 0.0f, nan = 0.0f;
         for (int64_t t = 0; t < tokens; ++t) top = s[t] > top ? s[t] : top;
-        for (int64_t t = 0; t < tokens; ++t) {
-            nan += s[t] * 0.0f;  // NaN and infinity leave a mark
-            s[t] = exp_of(s[t] - top);
-            total += s[t];
-        }
+        for (int64_t t = 0; t < tokens; ++t) nan += s[t] * 0.0f;  // NaN and infinity leave a mark
+        for (int64_t t = 0; t < tokens; ++t) s[t] = exp_of(s[t] - top);  // alone: beside a sum it would be no vector
+        for (int64_t t = 0; t < tokens; ++t) total += s[t];
         const float share = 1.0f / total + nan;
         constexpr int wide = 4;  // registers of output at once
         for (int64_t d = 0; d < a.v_dim; d += wide * kRows) {
