@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from backends.base import FrameChoice, FrameParts, Linear
@@ -23,7 +22,7 @@ class TorchFrames:
         self.ops, self.parts = ops, parts
         self.plain = PlainFrames(ops, parts)  # type: ignore[arg-type]  # the joined operations, see backend.py
         self.program: FrameProgram | None = None
-        self._may_record = ops.device.type == "cpu" and ops.dtype == "f32" and library.available()
+        self._may_record = ops.device.type == "cpu" and library.available()
 
     @property
     def recorded(self) -> bool:
@@ -62,7 +61,7 @@ def _matrices(linears: Sequence[Linear]) -> list[AnyMatrix] | None:
     """The one matrix of each; None where one is of another kind."""
     found: list[AnyMatrix] = []
     for linear in linears:
-        if not isinstance(linear, KernelLinear) or len(linear.matrices) != 1 or linear.dtype != torch.float32:
+        if not isinstance(linear, KernelLinear) or len(linear.matrices) != 1:
             return None
         found.append(linear.matrices[0])
     return found

@@ -44,7 +44,7 @@ class TorchKV:
             raise ValueError(f"keys and values can be stored with 16, 8 or 4 bits, not {bits}")
         self.specs, self.budget, self.used = list(specs), budget, 0
         self.dtype, self.device = dtype, device
-        self.plain = bits == 16  # keys and values lie in the slabs as they were given
+        self.bits = bits  # 16: keys and values lie in the slabs as they were given
         self.table = RowTable()
         self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
         self.states: dict[int, States] = {}  # layer -> states

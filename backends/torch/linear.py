@@ -155,8 +155,8 @@ def make_linear(
     bias = [None if b is None else tensor(b, dtype, device) for b in biases]
     if device.type == "cpu" and _for_kernels(parts):
         return kernels.linear(parts, bias, dtype, _quant(parts))
-    if device.type == "cpu" and dtype == torch.float32 and all(map(_lies_as_floats, parts)) and library.available():
-        return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias)
+    if device.type == "cpu" and all(map(_lies_as_floats, parts)) and library.available():
+        return kernels.rows_linear([part.data for part in parts if isinstance(part, Dense)], bias, dtype)
     matrices = [_matrix(part, dtype, device) for part in parts]
     return Stack(matrices, bias) if device.type == "cpu" else _merged(matrices, bias)
 

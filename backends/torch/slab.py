@@ -39,7 +39,7 @@ class Quantized:
 
     def __init__(self, dim: int, dtype: torch.dtype, bits: int) -> None:
         self.dtype, self.bits, self.dim = dtype, bits, dim
-        self.group = next((g for g in (64, 32) if dim % g == 0), dim)
+        self.group = group_of(dim)
         self.planes = [(dim * bits // 8, torch.uint8), (2 * dim // self.group, torch.float16)]
 
     def encode(self, x: Tensor) -> list[Tensor]:
@@ -60,6 +60,11 @@ class Quantized:
         pairs = params.unflatten(-1, (-1, 2)).to(self.dtype)
         grouped = codes.unflatten(-1, (-1, self.group)).to(self.dtype)
         return torch.addcmul(pairs[..., 1:], grouped, pairs[..., :1]).flatten(-2)
+
+
+def group_of(dim: int) -> int:
+    """How many numbers of a head share a scale."""
+    return next((group for group in (64, 32) if dim % group == 0), dim)
 
 
 class Slab:

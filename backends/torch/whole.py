@@ -14,7 +14,7 @@ from backends.base import Among, Rope
 from backends.torch.kernels import library
 from backends.torch.kernels.program import Program
 from backends.torch.ops import Angles, TextOps
-from backends.torch.recorded import HeadSymbol, NotRecorded, Recorder, Symbol
+from backends.torch.recorder import IN_FLOATS, HeadSymbol, NotRecorded, Recorder, Symbol
 from backends.whole import AT_ONCE, PlainWhole, places
 
 Layer = Callable[[Any, Any, Among], Any]
@@ -43,7 +43,7 @@ class TorchWhole:
         self.ops, self.layers, self.rope = ops, list(layers), rope
         self.plain = PlainWhole(ops, layers, rope)  # type: ignore[arg-type]  # the joined operations, see backend.py
         self._recorded: Recorded | None = None
-        self._may_record = ops.device.type == "cpu" and ops.dtype == "f32" and library.available()
+        self._may_record = ops.device.type == "cpu" and library.available()
 
     @property
     def recorded(self) -> bool:
@@ -55,24 +55,25 @@ class TorchWhole:
             self._may_record = False
             self._recorded = self._record(x.shape[1])
         if self._recorded is None or x.shape[0] == 0:
-            made: Tensor = yield from self.plain.run(x, lens)
-            return made
+            plain: Tensor = yield from self.plain.run(x, lens)
+            return plain
         starts = np.cumsum([0, *lens[:-1]])
         spans = np.array([(start, n, 0, n, 0) for start, n in zip(starts, lens)], np.int64)
         angles: list[Tensor] = []
         if self.rope is not None:
             turned: Angles = self.ops.angles(torch.from_numpy(places(lens)), self.rope)
             angles = [turned.cos.contiguous(), turned.sin.contiguous()]
-        nothing = np.zeros((1, len(lens), 2), np.int64)
-        parts = self._recorded.program.run_in_parts(x.contiguous(), spans, nothing, angles, self._recorded.cuts)
+        nothing = np.zeros((1, len(lens), 4), np.int64)
+        parts = self._recorded.program.run_in_parts(x.float().contiguous(), spans, nothing, angles, self._recorded.cuts)
         for part in parts:
             if part is not None:
-                return torch.from_numpy(part.numpy().copy())  # its memory holds all else of the run, too
+                made = torch.from_numpy(part.numpy().copy())  # its memory holds all else of the run, too
+                return made.to(x.dtype)
             yield
         raise AssertionError("a program ends with what it made")
 
     def _record(self, width: int) -> Recorded | None:
-        recorder, cuts = Recorder(width, []), list[int]()
+        recorder, cuts = Recorder(width, [], IN_FLOATS), list[int]()
         angles = None if self.rope is None else recorder.angles(self.rope)
         x: Any = recorder.x
         try:

@@ -62,6 +62,21 @@ def test_frames_of_any_number_of_sequences(tmp_path: Path, kind: str, narrow: bo
     assert mine.recorded
 
 
+def test_frames_of_sixteen_bits(tmp_path: Path) -> None:
+    """The first codes' embeddings come in bf16; what is made of them is f32, and whose sums they are."""
+    side = Side(save("qwen3", tmp_path / "qwen3"), recorded=False, quant=None, dtype="bf16")
+    frames = side.backend.frames(parts_of(side, "BF16", False))
+    width, rng = side.model.embed(torch.zeros(1, dtype=torch.int32)).shape[1], np.random.default_rng(2)
+    hidden, first = (torch.from_numpy(rng.standard_normal((3, width), np.float32)) for _ in range(2))
+    ids, noise = torch.arange(3, dtype=torch.int32), rng.random((3, CODES), np.float32)
+    codes, total = frames(hidden.bfloat16(), first.bfloat16(), ids, noise, np.zeros(3, np.int32), GREEDY)
+    assert frames.recorded
+    sums = first.bfloat16().float()
+    for at, table in enumerate(frames.parts.embeddings, 1):
+        sums = sums + table.rows(codes[:, at]).float()
+    torch.testing.assert_close(total, sums, rtol=0, atol=1e-5 * float(sums.abs().max()))
+
+
 def test_a_voice_has_the_same_frame_alone_and_in_company(tmp_path: Path) -> None:
     side = Side(save("qwen3", tmp_path / "qwen3"), recorded=False)
     frames = side.backend.frames(parts_of(side, "Q8_0", False))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.base import KV, Sampling, Seg, Slot
+from backends.base import KV, DType, Sampling, Seg, Slot
 from backends.torch.backend import TorchBackend
 from backends.torch.kernels import library
 from backends.torch.runner import TorchRunner
@@ -23,8 +23,10 @@ pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not(
 
 
 class Side:
-    def __init__(self, folder: Path, recorded: bool, quant: str | None = "q8_0", bits: int = 16) -> None:
-        self.backend = TorchBackend("cpu", "f32")
+    def __init__(
+        self, folder: Path, recorded: bool, quant: str | None = "q8_0", bits: int = 16, dtype: DType = "f32"
+    ) -> None:
+        self.backend = TorchBackend("cpu", dtype)
         opened = open_model(folder)
         make = find_architecture(opened.config, str(folder))
         source = fitted(opened.source, self.backend, quant)
@@ -91,6 +93,32 @@ def test_every_step_equals_the_usual_way(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(got, want, atol=2e-2 * np.abs(want).max())
     assert mine.runner._recorded is not None
     assert usual.runner._recorded is None
+
+
+@pytest.mark.parametrize(("bits", "near"), [(8, 2e-2), (4, 0.3)])
+def test_keys_and_values_of_few_bits(bits: int, near: float, tmp_path: Path) -> None:
+    """What is written with other rounding behind it takes another code here and there."""
+    folder = save("qwen3", tmp_path / "qwen3")
+    mine, usual = Side(folder, True, None, bits), Side(folder, False, None, bits)
+    for got, want in zip(steps(mine), steps(usual)):
+        np.testing.assert_allclose(got, want, atol=near * np.abs(want).max())
+    assert mine.runner._recorded is not None
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+@pytest.mark.parametrize("name", ["qwen3", "llama"])
+def test_of_sixteen_bits(name: str, dtype: DType, tmp_path: Path) -> None:
+    """As near to f32 as the operations one by one are."""
+    folder = save(name, tmp_path / name)
+    exact = steps(Side(folder, True, None))
+    mine, usual = Side(folder, True, None, dtype=dtype), Side(folder, False, None, dtype=dtype)
+
+    def apart(made: list[np.ndarray]) -> float:
+        return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(made, exact, strict=True))
+
+    of_mine, of_usual = apart(steps(mine)), apart(steps(usual))
+    assert mine.runner._recorded is not None
+    assert of_mine < 1.2 * of_usual < (0.1 if dtype == "bf16" else 0.02)
 
 
 @pytest.mark.parametrize("name", ["moonshine", "moonshine_streaming"])

@@ -9,9 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from backends.base import Dense, Rope
+from backends.base import Dense, DType, Rope
 from backends.torch.backend import TorchBackend
 from backends.torch.kernels import library
+from backends.torch.ops import DTYPES
 from backends.torch.whole import TorchWhole
 from tests.backends.kernels.weights_made_here import raw
 
@@ -66,6 +67,20 @@ def test_it_equals_the_operations_one_by_one(rope: Rope | None, window: tuple[in
         assert pauses >= 1
         assert torch.equal(x, given)
         torch.testing.assert_close(made, want, rtol=0, atol=2e-5 * float(want.abs().max()))
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+def test_of_sixteen_bits(dtype: DType) -> None:
+    """What lies between the layers is f32, so it is no farther from f32 than the operations one by one."""
+    backend, wide = TorchBackend("cpu", dtype), TorchBackend()
+    whole, exact = (b.whole([Layer(b, seed, (1, 3)) for seed in range(4)], ROPE) for b in (backend, wide))
+    x = torch.randn(60, WIDTH, generator=torch.Generator().manual_seed(0))
+    made, _ = ended(whole.run(x.to(DTYPES[dtype]), [20, 40]))
+    usual, _ = ended(whole.plain.run(x.to(DTYPES[dtype]), [20, 40]))
+    want, _ = ended(exact.run(x, [20, 40]))
+    assert whole.recorded
+    assert made.dtype == usual.dtype == DTYPES[dtype]
+    assert (made - want).abs().max() <= 1.2 * (usual - want).abs().max() <= 0.1 * want.abs().max()
 
 
 def test_what_one_run_made_outlives_the_next() -> None:

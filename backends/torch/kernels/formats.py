@@ -17,6 +17,12 @@ class Scale(IntEnum):
     F16, BF16, F32, NONE = range(4)
 
 
+class Kept(IntEnum):
+    """How keys and values lie in memory: `grus::Kept` of src/kept.hpp."""
+
+    F32, F16, BF16, BYTES, NIBBLES = range(5)
+
+
 class Steps(IntEnum):
     NONE, UNSIGNED, SIGNED = range(3)
 

@@ -46,7 +46,7 @@ class FrameProgram:
         codes = torch.empty(n, 1 + more, dtype=torch.int32)
         codes[:, 0] = ids
         total = first.to(torch.float32, copy=True, memory_format=torch.contiguous_format)
-        hidden = hidden.contiguous()
+        hidden = hidden.float().contiguous()
         noise, random = np.ascontiguousarray(noise, np.float32), np.ascontiguousarray(random, np.int32)
         frame = self._layout(n).frame
         frame.hidden, frame.total, frame.codes = hidden.data_ptr(), total.data_ptr(), codes.data_ptr()
@@ -103,11 +103,12 @@ class Layout:
         return owner.program.step(self._registers, n * each, spans, memory, angles, self._keep)
 
     def _rows(self, specs: Sequence[KVSpec], n: int, longest: int) -> np.ndarray:
-        """Addresses `[layers, n, 2]` of each sequence's keys and values."""
+        """Where each sequence's keys and values lie, `[layers, n, 4]` as in src/step.hpp."""
         sizes = [spec.heads * longest * spec.dim for spec in specs]
         starts = np.cumsum([0, *(2 * n * size for size in sizes[:-1])])
         rows = [start + size * np.arange(2 * n).reshape(n, 2) for start, size in zip(starts, sizes)]
-        made: np.ndarray = self._memory.data_ptr() + 4 * np.array(rows, np.int64)
+        made = np.zeros((len(specs), n, 4), np.int64)
+        made[..., :2] = self._memory.data_ptr() + 4 * np.array(rows, np.int64)
         return made
 
 

@@ -12,10 +12,7 @@ import ctypes
 import torch
 from torch import Tensor
 
-from backends.torch.kernels.formats import Scale
-from backends.torch.kernels.library import Attend, AttendBlock, Heads, library
-
-_TYPES = {torch.float32: Scale.F32, torch.float16: Scale.F16, torch.bfloat16: Scale.BF16}
+from backends.torch.kernels.library import AttendBlock, Heads, library
 
 LEAST = 16  # dimensions of a head that `attend_recent` reads
 
@@ -86,16 +83,6 @@ def heads(x: Tensor, shape: Heads, cos: Tensor | None, sin: Tensor | None) -> Te
     return out
 
 
-def attends(k: Tensor, v: Tensor) -> bool:
-    """Whether `attend` reads keys and values that lie like these."""
-    return (
-        k.dtype == v.dtype
-        and k.dtype in _TYPES
-        and k.stride(-1) == v.stride(-1) == 1
-        and k.shape[-1] % 16 == v.shape[-1] % 16 == 0
-    )
-
-
 def attend_recent(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
     """See `backends.base.Ops.attend_recent`; f32, dimensions of 16 or more."""
     q, k, v = (x if x.stride()[1:] == (x.shape[2], 1) else x.contiguous() for x in (q, k, v))
@@ -120,33 +107,4 @@ def attend_recent(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) ->
         out.stride(0),
     )
     library().grus_attend_recent(ctypes.byref(block), heads, k.shape[1], torch.get_num_threads())
-    return out
-
-
-def attend(q: Tensor, k: Tensor, v: Tensor, first: Tensor, end: Tensor, scale: float) -> Tensor:
-    """One new token of each of n sequences: `q [n, heads, dim]`, `k` and `v` `[n, kv_heads, tokens, dim]` as they lie in a slab.
-
-    Sequence i sees tokens `first[i] .. end[i]` (int64, on the host; at least one). -> `[n, heads, v_dim]`
-    """
-    q = _plain(q)
-    n, heads, dim = q.shape
-    out = q.new_empty(n, heads, v.shape[-1])
-    call = Attend(
-        q.data_ptr(),
-        k.data_ptr(),
-        v.data_ptr(),
-        _TYPES[k.dtype],
-        *k.stride()[:3],
-        *v.stride()[:3],
-        first.data_ptr(),
-        end.data_ptr(),
-        n,
-        heads,
-        k.shape[1],
-        dim,
-        v.shape[-1],
-        scale,
-        out.data_ptr(),
-    )
-    library().grus_attend(ctypes.byref(call), torch.get_num_threads())
     return out

@@ -60,23 +60,6 @@ class AffineParts(ctypes.Structure):
     ]
 
 
-class Attend(ctypes.Structure):
-    """`grus::Attend` of src/tier.hpp."""
-
-    _fields_ = [
-        ("q", c_void_p),
-        ("k", c_void_p),
-        ("v", c_void_p),
-        ("type", c_int32),
-        *((name, c_int64) for name in ("k_sequence", "k_head", "k_token", "v_sequence", "v_head", "v_token")),
-        ("first", c_void_p),
-        ("end", c_void_p),
-        *((name, c_int64) for name in ("sequences", "heads", "kv_heads", "dim", "v_dim")),
-        ("scale", c_float),
-        ("out", c_void_p),
-    ]
-
-
 class Heads(ctypes.Structure):
     """`grus::Heads` of src/tier.hpp."""
 
@@ -114,9 +97,9 @@ class Instruction(ctypes.Structure):
     _fields_ = [
         *(
             (name, c_int32)
-            for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs")
+            for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs", "kept")
         ),
-        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "window", "ahead", "at")),
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "group", "window", "ahead", "at")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),
@@ -171,7 +154,7 @@ class ConvPiece(ctypes.Structure):
     ]
 
 
-STRUCTS = (Stored, Matrix, AffineParts, Attend, Heads, AttendBlock, Instruction, Step, Frame, Conv, ConvPiece)
+STRUCTS = (Stored, Matrix, AffineParts, Heads, AttendBlock, Instruction, Step, Frame, Conv, ConvPiece)
 
 _M = POINTER(Matrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
@@ -204,7 +187,6 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
         None,
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
     ),
-    "grus_attend": (None, [POINTER(Attend), c_int32]),
     "grus_heads": (None, [POINTER(Heads), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
     "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
     "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),

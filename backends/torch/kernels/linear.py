@@ -72,7 +72,9 @@ class KernelLinear:
         for matrix in self.matrices:
             matrix.matmul(flat, out[:, start:] if start else out)
             start += matrix.rows_each
-        return out.to(self.dtype).view(*x.shape[:-1], self.out)
+        if x.dtype != torch.float32:  # f32, which a recorded pass gives, stays so: logits are not rounded
+            out = out.to(self.dtype)
+        return out.view(*x.shape[:-1], self.out)
 
     def rows(self, ids: Tensor) -> Tensor:
         flat = ids.reshape(-1).to(torch.int64)
@@ -126,13 +128,15 @@ def linear(
     return KernelLinear(matrices, dtype)
 
 
-def rows_linear(parts: Sequence[Raw], bias: Sequence[Tensor | None]) -> KernelLinear:
-    """Dense matrices as they are stored, with f32 activations."""
-    matrices = [RowMatrix(part) for part in parts]
+def rows_linear(
+    parts: Sequence[Raw], bias: Sequence[Tensor | None], dtype: torch.dtype = torch.float32
+) -> KernelLinear:
+    """Dense matrices row by row, with sums in f32."""
+    matrices = [RowMatrix(part, dtype) for part in parts]
     for matrix, b in zip(matrices, bias):
         if b is not None:
-            matrix.set_bias(b)
-    return KernelLinear(matrices, torch.float32)
+            matrix.set_bias(b.float())
+    return KernelLinear(matrices, dtype)
 
 
 def experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None) -> KernelLinear:

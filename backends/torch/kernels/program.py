@@ -54,7 +54,7 @@ class Program:
         self._library = library()
 
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
-        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 2]` as in src/step.hpp; `angles` cos and sin in
+        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/step.hpp; `angles` cos and sin in
         turn. The result is overwritten by the next run."""
         tokens = x.shape[0]
         registers = self._room(tokens)

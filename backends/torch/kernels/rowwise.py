@@ -1,4 +1,5 @@
-"""A dense matrix that is multiplied row by row as it is stored, without being packed.
+"""A dense matrix that is multiplied row by row as it is stored, without being packed. Where a model wants 16 bits and the file
+holds others, its rows are brought into that form once.
 
 Rows go to huge pages, from where they are read half as fast again as from a mapped file: at once where there is no file, else
 later (moving.py). f32 rows of a large file stay mapped, since a copy would take longer than many a reply, and memory that the
@@ -19,7 +20,7 @@ from backends.torch.kernels import arena, formats, moving
 from backends.torch.kernels.library import Matrix, has_matrix_unit, library
 from backends.torch.load import STORED, mapped
 
-TYPES = ("F32", "F16", "BF16")
+TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too
 MANY = (
     128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/thirds.hpp)
@@ -27,16 +28,19 @@ MANY = (
 
 
 class RowMatrix:
-    """`[rows, columns]`, columns next to each other."""
+    """`[rows, columns]`, columns next to each other. A model that computes in f32 takes rows of any float."""
 
-    def __init__(self, raw: Raw) -> None:
+    def __init__(self, raw: Raw, dtype: torch.dtype = torch.float32) -> None:
         self.raw = raw
         in_file = type(raw) is Raw and os.path.isfile(raw.path)
-        w = mapped(raw) if in_file or raw.dtype == "F32" else self._on_huge_pages()
+        if dtype not in (torch.float32, TYPES[raw.dtype]):
+            w, in_file = self._brought_to(dtype), False
+        else:
+            w = mapped(raw) if in_file or raw.dtype == "F32" else self._on_huge_pages()
         self.w = w  # kept: the kernels hold its address
         self.rows_each, self.columns = w.shape
         self.library = library()
-        packing = formats.PACKINGS[raw.dtype]
+        packing = formats.PACKINGS[next(name for name, kept in TYPES.items() if kept == w.dtype)]
         row_bytes = w.stride(0) * w.itemsize
         self.matrix = Matrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
         self.handle = ctypes.byref(self.matrix)
@@ -50,6 +54,12 @@ class RowMatrix:
         place = self._piece.bytes_at(address, self.raw.nbytes)
         _read(self.raw, memoryview(place.numpy()))
         return place.view(STORED[self.raw.dtype]).view(self.raw.shape)
+
+    def _brought_to(self, dtype: torch.dtype) -> Tensor:
+        stored = mapped(self.raw)
+        nbytes = stored.numel() * dtype.itemsize
+        self._piece, address = arena.take(nbytes)
+        return self._piece.bytes_at(address, nbytes).view(dtype).view(stored.shape).copy_(stored)
 
     def move(self) -> None:
         """Safe while another thread multiplies: both places hold the same, and the old one stays readable."""

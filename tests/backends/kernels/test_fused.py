@@ -33,40 +33,6 @@ def test_the_gate(tier: str, n: int) -> None:
     assert fused.swiglu(x)[5, 0].isnan()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize(("dim", "v_dim"), [(128, 128), (16, 48), (80, 96)])
-@pytest.mark.parametrize("group", [1, 3])
-def test_attention_of_one_token_each(tier: str, dtype: torch.dtype, dim: int, v_dim: int, group: int) -> None:
-    kv_heads, capacity = 2, 72
-    slab_k = normal(5, kv_heads, capacity, dim).to(dtype)
-    slab_v = normal(5, kv_heads, capacity, v_dim, seed=1).to(dtype)
-    k, v = slab_k[1:4], slab_v[1:4]
-    q = normal(3, kv_heads * group, dim, seed=2) * 3
-    first, end = torch.tensor([0, 2, 50]), torch.tensor([1, 70, 69])
-    slab_k[:, :, 70:] = float("nan")
-    assert fused.attends(k, v)
-    got = fused.attend(q, k, v, first, end, 0.3)
-    for i in range(3):
-        mine = slice(int(first[i]), int(end[i]))
-        keys, values = (s[i, :, mine].double().repeat_interleave(group, 0) for s in (k, v))
-        want = F.scaled_dot_product_attention(q[i, :, None].double(), keys, values, scale=0.3)[:, 0]
-        assert torch.allclose(got[i].double(), want, atol=1e-5)
-
-
-def test_attention_hides_no_nan(tier: str) -> None:
-    q, k, v = normal(1, 2, 32), normal(1, 1, 9, 32), normal(1, 1, 9, 32)
-    k[0, 0, 4, 3] = float("nan")
-    assert fused.attend(q, k, v, torch.tensor([0]), torch.tensor([9]), 1.0).isnan().all()
-    assert not fused.attend(q, k, v, torch.tensor([5]), torch.tensor([9]), 1.0).isnan().any()
-
-
-def test_what_attention_cannot_read_is_known() -> None:
-    k = normal(1, 1, 9, 32)
-    assert not fused.attends(k[..., :20], k)
-    assert not fused.attends(k.transpose(2, 3), k)
-    assert not fused.attends(k.to(torch.int8), k)
-
-
 @pytest.mark.parametrize("n", [1, 16, 37, 70000])
 def test_gelu(tier: str, n: int) -> None:
     x = 3 * normal(n)

@@ -63,6 +63,8 @@ Tier make_tier(const char* name) {
     tier.peak = peak_of;
     tier.mass = mass_of;
     tier.attend = attend_head;
+    tier.keep = keep_row;
+    tier.fetch = fetch_rows;
     tier.attend_block = attend_block;
     tier.heads = turn_heads;
     fill_quantized(tier);

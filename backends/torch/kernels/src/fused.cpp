@@ -84,18 +84,4 @@ GRUS_API void grus_attend_recent(const AttendBlock* a, int64_t heads, int64_t kv
     });
 }
 
-GRUS_API void grus_attend(const Attend* a, int32_t threads) {
-    const Tier& tier = current_tier();
-    int64_t longest = 0, total = 0;
-    for (int64_t i = 0; i < a->sequences; ++i) {
-        longest = std::max(longest, a->end[i] - a->first[i]);
-        total += a->end[i] - a->first[i];
-    }
-    parallel(a->sequences * a->kv_heads, 1, worth(total * a->heads * a->dim, threads), [&](int64_t begin, int64_t end) {
-        static thread_local Scratch scratch;
-        float* scores = reinterpret_cast<float*>(scratch.at_least(a->heads / a->kv_heads * longest * 4));
-        for (int64_t i = begin; i < end; ++i) tier.attend(*a, i / a->kv_heads, i % a->kv_heads, scores);
-    });
-}
-
 }  // extern "C"

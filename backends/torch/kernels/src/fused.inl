@@ -91,68 +91,75 @@ void gelu_row(const float* x, int64_t n, float* out) {
     }
 }
 
-template <ScaleType T>
-void attend_as(const Attend& a, int64_t sequence, int64_t kv_head, float* scores) {
-    const int64_t group = a.heads / a.kv_heads, first = a.first[sequence], tokens = a.end[sequence] - first;
-    const float* q = a.q + (sequence * a.heads + kv_head * group) * a.dim;
-    float* out = a.out + (sequence * a.heads + kv_head * group) * a.v_dim;
-    const int64_t k = sequence * a.k_sequence + kv_head * a.k_head + first * a.k_token;
-    const int64_t v = sequence * a.v_sequence + kv_head * a.v_head + first * a.v_token;
-    for (int64_t t = 0; t < tokens; ++t) {
-        for (int64_t g = 0; g < group; ++g) {
-            Floats even = zeros(), odd = zeros();
-            int64_t d = 0;
-            for (; d + 2 * kRows <= a.dim; d += 2 * kRows) {
-                even = fma(load_floats(q + g * a.dim + d), load_as<T>(a.k, k + t * a.k_token + d), even);
-                odd = fma(load_floats(q + g * a.dim + d + kRows), load_as<T>(a.k, k + t * a.k_token + d + kRows), odd);
-            }
-            if (d + kRows <= a.dim) {
-                even = fma(load_floats(q + g * a.dim + d), load_as<T>(a.k, k + t * a.k_token + d), even);
-                d += kRows;
-            }
-            float rest = 0.0f;  // of a head that is not made of whole registers
-            if constexpr (T == ScaleType::F32) {
-                const float* key = reinterpret_cast<const float*>(a.k) + k + t * a.k_token;
-                for (; d < a.dim; ++d) rest += q[g * a.dim + d] * key[d];
-            }
-            scores[g * tokens + t] = (sum_lanes(add(even, odd)) + rest) * a.scale;
-        }
+INLINE float dot_of(const float* x, const float* y, int64_t n) {
+    Floats even = zeros(), odd = zeros();
+    int64_t i = 0;
+    for (; i + 2 * kRows <= n; i += 2 * kRows) {
+        even = fma(load_floats(x + i), load_floats(y + i), even);
+        odd = fma(load_floats(x + i + kRows), load_floats(y + i + kRows), odd);
     }
-    for (int64_t g = 0; g < group; ++g) {
-        float* s = scores + g * tokens;
+    if (i + kRows <= n) {
+        even = fma(load_floats(x + i), load_floats(y + i), even);
+        i += kRows;
+    }
+    float rest = 0.0f;  // of a head that is not made of whole registers
+    for (; i < n; ++i) rest += x[i] * y[i];
+    return sum_lanes(add(even, odd)) + rest;
+}
+
+// out = the sum of `shares` times rows of `n` numbers, beside what it holds if it goes `on`. At least sixteen numbers.
+INLINE void add_rows(const float* shares, const float* rows, int64_t count, int64_t n, bool on, float* out) {
+    constexpr int wide = 4;  // registers of output at once
+    int64_t d = 0;
+    for (; d + wide * kRows <= n; d += wide * kRows) {
+        Floats acc[wide];
+        for (int i = 0; i < wide; ++i) acc[i] = on ? load_floats(out + d + i * kRows) : zeros();
+        for (int64_t t = 0; t < count; ++t) {
+            const Floats p = broadcast(shares + t);
+            for (int i = 0; i < wide; ++i) acc[i] = fma(p, load_floats(rows + t * n + d + i * kRows), acc[i]);
+        }
+        for (int i = 0; i < wide; ++i) store(out + d + i * kRows, acc[i]);
+    }
+    for (; d + kRows <= n; d += kRows) {
+        Floats acc = on ? load_floats(out + d) : zeros();
+        for (int64_t t = 0; t < count; ++t) acc = fma(broadcast(shares + t), load_floats(rows + t * n + d), acc);
+        store(out + d, acc);
+    }
+    for (; d < n; ++d) {
+        float sum = on ? out[d] : 0.0f;
+        for (int64_t t = 0; t < count; ++t) sum += shares[t] * rows[t * n + d];
+        out[d] = sum;
+    }
+}
+
+// What lies as floats is read where it lies; else some rows are made floats, for all heads that share them.
+void attend_head(const Attend& a, float* scratch) {
+    const int64_t dim = a.dim, tokens = a.tokens, once = a.k.floats() ? tokens : kAtOnce;
+    float *scores = scratch, *room = scratch + a.heads * tokens;
+    for (int64_t begin = 0; begin < tokens; begin += once) {
+        const int64_t end = std::min(tokens, begin + once);
+        const float* k = a.k.floats();
+        if (!k) fetch_rows(a.k.from(begin), end - begin, room), k = room;
+        for (int64_t t = begin; t < end; ++t, k += dim)
+            for (int64_t h = 0; h < a.heads; ++h) scores[h * tokens + t] = dot_of(a.q + h * dim, k, dim) * a.scale;
+    }
+    for (int64_t h = 0; h < a.heads; ++h) {
+        float* s = scores + h * tokens;
         float top = s[0], total = 0.0f, nan = 0.0f;
         for (int64_t t = 0; t < tokens; ++t) top = s[t] > top ? s[t] : top;
         for (int64_t t = 0; t < tokens; ++t) nan += s[t] * 0.0f;  // NaN and infinity leave a mark
         for (int64_t t = 0; t < tokens; ++t) s[t] = exp_of(s[t] - top);  // alone: beside a sum it would be no vector
         for (int64_t t = 0; t < tokens; ++t) total += s[t];
         const float share = 1.0f / total + nan;
-        constexpr int wide = 4;  // registers of output at once
-        for (int64_t d = 0; d < a.v_dim; d += wide * kRows) {
-            const int many = a.v_dim - d >= wide * kRows ? wide : static_cast<int>((a.v_dim - d) / kRows);
-            Floats acc[wide] = {zeros(), zeros(), zeros(), zeros()};
-            for (int64_t t = 0; t < tokens; ++t) {
-                Floats p = broadcast(s + t);
-                if (many == wide) {
-                    for (int i = 0; i < wide; ++i) acc[i] = fma(p, load_as<T>(a.v, v + t * a.v_token + d + i * kRows), acc[i]);
-                } else {
-                    for (int i = 0; i < many; ++i) acc[i] = fma(p, load_as<T>(a.v, v + t * a.v_token + d + i * kRows), acc[i]);
-                }
-            }
-            for (int i = 0; i < many; ++i) store(out + g * a.v_dim + d + i * kRows, mul(acc[i], broadcast(&share)));
-        }
-        if (a.v_dim % kRows) {  // the last register's first lanes are computed twice
-            const int64_t d = a.v_dim - kRows;
-            Floats acc = zeros();
-            for (int64_t t = 0; t < tokens; ++t) acc = fma(broadcast(s + t), load_as<T>(a.v, v + t * a.v_token + d), acc);
-            store(out + g * a.v_dim + d, mul(acc, broadcast(&share)));
-        }
+        for (int64_t t = 0; t < tokens; ++t) s[t] *= share;
     }
-}
-
-void attend_head(const Attend& a, int64_t sequence, int64_t kv_head, float* scores) {
-    if (a.type == ScaleType::F32) attend_as<ScaleType::F32>(a, sequence, kv_head, scores);
-    else if (a.type == ScaleType::F16) attend_as<ScaleType::F16>(a, sequence, kv_head, scores);
-    else attend_as<ScaleType::BF16>(a, sequence, kv_head, scores);
+    for (int64_t begin = 0; begin < tokens; begin += once) {
+        const int64_t end = std::min(tokens, begin + once);
+        const float* v = a.v.floats();
+        if (!v) fetch_rows(a.v.from(begin), end - begin, room), v = room;
+        for (int64_t h = 0; h < a.heads; ++h)
+            add_rows(scores + h * tokens + begin, v, end - begin, dim, begin > 0, a.out + h * dim);
+    }
 }
 
 void turn(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {

@@ -17,7 +17,7 @@ extern "C" {
 GRUS_API const char* grus_digest() { return GRUS_TEXT_OF(GRUS_DIGEST); }
 // Of the structs that Python fills, in the order of library.py's STRUCTS; 0 behind the last.
 GRUS_API int64_t grus_struct_bytes(int32_t which) {
-    const size_t sizes[] = {sizeof(GrusStored), sizeof(GrusMatrix), sizeof(grus::AffineParts), sizeof(grus::Attend), sizeof(grus::Heads),
+    const size_t sizes[] = {sizeof(GrusStored), sizeof(GrusMatrix), sizeof(grus::AffineParts), sizeof(grus::Heads),
                             sizeof(grus::AttendBlock), sizeof(grus::Instruction), sizeof(grus::Step), sizeof(grus::Frame),
                             sizeof(grus::Conv), sizeof(grus::Piece)};
     return which < static_cast<int32_t>(sizeof sizes / sizeof *sizes) ? static_cast<int64_t>(sizes[which]) : 0;

@@ -23,8 +23,10 @@ struct Runner {
 
     float* row(int32_t index, int64_t token) const { return step.registers[index] + token * step.widths[index]; }
     int64_t width(int32_t index) const { return step.widths[index]; }
-    float* memory(const Instruction& i, int64_t span, int which) const {
-        return step.memory[(i.layer * step.span_count + span) * 2 + which];
+    // Keys (0) or values (1) of a head, of which there is room for `capacity`.
+    KeptRows memory(const Instruction& i, int64_t span, int which, int64_t head, int64_t capacity) const {
+        uint8_t* const* lies = step.memory + (i.layer * step.span_count + span) * 4;
+        return KeptRows{i.kept, i.dim, i.group, lies[which], lies[2 + which]}.from(head * capacity);
     }
 
     int64_t span_of(int64_t token) const {
@@ -49,10 +51,9 @@ struct Runner {
             const int64_t s = span_of(t);
             const StepSpan& span = step.spans[s];
             for (int which = 0; which < 2; ++which) {
-                float* to = memory(i, s, which) + (span.past + t - span.start) * i.dim;
                 const float* from = x + (i.heads + which * i.kv_heads) * i.dim;
                 for (int64_t h = 0; h < i.kv_heads; ++h)
-                    std::memcpy(to + h * span.capacity * i.dim, from + h * i.dim, static_cast<size_t>(i.dim) * 4);
+                    tier.keep(from + h * i.dim, memory(i, s, which, h, span.capacity).from(span.past + t - span.start));
             }
         });
     }
@@ -73,7 +74,8 @@ struct Runner {
                 for (int64_t head = 0; head < (span.count == 1 ? i.kv_heads : i.heads); ++head) pieces.push_back({s, first, head});
         }
         const std::vector<Piece>& all = pieces;  // of this thread, for all threads
-        const int64_t room = std::max(block_scratch(i.dim, longest), i.heads / i.kv_heads * longest);
+        const int64_t made = i.kept == Kept::F32 ? 0 : 2 * longest * i.dim;  // floats of what is kept otherwise
+        const int64_t room = std::max(block_scratch(i.dim, longest) + made, attend_scratch(i.heads / i.kv_heads, longest, i.dim));
         parallel(static_cast<int64_t>(all.size()), 1, numbers > 2 * kFew ? threads : 1, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
             float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
@@ -83,22 +85,28 @@ struct Runner {
 
     void run_piece(const Instruction& i, const Piece& piece, float* scratch) const {
         const StepSpan& span = step.spans[piece.span];
-        const float *k = memory(i, piece.span, 0), *v = memory(i, piece.span, 1);
-        const int64_t token = span.start + piece.first, past = span.past + piece.first;
+        const int64_t token = span.start + piece.first, past = span.past + piece.first, group = i.heads / i.kv_heads;
+        const int64_t shared = span.count == 1 ? piece.head : piece.head / group;
+        const int64_t low = i.window && past + 1 > i.window ? past + 1 - i.window : 0;  // the first that is seen
+        const KeptRows k = memory(i, piece.span, 0, shared, span.capacity).from(low);
+        const KeptRows v = memory(i, piece.span, 1, shared, span.capacity).from(low);
         if (span.count == 1) {
-            const int64_t end = past + 1, first = i.window && end > i.window ? end - i.window : 0;
-            const int64_t head = span.capacity * i.dim;
-            const Attend one{row(i.in, token), reinterpret_cast<const uint8_t*>(k), reinterpret_cast<const uint8_t*>(v),
-                             ScaleType::F32, 0, head, i.dim, 0, head, i.dim, &first, &end, 1, i.heads, i.kv_heads, i.dim,
-                             i.dim, i.scale, row(i.out, token)};
-            tier.attend(one, 0, piece.head, scratch);
+            const int64_t at = piece.head * group * i.dim;
+            tier.attend({row(i.in, token) + at, k, v, past + 1 - low, group, i.dim, i.scale, row(i.out, token) + at}, scratch);
             return;
         }
-        const int64_t at = piece.head / (i.heads / i.kv_heads) * span.capacity * i.dim;
-        const AttendBlock block{row(i.in, token) + piece.head * i.dim, width(i.in), k + at, v + at, i.dim, i.dim, i.dim, i.dim,
-                                std::min<int64_t>(kRows, span.count - piece.first), past, i.window, 0, past + kRows, i.scale,
-                                row(i.out, token) + piece.head * i.dim, width(i.out)};
+        const int64_t queries = std::min<int64_t>(kRows, span.count - piece.first), seen = past + queries - low;
+        float* made = scratch + block_scratch(i.dim, seen);
+        const AttendBlock block{row(i.in, token) + piece.head * i.dim, width(i.in), floats_of(k, seen, made),
+                                floats_of(v, seen, made + seen * i.dim), i.dim, i.dim, i.dim, i.dim, queries, past - low,
+                                i.window, 0, past - low + kRows, i.scale, row(i.out, token) + piece.head * i.dim, width(i.out)};
         tier.attend_block(block, scratch);
+    }
+
+    const float* floats_of(const KeptRows& rows, int64_t count, float* room) const {
+        if (rows.floats()) return rows.floats();
+        tier.fetch(rows, count, room);
+        return room;
     }
 
     // Of every token with those of its own sequence, on both sides: sixteen tokens with one head at a time. Keys and values lie
@@ -129,26 +137,22 @@ struct Runner {
         });
     }
 
-    // Of every token with all that its sequence's encoder has made: one token with one head at a time.
+    // Of every token with all that its sequence's encoder has made: one token with the heads of one key head at a time.
     void cross(const Instruction& i) const {
         int64_t longest = 0, numbers = 0;
         for (int64_t s = 0; s < step.span_count; ++s) {
             longest = std::max(longest, step.spans[s].heard);
             numbers += step.spans[s].count * step.spans[s].heard * i.heads * i.dim;
         }
-        const int64_t room = i.heads / i.kv_heads * longest;
+        const int64_t group = i.heads / i.kv_heads, room = attend_scratch(group, longest, i.dim);
         parallel(step.tokens * i.kv_heads, 1, numbers > 2 * kFew ? threads : 1, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
-            float* scores = reinterpret_cast<float*>(scratch.at_least(room * 4));
+            float* memory_of_thread = reinterpret_cast<float*>(scratch.at_least(room * 4));
             for (int64_t p = begin; p < end; ++p) {
-                const int64_t t = p / i.kv_heads, at = span_of(t), first = 0;
-                const StepSpan& span = step.spans[at];
-                const float *k = memory(i, at, 0), *v = memory(i, at, 1);
-                const int64_t head = span.heard * i.dim;
-                const Attend one{row(i.in, t), reinterpret_cast<const uint8_t*>(k), reinterpret_cast<const uint8_t*>(v),
-                                 ScaleType::F32, 0, head, i.dim, 0, head, i.dim, &first, &span.heard, 1, i.heads, i.kv_heads,
-                                 i.dim, i.dim, i.scale, row(i.out, t)};
-                tier.attend(one, 0, p % i.kv_heads, scores);
+                const int64_t t = p / i.kv_heads, head = p % i.kv_heads, s = span_of(t), heard = step.spans[s].heard;
+                const int64_t at = head * group * i.dim;
+                tier.attend({row(i.in, t) + at, memory(i, s, 0, head, heard), memory(i, s, 1, head, heard), heard, group, i.dim,
+                             i.scale, row(i.out, t) + at}, memory_of_thread);
             }
         });
     }

@@ -1,5 +1,6 @@
 // What a tier (one instruction set) provides. Knows only signatures.
 #pragma once
+#include "kept.hpp"
 #include "layout.hpp"
 
 namespace grus {
@@ -140,17 +141,16 @@ struct MatrixUnit {
     const UnitThirdsKernels* thirds;
 };
 
-// Attention of one new token a sequence. Strides count elements; dimensions are multiples of 16.
+// Attention of one new token to `tokens` of its sequence, the heads of queries that share one of keys.
 struct Attend {
-    const float* q;  // [sequences, heads, dim], without gaps
-    const uint8_t *k, *v;
-    ScaleType type;                                       // of keys and values
-    int64_t k_sequence, k_head, k_token, v_sequence, v_head, v_token;
-    const int64_t *first, *end;  // a sequence sees tokens first .. end
-    int64_t sequences, heads, kv_heads, dim, v_dim;
+    const float* q;  // [heads][dim]
+    KeptRows k, v;
+    int64_t tokens, heads, dim;
     float scale;
-    float* out;  // [sequences, heads, v_dim]
+    float* out;  // [heads][dim]
 };
+constexpr int64_t kAtOnce = 16;  // kept rows that are made floats together: they stay in the nearest cache
+constexpr int64_t attend_scratch(int64_t heads, int64_t tokens, int64_t dim) { return heads * tokens + kAtOnce * dim; }  // floats
 
 // The query and key heads of one token's projections, normalized and turned where they lie.
 struct Heads {
@@ -224,8 +224,9 @@ struct Tier {
     void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.
     void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
-    // One key head of one sequence. `scores` has room for heads / kv_heads times its tokens.
-    void (*attend)(const Attend&, int64_t sequence, int64_t kv_head, float* scores);
+    void (*attend)(const Attend&, float* scratch);
+    void (*keep)(const float* x, const KeptRows& to);  // one row
+    void (*fetch)(const KeptRows&, int64_t rows, float* out);
 };
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none

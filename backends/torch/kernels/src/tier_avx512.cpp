@@ -20,6 +20,7 @@ constexpr int kSignedBias = 128;
 
 #include "lanes512.inl"
 #include "tile.inl"
+#include "kept.inl"
 #include "fused.inl"
 #include "conv.inl"
 #include "all.inl"

@@ -41,6 +41,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
 }
 
 #include "tile.inl"
+#include "kept.inl"
 #include "fused.inl"
 #include "conv.inl"
 #include "all.inl"

@@ -24,6 +24,7 @@ constexpr int kSignedBias = 0;
 
 #include "lanes_neon.inl"
 #include "tile.inl"
+#include "kept.inl"
 #include "fused.inl"
 #include "conv.inl"
 #include "all.inl"

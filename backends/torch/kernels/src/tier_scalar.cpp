@@ -122,6 +122,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 }
 
 #include "tile.inl"
+#include "kept.inl"
 #include "fused.inl"
 #include "conv.inl"
 #include "all.inl"
