@@ -107,24 +107,23 @@ INLINE float dot_of(const float* x, const float* y, int64_t n) {
     return sum_lanes(add(even, odd)) + rest;
 }
 
+// Of `add_rows`, some registers' worth of columns.
+template <int Wide>
+INLINE void add_columns(const float* shares, const float* rows, int64_t count, int64_t n, bool on, float* out) {
+    Floats acc[Wide];
+    for (int i = 0; i < Wide; ++i) acc[i] = on ? load_floats(out + i * kRows) : zeros();
+    for (int64_t t = 0; t < count; ++t, rows += n) {
+        const Floats p = broadcast(shares + t);
+        for (int i = 0; i < Wide; ++i) acc[i] = fma(p, load_floats(rows + i * kRows), acc[i]);
+    }
+    for (int i = 0; i < Wide; ++i) store(out + i * kRows, acc[i]);
+}
+
 // out = the sum of `shares` times rows of `n` numbers, beside what it holds if it goes `on`. At least sixteen numbers.
 INLINE void add_rows(const float* shares, const float* rows, int64_t count, int64_t n, bool on, float* out) {
-    constexpr int wide = 4;  // registers of output at once
     int64_t d = 0;
-    for (; d + wide * kRows <= n; d += wide * kRows) {
-        Floats acc[wide];
-        for (int i = 0; i < wide; ++i) acc[i] = on ? load_floats(out + d + i * kRows) : zeros();
-        for (int64_t t = 0; t < count; ++t) {
-            const Floats p = broadcast(shares + t);
-            for (int i = 0; i < wide; ++i) acc[i] = fma(p, load_floats(rows + t * n + d + i * kRows), acc[i]);
-        }
-        for (int i = 0; i < wide; ++i) store(out + d + i * kRows, acc[i]);
-    }
-    for (; d + kRows <= n; d += kRows) {
-        Floats acc = on ? load_floats(out + d) : zeros();
-        for (int64_t t = 0; t < count; ++t) acc = fma(broadcast(shares + t), load_floats(rows + t * n + d), acc);
-        store(out + d, acc);
-    }
+    for (; d + kTile * kRows <= n; d += kTile * kRows) add_columns<kTile>(shares, rows + d, count, n, on, out + d);
+    for (; d + kRows <= n; d += kRows) add_columns<1>(shares, rows + d, count, n, on, out + d);
     for (; d < n; ++d) {
         float sum = on ? out[d] : 0.0f;
         for (int64_t t = 0; t < count; ++t) sum += shares[t] * rows[t * n + d];
