@@ -35,6 +35,7 @@ from engine.types import Request, Result
 
 log = logging.getLogger("grus.engine")
 _T = TypeVar("_T")
+_MOMENT = 0.001  # seconds in which a thread that heard of a step asks for what follows
 _NAP = 0.5  # seconds; the longest sleep, so that an idle deadline by another clock is seen
 
 
@@ -317,6 +318,7 @@ class Engine:
             self._inbox.popleft()()
         for lane in list(self._residents.lanes.values()):
             worked |= self._step(lane)
+        self._linger()
         worked |= self._tasks.step()
         left = self._residents.tidy(self._clock())
         lanes = self._residents.lanes.values()
@@ -327,6 +329,16 @@ class Engine:
         elif not self._checked:
             self.check()
         return worked
+
+    def _linger(self) -> None:
+        """Work that is cheaper in company is asked for by several at once: by all who heard of the same step. The first of
+        them waits for the others as long as more come."""
+        while self._tasks.hopeful:
+            time.sleep(_MOMENT)
+            if not self._inbox:
+                return
+            while self._inbox:
+                self._inbox.popleft()()
 
     def _step(self, lane: Lane) -> bool:
         self._residents.share_memory(lane)

@@ -30,8 +30,8 @@ class Pace:
             if not self._per_token:
                 return self._cap
             return max(min(self._cap, int(_IDLE_SECONDS / self._per_token)), min(self._cap, 64))
-        plain = self._usual(replies)
-        if plain is None:
+        plain = self._plain.get(replies.bit_length())
+        if plain is None:  # that of fewer replies would make each prompt token look as dear as the further replies
             return 0
         if self._per_token is None:
             return _LEAST

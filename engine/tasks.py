@@ -2,7 +2,7 @@
 
 A piece of work is a generator that runs on the engine's thread and yields wherever running replies may step in between.
 Tasks take turns, one piece each, so that a long one never blocks a short one. Work that several tasks can have done together
-(`Joint`) is begun for all that wait for it by then, and none waits for others to come. Knows nothing of what the work is.
+(`Joint`) is begun for all that wait for it by then; the engine gives others a moment to come. Knows nothing of what the work is.
 """
 
 from __future__ import annotations
@@ -101,6 +101,17 @@ class Run:
         """It was cancelled before it began."""
         return self._work is None and all(task.cancelled for task in self.tasks)
 
+    @property
+    def most(self) -> int:
+        """Tasks that gain by being one work."""
+        work = self.tasks[0].work
+        return work.most if isinstance(work, Joint) else 1
+
+    @property
+    def lonely(self) -> bool:
+        """It has not begun, and others may join it."""
+        return self._work is None and not self.forgone and len(self.tasks) < self.most
+
     def joins(self, other: Run) -> bool:
         """Whether `other`, which waits, may have its work done here."""
         mine, theirs = self.tasks[0].work, other.tasks[0].work
@@ -108,7 +119,7 @@ class Run:
             return False
         if not isinstance(mine, Joint) or not isinstance(theirs, Joint) or mine.together is not theirs.together:
             return False
-        return len(self.tasks) + len(other.tasks) <= mine.most
+        return len(self.tasks) + len(other.tasks) <= self.most
 
     def advance(self, loaded: Any) -> bool:
         """Do the next piece. False when there is nothing more to do. Whoever was cancelled is waited for by nobody; the
@@ -172,6 +183,14 @@ class Tasks:
 
     def add(self, task: Task[Any]) -> None:
         self._queue.append(Run(task))
+
+    @property
+    def hopeful(self) -> bool:
+        """Whether the next work may have company that has not come yet."""
+        if not self._queue or not self._queue[0].lonely:
+            return False
+        first, *others = self._queue
+        return len(first.tasks) + sum(len(other.tasks) for other in others if first.joins(other)) < first.most
 
     def step(self) -> bool:
         """One piece of the first work that can go on; it then goes to the end of the line. False: none could."""

@@ -22,7 +22,7 @@ from backends.torch.kernels import choose, fused, library
 from backends.torch.sample import Drawn, draw
 
 BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
-FEW = 1 << 16  # numbers that one thread normalizes before torch's threads would have begun
+FEW = 1 << 17  # numbers that one thread normalizes before torch's threads would have begun, which spin afterwards
 
 DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 

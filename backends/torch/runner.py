@@ -76,16 +76,21 @@ class TorchRunner:
         framed = held is not None and held.ndim == 2
         if len(embedded) == len(plan.spans) and len(embedded) == 1:
             x = self._embedded(embedded[0].seg, dtype)
+        elif held is not None and framed and len(plan.held) == plan.total:
+            x = held.to(dtype)
         else:
             x = self.model.embed(self._ids(plan, None if framed else held))
             if held is not None and framed:
-                x[plan.held] = held.to(x.dtype)
+                at = upload(torch.tensor(plan.held), device)
+                x = x.index_copy(0, at, held.to(x.dtype))  # not by x[at]: torch would wake its threads for so few rows
             for span in embedded:
                 x[span.start : span.stop] = self._embedded(span.seg, x.dtype)
-        for span in plan.spans:
-            if span.seg.add is not None:
-                own = x[span.start : span.stop] + _rows(span.seg.add, x.dtype, device)
-                x = own if len(plan.spans) == 1 else torch.cat((x[: span.start], own, x[span.stop :]))
+        added = [span for span in plan.spans if span.seg.add is not None]
+        if added:
+            sums = torch.zeros_like(x)
+            for span in added:
+                sums[span.start : span.stop] = _rows(span.seg.add, x.dtype, device)
+            x = x + sums
         return x
 
     def _embedded(self, seg: Seg, dtype: torch.dtype) -> Tensor:

@@ -75,6 +75,15 @@ def test_a_plain_step_is_measured_before_the_first_chunk_beside_replies():
     assert pace.chunk(1) == 3
 
 
+def test_a_plain_step_with_as_many_replies_is_measured_before_a_chunk_beside_them():
+    pace = Pace(512, 2.0)
+    pace.note(1.0, 1, 0)
+    pace.note(1.01, 1, 1)
+    assert pace.chunk(3) == 0  # else the two further replies would be taken for the price of a prompt token
+    pace.note(2.0, 3, 0)
+    assert pace.chunk(3) > 100
+
+
 def test_a_cap_is_lifted_again_in_calm():
     pace = Pace(512, 2.0)
     assert pace.shrink()

@@ -193,7 +193,7 @@ def test_work_of_one_kind_that_waits_is_done_in_one_go(build):
     assert not engine.models()[0].in_use
 
 
-def test_work_that_has_begun_is_not_joined_and_nobody_waits_for_company(build):
+def test_work_that_has_begun_is_not_joined(build):
     engine, counter = build(FakeLoaded()), Counts()
     (first,) = counts(engine, counter, 2)
     engine.turn()
@@ -201,6 +201,33 @@ def test_work_that_has_begun_is_not_joined_and_nobody_waits_for_company(build):
     run_out(engine)
     assert counter.begun == [[2], [1, 4]]
     assert [task.result(0) for task in [first, *second]] == ["fake 2", "fake 1", "fake 4"]
+
+
+def test_who_asks_in_the_same_moment_is_waited_for(build, monkeypatch):
+    engine, counter = build(FakeLoaded()), Counts()
+    work, moments = counter.together, []
+    tasks = [engine.task("fake", Joint(work, 3, 4))]
+
+    def moment(seconds):
+        moments.append(seconds)
+        if len(moments) <= 2:
+            tasks.append(engine.task("fake", Joint(work, 2, 4)))
+
+    monkeypatch.setattr("engine.engine.time.sleep", moment)
+    run_out(engine)
+    assert counter.begun == [[3, 2, 2]]
+    assert [task.result(0) for task in tasks] == ["fake 3", "fake 2", "fake 2"]
+    assert len(moments) == 3  # the third brought nobody
+
+
+def test_nobody_waits_for_company_that_is_there_or_of_no_use(build, monkeypatch):
+    engine, counter, moments = build(FakeLoaded()), Counts(), []
+    monkeypatch.setattr("engine.engine.time.sleep", moments.append)
+    counts(engine, counter, 1, 2, most=2)
+    engine.task("fake", counting(2, []))
+    run_out(engine)
+    assert counter.begun == [[1, 2]]
+    assert not moments
 
 
 def test_no_more_are_joined_than_gain_by_it_and_none_of_another_kind_or_model(build):

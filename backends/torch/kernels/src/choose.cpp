@@ -13,14 +13,14 @@ using namespace grus;
 
 namespace {
 
-constexpr int64_t kPiece = 64;
+constexpr int64_t kPiece = 64, kLeast = 16;  // numbers of a piece; of one where the best of a short row are looked for
 
 struct Rows32 {
     const float* x;
-    int64_t rows, n;
-    int64_t pieces() const { return (n + kPiece - 1) / kPiece; }
-    const float* piece(int64_t row, int64_t i) const { return x + row * n + i * kPiece; }
-    int64_t size(int64_t i) const { return std::min(kPiece, n - i * kPiece); }
+    int64_t rows, n, length = kPiece;
+    int64_t pieces() const { return (n + length - 1) / length; }
+    const float* piece(int64_t row, int64_t i) const { return x + row * n + i * length; }
+    int64_t size(int64_t i) const { return std::min(length, n - i * length); }
 };
 
 // f(row, piece) for all pieces of all rows
@@ -62,7 +62,7 @@ GRUS_API void grus_best(const float* x, int64_t rows, int64_t n, float* best, in
 
 // The `k` largest of each row in order, equals by their place; k is at most n. No number may be NaN.
 GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float* values, int64_t* places, int32_t threads) {
-    const Rows32 all{x, rows, n};
+    const Rows32 all{x, rows, n, n < 2 * k * kPiece ? kLeast : kPiece};  // pieces are of use where there are many more than k
     const std::vector<float> peaks = peaks_of(all, threads);
     std::vector<float> sorted;
     std::vector<int64_t> found;
@@ -78,7 +78,7 @@ GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float
         found.clear();
         for (int64_t i = 0; i < all.pieces(); ++i) {
             if (mine[i] < least) continue;
-            for (int64_t at = i * kPiece; at < i * kPiece + all.size(i); ++at)
+            for (int64_t at = i * all.length; at < i * all.length + all.size(i); ++at)
                 if (numbers[at] >= least) found.push_back(at);
         }
         std::partial_sort(found.begin(), found.begin() + k, found.end(), [&](int64_t a, int64_t b) {

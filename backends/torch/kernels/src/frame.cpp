@@ -6,6 +6,7 @@
 #include "frame.hpp"
 #include "halves.hpp"
 #include "matmul.hpp"
+#include "pool.hpp"
 
 using namespace grus;
 
@@ -53,6 +54,16 @@ void run_pass(const Frame& f, int64_t at, int threads) {
     multiply(*f.heads[at], last, f.sequences, each * out, f.logits, f.vocab, threads);
 }
 
+// A sequence's next code, its embedding, and the sum so far.
+void choose(const Frame& f, int64_t at, int64_t sequence) {
+    int32_t* code = f.codes + sequence * (1 + f.count) + 1 + at;
+    grus_draw(f.logits + sequence * f.vocab, 1, f.vocab, f.noise + sequence * f.count + at, f.random + sequence, f.temperature,
+              f.top_k, f.top_p, code);
+    float *x = f.x + sequence * f.width, *total = f.total + sequence * f.width;
+    embed(*f.tables[at], *code, x);
+    for (int64_t c = 0; c < f.width; ++c) total[c] += x[c];
+}
+
 }  // namespace
 }  // namespace grus
 
@@ -67,14 +78,9 @@ GRUS_API void grus_frame(const Frame* frame, int32_t threads) {
     }
     for (int64_t at = 0; at < f.count; ++at) {
         run_pass(f, at, threads);
-        for (int64_t s = 0; s < f.sequences; ++s) {
-            int32_t* code = f.codes + s * (1 + f.count) + 1 + at;
-            grus_draw(f.logits + s * f.vocab, 1, f.vocab, f.noise + s * f.count + at, f.random + s, f.temperature, f.top_k,
-                      f.top_p, code);
-            float *x = f.x + s * f.width, *total = f.total + s * f.width;
-            embed(*f.tables[at], *code, x);
-            for (int64_t c = 0; c < f.width; ++c) total[c] += x[c];
-        }
+        parallel(f.sequences, 1, threads, [&](int64_t begin, int64_t end) {
+            for (int64_t s = begin; s < end; ++s) choose(f, at, s);
+        });
     }
 }
 

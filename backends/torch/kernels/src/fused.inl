@@ -18,18 +18,22 @@ INLINE float exp_of(float x) {
     return as_float(as_bits(p) + (as_bits(shifted) << 23));
 }
 
+// In vectors by hand: `sum` and `out` may be `x` or `residual`, where a compiler would go number by number.
 void rms_norm_row(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out) {
+    int64_t i = 0;
     if (residual) {
-        for (int64_t i = 0; i < n; ++i) sum[i] = x[i] + residual[i];
+        for (; i + kRows <= n; i += kRows) store(sum + i, add(load_floats(x + i), load_floats(residual + i)));
+        for (; i < n; ++i) sum[i] = x[i] + residual[i];
         x = sum;
     }
     Floats squares = zeros();
-    int64_t i = 0;
-    for (; i + kRows <= n; i += kRows) squares = fma(load_floats(x + i), load_floats(x + i), squares);
+    for (i = 0; i + kRows <= n; i += kRows) squares = fma(load_floats(x + i), load_floats(x + i), squares);
     float total = sum_lanes(squares);
     for (; i < n; ++i) total += x[i] * x[i];
     const float factor = 1.0f / std::sqrt(total / static_cast<float>(n) + eps);
-    for (i = 0; i < n; ++i) out[i] = x[i] * factor * w[i];
+    const Floats factors = broadcast(&factor);
+    for (i = 0; i + kRows <= n; i += kRows) store(out + i, mul(mul(load_floats(x + i), factors), load_floats(w + i)));
+    for (; i < n; ++i) out[i] = x[i] * factor * w[i];
 }
 
 void layer_norm_row(const float* x, const float* w, const float* b, float eps, int64_t n, float* out) {
@@ -49,11 +53,18 @@ void layer_norm_row(const float* x, const float* w, const float* b, float eps, i
     if (b) for (i = 0; i < n; ++i) out[i] += b[i];
 }
 
+// All exponentials first: in one loop compilers divide by that of 88 too, for lanes that are not kept, and what comes out is so small
+// that CPUs take 150 cycles for it.
 void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
-    for (int64_t i = 0; i < n; ++i) {
-        float gate = gates[i];
-        float kept = gate != gate ? gate : gate / (1.0f + exp_of(-gate));  // clamping must not hide NaN
-        out[i] = kept * up[i];
+    float grown[4 * kRows];
+    for (int64_t at = 0; at < n; at += 4 * kRows) {
+        const int64_t some = std::min<int64_t>(4 * kRows, n - at);
+        for (int64_t i = 0; i < some; ++i) grown[i] = exp_of(-gates[at + i]);
+        for (int64_t i = 0; i < some; ++i) {
+            float gate = gates[at + i];
+            float kept = gate != gate ? gate : gate / (1.0f + grown[i]);  // clamping must not hide NaN
+            out[at + i] = kept * up[at + i];
+        }
     }
 }
 
@@ -96,24 +107,23 @@ INLINE float dot_of(const float* x, const float* y, int64_t n) {
     return sum_lanes(add(even, odd)) + rest;
 }
 
+// Of `add_rows`, some registers' worth of columns.
+template <int Wide>
+INLINE void add_columns(const float* shares, const float* rows, int64_t count, int64_t n, bool on, float* out) {
+    Floats acc[Wide];
+    for (int i = 0; i < Wide; ++i) acc[i] = on ? load_floats(out + i * kRows) : zeros();
+    for (int64_t t = 0; t < count; ++t, rows += n) {
+        const Floats p = broadcast(shares + t);
+        for (int i = 0; i < Wide; ++i) acc[i] = fma(p, load_floats(rows + i * kRows), acc[i]);
+    }
+    for (int i = 0; i < Wide; ++i) store(out + i * kRows, acc[i]);
+}
+
 // out = the sum of `shares` times rows of `n` numbers, beside what it holds if it goes `on`. At least sixteen numbers.
 INLINE void add_rows(const float* shares, const float* rows, int64_t count, int64_t n, bool on, float* out) {
-    constexpr int wide = 4;  // registers of output at once
     int64_t d = 0;
-    for (; d + wide * kRows <= n; d += wide * kRows) {
-        Floats acc[wide];
-        for (int i = 0; i < wide; ++i) acc[i] = on ? load_floats(out + d + i * kRows) : zeros();
-        for (int64_t t = 0; t < count; ++t) {
-            const Floats p = broadcast(shares + t);
-            for (int i = 0; i < wide; ++i) acc[i] = fma(p, load_floats(rows + t * n + d + i * kRows), acc[i]);
-        }
-        for (int i = 0; i < wide; ++i) store(out + d + i * kRows, acc[i]);
-    }
-    for (; d + kRows <= n; d += kRows) {
-        Floats acc = on ? load_floats(out + d) : zeros();
-        for (int64_t t = 0; t < count; ++t) acc = fma(broadcast(shares + t), load_floats(rows + t * n + d), acc);
-        store(out + d, acc);
-    }
+    for (; d + kTile * kRows <= n; d += kTile * kRows) add_columns<kTile>(shares, rows + d, count, n, on, out + d);
+    for (; d + kRows <= n; d += kRows) add_columns<1>(shares, rows + d, count, n, on, out + d);
     for (; d < n; ++d) {
         float sum = on ? out[d] : 0.0f;
         for (int64_t t = 0; t < count; ++t) sum += shares[t] * rows[t * n + d];
@@ -136,11 +146,9 @@ void attend_head(const Attend& a, float* scratch) {
         float* s = scores + h * tokens;
         float top = s[0], total = 0.0f, nan = 0.0f;
         for (int64_t t = 0; t < tokens; ++t) top = s[t] > top ? s[t] : top;
-        for (int64_t t = 0; t < tokens; ++t) {
-            nan += s[t] * 0.0f;  // NaN and infinity leave a mark
-            s[t] = exp_of(s[t] - top);
-            total += s[t];
-        }
+        for (int64_t t = 0; t < tokens; ++t) nan += s[t] * 0.0f;  // NaN and infinity leave a mark
+        for (int64_t t = 0; t < tokens; ++t) s[t] = exp_of(s[t] - top);  // alone: beside a sum it would be no vector
+        for (int64_t t = 0; t < tokens; ++t) total += s[t];
         const float share = 1.0f / total + nan;
         for (int64_t t = 0; t < tokens; ++t) s[t] *= share;
     }

@@ -9,7 +9,10 @@ template <Code C, int Halves, bool Minima, int N, bool Stored, int P>
 INLINE void quantized_panels(const Tile (&in)[P]) {
     using R = Reader<C>;
     constexpr int quads = 8 / Halves;
-    constexpr int run = R::run < quads ? R::run : quads;
+    // Quad by quad where a product sums into whole integers and registers are many: then a token's activations are loaded once
+    // for all panels, and as many sums go on side by side as there are tokens and panels.
+    constexpr int most = kTile >= 8 ? 1 : R::run;
+    constexpr int run = most < quads ? most : quads;
     Floats acc[P][N];
     Scales<Halves, Minima, Stored> scales[P];
     const uint8_t* codes[P];
@@ -33,13 +36,21 @@ INLINE void quantized_panels(const Tile (&in)[P]) {
                 for (int p = 0; p < P; ++p) total[p][t] = broadcast_int(start + words * t);
             unrolled<quads / run>([&](auto turn) INLINE_LAMBDA {
                 constexpr int first = h * quads + decltype(turn)::value * run;
-                for (int p = 0; p < P; ++p) {
-                    Bytes w[run];
-                    unrolled<run>([&](auto r) INLINE_LAMBDA {
-                        w[decltype(r)::value] = R::template get<first + decltype(r)::value>(in[p], codes[p]);
-                    });
+                if constexpr (run == 1) {
+                    Bytes w[P][1];
+                    for (int p = 0; p < P; ++p) w[p][0] = R::template get<first>(in[p], codes[p]);
                     for (int t = 0; t < N; ++t)
-                        total[p][t] = dot<R::is_signed, run>(total[p][t], w, a + 32 * t + 4 * first);
+                        for (int p = 0; p < P; ++p)
+                            total[p][t] = dot<R::is_signed, 1>(total[p][t], w[p], a + 32 * t + 4 * first);
+                } else {
+                    for (int p = 0; p < P; ++p) {
+                        Bytes w[run];
+                        unrolled<run>([&](auto r) INLINE_LAMBDA {
+                            w[decltype(r)::value] = R::template get<first + decltype(r)::value>(in[p], codes[p]);
+                        });
+                        for (int t = 0; t < N; ++t)
+                            total[p][t] = dot<R::is_signed, run>(total[p][t], w, a + 32 * t + 4 * first);
+                    }
                 }
             });
             for (int p = 0; p < P; ++p) {
