@@ -164,7 +164,9 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
             most = std::fmax(most, std::fmax(std::fabs(want[i]), std::fabs(want2[i])));
             worst = std::fmax(worst, std::fmax(std::fabs(want[i] - got[i]), std::fabs(want2[i] - got2[i])));
         }
-        if (!(worst <= 1e-5f * most)) {
+        // From so many tokens on a matrix unit rounds to bf16 what others make eight bits.
+        const float share = tokens >= 64 && current_tier().unit && !m.format.dense() ? 2e-2f : 1e-5f;
+        if (!(worst <= share * most)) {
             std::printf("%s: %s, %lld rows, %lld tokens: off by %g of %g\n", grus_tier(), c.name, (long long)rows,
                         (long long)tokens, worst, most);
             ++failures;
@@ -388,10 +390,12 @@ int main() {
     for (const Case& c : kCases) {
         compare_stored(c, 1, 1, 1);
         compare_stored(c, 37, 19, 2);
+        compare_stored(c, 37, 99, 2);
         compare(c, 1, 1, 1);
         compare(c, 21, 3, 2);
         compare(c, 16, 15, 2);
         compare(c, 21, 37, 2);
+        compare(c, 37, 99, 2);
     }
     int tiers = 0;
     for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {

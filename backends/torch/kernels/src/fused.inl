@@ -49,11 +49,18 @@ void layer_norm_row(const float* x, const float* w, const float* b, float eps, i
     if (b) for (i = 0; i < n; ++i) out[i] += b[i];
 }
 
+// All exponentials first: in one loop compilers divide by that of 88 too, for lanes that are not kept, and what comes out is so small
+// that CPUs take 150 cycles for it.
 void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
-    for (int64_t i = 0; i < n; ++i) {
-        float gate = gates[i];
-        float kept = gate != gate ? gate : gate / (1.0f + exp_of(-gate));  // clamping must not hide NaN
-        out[i] = kept * up[i];
+    float grown[4 * kRows];
+    for (int64_t at = 0; at < n; at += 4 * kRows) {
+        const int64_t some = std::min<int64_t>(4 * kRows, n - at);
+        for (int64_t i = 0; i < some; ++i) grown[i] = exp_of(-gates[at + i]);
+        for (int64_t i = 0; i < some; ++i) {
+            float gate = gates[at + i];
+            float kept = gate != gate ? gate : gate / (1.0f + grown[i]);  // clamping must not hide NaN
+            out[at + i] = kept * up[at + i];
+        }
     }
 }
 
