@@ -6,18 +6,32 @@ import numpy as np
 import pytest
 import torch
 
+from backends.torch.kernels import library as kernels
 from backends.torch.kernels.library import TIERS, library
 from backends.torch.kernels.linear import linear
-from tests.backends.kernels.weights_made_here import ALL, DENSE, Case, columns_of, make, quantized
+from tests.backends.kernels.weights_made_here import AFFINE, ALL, DENSE, GGUF, Case, columns_of, make, quantized
 
 FLOAT = torch.float32
+PROMPT = 64  # tokens from which on a matrix unit rounds both sides of a quantized product to bf16
+
+
+def rounded(x: np.ndarray) -> np.ndarray:
+    """To bf16, in f64; what f32 holds without its leading bit is zero for the unit."""
+    made = torch.from_numpy(x).bfloat16().double().numpy()
+    return np.where(np.abs(x) < np.finfo(np.float32).tiny, 0.0, made)
 
 
 def check(case: Case, kind: str, x: np.ndarray) -> np.ndarray:
     """Within the rounding of f32 sums: a few units in the last place of the sum of all terms' sizes."""
     got = linear([case.weight], [None], FLOAT)(torch.from_numpy(x)).numpy()
-    seen = x.astype(np.float64) if kind in DENSE else quantized(x)
-    want = seen @ case.floats.astype(np.float64).T
+    floats = case.floats.astype(np.float64)
+    if kind in DENSE:
+        seen = x.astype(np.float64)
+    elif kernels.tier() == "amx" and len(x) >= PROMPT:
+        seen, floats = rounded(x), rounded(case.floats)
+    else:
+        seen = quantized(x)
+    want = seen @ floats.T
     room = np.abs(seen) @ case.size.astype(np.float64).T * 2e-6 + 1e-37
     assert (np.abs(got - want) <= room).all(), np.nanmax(np.abs(got - want) / room)
     return got
@@ -68,12 +82,47 @@ def test_more_tokens_than_fit_into_a_cache_at_once(tier: str) -> None:
     check(case, "Q8_0", np.random.default_rng(0).standard_normal((150, 4096)).astype(np.float32))
 
 
+@pytest.mark.parametrize("kind", [*GGUF, *AFFINE])
+def test_prompts(tier: str, kind: str) -> None:
+    """More columns than are made bf16 at once; rows and tokens that are no whole tiles; blocks as bad as they get."""
+    if tier != "amx":
+        pytest.skip("other tiers have no arithmetic of their own for prompts")
+    rng = np.random.default_rng(8)
+    for columns, tokens in ((columns_of(kind, 300), PROMPT), (columns_of(kind, 3400), PROMPT + 5)):
+        x = rng.standard_normal((tokens, columns)).astype(np.float32)
+        check(make(kind, 50, columns), kind, x)
+        x[1], x[2], x[3, ::40] = 0, x[2] * 1e-39, 1e4
+        check(make(kind, 19, columns, hard=True, shift=1), kind, x)
+
+
+@pytest.mark.parametrize("kind", ["Q8_0", "Q4_K", "Q6_K"])
+def test_prompts_are_closer_to_floats_than_eight_bits_of_activations(tier: str, kind: str) -> None:
+    if tier != "amx":
+        pytest.skip("other tiers have no arithmetic of their own for prompts")
+    case = make(kind, 64, 1024)
+    x = np.random.default_rng(5).standard_normal((PROMPT, 1024)).astype(np.float32)
+    want = x.astype(np.float64) @ case.floats.astype(np.float64).T
+    matrix = linear([case.weight], [None], FLOAT)
+    whole = matrix(torch.from_numpy(x)).numpy() - want
+    halves = torch.cat([matrix(torch.from_numpy(x[at : at + 48])) for at in (0, 48)]).numpy() - want
+    assert np.linalg.norm(whole) < np.linalg.norm(halves) / 2
+
+
+def test_a_bias_is_added_to_a_prompt_once(tier: str) -> None:
+    case, bias = make("Q8_0", 50, 3392), torch.arange(50.0)
+    x = torch.from_numpy(np.random.default_rng(6).standard_normal((PROMPT, 3424)).astype(np.float32))[:, :3392]
+    plain, biased = (linear([case.weight], [b], FLOAT)(x) for b in (None, bias))
+    assert torch.allclose(biased - plain, bias.expand(PROMPT, 50), atol=1e-3 * float(plain.abs().max()))
+
+
+@pytest.mark.parametrize("tokens", [4, PROMPT])
 @pytest.mark.parametrize("kind", ["Q8_0", "Q4_0", "F32"])
-def test_what_is_not_finite_stays_so(tier: str, kind: str) -> None:
-    x = torch.ones(4, 64)
+def test_what_is_not_finite_stays_so(tier: str, kind: str, tokens: int) -> None:
+    x = torch.ones(tokens, 64)
     x[1, 40], x[2, 3] = float("nan"), float("inf")
     y = linear([make(kind, 20, 64).weight], [None], FLOAT)(x)
-    assert torch.isfinite(y[[0, 3]]).all()
+    assert torch.isfinite(y[0]).all()
+    assert torch.isfinite(y[3:]).all()
     assert not torch.isfinite(y[1:3]).any()
 
 

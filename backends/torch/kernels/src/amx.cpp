@@ -146,6 +146,75 @@ void multiply(const UnitTile& in) {
     Product<Signed, Halves, Minima, N, Stored>{in}.run();
 }
 
+// Few tokens wait for memory, which is read best in two places at once: two panels side by side, of bytes and scales as they are
+// stored. A step's products are begun before the last ones' are stored, and used after the next ones are begun.
+template <int N>
+struct Pair {
+    static constexpr int words = notes_per_block(1);
+    const UnitTile &one, &other;
+    const int64_t steps = one.blocks;
+    Scales<1, false, true> scales[2]{};
+
+    INLINE void use(int64_t step, const int32_t (&made)[2][N * kRows], Floats (&acc)[2][N]) {
+        const float* notes = one.act.notes + step * (N * words);
+        unrolled<2>([&](auto panel) INLINE_LAMBDA {
+            constexpr int p = decltype(panel)::value;
+            Floats ws, none;
+            scales[p].take(step, 0, ws, none);
+            unrolled<N>([&](auto token) INLINE_LAMBDA {
+                constexpr int t = decltype(token)::value;
+                const Floats sums = to_floats({_mm512_load_si512(made[p] + t * kRows)});
+                acc[p][t] = fma(sums, mul(ws, broadcast(notes + words * t)), acc[p][t]);
+            });
+        });
+    }
+
+    static INLINE void ask(const UnitTile& in, int64_t step) {
+        if (!in.ask) return;
+        for (int64_t at = 0; at < kRows * kBlock; at += 64) PREFETCH(in.ask + step * (kRows * kBlock) + at);
+    }
+
+#define GRUS_BEGIN_TWO(A, C, D, step)                                     \
+    if ((step) < steps) {                                                 \
+        ask(one, step);                                                   \
+        ask(other, step);                                                 \
+        _tile_zero(C);                                                    \
+        _tile_zero(D);                                                    \
+        _tile_loadd(A, one.act.codes + (step) * (N * kBlock), kBlock);    \
+        _tile_loadd(6, one.bytes + (step) * (kRows * kBlock), 64);        \
+        _tile_loadd(7, other.bytes + (step) * (kRows * kBlock), 64);      \
+        _tile_dpbssd(C, A, 6);                                            \
+        _tile_dpbssd(D, A, 7);                                            \
+    }
+    INLINE void run() {
+        alignas(64) int32_t made[2][2][N * kRows];
+        Floats acc[2][N];
+        for (int p = 0; p < 2; ++p) scales[p].begin(nullptr, (p ? other : one).panel, (p ? other : one).layout);
+        unrolled<2 * N>([&](auto i) INLINE_LAMBDA { acc[decltype(i)::value / N][decltype(i)::value % N] = zeros(); });
+        GRUS_BEGIN_TWO(4, 0, 1, 0)
+        for (int64_t step = 0; step < steps; step += 2) {
+            GRUS_BEGIN_TWO(5, 2, 3, step + 1)
+            _tile_stored(0, made[0][0], 64);
+            _tile_stored(1, made[0][1], 64);
+            if (step) use(step - 1, made[1], acc);
+            GRUS_BEGIN_TWO(4, 0, 1, step + 2)
+            if (step + 1 < steps) {
+                _tile_stored(2, made[1][0], 64);
+                _tile_stored(3, made[1][1], 64);
+            }
+            use(step, made[0], acc);
+        }
+        if (steps % 2 == 0) use(steps - 1, made[1], acc);
+        for (int p = 0; p < 2; ++p)
+            unrolled<N>([&](auto t) INLINE_LAMBDA {
+                store((p ? other : one).out + kRows * decltype(t)::value, acc[p][decltype(t)::value]);
+            });
+    }
+#undef GRUS_BEGIN_TWO
+};
+
+void multiply_pair(const UnitTile& one, const UnitTile& other) { Pair<kUnitPair>{one, other}.run(); }
+
 void arrange(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to) {
     for (int64_t c = 0; c < columns; c += kBlock, to += kBlock * kLanes) {
         const int64_t left = columns - c < kBlock ? columns - c : kBlock;
@@ -236,6 +305,7 @@ MatrixUnit make_unit() {
     unit.rows = rows;
     unit.conv = amx_conv();
     unit.thirds = amx_thirds();
+    unit.prompts = amx_prompts();
     fill<Code::S8>(unit);
     fill<Code::U6>(unit);
     fill<Code::U5>(unit);
@@ -250,6 +320,7 @@ MatrixUnit make_unit() {
     unit.few[0][1] = multiply<true, 1, false, 8, false>;
     unit.few[1][0] = multiply<true, 1, false, 4, true>;
     unit.few[1][1] = multiply<true, 1, false, 8, true>;
+    unit.pair = multiply_pair;
     return unit;
 }
 

@@ -6,6 +6,7 @@
 #include "cpu.hpp"
 #include "matmul.hpp"
 #include "pool.hpp"
+#include "prompts.hpp"
 #include "scratch.hpp"
 #include "target.hpp"
 #include "thirds.hpp"
@@ -225,13 +226,15 @@ float* biased(const Ready& ready, int n, float* out) {
 // How the unit of this thread is laid out at present.
 struct Layout { int bytes, tokens; };
 
+void lay_out(const Job& job, Layout wanted, Layout& layout) {
+    if (layout.bytes == wanted.bytes && layout.tokens == wanted.tokens) return;
+    job.tier.unit->begin(wanted.bytes, wanted.tokens);
+    layout = wanted;
+}
+
 void run_on_unit(const Job& job, Ready& ready, int n, int64_t token, int64_t tokens, float* out, Layout& layout) {
     const Format& f = ready.m->format;
-    const Layout wanted = job.rounded() ? Layout{64, kUnitTokens} : Layout{kBlock / f.halves, n};
-    if (layout.bytes != wanted.bytes || layout.tokens != wanted.tokens) {
-        job.tier.unit->begin(wanted.bytes, wanted.tokens);
-        layout = wanted;
-    }
+    lay_out(job, job.rounded() ? Layout{64, kUnitTokens} : Layout{kBlock / f.halves, n}, layout);
     if (job.rounded()) {
         ready.unit_rows.x = job.bf16_at(token);
         ready.unit_rows.tokens = n;
@@ -282,20 +285,40 @@ void put(const Job& job, int64_t panel, int64_t token, const float* made) {
 // For a panel that may have to be made from what is stored.
 int64_t panel_room(const Job& job) { return job.m.stored || (job.up && job.up->stored) ? job.panel.bytes : 0; }
 
-// For so few tokens two panels are read side by side.
-constexpr int64_t kMostInPairs = 4;
+// For so few tokens two panels are read side by side, by a matrix unit for as many as it takes.
+constexpr int64_t kMostInPairs = kUnitPair;
 
 const PairKernel* pairs_for(const Job& job, int64_t count) {
     if (!job.tier.in_pairs || count > kMostInPairs || !job.as_stored(count)) return nullptr;
     const Format& f = job.m.format;
     const PairKernel* kernels = job.tier.pair_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
-    return kernels[log2_of(job.width(count))] ? kernels : nullptr;
+    const int first = job.width(count);
+    if (first == kUnitPair) return job.by_unit(first) ? kernels : nullptr;
+    return kernels[log2_of(first)] ? kernels : nullptr;
+}
+
+void run_pair(const Job& job, const PairKernel* kernels, Ready& one, Ready& other, int n, int64_t token, float* out, Layout& layout) {
+    float* beside = out + n * kRows;
+    if (n == kUnitPair) {
+        lay_out(job, {kBlock, n}, layout);
+        one.unit_tile.act = job.act_at(token);
+        one.unit_tile.out = out;
+        other.unit_tile.out = beside;
+        job.tier.unit->pair(one.unit_tile, other.unit_tile);
+        return;
+    }
+    one.tile.act = other.tile.act = job.act_at(token);
+    one.tile.out = out;
+    other.tile.out = beside;
+    kernels[log2_of(n)](one.tile, other.tile);
+    one.tile.ahead = 0;
 }
 
 // The gate beside what it is for, else a panel of each half of the stretch.
 void run_pairs(const Job& job, const PairKernel* kernels, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
     static thread_local Scratch scratch;
     const int64_t made = panel_room(job);
+    Layout layout{};
     uint8_t* memory = scratch.at_least(2 * made);
     const Room rooms[2] = {{nullptr, nullptr, memory, nullptr}, {nullptr, nullptr, memory + made, nullptr}};
     alignas(64) float out[2 * kMostInPairs * kRows], gated[kMostInPairs * kRows];
@@ -308,11 +331,7 @@ void run_pairs(const Job& job, const PairKernel* kernels, int64_t expert, int64_
         for (int64_t t = 0; t < count;) {
             const int n = job.width(count - t);
             float* beside = out + n * kRows;
-            one.tile.act = other.tile.act = job.act_at(t);
-            one.tile.out = out;
-            other.tile.out = beside;
-            kernels[log2_of(n)](one.tile, other.tile);
-            one.tile.ahead = 0;
+            run_pair(job, kernels, one, other, n, t, out, layout);
             if (job.gated) job.tier.swiglu(biased(one, n, out), biased(other, n, beside), n * kRows, gated);
             const float* first = job.gated ? gated : biased(one, n, out);
             for (int i = 0; i < n; ++i) put(job, panel, x_first + t + i, first + i * kRows);
@@ -323,6 +342,7 @@ void run_pairs(const Job& job, const PairKernel* kernels, int64_t expert, int64_
             t += n;
         }
     }
+    if (layout.tokens) job.tier.unit->end();
 }
 
 // Panels [begin, end) of an expert times its first `count` tokens; `x_first` is their place in the whole job.
@@ -405,12 +425,16 @@ Job job_of(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x
 
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
     if (by_thirds(current_tier(), m, tokens)) return multiply_by_thirds(current_tier(), m, x, tokens, x_stride, y, y_stride, threads);
+    if (by_prompts(current_tier(), m, tokens))
+        return multiply_prompt(current_tier(), m, nullptr, false, x, tokens, x_stride, y, y_stride, threads);
     Job job = job_of(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }
 
 void multiply_gated(const GrusMatrix& gate, const GrusMatrix* up, const float* x, int64_t tokens, int64_t x_stride, float* y,
                     int64_t y_stride, int threads) {
+    if (by_prompts(current_tier(), gate, tokens))
+        return multiply_prompt(current_tier(), gate, up, true, x, tokens, x_stride, y, y_stride, threads);
     Job job = job_of(gate, up, true, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }

@@ -58,6 +58,7 @@ struct Bf16Kernels {
 // A matrix unit computes sixteen rows times up to sixteen tokens at a time. Activations of quantized weights are a tile of
 // tokens; those of bf16 weights are laid out by `arrange`: [columns / 32][16 pairs of columns][16 tokens][2], padded with zeros.
 constexpr int kUnitTokens = 16;
+constexpr int kUnitPair = 8;   // tokens that meet two panels side by side
 constexpr int kUnitMost = 64;  // tokens that share a load of bf16 weights
 
 struct UnitTile {
@@ -132,6 +133,33 @@ struct UnitThirdsKernels {
     void (*multiply)(const UnitThirds&);
 };
 
+// Prompts of quantized weights: what a panel's codes stand for is rounded to bf16, as are activations, and sums are f32. Both
+// roundings together are a third of what eight bits an activation cost; and a sum stays in the unit until it is whole.
+struct UnitWeights {  // blocks of one panel
+    const uint8_t* codes;
+    const float* scales;  // see Tile
+    int64_t blocks;
+    int halves, minima, offset;
+    const int8_t* values;
+};
+
+struct UnitPrompt {  // one or two times sixteen tokens with one or two panels
+    const uint16_t *x, *w;    // [blocks][16 tokens][32 columns]; [blocks][16 pairs of columns][16 rows][2]
+    int64_t x_tile, w_panel;  // from sixteen tokens to the next, from a panel to the next
+    int64_t tiles, panels;
+    int64_t blocks;
+    const float* bias[2];     // of each panel
+    bool first;               // begin with the bias, else with what `y` holds
+    float* y[2];              // of each panel, room for whole tiles
+    int64_t y_stride;
+};
+
+struct UnitPromptKernels {
+    void (*round)(const UnitFloats&, uint16_t* to);  // tokens; zeros where there is nothing
+    void (*weigh[static_cast<int>(Code::Count)])(const UnitWeights&, uint16_t* to);
+    void (*multiply)(const UnitPrompt&);
+};
+
 struct MatrixUnit {
     void (*begin)(int bytes, int tokens);  // on the thread that will compute: how many bytes of a row an instruction takes
     void (*end)();
@@ -139,10 +167,12 @@ struct MatrixUnit {
                                                   uint8_t* to);
     void (*multiply[2][2][2])(const UnitTile&);  // sixteen tokens: [signed][halves - 1][minima]
     void (*few[2][2])(const UnitTile&);          // of bytes as they are stored: [scales as stored][4 or 8 tokens]
+    void (*pair)(const UnitTile&, const UnitTile&);  // two panels of these, kUnitPair tokens
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
     const UnitConvKernels* conv;
     const UnitThirdsKernels* thirds;
+    const UnitPromptKernels* prompts;
 };
 
 // Attention of one new token to `tokens` of its sequence, the heads of queries that share one of keys.
@@ -240,6 +270,7 @@ const Bf16Kernels* bf16_neon();
 const MatrixUnit* amx_unit();
 const UnitConvKernels* amx_conv();
 const UnitThirdsKernels* amx_thirds();
+const UnitPromptKernels* amx_prompts();
 void use_i8mm(Tier& neon);  // gives that tier the kernels of CPUs that multiply two rows of bytes by two at once
 
 const Tier* scalar_tier();
