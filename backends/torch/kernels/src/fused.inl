@@ -49,11 +49,14 @@ void layer_norm_row(const float* x, const float* w, const float* b, float eps, i
     if (b) for (i = 0; i < n; ++i) out[i] += b[i];
 }
 
+// Two loops, because in one the compiler divides by the largest exp of all beside: quotients that are too small for f32's
+// normal numbers, which take a CPU a hundred cycles each.
 void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
-    for (int64_t i = 0; i < n; ++i) {
-        float gate = gates[i];
-        float kept = gate != gate ? gate : gate / (1.0f + exp_of(-gate));  // clamping must not hide NaN
-        out[i] = kept * up[i];
+    float made[4 * kRows];
+    for (int64_t at = 0; at < n; at += 4 * kRows) {
+        const int64_t many = n - at < 4 * kRows ? n - at : 4 * kRows;
+        for (int64_t i = 0; i < many; ++i) made[i] = 1.0f + exp_of(-gates[at + i]);
+        for (int64_t i = 0; i < many; ++i) out[at + i] = gates[at + i] / made[i] * up[at + i];
     }
 }
 
