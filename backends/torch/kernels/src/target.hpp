@@ -5,12 +5,16 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define INLINE __forceinline
+#define UNROLL
 #define PREFETCH(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T0)
+#define PREFETCH_NEAR(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1)
 #define INLINE_LAMBDA [[msvc::forceinline]]
 #define TARGET_BEGIN(features)
 #define TARGET_END
 #else
+#define UNROLL _Pragma("GCC unroll 16")
 #define PREFETCH(at) __builtin_prefetch(at)
+#define PREFETCH_NEAR(at) __builtin_prefetch(at, 0, 2)  // into the second-level cache
 #define INLINE inline __attribute__((always_inline))
 #define INLINE_LAMBDA __attribute__((always_inline))
 #define GRUS_PRAGMA(text) _Pragma(#text)

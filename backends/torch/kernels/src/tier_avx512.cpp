@@ -22,6 +22,7 @@ constexpr int kSignedBias = 128;
 #include "tile.inl"
 #include "fused.inl"
 #include "conv.inl"
+#include "points.inl"
 #include "all.inl"
 
 }  // namespace

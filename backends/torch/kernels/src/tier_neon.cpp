@@ -26,6 +26,7 @@ constexpr int kSignedBias = 0;
 #include "tile.inl"
 #include "fused.inl"
 #include "conv.inl"
+#include "points.inl"
 #include "all.inl"
 
 }  // namespace

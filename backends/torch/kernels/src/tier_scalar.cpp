@@ -124,6 +124,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 #include "tile.inl"
 #include "fused.inl"
 #include "conv.inl"
+#include "points.inl"
 #include "all.inl"
 
 }  // namespace
