@@ -32,6 +32,7 @@ FRAME = 0.08  # seconds of sound
 FRAMES = 24  # of which the talker alone is measured
 SENTENCE = 50  # four seconds, as sentences have
 ROUNDS = 3
+WORK = "s of work a s of sound"
 WAYS = {  # name -> dtype, quantization, the reference's dtype
     "f32": ("f32", "none", "f32"),
     "bf16": ("bf16", "none", "bf16"),
@@ -119,6 +120,30 @@ def rows() -> list[Row]:
     return [row for way in WAYS for row in rows_of(way)]
 
 
+def eight_bit_rows() -> list[Row]:
+    """One voice at 8 bits without the reference: minutes less, to compare what `GRUS_KERNELS` names."""
+    with rig("q8_0") as made:
+        made.talker()
+        made.decode(4)
+        made.voice(1)
+        talker, codec = (median(measure() for _ in range(ROUNDS)) for measure in (made.talker, made.decode))
+        return [
+            Row("q8_0 talker and predictor", WORK, talker, more_is_better=False),
+            Row("q8_0 codec", WORK, codec, more_is_better=False),
+            *heard("q8_0", [made.voice(2) for _ in range(ROUNDS)]),
+        ]
+
+
+def heard(way: str, voices: list[tuple[float, float, float]]) -> list[Row]:
+    aim = "<= 1.0" if way.startswith("q") else ""
+    whole = median(spent / sound for _, spent, sound in voices)
+    first = median(first for first, _, _ in voices)
+    return [
+        Row(f"{way} all of it", WORK, whole, aim=aim, more_is_better=False),
+        Row(f"{way} first sound", "s", first, more_is_better=False),
+    ]
+
+
 def rows_of(way: str) -> list[Row]:
     """The reference and both halves in turn, A B A B; medians."""
     dtype = WAYS[way][2]
@@ -127,23 +152,14 @@ def rows_of(way: str) -> list[Row]:
         made.decode(4)
         codec = median(made.decode() for _ in range(ROUNDS))
         made.voice(1)
-        heard = [made.voice(2) for _ in range(ROUNDS)]
+        voices = [made.voice(2) for _ in range(ROUNDS)]
         one, four = (median(made.voices(count) for _ in range(ROUNDS)) for count in (1, 4))
     share = 100 * weights_of_a_frame() * BYTES[way] / FRAME / talker / bandwidth()
-    quantized = way.startswith("q")
-    work, of_sound = "s of work a s of sound", "s of sound a s"
-    better = ">= 2x" if quantized else ">= 1x"
+    of_sound, better = "s of sound a s", ">= 2x" if way.startswith("q") else ">= 1x"
     return [
-        Row(f"{way} talker and predictor", work, talker, peer, f"qwen-tts, {dtype}", better, more_is_better=False),
+        Row(f"{way} talker and predictor", WORK, talker, peer, f"qwen-tts, {dtype}", better, more_is_better=False),
         Row(f"{way} talker and predictor: share of bandwidth", "%", share),
-        Row(f"{way} codec", work, codec, more_is_better=False),
-        Row(
-            f"{way} all of it",
-            work,
-            median(spent / sound for _, spent, sound in heard),
-            aim="<= 1.0" if quantized else "",
-            more_is_better=False,
-        ),
-        Row(f"{way} first sound", "s", median(first for first, _, _ in heard), more_is_better=False),
+        Row(f"{way} codec", WORK, codec, more_is_better=False),
+        *heard(way, voices),
         Row(f"{way} four voices together", of_sound, four, one, "one voice", ">= 2x"),
     ]

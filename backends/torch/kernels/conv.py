@@ -17,16 +17,21 @@ from backends.torch.kernels.library import Conv, ConvPiece, library
 BLOCK = 32  # inputs that the matrix unit takes at once
 
 
+POINTS = 10  # at which a kernel of seven taps is computed, see src/points.hpp
+FLOATS = 0  # of `ConvForm` in src/conv.hpp
+
+
 class ConvWeight:
-    """Weights in the kernels' order, sixteen outputs side by side: as they are, or in two halves for the matrix unit."""
+    """Weights in the kernels' order, sixteen outputs side by side: as they are, in two halves for the matrix unit, or a kernel
+    of seven taps as its values at ten points, which take fewer multiplications."""
 
     def __init__(self, w: Tensor, b: Tensor | None) -> None:
         """`w [outputs, inputs, taps]`"""
         self.outputs, self.inputs, self.taps = w.shape
         self.library = library()
         self.panels = -(-self.outputs // PANEL)
-        self.in_halves = bool(self.library.grus_conv_halves())
-        self.w = self._halves(w) if self.in_halves else self._floats(w)
+        self.form: int = self.library.grus_conv_form(*w.shape)
+        self.w = (self._floats, self._halves, self._points)[self.form](w.float().contiguous())
         self.bias = torch.zeros(self.panels * PANEL)
         if b is not None:
             self.bias[: self.outputs] = b
@@ -34,7 +39,7 @@ class ConvWeight:
     def _floats(self, w: Tensor) -> Tensor:
         made = arena.zeros(4 * self.panels * PANEL * self.inputs * self.taps).view(torch.float32)
         laid = made.view(self.panels, self.taps, self.inputs, PANEL)
-        for panel, part in enumerate(w.float().split(PANEL)):
+        for panel, part in enumerate(w.split(PANEL)):
             laid[panel, :, :, : len(part)] = part.permute(2, 1, 0)
         return made
 
@@ -42,8 +47,12 @@ class ConvWeight:
         """`UnitConv::w` of src/tier.hpp, a pair of panels after the other."""
         blocks = -(-self.inputs // BLOCK)
         made = arena.zeros(4 * self.panels * PANEL * blocks * BLOCK * self.taps).view(torch.bfloat16)
-        w = w.float().contiguous()
         self.library.grus_conv_cut(w.data_ptr(), *w.shape, made.data_ptr(), torch.get_num_threads())
+        return made
+
+    def _points(self, w: Tensor) -> Tensor:
+        made = arena.zeros(4 * self.panels * PANEL * self.inputs * POINTS).view(torch.float32)
+        self.library.grus_conv_points(w.data_ptr(), self.outputs, self.inputs, made.data_ptr(), torch.get_num_threads())
         return made
 
     def __call__(
@@ -57,8 +66,8 @@ class ConvWeight:
     ) -> tuple[Tensor, list[Tensor]]:
         """See `backends.base.Ops.stream_conv`."""
         made = Conv(
-            None if self.in_halves else self.w.data_ptr(),
-            self.w.data_ptr() if self.in_halves else None,
+            self.w.data_ptr(),
+            self.form,
             self.bias.data_ptr(),
             self.inputs,
             self.outputs,
@@ -89,7 +98,7 @@ class DepthwiseWeight:
         if snake is not None or add is not None:
             raise ValueError("a depthwise convolution has neither a snake nor a sum")
         n = self.channels
-        made = Conv(self.w.data_ptr(), None, self.bias.data_ptr(), n, n, self.taps, dilation)
+        made = Conv(self.w.data_ptr(), FLOATS, self.bias.data_ptr(), n, n, self.taps, dilation)
         return _convolve(self.library.grus_conv_depthwise, made, x, lengths, before, None, None)
 
 

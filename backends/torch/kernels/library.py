@@ -147,7 +147,9 @@ class Conv(ctypes.Structure):
     """`grus::Conv` of src/conv.hpp."""
 
     _fields_ = [
-        *((name, c_void_p) for name in ("w", "halves", "bias")),
+        ("w", c_void_p),
+        ("form", c_int64),
+        ("bias", c_void_p),
         *((name, c_int64) for name in ("inputs", "outputs", "taps", "dilation")),
     ]
 
@@ -200,8 +202,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_heads": (None, [POINTER(Heads), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
     "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
     "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
-    "grus_conv_halves": (c_int32, []),
+    "grus_conv_form": (c_int64, [c_int64, c_int64, c_int64]),
     "grus_conv_cut": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_conv_points": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_depthwise": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
     "grus_run": (None, [POINTER(Step), c_int32]),

@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "../../../backends/torch/kernels/src/conv.hpp"
 #include "../../../backends/torch/kernels/src/cpu.hpp"
 #include "../../../backends/torch/kernels/src/halves.hpp"
 #include "../../../backends/torch/kernels/src/matrix.hpp"
 #include "../../../backends/torch/kernels/src/sources.hpp"
 #include "../../../backends/torch/kernels/src/step.hpp"
+#include "compare.hpp"
 
 using namespace grus;
 
@@ -38,12 +38,9 @@ void grus_run(const Step*, int32_t);
 void grus_best(const float*, int64_t, int64_t, float*, int64_t*, int32_t);
 void grus_top(const float*, int64_t, int64_t, int64_t, float*, int64_t*, int32_t);
 void grus_mass(const float*, int64_t, int64_t, const float*, const float*, float*, int32_t);
-void grus_draw(const float*, int64_t, int64_t, const float*, const int32_t*, float, int64_t, float, int32_t*);
-int32_t grus_conv_halves();
 void grus_to_twelve(const uint16_t*, int64_t, int64_t, uint8_t*, uint8_t*, int64_t*);
 void grus_odd_of_twelve(const uint16_t*, int64_t, int64_t, const uint8_t*, const int64_t*, GrusOdd*);
 void grus_rows_of_twelve(const GrusMatrix*, const int64_t*, int64_t, float*);
-void grus_conv(const Conv*, const Piece*, int32_t);
 }
 
 struct Case {
@@ -56,24 +53,8 @@ const Case kCases[] = {
 #include "cases.inc"
 };
 
-uint64_t state = 1;
-uint32_t bits() {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<uint32_t>(state >> 33);
-}
-float uniform() { return static_cast<float>(bits()) / 1073741824.0f - 1.0f; }
-
-// Exactly as many bytes as are needed, so that a sanitizer sees a step over the edge.
-template <class T>
-std::unique_ptr<T[]> fill(int64_t n, T (*make)()) {
-    std::unique_ptr<T[]> made(new T[static_cast<size_t>(n)]);
-    for (int64_t i = 0; i < n; ++i) made[i] = make();
-    return made;
-}
 uint8_t byte() { return static_cast<uint8_t>(bits()); }
 uint16_t scale16() { return static_cast<uint16_t>(0x3000 | (bits() & 0x87ff)); }  // a small f16, and a bf16 of its size
-
-int failures = 0;
 
 // Blocks that are packed panel by panel, each when a product or a row needs it, against the same packed before.
 void compare_stored(const Case& c, int64_t rows, int64_t tokens, int threads) {
@@ -342,29 +323,6 @@ void compare_twelve() {
     }
 }
 
-// Weights as the matrix unit wants them.
-std::vector<uint16_t> halves(const std::vector<float>& w, int64_t inputs, int64_t taps, int64_t panels) {
-    const int64_t blocks = (inputs + kBlock - 1) / kBlock, half = kRows * kBlock;
-    std::vector<uint16_t> made(static_cast<size_t>(panels * blocks * taps * 2 * half));
-    for (int64_t panel = 0; panel < panels; ++panel) {
-        const int64_t wide = std::min<int64_t>(2, panels - panel / 2 * 2);
-        for (int64_t tap = 0; tap < taps; ++tap) {
-            for (int64_t i = 0; i < inputs; ++i) {
-                for (int64_t o = 0; o < kRows; ++o) {
-                    const float x = w[static_cast<size_t>(((panel * taps + tap) * inputs + i) * kRows + o)];
-                    const uint16_t high = static_cast<uint16_t>(as_bits(x) >> 16);
-                    const uint16_t low = static_cast<uint16_t>(as_bits(x - as_float(static_cast<uint32_t>(high) << 16)) >> 16);
-                    const int64_t step = (panel / 2 * 2 * blocks * taps + (i / kBlock * taps + tap) * wide) * 2;
-                    const int64_t at = (step + panel % 2) * half + i % kBlock / 2 * kBlock + o * 2 + i % 2;
-                    made[static_cast<size_t>(at)] = high;
-                    made[static_cast<size_t>(at + wide * half)] = low;
-                }
-            }
-        }
-    }
-    return made;
-}
-
 // Rows of bf16 as they lie in a file. Where a CPU multiplies bf16 itself, activations are rounded to it: half a unit of the eighth bit.
 void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
     auto w = fill(rows * columns, +[] { return static_cast<uint16_t>(0x3e00 | (bits() & 0x81ff)); });  // up to a half, either sign
@@ -390,59 +348,9 @@ void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
     }
 }
 
-// Two streams, each in two pieces, and what is drawn from their last rows.
-std::vector<float> stream(const float* numbers, int64_t inputs, int64_t outputs) {
-    constexpr int64_t taps = 3, dilation = 2, keep = (taps - 1) * dilation, length = 29, first = 3;
-    const int64_t panels = (outputs + kRows - 1) / kRows;
-    std::vector<float> w(numbers, numbers + panels * taps * inputs * kRows), bias(w.begin(), w.begin() + panels * kRows);
-    std::vector<float> x(w.begin(), w.begin() + length * inputs), kept(keep * inputs), last(keep * inputs);
-    std::vector<float> y(length * outputs);
-    std::vector<uint16_t> split;
-    if (grus_conv_halves()) split = halves(w, inputs, taps, panels);
-    const Conv conv{split.empty() ? w.data() : nullptr, split.empty() ? nullptr : split.data(), bias.data(), inputs, outputs,
-                    taps, dilation};
-    std::vector<float> other(keep * inputs);
-    const int64_t short_one[] = {first}, others = 6, both[] = {others, length - first - others};
-    const float* none[] = {nullptr};
-    const float* before[] = {nullptr, kept.data()};
-    float *begun[] = {kept.data()}, *after[] = {other.data(), last.data()};
-    const Piece one{1, short_one, x.data(), x.data(), x.data() + 7, none, begun, nullptr, y.data()};
-    const Piece two{2, both, x.data() + first * inputs, x.data(), x.data() + 7, before, after, w.data(),
-                    y.data() + first * outputs};
-    grus_conv(&conv, &one, 2);
-    grus_conv(&conv, &two, 2);
-    const float noise[] = {0.1f, 0.9f, 0.5f};
-    const int32_t random[] = {1, 1, 0};
-    int32_t ids[3];
-    grus_draw(y.data() + (length - 3) * outputs, 3, outputs, noise, random, 0.7f, std::min<int64_t>(5, outputs), 0.8f, ids);
-    y.insert(y.end(), last.begin(), last.end());
-    y.insert(y.end(), ids, ids + 3);
-    return y;
-}
-
-void compare_streams() {
-    auto numbers = fill(3 * 3 * 24 * kRows, uniform);
-    for (int64_t inputs : {16, 20}) {
-        for (int64_t outputs : {1, 16, 40}) {
-            grus_use_tier(0);
-            const std::vector<float> want = stream(numbers.get(), inputs, outputs);
-            for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
-                if (!grus_use_tier(tier)) continue;
-                const std::vector<float> got = stream(numbers.get(), inputs, outputs);
-                for (size_t i = 0; i < want.size(); ++i) {
-                    const float allowed = grus_conv_halves() ? 1e-3f : 1e-5f;
-                    if (std::fabs(want[i] - got[i]) <= allowed * std::fmax(1.0f, std::fabs(want[i]))) continue;
-                    std::printf("%s: stream %zu: %g for %g\n", grus_tier(), i, got[i], want[i]);
-                    ++failures;
-                    break;
-                }
-            }
-        }
-    }
-}
-
 int main() {
     compare_streams();
+    compare_frames();
     compare_small_operations();
     compare_twelve();
     for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, Kept::F32);

@@ -10,6 +10,8 @@ from backends.torch.kernels.conv import ConvWeight
 from backends.torch.kernels.library import TIERS, available, library
 from tests.backends.kernels.test_fused import normal
 
+POINTS = 2  # `ConvForm::Points` of src/conv.hpp
+
 
 def wanted(x, w, b, dilation, snake, add):  # type: ignore[no-untyped-def]
     x = x.double()
@@ -37,7 +39,7 @@ def test_pieces_of_any_length(tier: str, inputs: int, outputs: int, taps: int, d
         start += length
     want = wanted(x, w, b, dilation, snake, add)
     error = (torch.cat(made).double() - want).abs()
-    if tier == "amx":  # numbers are cut in two halves, and the product of both low ones is left out
+    if tier == "amx" or conv.form == POINTS:  # in halves, without the product of both low ones; or by points
         y = x if snake is None else x + torch.sin(x * snake[0]) ** 2 * snake[1]
         assert (error <= 1e-5 + 2.0**-15 * wanted(y.abs(), w.abs(), b.abs(), dilation, None, None)).all()
     else:
@@ -75,6 +77,19 @@ def test_halves_hold_what_sixteen_bits_lose() -> None:
     error, lost = (float((each.double() - want).square().mean().sqrt()) for each in (y, rounded))
     assert error < 1e-5 * float(want.std())
     assert lost > 100 * error
+
+
+def test_points_lose_little(tier: str) -> None:
+    """Against a sum of f64, in tiles that end early, at the width where the codec has most of its multiplications."""
+    conv = ConvWeight(normal(64, 384, 7) / 50, torch.zeros(64))
+    if tier == "amx":
+        assert conv.form != POINTS
+        return
+    assert conv.form == POINTS
+    x = normal(101, 384, seed=1)
+    y, _ = conv(x, [101], [None], 3, None, None)
+    want = wanted(x, normal(64, 384, 7) / 50, torch.zeros(64), 3, None, None)
+    assert float((y.double() - want).square().mean().sqrt()) < 1e-5 * float(want.std())
 
 
 def test_a_snake_of_large_numbers_and_of_none(tier: str) -> None:

@@ -45,7 +45,7 @@ def cases() -> str:
 
 def build(folder: Path, compiler: str, *flags: str) -> Path:
     (folder / "cases.inc").write_text(cases())
-    files = [*(p for p in recipe.sources() if p.name != "module.cpp"), HERE / "compare_tiers.cpp"]
+    files = [*(p for p in recipe.sources() if p.name != "module.cpp"), *HERE.glob("compare_*.cpp")]
 
     def compile_one(source: Path) -> str:
         made = str(folder / f"{source.stem}.o")

@@ -1,4 +1,4 @@
-// All of a tier's kernels in one table. Included by each tier behind tile.inl, fused.inl and conv.inl.
+// All of a tier's kernels in one table. Included by each tier behind tile.inl, fused.inl, conv.inl and points.inl.
 
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill_as(TileKernel (&row)[kWidths]) {
@@ -76,6 +76,8 @@ Tier make_tier(const char* name) {
     tier.panels = kPanels;
     tier.snake = snake_row;
     tier.depthwise = depthwise_row;
+    tier.to_points = to_points;
+    tier.from_points = from_points;
     fill_conv(tier, std::make_integer_sequence<int, kPositions>{});
     fill_rows<ScaleType::F32>(tier, 0);
     fill_rows<ScaleType::F16>(tier, 1);

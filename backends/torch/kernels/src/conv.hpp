@@ -9,10 +9,16 @@
 
 namespace grus {
 
+enum class ConvForm : int64_t {
+    Floats,  // [panels][taps][inputs][16]
+    Halves,  // for the matrix unit: bf16, pairs of panels as UnitConv wants them
+    Points,  // [panels][points][inputs][16], see points.hpp
+};
+
 struct Conv {
-    const float* w;          // [panels][taps][inputs][16]; null: there are halves
-    const uint16_t* halves;  // pairs of panels, as UnitConv wants them; null: there are floats
-    const float* bias;       // [panels][16]
+    const void* w;
+    int64_t form;       // which of ConvForm `w` is
+    const float* bias;  // [panels][16]
     int64_t inputs, outputs, taps, dilation;
 };
 
@@ -47,10 +53,25 @@ struct Convolution {
     const int64_t keep = (conv.taps - 1) * conv.dilation;
     const std::vector<Stream> streams = streams_of(piece, keep);
 
+    const float* floats() const { return static_cast<const float*>(conv.w); }
     int64_t panels() const { return (conv.outputs + kRows - 1) / kRows; }
     int64_t rows() const { return streams.back().row + keep + streams.back().length; }
     int64_t positions() const { return streams.back().at + streams.back().length; }
     std::vector<Span> spans(int64_t most) const;
+
+    // What a tile asks memory for when `tiles` in turn use the same weights `w`: its share of those behind them.
+    struct Ask {
+        const uint8_t* from;
+        int64_t bytes;
+    };
+    static Ask ask(const float* w, int64_t size, int64_t tile, int64_t tiles) {
+        return {reinterpret_cast<const uint8_t*>(w + size + size * tile / tiles), kRows * 4 / tiles};
+    }
+
+    // A stream's inputs at position `t` of its piece, through their snake; those below zero came before.
+    void input(const Tier& tier, const Stream& s, int64_t t, float* to) const;
+    // What the next pieces will need of these.
+    void remember(const Tier& tier) const;
 
   private:
     static std::vector<Stream> streams_of(const Piece& piece, int64_t keep);
@@ -59,7 +80,7 @@ struct Convolution {
 constexpr int64_t kFew = 1 << 14;  // multiplications, or numbers to be activated, that one thread is done with alone
 inline int64_t up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
-// With weights in halves: on the matrix unit (conv_halves.cpp).
-void convolve_halves(const Convolution& all, int threads);
+void convolve_halves(const Convolution& all, int threads);  // on the matrix unit (conv_halves.cpp)
+void convolve_points(const Convolution& all, const Tier& tier, int threads);  // conv_points.cpp
 
 }  // namespace grus

@@ -34,24 +34,46 @@ void depthwise_row(const float* const* rows, int64_t taps, const float* w, const
     }
 }
 
+// Of sixteen outputs the first `columns` exist.
+INLINE void write_row(Floats sum, const float* more, float* y, int64_t columns) {
+    if (columns >= kRows) {
+        store(y, more ? add(sum, load_floats(more)) : sum);
+        return;
+    }
+    float row[kRows];
+    store(row, sum);
+    for (int64_t c = 0; c < columns; ++c) y[c] = more ? row[c] + more[c] : row[c];
+}
+
 template <int N, int V>
 void conv_tile(const ConvTile& c) {
     Floats acc[N][V];
-    for (int n = 0; n < N; ++n)
-        for (int v = 0; v < V; ++v) acc[n][v] = load_floats(c.sums + (n * V + v) * kRows);
+    UNROLL for (int n = 0; n < N; ++n)
+        UNROLL for (int v = 0; v < V; ++v) acc[n][v] = load_floats(c.bias + v * kRows);
     const float *w = c.w, *w2 = c.w + (V - 1) * c.panel;
+    const uint8_t* ask = c.ask;
     for (int64_t tap = 0; tap < c.taps; ++tap) {
-        const float* x = c.x + tap * c.tap;
+        const float* x[N];
+        UNROLL for (int n = 0; n < N; ++n) x[n] = c.x + tap * c.tap + n * c.position;
         for (int64_t i = 0; i < c.inputs; ++i, w += kRows, w2 += kRows) {
             Floats of[V];
             of[0] = load_floats(w);
-            if constexpr (V == 2) of[1] = load_floats(w2);
-            for (int n = 0; n < N; ++n) {
-                const Floats given = broadcast(x + n * c.position + i);
-                for (int v = 0; v < V; ++v) acc[n][v] = fma(given, of[v], acc[n][v]);
+            PREFETCH_FAR(ask);
+            if constexpr (V == 2) {
+                of[1] = load_floats(w2);
+                PREFETCH_FAR(ask + c.panel * 4);
+            }
+            ask += c.ask_bytes;
+            UNROLL for (int n = 0; n < N; ++n) {
+                const Floats given = broadcast(x[n] + i);
+                UNROLL for (int v = 0; v < V; ++v) acc[n][v] = fma(given, of[v], acc[n][v]);
             }
         }
     }
-    for (int n = 0; n < N; ++n)
-        for (int v = 0; v < V; ++v) store(c.sums + (n * V + v) * kRows, acc[n][v]);
+    UNROLL for (int n = 0; n < N; ++n) {
+        UNROLL for (int v = 0; v < V; ++v) {
+            const int64_t at = n * c.row + v * kRows;
+            write_row(acc[n][v], c.add ? c.add + at : nullptr, c.y + at, c.columns - v * kRows);
+        }
+    }
 }

@@ -51,7 +51,7 @@ struct Halves {
         const int64_t panel = group * kWidth, wide = std::min(kWidth, all.panels() - panel);
         const int64_t first = span.at * conv.outputs;
         unit.conv->convolve({x, row, low, conv.dilation * row, low / kBlock, conv.taps,
-                             conv.halves + panel * conv.taps * low * kRows * 2, wide, span.count, conv.bias,
+                             static_cast<const uint16_t*>(conv.w) + panel * conv.taps * low * kRows * 2, wide, span.count, conv.bias,
                              piece.add ? piece.add + first : nullptr, piece.y + first, panel * kRows, conv.outputs});
     }
 

@@ -5,12 +5,14 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define INLINE __forceinline
+#define UNROLL
 #define PREFETCH(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T0)
-#define PREFETCH_FAR(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1)  // not into the nearest cache
+#define PREFETCH_FAR(at) _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1)  // into the second-level cache
 #define INLINE_LAMBDA [[msvc::forceinline]]
 #define TARGET_BEGIN(features)
 #define TARGET_END
 #else
+#define UNROLL _Pragma("GCC unroll 16")
 #define PREFETCH(at) __builtin_prefetch(at)
 #define PREFETCH_FAR(at) __builtin_prefetch(at, 0, 2)
 #define INLINE inline __attribute__((always_inline))

@@ -2,6 +2,7 @@
 #pragma once
 #include "kept.hpp"
 #include "layout.hpp"
+#include "points.hpp"
 #include "twelve.hpp"
 
 namespace grus {
@@ -216,10 +217,23 @@ struct ConvTile {
     const float *x, *w;         // weights [taps][inputs][16] a panel
     int64_t taps, inputs, tap;  // `tap`: from the input of one tap to that of the next
     int64_t position, panel;    // from one position or panel to the next
-    float* sums;                // [positions][panels][16]: what to begin with, then the result
+    const float *bias, *add;    // of these outputs; what is added to `y` and lies like it, or null
+    float* y;
+    int64_t row, columns;       // from one position's outputs to the next one's; of these panels as many outputs exist
+    const uint8_t* ask;         // what to ask memory for meanwhile, from each panel's place
+    int64_t ask_bytes;          // and how much of it for each input
 };
 using ConvKernel = void (*)(const ConvTile&);
 constexpr int kMostPositions = 12;
+
+// Four positions of a convolution by points times a panel of outputs (points.hpp). Strides count elements.
+struct PointOutputs {
+    const float* products;  // at each point, `point` apart
+    int64_t point;
+    const float *bias, *add;
+    float* y;
+    int64_t next, outputs, columns;  // from one output to the next in `y` and `add`; as many of these exist, and of the panel
+};
 
 struct Tier {
     const char* name;
@@ -256,6 +270,9 @@ struct Tier {
     void (*attend_block)(const AttendBlock&, float* scratch);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
+    // The values of ten rows of inputs at ten points, `point` apart.
+    void (*to_points)(const float* const* rows, int64_t n, float* to, int64_t point);
+    void (*from_points)(const PointOutputs&);
     // One position of each channel's own kernel: out = b + the sum over taps of rows[tap] * w[tap], w [taps][n].
     void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.

@@ -51,6 +51,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
 #include "twelve.inl"
 #include "fused.inl"
 #include "conv.inl"
+#include "points.inl"
 #include "all.inl"
 
 }  // namespace

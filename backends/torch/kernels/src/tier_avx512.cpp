@@ -24,6 +24,7 @@ constexpr int kSignedBias = 128;
 #include "twelve.inl"
 #include "fused.inl"
 #include "conv.inl"
+#include "points.inl"
 #include "all.inl"
 
 }  // namespace

@@ -28,6 +28,7 @@ constexpr int kSignedBias = 0;
 #include "twelve.inl"
 #include "fused.inl"
 #include "conv.inl"
+#include "points.inl"
 #include "all.inl"
 
 }  // namespace

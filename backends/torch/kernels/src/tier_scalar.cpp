@@ -133,6 +133,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 #include "twelve.inl"
 #include "fused.inl"
 #include "conv.inl"
+#include "points.inl"
 #include "all.inl"
 
 }  // namespace

@@ -86,8 +86,8 @@ template <Code C, int N>
 void dense_tile(const Tile& in) {
     constexpr int chains = N >= 4 ? 1 : 4 / N;
     Floats acc[N][chains];
-    for (int t = 0; t < N; ++t)
-        for (int c = 0; c < chains; ++c) acc[t][c] = zeros();
+    UNROLL for (int t = 0; t < N; ++t)
+        UNROLL for (int c = 0; c < chains; ++c) acc[t][c] = zeros();
     const uint8_t* codes = in.codes;
     const float* x = in.dense;
     constexpr int64_t bytes_of_quad = code_bytes(C) / (kBlock / kQuad);
@@ -102,13 +102,13 @@ void dense_tile(const Tile& in) {
                 else w[i] = load_floats(reinterpret_cast<const float*>(codes) + kRows * i);
             }
         }
-        for (int i = 0; i < kQuad; ++i)
-            for (int t = 0; t < N; ++t) acc[t][i % chains] = fma(w[i], broadcast(x + i * N + t), acc[t][i % chains]);
+        UNROLL for (int i = 0; i < kQuad; ++i)
+            UNROLL for (int t = 0; t < N; ++t) acc[t][i % chains] = fma(w[i], broadcast(x + i * N + t), acc[t][i % chains]);
         codes += bytes_of_quad;
         x += kQuad * N;
     }
-    for (int t = 0; t < N; ++t) {
-        for (int c = 1; c < chains; ++c) acc[t][0] = add(acc[t][0], acc[t][c]);
+    UNROLL for (int t = 0; t < N; ++t) {
+        UNROLL for (int c = 1; c < chains; ++c) acc[t][0] = add(acc[t][0], acc[t][c]);
         store(in.out + kRows * t, acc[t][0]);
     }
 }
