@@ -156,12 +156,12 @@ class TestRunningAway:
     def test_it_is_tried_again_with_another_seed(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
         real, tried = synth.sound_of, []
 
-        def once(engine: Any, codec: str, request: Any, recording: Any = None) -> Any:
+        def once(engine: Any, codec: str, request: Any, *more: Any) -> Any:
             tried.append(request.sampling.seed)
             if len(tried) < 3:
                 return "repeats"
                 yield
-            return (yield from real(engine, codec, request, recording))
+            return (yield from real(engine, codec, request, *more))
 
         monkeypatch.setattr(synth, "sound_of", once)
         monkeypatch.setattr(synth, "longest", lambda text: 4000)
