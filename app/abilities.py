@@ -28,6 +28,12 @@ ADVICE: dict[Ability, str] = {
     "listen": mark("No model here listens. Add one in Models, for example UsefulSensors/moonshine-base."),
     "speak": mark("No model here speaks. Add one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice."),
 }
+# what to begin with, in Models
+FIRST: dict[Ability, str] = {
+    "read": "PaddlePaddle/PaddleOCR-VL",
+    "listen": "UsefulSensors/moonshine-base",
+    "speak": "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
+}
 _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
 
 

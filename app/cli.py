@@ -16,7 +16,7 @@ from typing import Any
 from engine.errors import GrusError
 
 EPILOG = """\
-MODEL is a folder with a checkpoint, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
+MODEL is a folder with a checkpoint, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
 Where it is left out, the Guide answers: a tiny model that comes with Grus and knows only Grus.
 Everything runs on this machine. Nothing is sent anywhere."""
 

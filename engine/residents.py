@@ -116,15 +116,16 @@ class Residents:
                     self.host_limit, self._start)  # fmt: skip
 
     def _fit(self, name: str) -> None:
-        """Unload others until the weights fit under the limit."""
+        """Unload others until the weights fit under the limit; none for a model that is too large all by itself."""
         lane, limit = self.lanes[name], self.limit.nbytes
         if limit is None:
             return
         try:
             while self.weight_bytes + sum(other.memory.used for other in self.lanes.values()) >= limit:
-                if self._reclaim(name):
+                alone = lane.weight_bytes + lane.memory.used >= limit
+                if not alone and self._reclaim(name):
                     continue
-                if len(self.lanes) == 1:
+                if alone or len(self.lanes) == 1:
                     raise OutOfMemory(f"The model {name} takes {lane.weight_bytes >> 20} MiB; the memory limit is "
                                       f"{limit >> 20} MiB, and its sequences need room too.")  # fmt: skip
                 self._unload_oldest(None, spare=name)

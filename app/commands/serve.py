@@ -49,11 +49,12 @@ def _add(group: Any, option: Option) -> None:
         return
     if option.kind == "list":
         about["action"] = "append"
+    read: Any = {"number": int, "seconds": float}.get(option.kind, str)
     if option.choices:
-        about["choices"] = option.choices
+        about["choices"] = tuple(read(choice) for choice in option.choices)
     else:
         about["metavar"] = option.metavar or {"number": "N", "seconds": "S"}.get(option.kind, option.name.upper())
-    group.add_argument(option.flag, type={"number": int, "seconds": float}.get(option.kind, str), **about)
+    group.add_argument(option.flag, type=read, **about)
 
 
 def serve(arguments: argparse.Namespace) -> int:

@@ -9,11 +9,11 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox, QFileDialog
 
 from app import abilities
-from app.abilities import ADVICE, Ability
+from app.abilities import ADVICE, FIRST, Ability
 from app.gui.desk import Desk
 from app.gui.texts import tr
 
-_FOLDER = "\0folder"
+_FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
 
 
@@ -65,6 +65,10 @@ class AbilityBox(QComboBox):
         self._fill()
         self.picked.emit(name)
 
+    def get_one(self) -> None:
+        """To Models, where the usual one to begin with is a click away."""
+        self._desk.open_pane("models").offer(FIRST[self._ability])
+
     def choose_folder(self) -> None:
         dialog = QFileDialog(self.window(), tr("Choose a folder with a model"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
@@ -92,6 +96,7 @@ class AbilityBox(QComboBox):
         if not self.known:
             self.addItem(tr("No model yet"), "")
         self.insertSeparator(self.count())
+        self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Choose a folder with a model…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(self.name)))
         self.blockSignals(False)
@@ -104,5 +109,8 @@ class AbilityBox(QComboBox):
         if name == _FOLDER:
             self._fill()
             self.choose_folder()
+        elif name == _GET:
+            self._fill()
+            self.get_one()
         elif name:
             self.pick(name)

@@ -14,9 +14,11 @@ from app.gui.icons import pixmap
 from app.gui.look import Look
 from app.gui.theme import GRID
 
+_WIDTH = 420  # pixels of the sentence
+
 
 class Empty(QWidget):
-    """`offer` sets the action; without it there is none."""
+    """`offer` sets the action; without it there is none. `say` sets the sentence."""
 
     def __init__(self, look: Look, icon: str, title: str, sentence: str) -> None:
         super().__init__()
@@ -27,7 +29,7 @@ class Empty(QWidget):
         self.title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.sentence = label(sentence, "second", wrap=True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
-        self.sentence.setFixedWidth(420)
+        self.sentence.setFixedWidth(_WIDTH)
         self.action = text_button("", lambda: self._run())
         self._run: Callable[[], Any] = lambda: None
         column = QVBoxLayout(self)
@@ -53,6 +55,12 @@ class Empty(QWidget):
         self.action.style().polish(self.action)
         self.action.setVisible(bool(title))
 
+    def say(self, sentence: str) -> None:
+        self.sentence.setText(sentence)
+        # the layout asks how high it is at the pane's width, where it would need fewer lines
+        self.sentence.setFixedHeight(max(0, self.sentence.heightForWidth(_WIDTH)))
+
     def _dress(self) -> None:
         self.title.setFont(self._look.font(1.35, QFont.Weight.DemiBold))
         self.picture.setPixmap(pixmap(self._icon, self._look.theme.accent, 64, self.devicePixelRatioF()))
+        self.say(self.sentence.text())

@@ -9,7 +9,7 @@ from app.core import Core
 from app.gui.buttons import label
 from app.gui.icons import pixmap
 from app.gui.look import Look
-from app.gui.texts import size, tr
+from app.gui.texts import number, size, tr
 from app.gui.theme import GRID
 
 _EVERY = 1000  # milliseconds between two looks at memory and speed
@@ -54,7 +54,7 @@ class Strip(QWidget):
         _say(self.model, state.model)
         _say(self.device, state.device)
         _say(self.memory, size(state.memory) if state.memory else "")
-        _say(self.rate, tr("{rate} tokens/s", rate=f"{state.rate:.1f}") if state.rate >= 0.05 else "")
+        _say(self.rate, tr("{rate} tokens/s", rate=number(state.rate)) if state.rate >= 0.05 else "")
 
 
 def _say(part: QLabel, text: str) -> None:

@@ -40,10 +40,15 @@ def trn(one: str, many: str, n: int, **values: Any) -> str:
     return tr(one if n == 1 else many, n=n, **values)
 
 
+def number(value: float, digits: int = 1) -> str:
+    """With as many digits behind the point, or the comma, as the language writes it."""
+    return f"{value:.{digits}f}".replace(".", tr("1.5")[1])
+
+
 def size(nbytes: float) -> str:
     """Bytes as systems show them: in GB of 10^9."""
     if nbytes >= 1e9:
-        return f"{nbytes / 1e9:.1f} GB"
+        return f"{number(nbytes / 1e9)} GB"
     if nbytes >= 1e6:
         return f"{nbytes / 1e6:.0f} MB"
     return f"{nbytes / 1e3:.0f} KB"
@@ -52,7 +57,7 @@ def size(nbytes: float) -> str:
 def seconds(value: float) -> str:
     """A duration, short."""
     if value < 10:
-        return f"{value:.1f} s"
+        return f"{number(value)} s"
     if value < 60:
         return f"{value:.0f} s"
     minutes, rest = divmod(round(value), 60)

@@ -96,6 +96,7 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             device=device,
             dtype=options["dtype"],
             quant="none" if quant == "auto" and source in small else quant,
+            kv_bits=options["kv_bits"],
             cache_dir=options["cache_dir"],
             download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),

@@ -62,6 +62,8 @@ def _options() -> Sequence[Option]:
                ("auto", "f32", "f16", "bf16")),
         Option("quant", "text", "quantize plain weights while loading; auto: q8_0 for 16-bit weights on a CPU", where, "auto",
                ("auto", "none", "q8_0", "q4_0", "q4_k", "q6_k")),
+        Option("kv_bits", "number", "keep conversations in memory in 8 or 4 bits: less of it, a little less exact; 16: whole", where,
+               16, ("16", "8", "4")),
         Option("gpu_memory_limit", "text", "weights and conversations together: 5G, 5120M, or a share like 0.7", where,
                "0.7", metavar="SIZE"),
         Option("max_concurrent", "number", "replies that are computed at once", work, 16,
@@ -132,6 +134,8 @@ def _value(
 
 
 def _read_text(option: Option, text: str, where: str) -> Any:
+    if option.choices and text not in option.choices:
+        raise BadRequest(f"{where} must be one of {', '.join(option.choices)}, not {text!r}.", option.name)
     try:
         if option.kind == "number":
             return int(text)
@@ -145,8 +149,6 @@ def _read_text(option: Option, text: str, where: str) -> Any:
         return text.lower() in ("1", "true", "yes", "on")
     if option.kind == "list":
         return [item.strip() for item in text.split(",") if item.strip()]
-    if option.choices and text not in option.choices:
-        raise BadRequest(f"{where} must be one of {', '.join(option.choices)}, not {text!r}.", option.name)
     return text
 
 

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import h11
 import uvicorn
@@ -23,6 +23,7 @@ from app.server.settings import ServerSettings
 from engine.errors import BadRequest
 
 _LINGERS = 5.0  # seconds that a closed websocket has for its last words
+_LEAVES = 0.3  # of the grace time, for work to end that did not come to its end
 
 
 class Listener:
@@ -114,6 +115,22 @@ class _Socket(WebSocketsSansIOProtocol):
     async def run_asgi(self) -> None:
         await super().run_asgi()
         self.loop.call_later(_LINGERS, self.transport.abort)
+
+    def shutdown(self) -> None:
+        """The server stops. A conversation that is answering is asked to close when it has answered, or when time is up."""
+        close = super().shutdown
+        leave: Callable[[Callable[[], None]], None] | None = getattr(self, "scope", {}).get("state", {}).get("leave")
+        if leave is None or self.disconnected:
+            close()
+            return
+
+        def once() -> None:
+            last.cancel()
+            if not self.transport.is_closing():
+                close()
+
+        last = self.loop.call_later(max(0.0, (self.config.timeout_graceful_shutdown or 0) - _LEAVES), once)
+        leave(once)
 
     async def send(self, message: ASGISendEvent) -> None:
         await super().send(message)

@@ -67,6 +67,9 @@ class Voice:
 
     def check(self, manner: Any) -> None: ...
 
+    def improvises(self, manner: Any) -> bool:
+        return False
+
     def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:
         yield self.engine.task("voice", lambda loaded: None).result()
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
+
+from tests.bench.peers import Reference
 
 SECONDS, TOKENS = 10, 40
 RATE = 16_000
@@ -53,18 +54,8 @@ class GrusHearer:
         return took
 
 
-class TransformersHearer:
-    def __init__(self, folder: str, dtype: str) -> None:
-        began = time.perf_counter()
-        import torch
-        import transformers
-
-        torch.set_grad_enabled(False)
-        self.torch = torch
-        kind: Any = transformers.MoonshineForConditionalGeneration
-        self.imported = time.perf_counter() - began
-        self.began = time.perf_counter()
-        self.model = kind.from_pretrained(folder, dtype={"f32": torch.float32}[dtype]).eval()
+class TransformersHearer(Reference):
+    kind = "MoonshineForConditionalGeneration"
 
     def prefill(self, _: int) -> float:
         return self.hear(1)

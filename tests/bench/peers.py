@@ -113,7 +113,11 @@ class Grus:
         return took / n
 
 
-class Transformers:
+class Reference:
+    """A model in the reference library, opened by its class of the name `kind`."""
+
+    kind: str
+
     def __init__(self, folder: str, dtype: str) -> None:
         began = time.perf_counter()
         import torch
@@ -121,11 +125,15 @@ class Transformers:
 
         torch.set_grad_enabled(False)
         self.torch = torch
-        auto = transformers.AutoModelForCausalLM
+        auto: Any = getattr(transformers, self.kind)
         self.imported = time.perf_counter() - began
         self.began = time.perf_counter()
         kind = {"f32": torch.float32, "bf16": torch.bfloat16}[dtype]
         self.model = auto.from_pretrained(folder, dtype=kind).eval()
+
+
+class Transformers(Reference):
+    kind = "AutoModelForCausalLM"
 
     def prefill(self, n: int) -> float:
         ids = self.torch.arange(5, 5 + n)[None]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.bench.peers import Reference
+
 GRID = (1, 20, 40)  # a region of 800 patches
 PLACES = GRID[1] * GRID[2] // 4
 IMAGE, START, END = 100295, 101305, 101306
@@ -114,18 +116,8 @@ class GrusReader:
         return took / n
 
 
-class TransformersReader:
-    def __init__(self, folder: str, dtype: str) -> None:
-        began = time.perf_counter()
-        import torch
-        import transformers
-
-        torch.set_grad_enabled(False)
-        self.torch = torch
-        kind: Any = transformers.PaddleOCRVLForConditionalGeneration
-        self.imported = time.perf_counter() - began
-        self.began = time.perf_counter()
-        self.model = kind.from_pretrained(folder, dtype={"f32": torch.float32}[dtype]).eval()
+class TransformersReader(Reference):
+    kind = "PaddleOCRVLForConditionalGeneration"
 
     def prefill(self, n: int) -> float:
         began = time.perf_counter()

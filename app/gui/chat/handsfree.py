@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import abilities
-from app.abilities import Ability
+from app.abilities import FIRST, Ability
 from app.gui.buttons import label, text_button
 from app.gui.desk import Desk
 from app.gui.sound import devices
@@ -24,10 +24,6 @@ from app.gui.viewmodels.chat.talk import Talk
 from app.gui.viewmodels.speak.choice import from_kept
 from engine.errors import BackendUnavailable
 
-_NEEDED: dict[Ability, str] = {
-    "listen": "UsefulSensors/moonshine-base",
-    "speak": "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
-}
 _STATES = {
     "off": "",
     "preparing": mark("Loading the models"),
@@ -144,7 +140,7 @@ class TalkBar(QWidget):
 
     def _send_to_models(self, missing: list[Ability]) -> None:
         """They can be downloaded there; the sentence stays in sight."""
-        names = [_NEEDED[ability] for ability in missing]
+        names = [FIRST[ability] for ability in missing]
         pane = self._desk.open_pane("models")
         pane.offer(names[0])
         self._desk.say(

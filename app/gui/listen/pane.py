@@ -308,12 +308,15 @@ class ListenPane(Pane):
     def _show_empty(self) -> None:
         self.listening.model = self.model_box.name
         advice = self.model_box.advice
-        self.empty.sentence.setText(
+        self.empty.say(
             tr("Drop a recording here, or listen to the microphone and read along.")
             + (f"\n\n{advice}" if advice else "")
         )
         restate(self.add, kind="main" if self.listening.items else "")
-        self.empty.offer(tr("Add files"), self.choose, main=True)
+        if advice:
+            self.empty.offer(tr("Get a model"), self.model_box.get_one, main=True)
+        else:
+            self.empty.offer(tr("Add files"), self.choose, main=True)
 
     def _changed(self, item: Recording) -> None:
         self.list.refresh()

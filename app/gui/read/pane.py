@@ -252,7 +252,7 @@ class ReadPane(Pane):
         advice = self.model_box.advice
         self._wish()
         restate(self.add, kind="main" if self.reading.items else "")  # the empty pane has its own
-        self.empty.sentence.setText(
+        self.empty.say(
             tr("Drop PDFs, photographs or scans here, paste a picture, or take a part of the screen.")
             + (f"\n\n{advice}" if advice else "")
         )

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.gui.look import Look
-from app.gui.texts import tr
+from app.gui.texts import number, tr
 from app.gui.theme import GRID
 
 _HEIGHT = 132
@@ -33,8 +33,8 @@ class Plot(QWidget):
     def show_rates(self, rates: Sequence[float]) -> None:
         self.rates = list(rates)
         now = self.rates[-1] if self.rates else 0.0
-        self.setAccessibleDescription(tr("{now} now, {most} at most in two minutes", now=f"{now:.1f}",
-                                         most=f"{max(self.rates, default=0.0):.1f}"))  # fmt: skip
+        self.setAccessibleDescription(tr("{now} now, {most} at most in two minutes", now=number(now),
+                                         most=number(max(self.rates, default=0.0))))  # fmt: skip
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -214,6 +214,8 @@ class SpeakPane(Pane):
     def speak(self) -> None:
         if self.studio.busy:
             self.studio.stop()
+        elif self.model_box.advice:
+            self.model_box.get_one()
         elif self.model_box.name and self.offer is UNKNOWN:
             self._asked = True
         elif (
@@ -290,9 +292,10 @@ class SpeakPane(Pane):
         problem = self.offer.problem(choice) if self.model_box.name else ""
         words = len(text.split())
         self.figures.setText(trn("{n} word", "{n} words", words) if words else "")
-        self.go.setText(tr("Stop") if studio.busy else tr("Speak"))
+        nobody = bool(self.model_box.advice)  # is there who could speak
+        self.go.setText(tr("Stop") if studio.busy else tr("Get a model") if nobody else tr("Speak"))
         self.go.setAccessibleName(self.go.text())
-        self.go.setEnabled(studio.busy or (bool(text.strip()) and not problem))
+        self.go.setEnabled(studio.busy or nobody or (bool(text.strip()) and not problem))
         self._show_status(problem)
         self._show_offer(choice)
         take, saved = studio.current, bool(choice.saved)

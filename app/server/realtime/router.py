@@ -85,6 +85,7 @@ async def _converse(socket: WebSocket, server: Server) -> None:
     wire, code = Wire(socket, server.settings.send_seconds), 1000
     try:
         session = RealtimeSession(wire, server, await _fields(socket, server))
+        socket.state.leave = session.leave  # which is asked of it when the server stops
         try:
             await session.tell("session.created", session=session.shape())
             await _read(socket, Events(session), wire)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class RealtimeSession:
         self._turns = 0  # how often somebody began to speak
         self._hearing: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._left: Callable[[], None] | None = None  # is called when nothing is to be answered any more
 
     def shape(self) -> dict[str, Any]:
         return {"id": self.id, "object": "realtime.session", **self.fields.model_dump(mode="json")}
@@ -66,6 +67,16 @@ class RealtimeSession:
             _, late = await asyncio.wait(tasks, timeout=_PATIENCE)
             for task in late:
                 task.cancel()
+
+    def leave(self, left: Callable[[], None]) -> None:
+        """The server stops: `left` is called when what was asked is answered."""
+        self._left = left
+        self._perhaps_leave()
+
+    def _perhaps_leave(self) -> None:
+        if self._left is not None and self.response is None and not self._hearing:
+            left, self._left = self._left, None
+            left()
 
     def _spawn(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -121,6 +132,7 @@ class RealtimeSession:
     def write_down(self, item: Item, samples: np.ndarray, *, answer: bool, known: bool) -> None:
         turn = self._turns if answer else None
         item.hearing = self._spawn(self._hear(item, samples, turn, known), self._hearing)
+        item.hearing.add_done_callback(lambda _: self._perhaps_leave())
 
     async def _hear(self, item: Item, samples: np.ndarray, turn: int | None, known: bool) -> None:
         """`turn`: which is answered then, unless somebody has begun to speak again, who goes on with the question."""
@@ -202,6 +214,7 @@ class RealtimeSession:
         if self.response is response:
             self.response = None
             self._free.set()
+            self._perhaps_leave()
 
 
 def _texts(listener: Listener, samples: np.ndarray, known: bool) -> Iterator[str]:

@@ -24,6 +24,7 @@ from engine.models.moonshine_times import token_times
 from engine.pipelines.listening.cutting import USUAL, Rules, Span, cut
 from engine.pipelines.listening.repeats import loop_start
 from engine.pipelines.listening.transcript import Segment, Transcript, Word
+from engine.pipelines.listening.words import words_in_time
 from engine.tasks import Task, Work
 from engine.types import Handle, Request, Result, SamplingParams, Sound
 
@@ -160,22 +161,3 @@ class Listener:
 
         times: np.ndarray = self._engine.task(self.model.name, work).result()
         return words_in_time(segment, ids, times[: len(ids)], self.model.decode)
-
-
-def words_in_time(segment: Segment, ids: Sequence[int], times: np.ndarray,
-                  decode: Callable[[Sequence[int]], str]) -> list[Word]:  # fmt: skip
-    """Words of the segment's text; each ends half-way between its last token and the next word's first."""
-    wanted = segment.text.split()
-    ends: list[int] = []  # for each word: the number of tokens with which it is complete
-    for count in range(1, len(ids) + 1):
-        made = len(decode(ids[:count]).split())
-        while len(ends) < min(made - 1, len(wanted)):
-            ends.append(count - 1)
-    ends += [len(ids)] * (len(wanted) - len(ends))
-    span, begin, words = segment.end - segment.start, segment.start, []
-    for word, end in zip(wanted, ends):
-        last = end >= len(ids) or end == 0
-        border = segment.end if last else segment.start + span * float(times[end - 1] + times[end]) / 2
-        words.append(Word(word, begin, max(begin, border)))
-        begin = max(begin, border)
-    return words

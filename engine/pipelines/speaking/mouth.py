@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.pipelines.speaking.example import Example
 from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.speakers import Voice
 from engine.pipelines.speaking.story import Wishes, tell
@@ -26,6 +27,7 @@ class Mouth:
         seed = secrets.randbits(31) if wishes.seed is None else wishes.seed
         self._voice, self._manner = voice, manner
         self._wishes = replace(wishes, seed=seed, markdown=True)
+        self._example = Example(voice, manner)
         self._leash: Leash | None = None
 
     @property
@@ -37,7 +39,8 @@ class Mouth:
             return
         self._leash = leash = Leash(self._voice.engine)
         try:
-            yield from tell(self._voice, sentence, self._manner, self._wishes, leash=leash)
+            yield from tell(self._voice, sentence, self._manner, self._wishes, leash=leash,
+                            example=self._example)  # fmt: skip
         except CancelledError:
             return
 

@@ -17,7 +17,7 @@ from engine.models.snac import SnacStream
 from engine.pipelines.speaking.guard import Loops, longest
 from engine.pipelines.speaking.synth import Engine
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, Manner, Said
 from engine.tasks import Task
 from engine.types import Event, Request, SamplingParams, Text
 
@@ -97,8 +97,11 @@ class Orpheus:
         ids = self._tokenizer.encode(f"{manner.preset or VOICES[0]}: {text.strip()}", parse_special=False)
         return [BEGIN, *ids, END_OF_TEXT, END_OF_TURN]
 
+    def improvises(self, manner: Manner) -> bool:
+        return False
+
     def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
-              patient: bool = False) -> Iterator[np.ndarray]:  # fmt: skip
+              patient: bool = False, said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         prompt = self.prompt(text, manner)
         wishes: dict[str, Any] = {key: self._defaults.get(key, value) for key, value in SAMPLING.items()}
         if temperature is not None:

@@ -10,14 +10,18 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-SENTENCE_PAUSE = 0.22  # seconds of silence after a sentence's end
-PARAGRAPH_PAUSE = 0.6
+# seconds of silence between the last word of a passage and the first of the next
+PARAGRAPH_PAUSE = 0.8
+SENTENCE_PAUSE = 0.45
+CLAUSE_PAUSE = 0.2  # where a sentence was too long, and parted at a comma
+BREATH = 0.08  # or between two words
 LETTERS = 320  # of Latin and other alphabets, in a passage
 SIGNS = 110  # of scripts that write syllables or words as one sign
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\r\n\s*\r\n")
 _WIDE_END = "。！？；"  # need no space after them
 _END = ".!?…؟۔।॥"
+_CLAUSE = ";:,、，；：،"
 # what still belongs to a sentence behind its mark; in French a space stands before the closing quotation mark
 _TAIL = re.compile(r"""["'”“’»«)\]}」』）】〉》.!?…؟۔।॥。！？；]*(?:[ \u00a0\u202f]»(?=[\s.,;!?]|$))?""")
 _SHORT = frozenset(
@@ -28,21 +32,22 @@ _SHORT = frozenset(
 @dataclass(frozen=True)
 class Passage:
     text: str
-    pause: float  # seconds of silence after it
+    pause: float  # seconds of silence behind it
 
 
 def passages(text: str) -> list[Passage]:
     """In order; none is empty. The last one has no pause."""
     made: list[Passage] = []
     for paragraph in _PARAGRAPH.split(text):
-        group = ""
+        group, pause = "", SENTENCE_PAUSE
         for sentence in sentences(" ".join(paragraph.split())):
-            for part in parts(sentence):
+            *within, last = parts(sentence)
+            for part, behind in [*((part, _within(part)) for part in within), (last, SENTENCE_PAUSE)]:
                 if group and size(group) + size(part) > 1.0:
-                    made.append(Passage(group, SENTENCE_PAUSE))
+                    made.append(Passage(group, pause))
                     group = ""
                 apart = group and not _spaceless(group[-1]) and not _spaceless(part[0])
-                group = f"{group} {part}" if apart else group + part
+                group, pause = f"{group} {part}" if apart else group + part, behind
         if group:
             made.append(Passage(group, PARAGRAPH_PAUSE))
     return [*made[:-1], Passage(made[-1].text, 0.0)] if made else []
@@ -99,7 +104,7 @@ def parts(sentence: str) -> Iterator[str]:
             total += 1 / SIGNS if _wide(rest[limit]) else 1 / LETTERS
             limit += 1
         limit = max(1, limit - 1)
-        cut = max((rest.rfind(mark, limit // 3, limit) + 1 for mark in ";:,、，；：،"), default=0)
+        cut = max((rest.rfind(mark, limit // 3, limit) + 1 for mark in _CLAUSE), default=0)
         cut = cut if cut > 0 else rest.rfind(" ", limit // 3, limit) + 1
         cut = cut if cut > 0 else limit
         if head := rest[:cut].strip():
@@ -107,6 +112,11 @@ def parts(sentence: str) -> Iterator[str]:
         rest = rest[cut:].strip()
     if rest:
         yield rest
+
+
+def _within(part: str) -> float:
+    """The pause behind a part of a sentence that goes on."""
+    return CLAUSE_PAUSE if part.endswith(tuple(_CLAUSE)) else BREATH
 
 
 def _spaceless(sign: str) -> bool:

@@ -128,6 +128,8 @@ class Prompts:
         if clone is not None and clone.codes is not None:
             recorded = self._quoted((clone.text or "").strip())[3:-2]
             return rows.continuing(recorded + ids[3:-5], clone.codes.astype(np.int32), feed)
+        if (after := manner.after) is not None:  # one text, of which this much is spoken
+            return rows.continuing(self._spoken(f"{after.text} {text}")[3:-5], after.codes.astype(np.int32), feed)
         return rows.reading(ids[3:-5], feed)
 
     def check(self, manner: Manner) -> None:

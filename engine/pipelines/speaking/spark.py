@@ -24,7 +24,7 @@ from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.spark_prompts import Prompts, Style, style_of
 from engine.pipelines.speaking.synth import Engine
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, Manner, Said
 from engine.tasks import Task
 from engine.types import Event, Failed, Request, SamplingParams, Text
 
@@ -78,8 +78,11 @@ class Spark:
         """Raise BadRequest for what Spark-TTS cannot do."""
         self.prompts.check(manner)
 
+    def improvises(self, manner: Manner) -> bool:
+        return False
+
     def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
-              patient: bool = False) -> Iterator[np.ndarray]:  # fmt: skip
+              patient: bool = False, said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples at `rate`, chunk by chunk; `patient`: all at once and later, so that a bad take is never heard."""
         prompt = self.prompts.prompt(text, manner)
         wishes = SAMPLING if temperature is None else SAMPLING | {"temperature": temperature}

@@ -12,7 +12,7 @@ from engine.errors import BadRequest
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.spark import Spark, is_spark
 from engine.pipelines.speaking.synth import Engine, Speaker
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, Manner, Said
 
 
 class Voice(Protocol):
@@ -33,9 +33,13 @@ class Voice(Protocol):
     def check(self, manner: Manner) -> None:
         """Raise BadRequest for what the model cannot do."""
 
+    def improvises(self, manner: Manner) -> bool:
+        """Is it another voice with every text, unless it is told what it said before?"""
+
     def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
-              patient: bool = False) -> Iterator[np.ndarray]:  # fmt: skip
-        """Samples at `rate`, chunk by chunk while they are made."""
+              patient: bool = False, said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+        """Samples at `rate`, chunk by chunk while they are made. `said` is given the frames of a text that was spoken to
+        its end, by a voice that improvises."""
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`, and what is said in them."""

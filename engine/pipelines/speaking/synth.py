@@ -25,7 +25,7 @@ from engine.pipelines.speaking.guard import Loops, longest
 from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
 from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, Manner, Said
 from engine.tasks import Joint, Task, Work
 from engine.types import Event, Frames, Request, SamplingParams
 
@@ -40,27 +40,34 @@ class Engine(Protocol):
     def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
 
 
-def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray | None = None) -> Take:
+def sound_of(engine: Engine, codec: str, request: Request, recording: np.ndarray | None = None,
+             said: Said | None = None) -> Take:  # fmt: skip
     """A request's frames as samples, chunk by chunk while it runs; what it returns says how the voice ended.
 
-    `recording`: frames that the voice goes on from. Closing the generator cancels the request.
+    `recording`: frames that the voice goes on from. `said` is given its own, if it comes to its end. Closing the generator
+    cancels the request.
     """
     past: Past = {}
+    made: list[np.ndarray] = []
+
+    def frames(event: Event) -> Iterable[np.ndarray]:
+        codes = event.codes if isinstance(event, Frames) else ()
+        made.extend(codes)
+        return codes
 
     def begin(loaded: Any) -> Any:
         return loaded.model.begin(recording, past)
 
-    def render(frames: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
-        part = (np.stack(frames), past) if frames else None
+    def render(waiting: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
+        part = (np.stack(waiting), past) if waiting else None
         return engine.task(codec, Joint(_decode, part, TOGETHER)) if part else None
 
     handle = engine.submit(request)
     begun = None if recording is None else engine.task(codec, begin)
-    return (yield from heard(handle, _frames, render, CHUNKS, RATE, Loops(), begun))
-
-
-def _frames(event: Event) -> Iterable[np.ndarray]:
-    return event.codes if isinstance(event, Frames) else ()
+    end = yield from heard(handle, frames, render, CHUNKS, RATE, Loops(), begun)
+    if said is not None and end == "whole" and made:
+        said(np.stack(made))
+    return end
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,9 @@ class Speaker:
         """Raise BadRequest for what the model cannot do."""
         self.prompts.check(manner)
 
+    def improvises(self, manner: Manner) -> bool:
+        return self.prompts.kind == "voice_design"
+
     def speak(
         self,
         text: str,
@@ -108,9 +118,11 @@ class Speaker:
         temperature: float | None = None,
         feed: bool | None = None,
         patient: bool = False,
+        said: Said | None = None,
     ) -> Iterator[np.ndarray]:
         """Samples at `rate`, chunk by chunk. `patient`: all at once and later, so that a voice that ran away is never
-        heard. `feed`: whether text goes in while the voice speaks (None: as the model was trained)."""
+        heard. `feed`: whether text goes in while the voice speaks (None: as the model was trained). `said` is given the
+        frames of a take that came to its end."""
         score = self.prompts.score(text, manner, feed=feed)
         rows, track = self.engine.task(self.model, lambda loaded: embedded(loaded.model, score)).result()
         seed = secrets.randbits(32) if seed is None else seed
@@ -129,7 +141,7 @@ class Speaker:
                 positions=range(len(rows)),
                 track=track,
             )
-            return sound_of(self.engine, self.codec, request, recording)
+            return sound_of(self.engine, self.codec, request, recording, said)
 
         return spoken(take, 1 if greedy else TRIES, patient)
 

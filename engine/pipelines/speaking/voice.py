@@ -5,9 +5,12 @@ Plain data that can be saved: no array of a device, no path.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+Said = Callable[[np.ndarray], None]  # is given frames, [frames, groups]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,14 @@ class Clone:
 
 
 @dataclass(frozen=True, eq=False)
+class Spoken:
+    """What a voice has said itself, whole."""
+
+    text: str
+    codes: np.ndarray  # [frames, groups]
+
+
+@dataclass(frozen=True, eq=False)
 class Manner:
     """How something is to be spoken."""
 
@@ -35,3 +46,4 @@ class Manner:
     clone: Clone | None = None
     instructions: str | None = None  # "cheerful, a bit hoarse": what a voice is like, or how it speaks
     language: str = "auto"  # a name or an ISO code
+    after: Spoken | None = None  # a voice that is only described goes on from this, and stays the same voice

@@ -134,3 +134,11 @@ def test_a_missing_device_or_library_is_said(grus: Opened, pane: ListenPane, mon
 def test_what_is_no_sound_is_refused_in_words(grus: Opened, pane: ListenPane, tmp_path: Path) -> None:
     drop(pane, tmp_path / "notes.doc")
     assert "notes.doc: no sound" in grus.window.notice.sentence.text()
+
+
+def test_who_has_no_ears_yet_is_led_to_some(grus: Opened) -> None:
+    pane = grus.window.open_pane("listen")
+    grus.until(lambda: pane.empty.action.text() == "Get a model")
+    grus.qtbot.mouseClick(pane.empty.action, LEFT)
+    assert grus.window.shown == "models"
+    assert grus.window.panes["models"].cards.name == abilities.FIRST["listen"]

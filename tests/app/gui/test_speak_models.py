@@ -52,6 +52,9 @@ class Spoken:
         if manner.language not in ("auto", "english"):
             raise BadRequest("This model does not speak that language.", "language")
 
+    def improvises(self, manner: Any) -> bool:
+        return False
+
     def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:
         for _ in range(4):
             yield np.full(2400, 0.5, np.float32)

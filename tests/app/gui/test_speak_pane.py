@@ -200,3 +200,25 @@ def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: Sp
 def test_without_a_model_it_says_which_to_get(grus: Opened) -> None:
     pane = grus.window.open_pane("speak")
     grus.until(lambda: "Qwen3-TTS" in pane.status.text())
+
+
+def test_who_has_no_voice_yet_is_led_to_one(grus: Opened) -> None:
+    pane = grus.window.open_pane("speak")
+    grus.until(lambda: pane.model_box.advice)
+    grus.qtbot.keyClicks(pane.text, "Hello.")
+    assert (pane.go.text(), pane.go.isEnabled()) == ("Get a model", True)
+    grus.qtbot.mouseClick(pane.go, LEFT)
+    assert grus.window.shown == "models"
+    assert grus.window.panes["models"].cards.name == abilities.FIRST["speak"]
+    assert pane.text.toPlainText() == "Hello."
+
+
+def test_the_keys_and_the_list_of_models_lead_there_too(grus: Opened) -> None:
+    pane = grus.window.open_pane("speak")
+    grus.until(lambda: pane.model_box.advice)
+    grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
+    assert grus.window.shown == "models"
+    grus.window.open_pane("speak")
+    pane.model_box.activated.emit(pane.model_box.findText("Get a model…"))
+    assert grus.window.shown == "models"
+    assert pane.model_box.currentText() == "No model yet"

@@ -66,6 +66,15 @@ def test_translations_fill_in_what_the_text_does() -> None:
     assert [s for s, t in german().items() if not t.strip() or "!" in t] == []
 
 
+def test_numbers_are_written_as_the_language_does() -> None:
+    assert (texts.size(17.7e9), texts.seconds(1.25), texts.number(0.5, 2)) == ("17.7 GB", "1.2 s", "0.50")
+    texts.install(lambda text: german().get(text, text))
+    try:
+        assert (texts.size(17.7e9), texts.seconds(1.25), texts.number(0.5, 2)) == ("17,7 GB", "1,2 s", "0,50")
+    finally:
+        texts.install(None)
+
+
 @pytest.mark.parametrize("file", SOURCES, ids=lambda f: f.relative_to(ROOT).as_posix())
 def test_nothing_is_shown_that_is_not_translated(file: Path) -> None:
     plain = [

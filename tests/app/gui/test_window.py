@@ -189,3 +189,17 @@ def test_no_pane_is_narrower_than_what_it_holds(open_grus: Callable[..., Opened]
             if part.isVisible() and part.text():
                 assert part.width() >= part.minimumSizeHint().width() - 1, (spec.name, part.text())
     assert grus.window.width() > 900
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_an_empty_pane_says_can_be_read_to_its_end(open_grus: Callable[..., Opened], language: str) -> None:
+    """In a window of any width, and without a model too, when it says more."""
+    grus = open_grus(language=language)
+    for width in (1180, 760):
+        grus.window.resize(width, 700)
+        for name in ("chat", "read", "listen", "models"):
+            pane = grus.window.open_pane(name)
+            grus.until(lambda pane=pane: pane.empty.isVisible())  # type: ignore[misc]
+            sentence = pane.empty.sentence
+            assert sentence.text()
+            assert sentence.height() >= sentence.heightForWidth(sentence.width()), (name, width)

@@ -38,6 +38,7 @@ SEED = {"seed": 3, "temperature": 0.9}
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("voices")
     named = {kind: str(ending(checkpoint(kind, folder / kind))) for kind in KINDS}
+    named["endless"] = str(checkpoint("custom_voice", folder / "endless"))
     named["ears"] = str(save_ears("moonshine", folder / "moonshine-tiny"))
     named["spark"] = str(save_all(folder / "spark") / "LLM")
     named["text"] = str(save("qwen3", folder / "text", max_position_embeddings=256))
@@ -143,13 +144,22 @@ def test_speed_makes_it_shorter(live: Live) -> None:
     assert len(fast) == pytest.approx(len(plain) / 2, rel=0.15)
 
 
+def going_on(live: Live) -> dict[str, Any]:
+    """A request whose voice does not end by itself: between the passages of one that does, nothing runs for a moment."""
+    text = "A long text. " * 300
+    return {"model": "endless", "input": text, "voice": preset(live), "response_format": "pcm", "temperature": 0.9}
+
+
 def test_a_client_that_leaves_stops_the_voice(live: Live) -> None:
-    body = {"model": "custom_voice", "input": "A long text. " * 300, "voice": preset(live), "response_format": "pcm"}
+    body = going_on(live)
     with httpx.stream("POST", f"{live.url}/v1/audio/speech", json=body, timeout=60) as reply:
         next(reply.iter_raw())
         assert live.service.stats()["active"] > 0
     until(lambda: live.service.stats()["active"] == 0)
     assert live.service.stats()["waiting"] == 0
+    made = live.service.stats()["output_tokens"]
+    time.sleep(0.1)
+    assert live.service.stats()["output_tokens"] == made  # nor is the next passage begun
 
 
 def abort(live: Live, **which: Any) -> str:
@@ -157,7 +167,7 @@ def abort(live: Live, **which: Any) -> str:
 
 
 def test_a_voice_is_stopped_by_its_id(live: Live) -> None:
-    body = {"model": "custom_voice", "input": "A long text. " * 300, "voice": preset(live), "response_format": "pcm"}
+    body = going_on(live)
     with httpx.stream("POST", f"{live.url}/v1/audio/speech", json=body, timeout=60) as reply:
         pieces = reply.iter_raw()
         next(pieces)

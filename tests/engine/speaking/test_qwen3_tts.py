@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -16,7 +16,7 @@ from backends.frames import PlainFrames
 from backends.torch.kernels import library as kernels
 from engine.errors import BadRequest
 from engine.pipelines.speaking.qwen3_tts import Prompts, Score, embedded
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, Manner, Spoken
 from engine.text.tokenizer import Tokenizer
 from tests.driver import Driver
 from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint, finished
@@ -61,10 +61,11 @@ class Rig:
     def score(self, case: Case) -> Score:
         return self.prompts.score(case.text, case.manner(), feed=case.feed)
 
-    def speak(self, score: Score, count: int, params: Callable[[int], Sampling] = lambda i: Sampling()) -> np.ndarray:
-        """`[count, groups]` codes, fed as the engine feeds them."""
+    def speak(self, score: Score, count: int, params: Callable[[int], Sampling] = lambda i: Sampling(),
+              seen: Iterable[int] = ()) -> np.ndarray:  # fmt: skip
+        """`[count, groups]` codes, fed as the engine feeds them; `seen` are not to be repeated either."""
         rows, track = finished(embedded(self.driver.model, score))
-        runner, seen = self.driver.runner, list[int]()
+        runner, seen = self.driver.runner, list(seen)
         slot = self.driver.kv.open(score.length + count)
         assert slot is not None
         codes = []
@@ -188,6 +189,17 @@ def watched(rig: Rig, parts: FrameParts, inputs: tuple[Any, Any, Any]) -> list[n
     noise, random = np.zeros((n, len(parts.heads)), np.float32), np.zeros(n, np.int32)
     plain.frame(BEST)(*inputs, ops.array(noise), ops.array(random))
     return seen
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_described_voice_goes_on_as_if_it_had_not_stopped(rigs: Callable[..., Rig], backend: str) -> None:
+    """What it says behind an example is what it says when it speaks both texts at once, frame by frame."""
+    rig, manner = rigs("voice_design", backend), Manner(instructions="a calm low voice", language="English")
+    whole = rig.speak(rig.prompts.score("Hello there. Here it is.", manner), 24)
+    after = Spoken("Hello there.", whole[:10])
+    assert rig.speak(
+        rig.prompts.score("Here it is.", replace(manner, after=after)), 14, seen=whole[:10, 0].tolist()
+    ).tolist() == (whole[10:].tolist())
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ from engine.models.codec12 import CodecDecoder
 from engine.pipelines.speaking import synth
 from engine.pipelines.speaking.guard import BLOCK, Hush, Loops, longest
 from engine.pipelines.speaking.synth import Speaker
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, Manner, Spoken
 from engine.settings import Settings
 from engine.tasks import Joint, Task
-from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint
+from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint, ending
 
 Speakers = Callable[[str], Speaker]
 
@@ -91,6 +92,21 @@ class TestSound:
         assert not np.allclose(np.concatenate(alone[0])[:4000], np.concatenate(alone[1])[:4000], atol=1e-4)
 
 
+def test_a_described_voice_hands_over_what_it_said_and_goes_on_from_it(engine: Engine, tmp_path: Path) -> None:
+    speaker = Speaker(engine, str(ending(checkpoint("voice_design", tmp_path / "design"))))
+    manner, said = Manner(instructions="a calm low voice"), list[np.ndarray]()
+    assert speaker.improvises(manner)
+    how: dict[str, Any] = {"seed": 3, "temperature": 0.9, "patient": True}
+    first = np.concatenate(list(speaker.speak("Hello.", manner, said=said.append, **how)))
+    (codes,) = said
+    assert codes.shape[1] == speaker.prompts.groups
+    assert 0 < len(first) <= len(codes) * 1920
+    going_on = replace(manner, after=Spoken("Hello.", codes))
+    alone, after = (np.concatenate(list(speaker.speak("Here it is.", one, **how))) for one in (manner, going_on))
+    assert len(after)
+    assert len(alone) != len(after) or not np.allclose(alone, after, atol=1e-3)
+
+
 def test_chunks_that_wait_together_are_made_in_one_go(
     engine: Engine, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,12 +172,12 @@ class TestRunningAway:
     def test_it_is_tried_again_with_another_seed(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
         real, tried = synth.sound_of, []
 
-        def once(engine: Any, codec: str, request: Any, recording: Any = None) -> Any:
+        def once(engine: Any, codec: str, request: Any, *more: Any) -> Any:
             tried.append(request.sampling.seed)
             if len(tried) < 3:
                 return "repeats"
                 yield
-            return (yield from real(engine, codec, request, recording))
+            return (yield from real(engine, codec, request, *more))
 
         monkeypatch.setattr(synth, "sound_of", once)
         monkeypatch.setattr(synth, "longest", lambda text: 4000)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.gui.store.messages import Attachment, Message, ToolUse
-from app.gui.texts import seconds, tr, trn
+from app.gui.texts import number, seconds, tr, trn
 from app.gui.viewmodels.chat.markdown import Growing, Piece
 
 # "unread": a reply that nobody has looked at yet; `Rows.of` makes the rows it stands for
@@ -159,7 +159,7 @@ def figures_of(message: Message) -> str:
         return ""
     parts = [trn("{n} token", "{n} tokens", figures.output_tokens)]
     if figures.rate:
-        parts.append(tr("{rate} tokens/s", rate=f"{figures.rate:.1f}"))
+        parts.append(tr("{rate} tokens/s", rate=number(figures.rate)))
     parts.append(tr("first after {time}", time=seconds(figures.first_token)))
     parts.append(tr("{time} in all", time=seconds(figures.total)))
     return " · ".join(parts)

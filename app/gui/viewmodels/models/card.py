@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.gui.texts import size, tr, trn
+from app.gui.texts import number, size, tr, trn
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.models.choices import TASKS, Choice, Machinery, fit_words
 from app.gui.viewmodels.models.downloads import Download, Downloads
@@ -248,7 +248,7 @@ def _described(told: Description) -> list[Row]:
 
 def _billions(parameters: int) -> str:
     if parameters >= 1e9:
-        return tr("{n} billion", n=f"{parameters / 1e9:.1f}")
+        return tr("{n} billion", n=number(parameters / 1e9))
     return tr("{n} million", n=f"{parameters / 1e6:.0f}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.gui.texts import size, tr
+from app.gui.texts import number, size, tr
 from app.gui.viewmodels.models.choices import TASKS, Choice, best, fit_mark
 from app.gui.viewmodels.models.downloads import Downloads
 from app.gui.viewmodels.models.finding import Finding
@@ -94,5 +94,5 @@ def _fits(words: str, text: str) -> bool:
 
 def _short(n: int) -> str:
     if n >= 1_000_000:
-        return f"{n / 1e6:.1f} M"
+        return f"{number(n / 1e6)} M"
     return f"{n / 1e3:.0f} k" if n >= 10_000 else str(n)

@@ -37,6 +37,34 @@ for piece in stream:
     print(piece.choices[0].delta.content or "", end="", flush=True)"""
 
 
+def _realtime(address: str, key: str, model: str) -> str:
+    return f"""# a spoken question and its answer: question.wav is recorded with 16 bits, one channel, 24,000 samples a second
+import base64
+import wave
+
+from openai import OpenAI
+
+client = OpenAI(base_url="{address}/v1", api_key="{key}")
+with wave.open("question.wav") as file:
+    question = file.readframes(file.getnframes()) + bytes(48_000)  # a second of silence: the question is over
+
+with client.realtime.connect(model="{model}") as talk, wave.open("answer.wav", "wb") as answer:
+    answer.setparams((1, 2, 24_000, 0, "NONE", ""))
+    # a voice that your model has: {address}/v1/audio/voices?model=NAME lists them
+    talk.session.update(session={{"type": "realtime", "audio": {{"output": {{"voice": "ryan"}}}}}})
+    for at in range(0, len(question), 4800):
+        talk.input_audio_buffer.append(audio=base64.b64encode(question[at : at + 4800]).decode())
+    for event in talk:
+        if event.type == "response.output_audio_transcript.delta":
+            print(event.delta, end="", flush=True)
+        elif event.type == "response.output_audio.delta":
+            answer.writeframes(base64.b64decode(event.delta))
+        elif event.type == "error":
+            raise SystemExit(event.error.message)
+        elif event.type == "response.done":
+            break"""
+
+
 def _continue(address: str, key: str, model: str) -> str:
     return f"""name: Grus
 version: 1.0.0
@@ -91,6 +119,7 @@ def _ollama(address: str, key: str, model: str) -> str:
 SNIPPETS = (
     Snippet("curl", "", _curl),
     Snippet("Python", "pip install openai", _python),
+    Snippet("Python, Realtime", "pip install 'openai[realtime]'", _realtime),
     Snippet("VS Code, Continue", "~/.continue/config.yaml", _continue),
     Snippet("Zed", "settings.json", _zed),
     Snippet("Neovim, CodeCompanion", "init.lua", _neovim),

@@ -257,7 +257,8 @@ def test_a_client_that_hangs_up_frees_everything(guarded: Live) -> None:
 
 
 def test_a_server_that_stops_says_so(tmp_path: Path) -> None:
-    with scripted(tmp_path) as live:
+    """When its grace is over."""
+    with scripted(tmp_path, grace_seconds=1.0) as live:
         with calling(live) as caller:
             caller.update(output_modalities=["text"])
             live.engine.reply, live.engine.pause = "word " * 500, 0.01
@@ -269,3 +270,19 @@ def test_a_server_that_stops_says_so(tmp_path: Path) -> None:
             assert closed(caller.connection._connection) == 1012
             stopping.join(10)
         until(lambda: not live.engine.running)
+
+
+def test_a_server_that_stops_lets_a_conversation_finish_its_answer(tmp_path: Path) -> None:
+    with scripted(tmp_path, grace_seconds=20.0) as live, calling(live) as busy, calling(live) as idle:
+        busy.update(output_modalities=["text"])
+        live.engine.reply, live.engine.pause = "word " * 40, 0.02
+        busy.say("Hi")
+        busy.send("response.create")
+        busy.until("response.output_text.delta")
+        began = time.monotonic()
+        live.stop()
+        assert closed(idle.connection._connection) == 1012  # who is told nothing has nothing to wait for
+        done = busy.until("response.done")[-1]["response"]
+        assert (done["status"], done["output"][0]["content"][0]["text"].split()) == ("completed", ["word"] * 40)
+        assert closed(busy.connection._connection) == 1012
+        assert time.monotonic() - began < 15.0

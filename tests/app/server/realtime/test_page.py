@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
+from app.gui.viewmodels.server.snippets import written
 from app.server.realtime import protocol
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm
@@ -28,13 +29,34 @@ def test_the_example_runs(
         assert ours in example
         example = example.replace(ours, theirs)
     monkeypatch.chdir(tmp_path)
-    with wave.open("question.wav", "wb") as file:
-        file.setparams((1, 2, 24_000, 0, "NONE", ""))
-        file.writeframes(pcm(np.concatenate([silence(0.3), voice(1.0)])))
+    asked()
     exec(compile(example, "docs/api.md", "exec"), {})
     said = capsys.readouterr().out
     assert said.startswith("> ")
     assert said.endswith("Good morning. How are you?\n")
+    answered()
+
+
+def test_the_window_s_lines_run(
+    talking: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that the Server pane gives to copy, with a voice that this model has."""
+    monkeypatch.chdir(tmp_path)
+    asked()
+    lines = written("Python, Realtime", talking.url, "", "scripted")
+    assert lines.count('"ryan"') == 1
+    exec(compile(lines.replace("ryan", "eric"), "snippet", "exec"), {})
+    assert capsys.readouterr().out == "Good morning. How are you?"
+    answered()
+
+
+def asked() -> None:
+    with wave.open("question.wav", "wb") as file:
+        file.setparams((1, 2, 24_000, 0, "NONE", ""))
+        file.writeframes(pcm(np.concatenate([silence(0.3), voice(1.0)])))
+
+
+def answered() -> None:
     with wave.open("answer.wav") as file:
         assert file.getframerate() == 24_000
         assert file.getnframes() > 4800

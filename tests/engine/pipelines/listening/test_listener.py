@@ -10,9 +10,10 @@ import soxr
 
 from engine.errors import BadRequest
 from engine.media.sound import Audio
-from engine.pipelines.listening.listener import ear, words_in_time
+from engine.pipelines.listening.cutting import Span
+from engine.pipelines.listening.listener import Ear, Listener, ear
 from engine.pipelines.listening.repeats import loop_start
-from engine.pipelines.listening.transcript import Segment
+from engine.types import Result, Timings
 from tests.engine.pipelines.listening.conftest import RATE, silence, talk
 
 
@@ -69,6 +70,44 @@ def test_evictions_change_nothing(ears, small):
     assert made == wanted
 
 
+class Telling:
+    """An engine whose replies say which piece they are about; it notes how many were asked for when one is waited for."""
+
+    def __init__(self):
+        self.asked, self.read = [], []
+
+    def submit(self, request):
+        self.asked.append(int(request.sound.samples[0]))
+        return Reply(self, self.asked[-1])
+
+
+class Reply:
+    def __init__(self, engine, piece):
+        self.engine, self.piece, self.ended = engine, piece, False
+
+    def result(self):
+        self.engine.read.append((self.piece, len(self.engine.asked)))
+        return Result("", f"piece {self.piece}", (1,), "stop", Timings())
+
+    def cancel(self):
+        self.ended = True
+
+
+def test_pieces_are_asked_for_together_and_come_back_in_order(monkeypatch):
+    count, length = 70, RATE // 2
+    sound = np.repeat(np.arange(count, dtype=np.float32), length)
+    spans = [Span(i * length, (i + 1) * length) for i in range(count)]
+    monkeypatch.setattr(Listener, "spans", lambda self, audio: spans)
+    engine = Telling()
+    listener = Listener(engine, Ear("ears", 1, 100, "en", lambda ids: ""))
+    heard = listener.listen(Audio(sound, RATE))
+    assert [segment.text for segment in heard.segments] == [f"piece {i}" for i in range(count)]
+    edges = [edge for segment in heard.segments for edge in (segment.start, segment.end)]
+    assert edges == sorted(edges)
+    assert (edges[0], edges[-1]) == (0.0, heard.seconds)
+    assert engine.read == [(i, min(count, i + 32)) for i in range(count)]  # so many are with the engine at once
+
+
 def test_a_language_that_the_model_does_not_hear(ears):
     with pytest.raises(BadRequest, match="hears 'en', not 'ja'"):
         ears.listen(talk(1), rate=RATE, language="ja")
@@ -103,13 +142,3 @@ def test_a_model_that_does_not_listen():
 ])  # fmt: skip
 def test_loops(text, start):
     assert loop_start(text.split()) == start
-
-
-def test_words_end_between_their_tokens():
-    pieces = ["He", "llo", " wor", "ld", " now"]
-    segment = Segment(10.0, 12.0, "Hello world now")
-    times = np.array([0.1, 0.2, 0.4, 0.5, 0.9])
-    words = words_in_time(segment, [0, 1, 2, 3, 4], times, lambda ids: "".join(pieces[i] for i in ids))
-    assert [(word.text, round(word.start, 3), round(word.end, 3)) for word in words] == [
-        ("Hello", 10.0, 10.6), ("world", 10.6, 11.4), ("now", 11.4, 12.0),
-    ]  # fmt: skip

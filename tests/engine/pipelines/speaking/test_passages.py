@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.pipelines.speaking.passages import PARAGRAPH_PAUSE, SENTENCE_PAUSE, passages, sentences, size
+from engine.pipelines.speaking.passages import (
+    BREATH,
+    CLAUSE_PAUSE,
+    PARAGRAPH_PAUSE,
+    SENTENCE_PAUSE,
+    passages,
+    sentences,
+    size,
+)
 
 
 @pytest.mark.parametrize(("text", "wanted"), [
@@ -46,7 +54,10 @@ def test_short_sentences_share_a_passage_and_paragraphs_pause_longer():
 def test_a_sentence_without_an_end_is_parted_at_commas_then_spaces_then_anywhere():
     commas = passages(", ".join(["some words here"] * 60))
     assert all(p.text.endswith((",", "here")) for p in commas)
-    assert all(size(p.text) <= 1.0 for p in passages("word " * 300))
+    assert {p.pause for p in commas[:-1]} == {CLAUSE_PAUSE}
+    words = passages("word " * 300)
+    assert all(size(p.text) <= 1.0 for p in words)
+    assert {p.pause for p in words[:-1]} == {BREATH}
     assert all(size(p.text) <= 1.0 for p in passages("x" * 2000))
     assert all(size(p.text) <= 1.0 for p in passages("字" * 500))
 

@@ -1,0 +1,88 @@
+"""A voice that is only described stays the same one: later passages go on from what it said first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.pipelines.speaking.example import Example
+from engine.pipelines.speaking.mouth import Mouth
+from engine.pipelines.speaking.passages import passages
+from engine.pipelines.speaking.story import Wishes, tell
+from engine.pipelines.speaking.voice import Manner
+from tests.engine.pipelines.speaking.test_story import LONG, Tones
+
+
+class Described(Tones):
+    """It says what its frames were, 40 a passage, and a title takes ten."""
+
+    def __init__(self, improvises=True):
+        super().__init__()
+        self.whether, self.after = improvises, {}
+        self.running, self.most = [], [0]  # shared with the copies that a telling makes
+
+    def improvises(self, manner):
+        return self.whether
+
+    def speak(self, text, manner, *, said=None, **how):
+        with self.lock:
+            self.after[text] = manner.after.text if manner.after is not None else None
+            self.running.append(text)
+            self.most[0] = max(self.most[0], len(self.running))
+        yield from super().speak(text, manner, **how)
+        with self.lock:
+            self.running.remove(text)
+        if said is not None:
+            said(np.zeros((10 if len(text) < 20 else 40, 16), np.int32))
+
+
+def told(voice, text):
+    return np.concatenate(list(tell(voice, text, Manner(instructions="an old sailor"), Wishes(seed=7))))
+
+
+def test_every_passage_goes_on_from_the_first():
+    voice, parts = Described(), [part.text for part in passages(LONG)]
+    told(voice, LONG)
+    assert voice.after == {parts[0]: None} | dict.fromkeys(parts[1:], parts[0])
+
+
+def test_behind_a_title_they_go_on_from_it_and_what_follows_it():
+    voice, text = Described(), f"Chapter one.\n\n{LONG}"
+    title, first, *others = [part.text for part in passages(text)]
+    told(voice, text)
+    assert voice.after == {title: None, first: title} | dict.fromkeys(others, f"{title} {first}")
+
+
+@pytest.mark.parametrize("improvises", [True, False])
+def test_voices_that_are_the_same_by_themselves_do_not_wait(improvises):
+    voice = Described(improvises)
+    voice.pause = 0.01
+    told(voice, LONG)
+    assert voice.most[0] > 1  # several at once, when it is known how the voice is
+    assert improvises or set(voice.after.values()) == {None}
+
+
+def test_all_sentences_of_a_conversation_go_on_from_the_first():
+    voice = Described()
+    mouth = Mouth(voice, Manner(instructions="an old sailor"))
+    for sentence in ("The wind was cold that night.", "Nobody came.", "Then there was a light."):
+        list(mouth(sentence))
+    assert list(voice.after.values()) == [None] + ["The wind was cold that night."] * 2
+
+
+def test_a_sentence_that_was_stopped_is_no_example():
+    voice = Described()
+    mouth = Mouth(voice, Manner(instructions="an old sailor"))
+    begun = mouth("The wind was cold that night.")
+    next(begun)
+    mouth.stop()
+    list(begun)
+    list(mouth("Nobody came that night."))
+    assert list(voice.after.values()) == [None, None]
+
+
+def test_what_has_no_frames_is_no_example():
+    example = Example(Described(), Manner())
+    example.add("Nothing.", np.zeros((0, 16), np.int32))
+    assert example.followed(Manner()).after is None
+    assert not example.enough
