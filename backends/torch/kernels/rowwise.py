@@ -64,10 +64,9 @@ class RowMatrix:
 
     def move(self) -> None:
         """Safe while another thread multiplies: both places hold the same, and the old one stays readable."""
-        if self.w.dtype == torch.bfloat16 and self.w.numel() >= twelve.LEAST:
-            self.twelve = twelve.to_twelve(self.w)
-        if self.twelve is not None:
-            self.matrix.twelve = self.twelve.address
+        if self.w.dtype == torch.bfloat16 and self.w.numel() >= twelve.LEAST and (made := twelve.to_twelve(self.w)):
+            self.matrix.twelve = made.address  # before `rows` looks there
+            self.twelve = made
             arena.give_back(self.w.data_ptr(), self.w.nbytes)
             return
         self._before = self.w

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from backends.torch.kernels import twelve
-from backends.torch.kernels.linear import KernelLinear
+from backends.torch.kernels import moving, twelve
+from backends.torch.kernels.linear import KernelLinear, rows_linear
 from backends.torch.kernels.rowwise import RowMatrix
+from tests.backends.kernels.test_rowwise import in_a_file
 from tests.backends.kernels.weights_made_here import raw
 
 
@@ -74,6 +77,22 @@ def test_products_equal_those_of_the_rows(tier: str, rows: int, columns: int, bi
 def test_a_matrix_whose_exponents_lie_apart_stays_as_it_is(tier: str) -> None:
     bits = np.random.default_rng(0).integers(0, 1 << 16, (64, 64)).astype(np.uint16)
     assert twelve.to_twelve(matrix_of(bits).w) is None
+
+
+def test_rows_of_a_file_come_to_lie_so_while_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(twelve, "LEAST", 1)
+    weight, floats = in_a_file(tmp_path, 300, 200)
+    matrix = rows_linear([weight], [None])
+    rows = matrix.matrices[0]
+    assert isinstance(rows, RowMatrix)
+    x, ids = torch.randn(3, 200, generator=torch.Generator().manual_seed(0)), torch.tensor([299, 0])
+    before = matrix(x)
+    moving.finish()
+    assert rows.twelve is not None
+    torch.testing.assert_close(matrix(x), before, rtol=0, atol=2e-6 * float(before.abs().max()))
+    assert np.array_equal(matrix.rows(ids).numpy(), floats[[299, 0]])
+    with pytest.raises(IndexError, match="not in 0"):
+        matrix.rows(torch.tensor([300]))
 
 
 def test_it_takes_three_quarters_of_the_memory() -> None:
