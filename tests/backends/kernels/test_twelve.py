@@ -74,6 +74,14 @@ def test_products_equal_those_of_the_rows(tier: str, rows: int, columns: int, bi
         torch.testing.assert_close(got, want, rtol=0, atol=2e-6 * float(want.abs().max()))
 
 
+@pytest.mark.parametrize("tokens", [1, 2, 4, 20])
+def test_what_lay_in_memory_before_does_no_harm(tier: str, tokens: int) -> None:
+    """Blocks are wider than rows, and behind a row's inputs lies what the product before has left there."""
+    wide, narrow = (moved(bits_of(np.random.default_rng(4).standard_normal((37, n)))) for n in (512, 75))
+    assert KernelLinear([wide], torch.float32)(torch.full((tokens, 512), torch.nan)).isnan().all()
+    assert KernelLinear([narrow], torch.float32)(torch.ones(tokens, 75)).isfinite().all()
+
+
 def test_a_matrix_whose_exponents_lie_apart_stays_as_it_is(tier: str) -> None:
     bits = np.random.default_rng(0).integers(0, 1 << 16, (64, 64)).astype(np.uint16)
     assert twelve.to_twelve(matrix_of(bits).w) is None

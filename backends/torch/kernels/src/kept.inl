@@ -48,14 +48,14 @@ void keep_row(const float* x, const KeptRows& to) {
     }
 }
 
-template <bool Wide>
+template <bool F16>
 INLINE void fetch_halves(const uint8_t* from, int64_t n, float* out) {
     int64_t i = 0;
-    for (; i + kRows <= n; i += kRows) store(out + i, Wide ? load_f16(from + 2 * i) : load_bf16(from + 2 * i));
+    for (; i + kRows <= n; i += kRows) store(out + i, F16 ? load_f16(from + 2 * i) : load_bf16(from + 2 * i));
     for (; i < n; ++i) {
         uint16_t half;
         std::memcpy(&half, from + 2 * i, 2);
-        out[i] = Wide ? from_f16(half) : from_bf16(half);
+        out[i] = F16 ? from_f16(half) : from_bf16(half);
     }
 }
 
