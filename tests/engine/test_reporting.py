@@ -63,7 +63,8 @@ def test_a_rate_follows_and_forgets():
 
 def test_a_profile_is_a_chrome_trace(tmp_path):
     file = tmp_path / "out.json"
-    with Engine(lambda name: FakeLoaded(), Settings(gpu_memory_limit="1T"), profile=file) as engine:
+    endless = FakeLoaded(nature=Nature(eos_every=0))  # an end right after the prompt would leave nothing to decode
+    with Engine(lambda name: endless, Settings(gpu_memory_limit="1T"), profile=file) as engine:
         request = Request("fake", [40, 41, 42], SamplingParams(max_tokens=3))
         engine.submit(request).result(10)
     events = json.loads(file.read_text())["traceEvents"]
