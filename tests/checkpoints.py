@@ -142,13 +142,15 @@ def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
                 p.copy_(spread * torch.randn(p.shape, generator=generator))
 
 
-def save_tokenizer(folder: Path, more: Sequence[str] = ()) -> None:
-    """Byte-level BPE without merges: 256 bytes, the special tokens, and `more` of these."""
-    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+def save_tokenizer(folder: Path, more: Sequence[str] = (), words: Sequence[str] = ()) -> None:
+    """Byte-level BPE: 256 bytes, the special tokens, and `more` of these; merges only for what makes tokens of `words`."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate(alphabet)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    if words:
+        tokenizer.train_from_iterator(words, trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False))
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([AddedToken(s, special=True, normalized=False) for s in (*SPECIALS, *more)])
     tokenizer.save(str(folder / "tokenizer.json"))

@@ -24,10 +24,9 @@ from engine.types import Frames, Request, SamplingParams
 from tests.bench.kernels import bandwidth
 from tests.bench.shapes import KEPT
 from tests.bench.speech_peer import Reference
-from tests.bench.speech_shapes import TALKER, speaking_checkpoint
+from tests.bench.speech_shapes import TALKER, TEXT, speaking_checkpoint
 from tests.bench.table import Row, paired
 
-TEXT = "The quick brown fox jumps over the lazy dog, and then it rests."
 FRAME = 0.08  # seconds of sound
 FRAMES = 24  # of which the talker alone is measured
 SENTENCE = 50  # four seconds, as sentences have

@@ -13,6 +13,7 @@ from tests.bench.shapes import KEPT, _write, tensors
 from tests.checkpoints import save_tokenizer
 
 TEXT_ROWS = 4096
+TEXT = "The quick brown fox jumps over the lazy dog, and then it rests."  # 15 tokens, as of the published tokenizer
 DECODER: dict[str, Any] = dict(
     codebook_dim=512,
     codebook_size=2048,
@@ -72,6 +73,9 @@ GENERATION = dict(
 
 def speaking_checkpoint() -> Path:
     folder = KEPT / "qwen3-tts-0.6b-bf16"
+    # a token a word: letter by letter four seconds' text would be a prompt of 89 rows instead of 25
+    folder.mkdir(parents=True, exist_ok=True)
+    save_tokenizer(folder, words=(TEXT, "assistant"))
     if (folder / "config.json").exists():
         return folder
     (folder / "speech_tokenizer").mkdir(parents=True, exist_ok=True)
@@ -80,7 +84,6 @@ def speaking_checkpoint() -> Path:
     codec = dict(model_type="qwen3_tts_tokenizer_12hz", decoder_config=DECODER)
     (folder / "speech_tokenizer" / "config.json").write_text(json.dumps(codec))
     (folder / "generation_config.json").write_text(json.dumps(GENERATION))
-    save_tokenizer(folder)
     (folder / "config.json").write_text(json.dumps(CONFIG))
     return folder
 
