@@ -254,8 +254,11 @@ class Backend(Protocol):
         """`parts[expert]` lists matrices to be stacked along the output; a `[experts, out, in]` linear for `gather`.
         One inner list holding one three-axis weight is taken as it is."""
 
-    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> KV:
-        """`bits` 8 or 4 stores keys and values quantized."""
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> KV:
+        """`bits` 32 keeps keys and values as they are computed, 16 those of f32 in half precision, 8 and 4 quantized."""
+
+    def kv_bits(self, specs: Sequence[MemorySpec]) -> int:
+        """How many suit quantized weights, whose own rounding is far greater than half precision's."""
 
     def runner(self, model: Model, kv: KV) -> Runner: ...
     def frames(self, parts: FrameParts) -> Frames: ...

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import BackendMissing, DType, KVSpec, MemorySpec, StateSpec
+from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, StateSpec
 from engine.errors import GrusError, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loading import LoadOptions, gigabytes, sampling_defaults
@@ -16,7 +17,8 @@ from engine.models.config import text_fields
 from engine.models.registry import find_architecture
 from engine.opening import Opened, open_model
 from engine.vision.registry import make_sight
-from engine.weights.fit import becomes, kinds_of
+from engine.weights.fit import becomes, choose_quant, kinds_of
+from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
 
 TALK = 4096  # tokens of context that "memory needed" counts
@@ -33,6 +35,7 @@ class Description:
     stored_bytes: int = 0
     stored_as: str = ""
     dtype: str = ""  # what it would be computed in
+    quant: str = ""  # what its plain weights would become while loading
     context: int = 0
     layers: str = ""
     bytes_per_token: int = 0  # of context
@@ -60,10 +63,10 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
     opened = open_model(folder)
     found = Description(name, str(folder), str(opened.config["model_type"]), runs=False)
-    dtype = _choose(found, opened, options)
-    for part in (_weights, _text, _sight):
+    backend = _choose(found, opened, options)
+    for part in (partial(_weights, backend=backend, options=options), _text, _sight):
         try:
-            part(found, opened, dtype)
+            part(found, opened)
         except GrusError as error:
             found.why_not.append(str(error))
     if found.memory_needed > found.memory_total > 0:
@@ -75,20 +78,20 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     return found
 
 
-def _choose(found: Description, opened: Opened, options: LoadOptions) -> DType:
+def _choose(found: Description, opened: Opened, options: LoadOptions) -> Backend | None:
     try:
         choice = pick.choose(options.backend, options.device, options.dtype)
     except BackendMissing as error:
         found.why_not.append(str(error))
-        return "f32"
+        return None
     found.backend, found.device, found.backend_reason = choice.backend, choice.device, choice.why
     backend = pick.pick(choice.backend, choice.device, choice.dtype)
     found.dtype, found.memory_total, found.runs_on = choice.dtype, backend.memory().total, backend.describe()
     found.kept_as = [kept for kind in kinds_of(opened.tensors) if (kept := becomes(kind, backend))]
-    return choice.dtype
+    return backend
 
 
-def _weights(found: Description, opened: Opened, dtype: DType) -> None:
+def _weights(found: Description, opened: Opened, backend: Backend | None, options: LoadOptions) -> None:
     found.stored_bytes, found.stored_as = opened.nbytes, opened.stored_as
     fields = text_fields(opened.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
@@ -107,23 +110,31 @@ def _weights(found: Description, opened: Opened, dtype: DType) -> None:
         memory[:] = model.memory
         return model
 
-    seen = survey(make_and_remember, opened.source)
+    quant = choose_quant(options.quant, backend, opened.tensors) if backend is not None else None
+    seen = survey(make_and_remember, Quantized(opened.source, quant) if quant else opened.source)
     seen.check()
-    found.parameters = seen.parameters
-    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype)
+    found.parameters, found.quant = seen.parameters, quant or ""
+    dtype: DType = backend.dtype if backend is not None else "f32"
+    bits = options.kv_bits or 32
+    if options.kv_bits is None and backend is not None and (quant or opened.quantized):
+        bits = backend.kv_bits(memory)
+    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype, bits)
     attention = sum(isinstance(spec, KVSpec) for spec in memory)
     found.layers = f"{attention} attention" + (
         f", {len(memory) - attention} recurrent" if attention < len(memory) else ""
     )
     talk = min(TALK, found.context)
     found.talk = talk
-    found.memory_needed = seen.memory(dtype) + talk * found.bytes_per_token + found.bytes_per_sequence
+    as_stored = backend is not None and backend.blocks
+    found.memory_needed = seen.memory(dtype, as_stored) + talk * found.bytes_per_token + found.bytes_per_sequence
 
 
-def memory_bytes(specs: Sequence[MemorySpec], dtype: DType) -> tuple[int, int]:
-    """Bytes per token of context, and per sequence whatever its length."""
+def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int) -> tuple[int, int]:
+    """Bytes per token of context, and per sequence whatever its length. Codes come with a scale and a least value for
+    64 of them."""
     size = 4 if dtype == "f32" else 2
-    per_token = sum(s.heads * (s.dim + (s.v_dim or s.dim)) * size for s in specs if isinstance(s, KVSpec))
+    kept = min(size, bits / 8) if bits >= 16 else bits / 8 + 4 / 64
+    per_token = round(sum(s.heads * (s.dim + (s.v_dim or s.dim)) * kept for s in specs if isinstance(s, KVSpec)))
     per_sequence = sum(
         s.channels * (s.kernel - 1) * size + s.heads * s.key_dim * s.value_dim * 4
         for s in specs
@@ -132,14 +143,14 @@ def memory_bytes(specs: Sequence[MemorySpec], dtype: DType) -> tuple[int, int]:
     return per_token, per_sequence
 
 
-def _text(found: Description, opened: Opened, dtype: DType) -> None:
+def _text(found: Description, opened: Opened) -> None:
     tokenizer = opened.tokenizer
     found.tokenizer = f"{tokenizer.vocab_size} tokens, ends at {', '.join(map(str, tokenizer.eos_ids)) or 'nothing'}"
     found.template = ", ".join(opened.template.names) or "none"
     found.sampling = sampling_defaults(opened.generation_config)
 
 
-def _sight(found: Description, opened: Opened, dtype: DType) -> None:
+def _sight(found: Description, opened: Opened) -> None:
     sight = make_sight(opened.config, Path(found.folder), lambda text: opened.tokenizer.encode(text, add_special=False))
     if sight is not None and any("patch_embed" in name for name in opened.tensors):
         found.sees = f"images, {sight.cap} pixels of each at most"

@@ -113,7 +113,7 @@ class LoadOptions:
     device: str = "auto"
     dtype: str = "auto"
     memory_limit: int | None = None  # bytes for weights and KV together; None: a share of the device
-    kv_bits: int = 16
+    kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
     quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
     cache_dir: str | None = None
     download: bool = True
@@ -153,7 +153,7 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
     backend = pick_backend(replace(options, dtype="f32") if exact else options)
     nbytes = survey(lambda view: make(view, opened.config), opened.source).memory(backend.dtype)
     part = load_part(make, opened.source, opened.config, backend)
-    mark = fingerprint(opened, backend, options.kv_bits, None)
+    mark = fingerprint(opened, backend, None, None)
     return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark)
 
 
@@ -191,13 +191,15 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
     try:
         if make is None:
             foreign = backend.foreign(folder, budget)
-            model, kv, runner = foreign.model, foreign.kv, foreign.runner
+            model, kv, runner, kv_bits = foreign.model, foreign.kv, foreign.runner, None
         else:
             source = fitted(opened.source, backend, quant)
             model = build(lambda view: make(view, config), source, backend)
             if (adopt := getattr(model, "choose_like", None)) is not None:
                 adopt(generation)
-            kv = backend.kv(model.memory, budget, options.kv_bits)
+            rounded = quant is not None or opened.quantized
+            kv_bits = options.kv_bits or (backend.kv_bits(model.memory) if rounded else 32)
+            kv = backend.kv(model.memory, budget, kv_bits)
             runner = backend.runner(model, kv)
     except BackendMissing as error:
         raise UnsupportedArchitecture(f"{name}: {error}") from None
@@ -215,7 +217,7 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
         vocab=model.vocab,
         defaults=sampling_defaults(generation),
         weight_bytes=opened.nbytes,
-        fingerprint=fingerprint(opened, backend, options.kv_bits, quant),
+        fingerprint=fingerprint(opened, backend, kv_bits, quant),
         quant=quant,
         markers=markers(tokenizer, template, config),
         foreign=make is None,
@@ -273,7 +275,7 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def fingerprint(opened: Opened, backend: Backend, kv_bits: int, quant: str | None) -> str:
+def fingerprint(opened: Opened, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
     """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
     for name, raw in sorted(opened.tensors.items()):

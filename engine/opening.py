@@ -18,6 +18,7 @@ from engine.text.builtin_templates import builtin_template
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.fit import kinds_of
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.source import Source, Tensors
 
@@ -40,6 +41,10 @@ class Opened(Protocol):
     @property
     def source(self) -> Source:
         """What a model is built from."""
+
+    @property
+    def quantized(self) -> bool:
+        """Whether its matrices are stored with fewer bits than floats have."""
 
     @property
     def stored_as(self) -> str:
@@ -105,6 +110,10 @@ class OpenedFolder:
         return Tensors(str(self.checkpoint.folder), self.checkpoint.tensors, self.checkpoint.quantization)
 
     @property
+    def quantized(self) -> bool:
+        return self.checkpoint.quantization is not None
+
+    @property
     def stored_as(self) -> str:
         quantization = self.checkpoint.quantization
         return f"{quantization.default.bits} bit (MLX)" if quantization else _most(self.tensors)
@@ -141,6 +150,10 @@ class OpenedGguf:
     @property
     def source(self) -> Source:
         return self.file.source
+
+    @property
+    def quantized(self) -> bool:
+        return bool(kinds_of(self.tensors))
 
     @property
     def stored_as(self) -> str:

@@ -16,7 +16,7 @@ from engine.weights.view import build
 
 
 class Driver:
-    def __init__(self, folder: Path, backend: str, dtype: str = "f32", kv_bits: int = 16) -> None:
+    def __init__(self, folder: Path, backend: str, dtype: str = "f32", kv_bits: int = 32) -> None:
         self.checkpoint = Checkpoint.open(folder)
         self.backend: Backend = pick(backend, "cpu", dtype)
         config: Mapping[str, Any] = self.checkpoint.config

@@ -48,7 +48,8 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
     if found.context:
         yield "Context", f"{found.context} tokens, {gigabytes(found.bytes_per_token * 1000)} of memory per 1,000"
     if found.memory_needed:
-        yield "Memory", f"{gigabytes(found.memory_needed)} in {found.dtype} with {found.talk} tokens of conversation"
+        form = f"as {found.quant}" if found.quant else f"in {found.dtype}"
+        yield "Memory", f"{gigabytes(found.memory_needed)} {form} with {found.talk} tokens of conversation"
     if found.tokenizer:
         yield "Tokenizer", found.tokenizer
         yield "Chat template", found.template

@@ -57,9 +57,9 @@ def add_where(command: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--kv-bits",
         type=int,
-        choices=(16, 8, 4),
-        default=16,
-        help="keep the conversation's memory in 8 or 4 bits: less memory, a little less exact (default: 16, whole)",
+        choices=(32, 16, 8, 4),
+        help="bits of a number in the conversation's memory: fewer take less of it and are a little less exact; 32: as computed "
+        "(default: 16 with quantized weights on a CPU, else 32)",
     )
     where.add_argument(
         "--cache-dir", metavar="DIR", help="where downloaded models lie (default: the Hugging Face cache)"

@@ -62,8 +62,8 @@ def _options() -> Sequence[Option]:
                ("auto", "f32", "f16", "bf16")),
         Option("quant", "text", "quantize plain weights while loading; auto: q8_0 for 16-bit weights on a CPU", where, "auto",
                ("auto", "none", "q8_0", "q4_0", "q4_k", "q6_k")),
-        Option("kv_bits", "number", "keep conversations in memory in 8 or 4 bits: less of it, a little less exact; 16: whole", where,
-               16, ("16", "8", "4")),
+        Option("kv_bits", "number", "bits of a number in conversations' memory: fewer take less of it and are a little less exact; "
+               "32: as computed (default: 16 with quantized weights on a CPU, else 32)", where, None, ("32", "16", "8", "4")),
         Option("gpu_memory_limit", "text", "weights and conversations together: 5G, 5120M, or a share like 0.7", where,
                "0.7", metavar="SIZE"),
         Option("max_concurrent", "number", "replies that are computed at once", work, 16,

@@ -15,7 +15,8 @@ def attend_one_token(
     """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row may look."""
     if isinstance(form, Quantized):
         return _attend_quantized(q, keys, values, form, scale, mask)
-    out = mx.fast.scaled_dot_product_attention(q[:, :, None], keys[0], values[0], scale=scale, mask=mask)
+    whole = form.decode(keys), form.decode(values)
+    out = mx.fast.scaled_dot_product_attention(q[:, :, None], *whole, scale=scale, mask=mask)
     return out.squeeze(2)
 
 

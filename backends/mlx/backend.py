@@ -72,8 +72,11 @@ class MlxBackend:
     def experts(self, parts: Sequence[Sequence[Weight]]) -> AnyLinear:
         return make_experts(parts, self._mx_dtype)
 
-    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> MlxKV:
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> MlxKV:
         return MlxKV(specs, budget, self._mx_dtype, bits)
+
+    def kv_bits(self, specs: Sequence[MemorySpec]) -> int:
+        return 32  # attention reads rows of the dtype that it computes in, which is of 16 bits already
 
     def runner(self, model: Model, kv: KV) -> MlxRunner:
         assert isinstance(kv, MlxKV)

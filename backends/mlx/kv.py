@@ -36,7 +36,7 @@ class Mark:
 class MlxKV:
     """Implements `backends.base.KV`."""
 
-    def __init__(self, specs: Sequence[MemorySpec], budget: int, dtype: mx.Dtype, bits: int = 16) -> None:
+    def __init__(self, specs: Sequence[MemorySpec], budget: int, dtype: mx.Dtype, bits: int = 32) -> None:
         self.specs = list(specs)
         self.budget = budget
         self.used = 0

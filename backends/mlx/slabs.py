@@ -13,25 +13,27 @@ import mlx.core as mx
 
 from backends.base import KVSpec
 
+MOST_HALF = 65504.0  # beyond it half precision knows only infinity
 Parts = list[mx.array]  # one array of plain rows, or three of quantized ones
 
 
 class Plain:
-    """Rows as they are."""
+    """Rows as they are computed, or halved."""
 
-    bits = 16
-
-    def __init__(self, dtype: mx.Dtype) -> None:
+    def __init__(self, dtype: mx.Dtype, halved: bool = False) -> None:
         self.dtype = dtype
+        self._halved = halved and dtype == mx.float32
 
     def encode(self, x: mx.array) -> Parts:
+        if self._halved:
+            return [mx.clip(x, -MOST_HALF, MOST_HALF).astype(mx.float16)]
         return [x if x.dtype == self.dtype else x.astype(self.dtype)]
 
     def decode(self, parts: Parts) -> mx.array:
-        return parts[0]
+        return parts[0].astype(self.dtype) if self._halved else parts[0]
 
     def widths(self, dim: int) -> list[tuple[int, mx.Dtype]]:
-        return [(dim, self.dtype)]
+        return [(dim, mx.float16 if self._halved else self.dtype)]
 
 
 class Quantized:
@@ -39,7 +41,7 @@ class Quantized:
 
     def __init__(self, dtype: mx.Dtype, bits: int, dims: Sequence[int]) -> None:
         if bits not in (4, 8):
-            raise ValueError(f"Keys and values can have 16, 8 or 4 bits, not {bits}.")
+            raise ValueError(f"Keys and values can have 32, 16, 8 or 4 bits, not {bits}.")
         fitting = [size for size in (64, 32) if all(dim % size == 0 for dim in dims)]
         if not fitting:
             raise ValueError(f"Heads of {max(dims)} dimensions cannot be quantized: no group of 32 fits them.")
@@ -68,8 +70,8 @@ Format = Plain | Quantized
 
 
 def make_format(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> Format:
-    if bits == 16:
-        return Plain(dtype)
+    if bits in (32, 16):
+        return Plain(dtype, halved=bits == 16)
     return Quantized(dtype, bits, [dim for s in specs for dim in (s.dim, s.v_dim or s.dim)])
 
 

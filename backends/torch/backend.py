@@ -26,6 +26,7 @@ from backends.base import (
     Model,
     Raw,
     Rope,
+    StateSpec,
     Weight,
     Whole,
 )
@@ -73,8 +74,13 @@ class TorchBackend:
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, DTYPES[self.dtype], self._place)
 
-    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 16) -> TorchKV:
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKV:
         return TorchKV(specs, budget, DTYPES[self.dtype], self._place, bits)
+
+    def kv_bits(self, specs: Sequence[MemorySpec]) -> int:
+        # half of what f32 takes, and less to read; but only recorded passes read it where it lies
+        recorded = self._place.type == "cpu" and library.available()
+        return 16 if recorded and not any(isinstance(spec, StateSpec) for spec in specs) else 32
 
     def runner(self, model: Model, kv: KV) -> TorchRunner:
         if not isinstance(kv, TorchKV):

@@ -16,7 +16,7 @@ from torch import Tensor
 from backends.base import CrossSpec, KVSpec, MemorySpec, Slot, Snapshot, StateSpec
 from backends.rows import SMALLEST, Move, RowTable, capacity_class
 from backends.torch.kernels import arena
-from backends.torch.slab import Codec, Plain, Quantized, Slab
+from backends.torch.slab import Codec, Halved, Plain, Quantized, Slab
 
 
 @dataclass
@@ -38,13 +38,13 @@ class TorchKV:
     """See `backends.base.KV`."""
 
     def __init__(
-        self, specs: Sequence[MemorySpec], budget: int, dtype: torch.dtype, device: torch.device, bits: int = 16
+        self, specs: Sequence[MemorySpec], budget: int, dtype: torch.dtype, device: torch.device, bits: int = 32
     ) -> None:
-        if bits not in (16, 8, 4):
-            raise ValueError(f"keys and values can be stored with 16, 8 or 4 bits, not {bits}")
+        if bits not in (32, 16, 8, 4):
+            raise ValueError(f"keys and values can be stored with 32, 16, 8 or 4 bits, not {bits}")
         self.specs, self.budget, self.used = list(specs), budget, 0
         self.dtype, self.device = dtype, device
-        self.bits = bits  # 16: keys and values lie in the slabs as they were given
+        self.bits = bits  # 32: keys and values lie in the slabs as they were given
         self.table = RowTable()
         self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
         self.states: dict[int, States] = {}  # layer -> states
@@ -67,7 +67,9 @@ class TorchKV:
                 self._state_bytes += dtype.itemsize * spec.channels * (spec.kernel - 1)
 
     def _codec(self, dim: int, bits: int) -> Codec:
-        return Plain(dim, self.dtype) if bits == 16 else Quantized(dim, self.dtype, bits)
+        if bits < 16:
+            return Quantized(dim, self.dtype, bits)
+        return Halved(dim) if bits == 16 and self.dtype == torch.float32 else Plain(dim, self.dtype)
 
     def _no_states(self, spec: StateSpec) -> States:
         delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)

@@ -107,7 +107,8 @@ class Memory:
     @staticmethod
     def of(kv: TorchKV) -> Memory:
         plain = FLOATS[kv.dtype]
-        return Memory({16: plain, 8: Kept.BYTES, 4: Kept.NIBBLES}[kv.bits], plain)
+        halved = Kept.F16 if plain is Kept.F32 else plain
+        return Memory({32: plain, 16: halved, 8: Kept.BYTES, 4: Kept.NIBBLES}[kv.bits], plain)
 
     def group(self, dim: int) -> int:
         """How many numbers of a head share a scale."""

@@ -1,8 +1,8 @@
 """Storage of keys or values: rows of a capacity class as one tensor, plain or quantized.
 
 A slab is a few planes `[rows, heads, capacity, width]` that share all bookkeeping (growth, copies, snapshots); a codec
-says what the planes hold. Plain storage is one plane, the values themselves, read without a copy. Quantized storage is
-codes and, for each token, head and group of the head's dimensions, a scale and a least value. Knows nothing of slots.
+says what the planes hold. Plain storage is one plane, the values themselves, read without a copy. Halved storage is one
+plane of f16. Quantized storage is codes and, for each token, head and group of the head's dimensions, a scale and a least value. Knows nothing of slots.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
+
+MOST_HALF = torch.finfo(torch.float16).max
 
 
 class Codec(Protocol):
@@ -32,6 +34,19 @@ class Plain:
 
     def decode(self, planes: Sequence[Tensor]) -> Tensor:
         return planes[0]
+
+
+class Halved:
+    """Numbers of f32 in half precision. What is beyond it becomes its greatest, since infinity would make NaN."""
+
+    def __init__(self, dim: int) -> None:
+        self.planes = [(dim, torch.float16)]
+
+    def encode(self, x: Tensor) -> list[Tensor]:
+        return [x.clamp(-MOST_HALF, MOST_HALF).half()]
+
+    def decode(self, planes: Sequence[Tensor]) -> Tensor:
+        return planes[0].float()
 
 
 class Quantized:

@@ -48,9 +48,10 @@ class Survey:
         if self.problems:
             raise WeightsError(describe(self.where, self.problems))
 
-    def memory(self, dtype: DType) -> int:
-        """Bytes that the weights take once loaded with the compute dtype `dtype`."""
-        return self.packed_bytes + self.dense_parameters * (4 if dtype == "f32" else 2)
+    def memory(self, dtype: DType, as_stored: bool = False) -> int:
+        """Bytes that the weights take once loaded with the compute dtype `dtype`; `as_stored`: or smaller, as they lie."""
+        dense = self.dense_parameters * (4 if dtype == "f32" else 2)
+        return self.packed_bytes + (min(dense, self.weight_bytes - self.packed_bytes) if as_stored else dense)
 
 
 class _Pass:

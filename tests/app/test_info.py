@@ -31,6 +31,21 @@ def test_json_has_the_figures(command: Command, model: Path) -> None:
     assert found["memory_needed"] == found["stored_bytes"] + 256 * found["bytes_per_token"]
 
 
+def test_memory_is_what_loading_would_take(command: Command, tmp_path: Path) -> None:
+    """A file of sixteen bits becomes q8_0 by itself, and its conversations lie in half precision."""
+    folder = save("qwen3", tmp_path / "m", dtype="bfloat16")
+    found, whole = (
+        json.loads(command("info", folder, "--json", "--backend", "torch", *more).out)
+        for more in ((), ("--quant", "none"))
+    )
+    assert (found["quant"], whole["quant"]) == ("q8_0", "")
+    assert found["bytes_per_token"] * 2 == whole["bytes_per_token"] == 2 * 2 * 2 * 32 * 4
+    weights, as_stored = (f["memory_needed"] - 256 * f["bytes_per_token"] for f in (found, whole))
+    assert weights < 0.6 * as_stored
+    assert as_stored == whole["stored_bytes"]
+    assert "as q8_0 with" in command("info", folder, "--backend", "torch").out
+
+
 def test_a_hybrid_has_memory_that_does_not_grow(command: Command, tmp_path: Path) -> None:
     found = json.loads(command("info", save("qwen3_5", tmp_path / "m"), "--json").out)
     assert found["layers"] == "1 attention, 3 recurrent"

@@ -74,7 +74,7 @@ class Tiny:
 
 
 def tiny_runner(
-    layers: str = "aa", window: int | None = None, bits: int = 16, dtype: Any = "f32", budget: int = 1 << 30
+    layers: str = "aa", window: int | None = None, bits: int = 32, dtype: Any = "f32", budget: int = 1 << 30
 ) -> tuple[MlxRunner, MlxKV]:
     backend = MlxBackend("cpu", dtype)
     model = Tiny(backend.ops, layers, window)

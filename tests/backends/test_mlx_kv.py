@@ -42,7 +42,7 @@ def test_the_budget_holds_and_comes_back():
     assert not kv.slabs
 
 
-@pytest.mark.parametrize("bits", [16, 8, 4])
+@pytest.mark.parametrize("bits", [32, 16, 8, 4])
 def test_bytes_are_those_of_the_arrays(bits):
     runner, kv = tiny_runner("ad", bits=bits)
     slot = kv.open(300)
@@ -67,7 +67,7 @@ def test_growth_and_holes_keep_every_row(layers):
 
 
 @pytest.mark.parametrize("layers", KINDS)
-@pytest.mark.parametrize("bits", [16, 8])
+@pytest.mark.parametrize("bits", [32, 16, 8])
 def test_a_snapshot_fills_another_slot(layers, bits):
     runner, kv = tiny_runner(layers, bits=bits)
     slot = kv.open(20)

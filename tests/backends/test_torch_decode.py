@@ -21,7 +21,7 @@ class Unrecorded:
         return self.step(*args)
 
 
-def rig_of(*layers, bits=16) -> tuple[Rig, list]:
+def rig_of(*layers, bits=32) -> tuple[Rig, list]:
     rig, made = Rig(*layers, bits=bits), []
     rig.kv.swaps_states = False
 
@@ -33,7 +33,7 @@ def rig_of(*layers, bits=16) -> tuple[Rig, list]:
     return rig, made
 
 
-@pytest.mark.parametrize("bits", [16, 8])
+@pytest.mark.parametrize("bits", [32, 16, 8])
 @pytest.mark.parametrize("layers", [("full", "window"), ("full", "delta", "delta")])
 def test_steps_of_any_batch_equal_the_usual_way(layers, bits):
     rig, made = rig_of(*layers, bits=bits)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from backends.base import Sampling, Seg, Snapshot
-from backends.torch.slab import Quantized
+from backends.torch.slab import Halved, Quantized
 from tests.backends.torch_toy import DIM, KV_HEADS, Rig, prompt
 
 KINDS = [("full", "full"), ("full", "window"), ("full", "delta", "delta")]
@@ -32,7 +32,7 @@ def test_neighbours_may_leave_and_join(layers):
     same(rig.feed(d, [7]), rig.alone([*prompt(3, 3), 7])[3:])
 
 
-@pytest.mark.parametrize("bits", [16, 8])
+@pytest.mark.parametrize("bits", [32, 16, 8])
 @pytest.mark.parametrize("layers", KINDS)
 def test_growing_keeps_what_was_remembered(layers, bits):
     rig = Rig(*layers, bits=bits)
@@ -65,7 +65,7 @@ def test_the_budget_is_held():
     assert kv.used == kv.bytes_for(256)
 
 
-@pytest.mark.parametrize("bits", [16, 4])
+@pytest.mark.parametrize("bits", [32, 16, 4])
 @pytest.mark.parametrize("layers", KINDS)
 def test_a_snapshot_fills_another_slot_and_survives_the_host(layers, bits):
     rig = Rig(*layers, bits=bits)
@@ -201,12 +201,22 @@ def test_quantization_errs_by_half_a_step(bits, error, dim):
     assert (codec.decode(planes) - x).abs().max().item() <= span * error * 0.51 + 4e-3
 
 
+def test_halves_know_no_infinity_but_keep_what_is_no_number():
+    codec = Halved(4)
+    planes = codec.encode(torch.tensor([1e6, -1e6, 0.1, torch.nan]))
+    back = codec.decode(planes)
+    assert back[:2].tolist() == [65504, -65504]
+    assert back[2].item() == pytest.approx(0.1, rel=5e-4)
+    assert back[3].isnan()
+
+
 def test_eight_bits_change_logits_little_and_cost_a_quarter():
     ids = prompt(40)
-    plain, eight, four = (Rig("full", "full", bits=bits) for bits in (16, 8, 4))
+    plain, half, eight, four = (Rig("full", "full", bits=bits) for bits in (32, 16, 8, 4))
     want = plain.alone(ids)
-    errors = [np.abs(rig.alone(ids) - want).mean() / np.abs(want).mean() for rig in (eight, four)]
-    assert 0 < errors[0] < 0.01 < errors[1] < 0.15
+    errors = [np.abs(rig.alone(ids) - want).mean() / np.abs(want).mean() for rig in (half, eight, four)]
+    assert 0 < errors[0] < 5e-4 < errors[1] < 0.01 < errors[2] < 0.15
+    assert plain.kv.bytes_for(1) == 2 * half.kv.bytes_for(1)
     assert plain.kv.bytes_for(1) > 3 * eight.kv.bytes_for(1) > 4.5 * four.kv.bytes_for(1)
     with pytest.raises(ValueError, match="not 5"):
         Rig("full", bits=5)

@@ -63,7 +63,7 @@ class Toy:
 class Rig:
     """A toy on its own store."""
 
-    def __init__(self, *layers: str, dtype: str = "f32", bits: int = 16, budget: int = 1 << 28) -> None:
+    def __init__(self, *layers: str, dtype: str = "f32", bits: int = 32, budget: int = 1 << 28) -> None:
         self.backend = TorchBackend("cpu", dtype)
         self.model = Toy(self.backend, *layers)
         self.kv: TorchKV = self.backend.kv(self.model.memory, budget, bits)

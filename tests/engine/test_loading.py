@@ -44,6 +44,18 @@ def test_a_model_that_leaves_no_room_is_refused(tmp_path: Path) -> None:
         load(str(folder), LoadOptions(backend="torch", device="cpu", memory_limit=1 << 20))
 
 
+@pytest.mark.parametrize(("name", "quant", "asked", "bits"), [
+    ("qwen3", "q8_0", None, 16), ("qwen3", "none", None, 32), ("qwen3_5", "q8_0", None, 32), ("qwen3", "q8_0", 32, 32),
+    ("qwen3", "none", 4, 4)])  # fmt: skip
+def test_conversations_are_kept_as_suits_the_weights(
+    name: str, quant: str, asked: int | None, bits: int, tmp_path: Path
+) -> None:
+    """In half precision where weights are quantized, and kernels read it where it lies."""
+    folder = save(name, tmp_path / "m")
+    loaded = load(str(folder), LoadOptions(backend="torch", device="cpu", quant=quant, kv_bits=asked))
+    assert loaded.kv.bits == bits  # type: ignore[attr-defined]
+
+
 def test_the_fingerprint_follows_weights_and_form(tmp_path: Path) -> None:
     folder = save("qwen3", tmp_path / "m", "old")
     one = load(str(folder), LoadOptions(backend="torch", device="cpu")).fingerprint

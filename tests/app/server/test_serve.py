@@ -112,16 +112,16 @@ def test_plain_weights_are_quantized_as_it_is_said(tmp_path: Path) -> None:
 
 
 def test_what_conversations_leave_in_memory_has_as_many_bits_as_it_is_said(tmp_path: Path, command: Command) -> None:
-    def of(content: str = "", **more: Any) -> int:
+    def of(content: str = "", **more: Any) -> int | None:
         return load_options(options(tmp_path, content, **more))("owner/name").kv_bits
 
-    assert (of(), of(kv_bits=4), of("kv_bits = 8"), of(environment={"GRUS_KV_BITS": "8"})) == (16, 4, 8, 8)
-    with pytest.raises(BadRequest, match="GRUS_KV_BITS must be one of 16, 8, 4, not '5'"):
+    assert (of(), of(kv_bits=4), of("kv_bits = 8"), of(environment={"GRUS_KV_BITS": "8"})) == (None, 4, 8, 8)
+    with pytest.raises(BadRequest, match="GRUS_KV_BITS must be one of 32, 16, 8, 4, not '5'"):
         of(environment={"GRUS_KV_BITS": "5"})
-    with pytest.raises(BadRequest, match=r"kv_bits in .* must be one of 16, 8, 4, not '2'"):
+    with pytest.raises(BadRequest, match=r"kv_bits in .* must be one of 32, 16, 8, 4, not '2'"):
         of("kv_bits = 2")
     outcome = command("serve", "--kv-bits", "5")
-    assert (outcome.code, "choose from 16, 8, 4" in outcome.err.replace("'", "")) == (2, True)
+    assert (outcome.code, "choose from 32, 16, 8, 4" in outcome.err.replace("'", "")) == (2, True)
 
 
 def test_the_help_is_worth_reading(command: Command) -> None:

@@ -6,6 +6,9 @@ INLINE float param_of(const uint8_t* params, int64_t at) {
     return from_f16(half);
 }
 
+// What is beyond half precision becomes its greatest, since infinity would make NaN; NaN stays.
+INLINE float within_f16(float x) { return x > 65504.0f ? 65504.0f : x < -65504.0f ? -65504.0f : x; }
+
 // One row, whose NaN must not be lost.
 void keep_codes(const float* x, const KeptRows& to) {
     const int top = to.type == Kept::Bytes ? 255 : 15;
@@ -43,7 +46,7 @@ void keep_row(const float* x, const KeptRows& to) {
         std::memcpy(to.data, x, static_cast<size_t>(to.dim) * 4);
     } else {
         auto* halves = reinterpret_cast<uint16_t*>(to.data);
-        if (to.type == Kept::F16) for (int64_t i = 0; i < to.dim; ++i) halves[i] = to_f16(x[i]);
+        if (to.type == Kept::F16) for (int64_t i = 0; i < to.dim; ++i) halves[i] = to_f16(within_f16(x[i]));
         else for (int64_t i = 0; i < to.dim; ++i) halves[i] = to_bf16(x[i]);
     }
 }
