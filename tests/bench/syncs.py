@@ -147,7 +147,7 @@ def decode_step(folder: Path, recorded: bool, samplings: Sequence[Any]) -> Calla
     make = find_architecture(checkpoint.config, folder.name)
     backend = TorchBackend("cuda:0" if torch.cuda.is_available() else str(PLACE), "f32")
     model = build(lambda view: make(view, checkpoint.config), checkpoint, backend)
-    kv = backend.kv(model.memory, 1 << 28, 16)
+    kv = backend.kv(model.memory, 1 << 28)
     runner = backend.runner(model, kv)
     if not recorded:
         runner.graphs = None

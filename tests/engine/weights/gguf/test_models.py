@@ -52,7 +52,7 @@ class FromGguf(Driver):
         make = find_architecture(checkpoint.config, checkpoint.where)
         source = Dequantized(checkpoint.source)
         self.model = build(lambda view: make(view, checkpoint.config), source, self.backend)
-        self.kv = self.backend.kv(self.model.memory, 1 << 30, 16)
+        self.kv = self.backend.kv(self.model.memory, 1 << 30)
         self.runner = self.backend.runner(self.model, self.kv)
 
 
