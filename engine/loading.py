@@ -28,7 +28,7 @@ from engine.text.tokenizer import Tokenizer
 from engine.text.tools import parser_for
 from engine.vision.registry import make_sight
 from engine.vision.sight import Sight
-from engine.weights.fit import choose_quant, fitted
+from engine.weights.fit import choose_quant, fitted, kept_bits
 from engine.weights.view import build, survey
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
@@ -197,8 +197,7 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
             model = build(lambda view: make(view, config), source, backend)
             if (adopt := getattr(model, "choose_like", None)) is not None:
                 adopt(generation)
-            rounded = quant is not None or opened.quantized
-            kv_bits = options.kv_bits or (backend.kv_bits(model.memory) if rounded else 32)
+            kv_bits = kept_bits(options.kv_bits, backend, model.memory, quant is not None or opened.quantized)
             kv = backend.kv(model.memory, budget, kv_bits)
             runner = backend.runner(model, kv)
     except BackendMissing as error:

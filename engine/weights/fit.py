@@ -6,10 +6,10 @@ numbers, exactly; else quantized anew, to 8 bit. Another backend gets plain floa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.base import Backend, Blocks, Raw
+from backends.base import Backend, Blocks, MemorySpec, Raw
 from engine.weights.gguf.as_affine import EXACT, anew, bits_per_weight, exact
 from engine.weights.gguf.source import as_dense
 from engine.weights.gguf.types import FLOATS, TYPES
@@ -30,6 +30,11 @@ def choose_quant(quant: str, backend: Backend, tensors: Mapping[str, Raw]) -> st
     if quant == "auto" and not backend.blocks:
         return None
     return chosen(quant, backend.device, tensors)
+
+
+def kept_bits(asked: int | None, backend: Backend, memory: Sequence[MemorySpec], quantized: bool) -> int:
+    """In how many bits keys and values are kept, where nothing was asked for."""
+    return asked or (backend.kv_bits(memory) if quantized else 32)
 
 
 def becomes(kind: str, backend: Backend) -> str:

@@ -71,7 +71,7 @@ class Grus:
         from backends.pick import pick
         from engine.models.registry import find_architecture
         from engine.opening import open_model
-        from engine.weights.fit import fitted
+        from engine.weights.fit import fitted, kept_bits
         from engine.weights.view import build
 
         self.backend = pick(backend, "cpu", dtype)
@@ -82,7 +82,8 @@ class Grus:
         make = find_architecture(opened.config, folder)
         source = fitted(opened.source, self.backend, None)
         self.model = build(lambda view: make(view, opened.config), source, self.backend)
-        self.kv = self.backend.kv(self.model.memory, 4 << 30)
+        bits = kept_bits(None, self.backend, self.model.memory, opened.quantized)
+        self.kv = self.backend.kv(self.model.memory, 4 << 30, bits)
         self.runner = self.backend.runner(self.model, self.kv)
 
     def prefill(self, n: int) -> float:
