@@ -9,6 +9,7 @@
 #if defined(GRUS_AMX)
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -24,6 +25,7 @@ namespace {
 #include "codes.inl"
 #include "scales.inl"
 #include "square.inl"
+#include "twelve.inl"
 
 constexpr int kLanes = kUnitTokens;
 static_assert(kLanes == kRows);
@@ -235,34 +237,35 @@ void arrange(const float* x, int64_t stride, int tokens, int64_t columns, uint16
 }
 
 template <int N>
-INLINE void rows_times(const UnitRows& in) {
+INLINE void no_sums() {
     _tile_zero(0);
     if constexpr (N > 1) { _tile_zero(1); }
     if constexpr (N > 2) { _tile_zero(2); }
     if constexpr (N > 3) { _tile_zero(3); }
-    const uint16_t* x = in.x;
-    const uint8_t* ahead = in.next;
-    for (int64_t c = 0; c < in.blocks; ++c, x += kBlock * kLanes) {
-        _tile_loadd(4, in.data + c * 64, in.row_bytes);
-        _tile_loadd(6, x, 64);
-        _tile_dpbf16ps(0, 4, 6);
-        if constexpr (N > 1) {
-            _tile_loadd(7, x + in.x_tile, 64);
-            _tile_dpbf16ps(1, 4, 7);
-        }
-        if constexpr (N > 2) {
-            _tile_loadd(6, x + 2 * in.x_tile, 64);
-            _tile_dpbf16ps(2, 4, 6);
-        }
-        if constexpr (N > 3) {
-            _tile_loadd(7, x + 3 * in.x_tile, 64);
-            _tile_dpbf16ps(3, 4, 7);
-        }
-        if (ahead) {  // in the order in which they lie, or memory would be read in sixteen places at once
-            for (int i = 0; i < 16; ++i) _mm_prefetch(reinterpret_cast<const char*>(ahead + 64 * i), _MM_HINT_T1);
-            ahead += 1024;
-        }
+}
+
+// Adds the products of sixteen rows' next 32 columns.
+template <int N>
+INLINE void add_products(const void* rows, int64_t row_bytes, const uint16_t* x, int64_t x_tile) {
+    _tile_loadd(4, rows, row_bytes);
+    _tile_loadd(6, x, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (N > 1) {
+        _tile_loadd(7, x + x_tile, 64);
+        _tile_dpbf16ps(1, 4, 7);
     }
+    if constexpr (N > 2) {
+        _tile_loadd(6, x + 2 * x_tile, 64);
+        _tile_dpbf16ps(2, 4, 6);
+    }
+    if constexpr (N > 3) {
+        _tile_loadd(7, x + 3 * x_tile, 64);
+        _tile_dpbf16ps(3, 4, 7);
+    }
+}
+
+template <int N>
+INLINE void put_sums(const UnitRows& in) {
     alignas(64) float made[4][kLanes * kRows];
     _tile_stored(0, made[0], 64);
     if constexpr (N > 1) { _tile_stored(1, made[1], 64); }
@@ -277,12 +280,66 @@ INLINE void rows_times(const UnitRows& in) {
     }
 }
 
+template <int N>
+INLINE void rows_times(const UnitRows& in) {
+    no_sums<N>();
+    const uint8_t* ahead = in.next;
+    for (int64_t c = 0; c < in.blocks; ++c) {
+        add_products<N>(in.data + c * 64, in.row_bytes, in.x + c * kBlock * kLanes, in.x_tile);
+        if (ahead) {  // in the order in which they lie, or memory would be read in sixteen places at once
+            for (int i = 0; i < 16; ++i) PREFETCH_FAR(ahead + 64 * i);
+            ahead += 1024;
+        }
+    }
+    put_sums<N>(in);
+}
+
+constexpr int64_t kTogether = 4;  // blocks of twelve bits of each row whose bf16 stay in the first-level cache until they are multiplied
+
+// Rows of twelve bits become bf16 a few columns at a time. While these are multiplied, the next few are asked for: asked for while
+// others are made, they would wait in the same queue.
+template <int N>
+INLINE void twelve_times(const UnitRows& in) {
+    constexpr int64_t blocks_each = kTwelveColumns / kBlock;
+    const int64_t all = (in.blocks + blocks_each - 1) / blocks_each, together = all < kTogether ? all : kTogether;
+    const int64_t stride = together * kTwelveColumns + 32;  // a line's gap: not a power of two
+    Exponents exponents[kRows];
+    for (int64_t r = 0; r < in.rows; ++r) exponents[r] = exponents_of(in.bases[r]);
+    for (int64_t r = in.rows; r < kRows; ++r) std::memset(in.room + r * stride, 0, static_cast<size_t>(stride) * 2);
+    no_sums<N>();
+    for (int64_t first = 0; first < all; first += together) {
+        const int64_t many = all - first < together ? all - first : together;
+        for (int64_t r = 0; r < in.rows; ++r) {
+            const uint8_t* from = in.data + r * in.row_bytes + first * kTwelveBytes;
+            uint16_t* to = in.room + r * stride;
+            for (int64_t b = 0; b < many; ++b, from += kTwelveBytes, to += kTwelveColumns) {
+                block_of_twelve(from, exponents[r], to);
+            }
+        }
+        for (const GrusOdd* odd = in.odd; odd != in.odd_end; ++odd) {
+            const int64_t column = odd->column - first * kTwelveColumns;
+            if (column >= 0 && column < many * kTwelveColumns) in.room[odd->row * stride + column] = odd->bits;
+        }
+        const uint8_t* ahead = first + together < all ? in.data + (first + together) * kTwelveBytes : in.next;
+        const int64_t from = first * blocks_each, steps = std::min(many * blocks_each, in.blocks - from);
+        for (int64_t step = 0; step < steps; ++step) {
+            add_products<N>(in.room + step * kBlock, stride * 2, in.x + (from + step) * kBlock * kLanes, in.x_tile);
+            for (int64_t r = step; ahead && r < in.rows; r += steps)
+                for (int64_t at = 0; at < together * kTwelveBytes; at += 64) PREFETCH_FAR(ahead + r * in.row_bytes + at);
+        }
+    }
+    put_sums<N>(in);
+}
+
+template <int N>
+void rows_of(const UnitRows& in) { in.bases ? twelve_times<N>(in) : rows_times<N>(in); }
+
 void rows(const UnitRows& in) {
     switch ((in.tokens + kLanes - 1) / kLanes) {
-        case 1: return rows_times<1>(in);
-        case 2: return rows_times<2>(in);
-        case 3: return rows_times<3>(in);
-        default: return rows_times<4>(in);
+        case 1: return rows_of<1>(in);
+        case 2: return rows_of<2>(in);
+        case 3: return rows_of<3>(in);
+        default: return rows_of<4>(in);
     }
 }
 

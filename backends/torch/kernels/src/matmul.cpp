@@ -148,11 +148,21 @@ struct Room {
     uint8_t *codes, *panel, *halves;
 };
 
+// Few tokens, which meet a panel once, take its rows of twelve bits as they lie.
+UnitRows twelve_for_unit(const Job& job, const GrusMatrix& m, const GrusTwelve& twelve, int64_t panel, bool last, uint8_t* room) {
+    const int64_t first = panel * kRows, bytes = twelve_row_bytes(m.columns);
+    const uint8_t* data = twelve.rows + first * bytes;
+    return {data, bytes, job.panel.blocks, last ? nullptr : data + kRows * bytes, nullptr, kUnitTokens * job.spread(), 0, nullptr,
+            twelve.bases + first, std::min<int64_t>(kRows, m.rows - first), twelve.odd + twelve.starts[panel],
+            twelve.odd + twelve.starts[panel + 1], reinterpret_cast<uint16_t*>(room)};
+}
+
 // Sixteen rows of whole blocks. Those at the matrix's edges are copied and padded: its memory ends there.
 UnitRows rows_for_unit(const Job& job, const GrusMatrix& m, int64_t panel, const Rows& lie, bool last, uint8_t* room) {
     const int64_t first = panel * kRows, rows = lie.rows, used = m.columns * 2;
     const uint8_t* data = lie.data;
-    UnitRows made{data, lie.row_bytes, job.panel.blocks, nullptr, nullptr, kUnitTokens * job.spread(), 0, nullptr};
+    UnitRows made{data, lie.row_bytes, job.panel.blocks, nullptr, nullptr, kUnitTokens * job.spread(), 0, nullptr,
+                  nullptr, 0, nullptr, nullptr, nullptr};
     if (rows < kRows || m.columns % kBlock) {
         made.row_bytes = job.padded() * 2;
         std::memset(room, 0, static_cast<size_t>(kRows * made.row_bytes));
@@ -195,6 +205,8 @@ Ready make_ready(const Job& job, const GrusMatrix& m, int64_t expert, int64_t pa
             return {&m, bias, {twelve->rows + first * bytes, bytes, rows, m.columns, true, 0, nullptr, nullptr, job.spread(), nullptr,
                                twelve->bases + first, twelve->odd + twelve->starts[panel], twelve->odd + twelve->starts[panel + 1]}, {}, {}, {}};
         }
+        if (twelve && tokens <= kUnitMost && job.by_unit(tokens))
+            return {&m, bias, {}, {}, twelve_for_unit(job, m, *twelve, panel, last, room.halves), {}};
         const uint8_t* data = twelve ? panel_of_twelve(job.tier, m, *twelve, panel, room.halves) : m.data + first * m.row_bytes;
         const int64_t row_bytes = twelve ? twelve_stride(m.columns) : m.row_bytes;
         if (job.expanded) {

@@ -82,6 +82,11 @@ struct UnitRows {
     int64_t x_tile;  // from sixteen tokens to the next
     int tokens;      // up to kUnitMost
     float* out;      // [tokens][16]
+    // Where rows are of twelve bits (see GrusTwelve), perhaps fewer than sixteen; else null.
+    const uint8_t* bases;
+    int64_t rows;
+    const GrusOdd *odd, *odd_end;
+    uint16_t* room;  // for a panel of bf16
 };
 
 // A convolution of f32, whose numbers are the sums of two bf16 each: a high half and what it leaves, the low half.

@@ -18,12 +18,16 @@ INLINE void numbers_of_twelve(Bytes signed_fractions, Bytes codes, const Exponen
                 either(lookup(exponents.high, codes), shift_and_mask<0, 0x80>(signed_fractions)));
 }
 
+INLINE void block_of_twelve(const uint8_t* from, const Exponents& exponents, uint16_t* to) {
+    const Bytes codes = load(from + kTwelveColumns);
+    numbers_of_twelve(load(from), shift_and_mask<0, 15>(codes), exponents, to);
+    numbers_of_twelve(load(from + 64), shift_and_mask<4, 15>(codes), exponents, to + 64);
+}
+
 void row_from_twelve(const uint8_t* from, int base, int64_t blocks, int64_t ahead, uint16_t* to) {
     const Exponents exponents = exponents_of(base);
     for (int64_t b = 0; b < blocks; ++b, from += kTwelveBytes, to += kTwelveColumns) {
         if (ahead) for (int64_t at = 0; at < kTwelveBytes; at += 64) PREFETCH_FAR(from + ahead + at);
-        const Bytes codes = load(from + kTwelveColumns);
-        numbers_of_twelve(load(from), shift_and_mask<0, 15>(codes), exponents, to);
-        numbers_of_twelve(load(from + 64), shift_and_mask<4, 15>(codes), exponents, to + 64);
+        block_of_twelve(from, exponents, to);
     }
 }
