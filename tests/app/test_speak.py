@@ -150,8 +150,14 @@ def test_the_voices_of_a_model(typed, models):
     assert typed("--voices", "--model", models["custom_voice"])[1].split() == [b"eric", b"vivian"]
 
 
+def test_who_names_no_voice_hears_the_model_s_first(typed, models, tmp_path):
+    files = [tmp_path / "unnamed.wav", tmp_path / "named.wav"]
+    for file, chosen in zip(files, ([], ["--voice", "eric"])):
+        assert typed("Hello.", *chosen, "--seed", 3, "-o", file, "--model", models["custom_voice"])[0] == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
 @pytest.mark.parametrize(("arguments", "says"), [
-    (["Hello."], "Choose a voice"),
     (["", "--voice", "eric"], "empty"),
     (["Hello.", "--voice", "nobody"], "no voice 'nobody'"),
     (["Hello.", "--voice", "eric", "--language", "klingon"], "klingon"),

@@ -144,9 +144,10 @@ class Prompts:
         if self.kind == "base" and manner.clone is None:
             raise BadRequest("This is a Base model: it needs a recording of the voice that it is to speak in.", "voice")
         if self.kind == "custom_voice":
-            if manner.preset is None:
-                raise BadRequest(f"Choose a voice: {', '.join(self.voices)}.", "voice")
-            if manner.preset.lower() not in self._speakers:
+            name = self._speaker(manner)
+            if name is None:
+                raise BadRequest("This model's config names no voices (`spk_id`), so it cannot speak.", "voice")
+            if name not in self._speakers:
                 raise BadRequest(
                     f"There is no voice {manner.preset!r}. Choose one of {', '.join(self.voices)}.", "voice"
                 )
@@ -195,11 +196,17 @@ class Prompts:
         tags += [m.think_bos] + ([] if language is None else [language]) + [m.think_eos]
         for tag in tags:
             rows.add(m.text_pad, tag)
-        if manner.preset is not None:
-            rows.add(m.text_pad, self._speakers[manner.preset.lower()])
+        if (speaker := self._speaker(manner)) is not None:
+            rows.add(m.text_pad, self._speakers[speaker])
         elif manner.clone is not None:
             rows.voice(manner.clone.vector)
         rows.add(m.text_bos, m.pad)
+
+    def _speaker(self, manner: Manner) -> str | None:
+        """Of the model's own voices; where none was chosen, the one that its config names first."""
+        if self.kind != "custom_voice":
+            return None
+        return manner.preset.lower() if manner.preset is not None else next(iter(self._speakers), None)
 
     def _language(self, manner: Manner) -> int | None:
         name = manner.language.strip().lower()
@@ -208,7 +215,7 @@ class Prompts:
             raise BadRequest(
                 f"This model does not speak {manner.language!r}. It speaks {', '.join(self.languages)}.", "language"
             )
-        dialect = self._dialects.get((manner.preset or "").lower())
+        dialect = self._dialects.get(self._speaker(manner) or "")
         if dialect and name in ("chinese", "auto"):
             return self._languages.get(str(dialect))
         return None if name == "auto" else self._languages[name]

@@ -281,7 +281,6 @@ class TestWhatAModelCannotDo:
             ("base", Manner(preset="vivian"), "CustomVoice"),
             ("base", Manner(), "recording"),
             ("custom_voice", Manner(preset="nobody"), "eric, vivian"),
-            ("custom_voice", Manner(), "eric, vivian"),
             ("custom_voice", Manner(preset="eric", language="klingon"), "english"),
             ("custom_voice", Manner(preset="eric", language="it"), "chinese, english"),
             ("voice_design", Manner(), "Describe the voice"),

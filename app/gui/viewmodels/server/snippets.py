@@ -50,8 +50,6 @@ with wave.open("question.wav") as file:
 
 with client.realtime.connect(model="{model}") as talk, wave.open("answer.wav", "wb") as answer:
     answer.setparams((1, 2, 24_000, 0, "NONE", ""))
-    # a voice that your model has: {address}/v1/audio/voices?model=NAME lists them
-    talk.session.update(session={{"type": "realtime", "audio": {{"output": {{"voice": "ryan"}}}}}})
     for at in range(0, len(question), 4800):
         talk.input_audio_buffer.append(audio=base64.b64encode(question[at : at + 4800]).decode())
     for event in talk:

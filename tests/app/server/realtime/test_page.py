@@ -40,12 +40,11 @@ def test_the_example_runs(
 def test_the_window_s_lines_run(
     talking: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Those that the Server pane gives to copy, with a voice that this model has."""
+    """Those that the Server pane gives to copy, in whatever voice the model names first."""
     monkeypatch.chdir(tmp_path)
     asked()
     lines = written("Python, Realtime", talking.url, "", "scripted")
-    assert lines.count('"ryan"') == 1
-    exec(compile(lines.replace("ryan", "eric"), "snippet", "exec"), {})
+    exec(compile(lines, "snippet", "exec"), {})
     assert capsys.readouterr().out == "Good morning. How are you?"
     answered()
 

@@ -104,11 +104,11 @@ def test_a_voice_that_there_is_not(caller: Caller) -> None:
     assert "hears 'en'" in caller.error("session.update", session=update)["message"]
 
 
-def test_without_a_voice_by_name_the_response_says_what_to_do(talking: Live) -> None:
+def test_without_a_voice_by_name_the_model_s_first_answers(talking: Live) -> None:
     with calling(talking, model="scripted") as caller:
         caller.say("Hi")
-        error = caller.answered()["status_details"]["error"]
-        assert "Choose a voice" in error["message"]
+        caller.send("response.create")
+        assert sound(caller.until("response.done"))
 
 
 def test_words_and_calls_in_one_answer(caller: Caller, talking: Live) -> None:
