@@ -59,7 +59,7 @@ def test_every_number_there_is(tier: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert np.array_equal(found, bits)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(1, 64), (37, 75), (100, 300), (64, 512)])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 64), (37, 75), (100, 300), (64, 512), (50, 1130)])
 @pytest.mark.parametrize("biased", [False, True])
 def test_products_equal_those_of_the_rows(tier: str, rows: int, columns: int, biased: bool) -> None:
     bits = bits_of(np.random.default_rng(3).standard_normal((rows, columns)))
