@@ -257,7 +257,7 @@ class Backend(Protocol):
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> KV:
         """`bits` 32 keeps keys and values as they are computed, 16 those of f32 in half precision, 8 and 4 quantized."""
 
-    def kv_bits(self, specs: Sequence[MemorySpec]) -> int:
+    def kv_bits(self, model: Model) -> int:
         """How many suit quantized weights, whose own rounding is far greater than half precision's."""
 
     def runner(self, model: Model, kv: KV) -> Runner: ...

@@ -17,7 +17,7 @@ from engine.models.config import text_fields
 from engine.models.registry import find_architecture
 from engine.opening import Opened, open_model
 from engine.vision.registry import make_sight
-from engine.weights.fit import becomes, choose_quant, kept_bits, kinds_of
+from engine.weights.fit import becomes, choose_quant, kinds_of
 from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
 
@@ -115,9 +115,8 @@ def _weights(found: Description, opened: Opened, backend: Backend | None, option
     seen.check()
     found.parameters, found.quant = seen.parameters, quant or ""
     dtype: DType = backend.dtype if backend is not None else "f32"
-    quantized = quant is not None or opened.quantized
-    bits = kept_bits(options.kv_bits, backend, memory, quantized) if backend is not None else 32
-    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype, bits)
+    # whether a model's conversations take half of this by themselves is known once it is loaded: never too little here
+    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype, options.kv_bits or 32)
     attention = sum(isinstance(spec, KVSpec) for spec in memory)
     found.layers = f"{attention} attention" + (
         f", {len(memory) - attention} recurrent" if attention < len(memory) else ""

@@ -197,7 +197,7 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
             model = build(lambda view: make(view, config), source, backend)
             if (adopt := getattr(model, "choose_like", None)) is not None:
                 adopt(generation)
-            kv_bits = kept_bits(options.kv_bits, backend, model.memory, quant is not None or opened.quantized)
+            kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
             kv = backend.kv(model.memory, budget, kv_bits)
             runner = backend.runner(model, kv)
     except BackendMissing as error:

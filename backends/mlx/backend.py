@@ -75,7 +75,7 @@ class MlxBackend:
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> MlxKV:
         return MlxKV(specs, budget, self._mx_dtype, bits)
 
-    def kv_bits(self, specs: Sequence[MemorySpec]) -> int:
+    def kv_bits(self, model: Model) -> int:
         return 32  # attention reads rows of the dtype that it computes in, which is of 16 bits already
 
     def runner(self, model: Model, kv: KV) -> MlxRunner:

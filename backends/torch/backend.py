@@ -26,7 +26,6 @@ from backends.base import (
     Model,
     Raw,
     Rope,
-    StateSpec,
     Weight,
     Whole,
 )
@@ -36,7 +35,7 @@ from backends.torch.kv import TorchKV
 from backends.torch.linear import make_experts, make_linear
 from backends.torch.load import tensor
 from backends.torch.ops import DTYPES
-from backends.torch.recorded import RecordedOps
+from backends.torch.recorded import RecordedOps, can_be_recorded
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
 from backends.torch.triton import blocks as triton
@@ -77,10 +76,10 @@ class TorchBackend:
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKV:
         return TorchKV(specs, budget, DTYPES[self.dtype], self._place, bits)
 
-    def kv_bits(self, specs: Sequence[MemorySpec]) -> int:
+    def kv_bits(self, model: Model) -> int:
         # half of what f32 takes, and less to read; but only recorded passes read it where it lies
-        recorded = self._place.type == "cpu" and library.available()
-        return 16 if recorded and not any(isinstance(spec, StateSpec) for spec in specs) else 32
+        recorded = self._place.type == "cpu" and library.available() and can_be_recorded(model)
+        return 16 if recorded else 32
 
     def runner(self, model: Model, kv: KV) -> TorchRunner:
         if not isinstance(kv, TorchKV):

@@ -45,6 +45,7 @@ class TorchKV:
         self.specs, self.budget, self.used = list(specs), budget, 0
         self.dtype, self.device = dtype, device
         self.bits = bits  # 32: keys and values lie in the slabs as they were given
+        self.plain = torch.float16 if bits == 16 and dtype == torch.float32 else dtype  # of rows that are no codes
         self.table = RowTable()
         self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
         self.states: dict[int, States] = {}  # layer -> states
@@ -69,7 +70,7 @@ class TorchKV:
     def _codec(self, dim: int, bits: int) -> Codec:
         if bits < 16:
             return Quantized(dim, self.dtype, bits)
-        return Halved(dim) if bits == 16 and self.dtype == torch.float32 else Plain(dim, self.dtype)
+        return Plain(dim, self.dtype) if self.plain == self.dtype else Halved(dim)
 
     def _no_states(self, spec: StateSpec) -> States:
         delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSpec, Model, Rope, Slot, StateSpec, Step
@@ -146,11 +147,18 @@ def _row_bytes(plane: Tensor) -> int:
 
 def record(model: Model, kv: TorchKV, ops: TextOps, width: int) -> RecordedModel | None:
     """None where the model, or the form in which its memory is kept, is not what the kernels run."""
-    specs = [spec for spec in kv.specs if not isinstance(spec, StateSpec)]
-    if len(specs) != len(kv.specs):
-        return None
-    recording = watch(model, specs, width, Memory.of(kv))
+    recording = _watched(model, width, Memory.of(kv))
     return None if recording is None else RecordedModel(recording, kv, ops)
+
+
+def can_be_recorded(model: Model) -> bool:
+    with torch.inference_mode():
+        return _watched(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
+
+
+def _watched(model: Model, width: int, memory: Memory) -> Recording | None:
+    specs = [spec for spec in model.memory if not isinstance(spec, StateSpec)]
+    return watch(model, specs, width, memory) if len(specs) == len(model.memory) else None
 
 
 @dataclass(frozen=True)

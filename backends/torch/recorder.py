@@ -106,9 +106,7 @@ class Memory:
 
     @staticmethod
     def of(kv: TorchKV) -> Memory:
-        plain = FLOATS[kv.dtype]
-        halved = Kept.F16 if plain is Kept.F32 else plain
-        return Memory({32: plain, 16: halved, 8: Kept.BYTES, 4: Kept.NIBBLES}[kv.bits], plain)
+        return Memory({8: Kept.BYTES, 4: Kept.NIBBLES}.get(kv.bits, FLOATS[kv.plain]), FLOATS[kv.dtype])
 
     def group(self, dim: int) -> int:
         """How many numbers of a head share a scale."""

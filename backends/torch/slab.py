@@ -1,8 +1,9 @@
 """Storage of keys or values: rows of a capacity class as one tensor, plain or quantized.
 
 A slab is a few planes `[rows, heads, capacity, width]` that share all bookkeeping (growth, copies, snapshots); a codec
-says what the planes hold. Plain storage is one plane, the values themselves, read without a copy. Halved storage is one
-plane of f16. Quantized storage is codes and, for each token, head and group of the head's dimensions, a scale and a least value. Knows nothing of slots.
+says what the planes hold. Plain storage is one plane, the values themselves, read without a copy. Halved storage is
+one plane of f16. Quantized storage is codes and, for each token, head and group of the head's dimensions, a scale and a
+least value. Knows nothing of slots.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ numbers, exactly; else quantized anew, to 8 bit. Another backend gets plain floa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.base import Backend, Blocks, MemorySpec, Raw
+from backends.base import Backend, Blocks, Model, Raw
 from engine.weights.gguf.as_affine import EXACT, anew, bits_per_weight, exact
 from engine.weights.gguf.source import as_dense
 from engine.weights.gguf.types import FLOATS, TYPES
@@ -32,9 +32,9 @@ def choose_quant(quant: str, backend: Backend, tensors: Mapping[str, Raw]) -> st
     return chosen(quant, backend.device, tensors)
 
 
-def kept_bits(asked: int | None, backend: Backend, memory: Sequence[MemorySpec], quantized: bool) -> int:
+def kept_bits(asked: int | None, backend: Backend, model: Model, quantized: bool) -> int:
     """In how many bits keys and values are kept, where nothing was asked for."""
-    return asked or (backend.kv_bits(memory) if quantized else 32)
+    return asked or (backend.kv_bits(model) if quantized else 32)
 
 
 def becomes(kind: str, backend: Backend) -> str:

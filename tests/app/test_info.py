@@ -32,14 +32,16 @@ def test_json_has_the_figures(command: Command, model: Path) -> None:
 
 
 def test_memory_is_what_loading_would_take(command: Command, tmp_path: Path) -> None:
-    """A file of sixteen bits becomes q8_0 by itself, and its conversations lie in half precision."""
+    """A file of sixteen bits becomes q8_0 by itself."""
     folder = save("qwen3", tmp_path / "m", dtype="bfloat16")
     found, whole = (
         json.loads(command("info", folder, "--json", "--backend", "torch", *more).out)
         for more in ((), ("--quant", "none"))
     )
     assert (found["quant"], whole["quant"]) == ("q8_0", "")
-    assert found["bytes_per_token"] * 2 == whole["bytes_per_token"] == 2 * 2 * 2 * 32 * 4
+    assert found["bytes_per_token"] == whole["bytes_per_token"] == 2 * 2 * 2 * 32 * 4
+    few = json.loads(command("info", folder, "--json", "--backend", "torch", "--kv-bits", "16").out)
+    assert few["bytes_per_token"] * 2 == found["bytes_per_token"]
     weights, as_stored = (f["memory_needed"] - 256 * f["bytes_per_token"] for f in (found, whole))
     assert weights < 0.6 * as_stored
     assert as_stored == whole["stored_bytes"]

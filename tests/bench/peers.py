@@ -82,7 +82,7 @@ class Grus:
         make = find_architecture(opened.config, folder)
         source = fitted(opened.source, self.backend, None)
         self.model = build(lambda view: make(view, opened.config), source, self.backend)
-        bits = kept_bits(None, self.backend, self.model.memory, opened.quantized)
+        bits = kept_bits(None, self.backend, self.model, opened.quantized)
         self.kv = self.backend.kv(self.model.memory, 4 << 30, bits)
         self.runner = self.backend.runner(self.model, self.kv)
 
