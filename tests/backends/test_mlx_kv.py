@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from backends.base import CrossSpec, KVSpec, Sampling, Seg
 from backends.mlx.backend import MlxBackend
 from backends.mlx.cache import MlxCache
+from backends.mlx.slabs import make_format
 from backends.plan import make_plan
 from tests.backends.mlx_models import VOCAB, tiny_runner
 
@@ -159,6 +162,15 @@ def test_encoder_rows_are_counted_and_kept_apart():
     kv.close(slot)
     kv.close(other)
     assert kv.used == 0
+
+
+def test_halves_know_no_infinity_but_keep_what_is_no_number():
+    form = make_format(mx.float32, 16, [])
+    back = form.decode(form.encode(mx.array([1e6, -1e6, 0.1, float("nan")])))
+    assert back.dtype == mx.float32
+    assert back[:2].tolist() == [65504, -65504]
+    assert back[2].item() == pytest.approx(0.1, rel=5e-4)
+    assert math.isnan(back[3].item())
 
 
 def test_odd_quantizations_are_refused():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from backends.base import KV, DType, Sampling, Seg, Slot
 from backends.torch.backend import TorchBackend
@@ -103,6 +104,21 @@ def test_keys_and_values_of_few_bits(bits: int, near: float, tmp_path: Path) -> 
     for got, want in zip(steps(mine), steps(usual)):
         np.testing.assert_allclose(got, want, atol=near * np.abs(want).max())
     assert mine.runner._recorded is not None
+
+
+def test_values_beyond_half_precision_become_its_greatest(tmp_path: Path) -> None:
+    """Infinity would make every answer NaN."""
+    folder = save("llama", tmp_path / "llama")
+    file = folder / "model.safetensors"
+    weights = {name: w * 1e7 if "v_proj" in name else w for name, w in load_file(file).items()}
+    save_file(weights, file, {"format": "pt"})
+    mine, usual = Side(folder, True, None, 16), Side(folder, False, None, 16)
+    for got, want in zip(steps(mine), steps(usual)):
+        assert np.isfinite(want).all()
+        np.testing.assert_allclose(got, want, atol=1e-3 * np.abs(want).max())
+    assert mine.runner._recorded is not None
+    _, values = next(iter(mine.kv.slabs[256].values()))  # type: ignore[attr-defined]
+    assert values.planes[0].abs().max().item() == 65504
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "f16"])
