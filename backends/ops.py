@@ -43,6 +43,7 @@ class Sampling:
     bias: Mapping[int, float] | None = None  # added to logits; -inf bans
     mask: np.ndarray | None = None  # bool [vocabulary]: False is never chosen
     logprobs: int | None = None  # None: none; n: the chosen token's and the n most likely ones'
+    nearly: bool = False  # the chosen token's may be off by a hundredth, where that is faster
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
 from backends.torch.ops import TextOps
 from backends.torch.recorded import RecordedModel, record
-from backends.torch.sample import Drawn, draw
+from backends.torch.sample import Drawn, draw, only_best
+from backends.torch.shortlist import Shortlist, shortlist_of
 from backends.torch.upload import upload
 
 
@@ -36,6 +37,7 @@ class TorchRunner:
         self.frame: Any = getattr(model, "frame", None)
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
         self._recorded: RecordedModel | None = None
+        self._shortlist: Shortlist | None = None
         self._may_record = ops.device.type == "cpu" and library.available()
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._last: dict[int, tuple[Tensor, int]] = {}
@@ -52,6 +54,8 @@ class TorchRunner:
                 if self._may_record:
                     self._may_record = False
                     self._recorded = record(self.model, self.kv, self.ops, x.shape[1])
+                    if self._recorded is not None:
+                        self._shortlist = shortlist_of(self.model, x.shape[1])
                 if self._recorded is not None:
                     self._sample(plan, self._recorded.run(plan, x, pos), pending)
                 else:
@@ -140,19 +144,21 @@ class TorchRunner:
             at = upload(torch.from_numpy(plan.picked), hidden.device)
             picked = hidden.index_select(0, at)
             logits = None if logits is None else logits.index_select(0, at)
-        if logits is None:
-            logits = self.model.logits(picked)
-        elif any(span.seg.want is not None for span in plan.spans):
-            logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
-        pending.logits = logits
-        if not plan.samplings:
-            return
-        chosen = picked
-        if len(plan.sampled) != len(plan.picked):
-            at = upload(torch.from_numpy(plan.sampled), hidden.device)
-            logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
-        with self.span("sample"):
-            drawn = pending.drawn = draw(logits, plan.samplings)
+        chosen, drawn = picked, None if logits is not None else self._drawn_from_few(plan, picked)
+        if drawn is None:
+            if logits is None:
+                logits = self.model.logits(picked)
+            elif any(span.seg.want is not None for span in plan.spans):
+                logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
+            pending.logits = logits
+            if not plan.samplings:
+                return
+            if len(plan.sampled) != len(plan.picked):
+                at = upload(torch.from_numpy(plan.sampled), hidden.device)
+                logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
+            with self.span("sample"):
+                drawn = draw(logits, plan.samplings)
+        pending.drawn = drawn
         following = drawn.ids
         if self.frame is not None:
             pending.codes, following = self.frame(chosen, drawn.ids, plan.samplings)
@@ -161,6 +167,20 @@ class TorchRunner:
             if span.seg.sample is not None:
                 row += span.seg.draft + 1
                 self._last[span.slot.id] = following, row - 1
+
+    def _drawn_from_few(self, plan: Plan, picked: Tensor) -> Drawn | None:
+        """Where all that is asked for is each row's largest logit, and not all of them are needed to tell it."""
+        if self._shortlist is None or not plan.samplings or not only_best(plan.samplings):
+            return None
+        if any(span.seg.want is not None for span in plan.spans):
+            return None
+        asked = [row for row, sampling in enumerate(plan.samplings) if sampling.logprobs is not None]
+        with self.span("sample"):
+            found = self._shortlist.best(picked, bool(asked))
+        if found is None:
+            return None
+        best, places, logprobs = found
+        return Drawn(places.to(torch.int32), best, asked, None if logprobs is None else logprobs[asked])
 
     def settle_draft(self, seg: Seg, accepted: int) -> None:
         """Make the slot what it would be had only the accepted guesses been given."""

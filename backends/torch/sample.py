@@ -36,6 +36,14 @@ class Drawn:
     top: Tensor | None = None  # [R, n]
 
 
+def only_best(params: Sequence[Sampling]) -> bool:
+    """Whether nothing is asked of any row's logits, as they are, but which is the largest and, nearly, how likely."""
+    greedy = all(p.temperature == 0 and p.mask is None for p in params)
+    if any(p.logprobs is not None and not (p.nearly and p.logprobs == 0) for p in params):
+        return False
+    return greedy and not repetition_entries(params, 1 << 62)[0] and not additive_entries(params, 1 << 62)[0]
+
+
 def draw(logits: Tensor, params: Sequence[Sampling]) -> Drawn:
     """`logits [N, V]` are not written to."""
     logits = _processed(logits, params)

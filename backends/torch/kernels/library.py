@@ -163,7 +163,30 @@ class ConvPiece(ctypes.Structure):
     ]
 
 
-STRUCTS = (Stored, Matrix, AffineParts, Heads, AttendBlock, Instruction, Step, Frame, Conv, ConvPiece, Twelve)
+class Shortlist(ctypes.Structure):
+    """`GrusShortlist` of src/shortlist.hpp."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("head", "coarse", "off", "length")),
+        ("longest_input", c_float),
+        ("most", c_int64),
+    ]
+
+
+STRUCTS = (
+    Stored,
+    Matrix,
+    AffineParts,
+    Heads,
+    AttendBlock,
+    Instruction,
+    Step,
+    Frame,
+    Conv,
+    ConvPiece,
+    Twelve,
+    Shortlist,
+)
 
 _M = POINTER(Matrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
@@ -195,6 +218,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_shortlist": (
+        c_bool,
+        [POINTER(Shortlist), c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32],
+    ),
     "grus_draw": (
         None,
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],

@@ -130,7 +130,9 @@ class Listener:
     def submit(self, samples: np.ndarray, penalty: float | None = None) -> Handle:
         rate = _TOKENS_A_SECOND.get(self.model.language, _TOKENS_A_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
-        params = SamplingParams(temperature=0.0, max_tokens=most, logprobs=True, repetition_penalty=penalty)
+        params = SamplingParams(
+            temperature=0.0, max_tokens=most, logprobs=True, nearly=True, repetition_penalty=penalty
+        )
         key = hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest()
         return self._engine.submit(Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key)))
 

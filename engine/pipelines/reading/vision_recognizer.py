@@ -86,6 +86,7 @@ class VisionRecognizer:
             repetition_penalty=manner.repetition_penalty,
             seed=manner.seed,
             logprobs=True,
+            nearly=True,
         )
         return prompt.request(self._loaded.name, sampling)
 

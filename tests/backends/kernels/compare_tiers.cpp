@@ -356,6 +356,7 @@ void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
 int main() {
     compare_streams();
     compare_frames();
+    compare_shortlists();
     compare_small_operations();
     compare_twelve();
     for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, Kept::F32);

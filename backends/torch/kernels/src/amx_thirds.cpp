@@ -124,6 +124,57 @@ void multiply_as(const UnitThirds& in) {
     if constexpr (M > 1) { _tile_stored(2, below, stride); }
     if constexpr (M > 1 && N > 1) { _tile_stored(3, below + kRows, stride); }
 }
+// Two tiles of tokens with two panels. Registers that the unit is done with are loaded anew while it multiplies the others:
+// weights 6 and 7, or tokens 4 and 5, are exchanged between two products.
+#define GRUS_EXCHANGE_WEIGHTS(next6, next7) \
+    _tile_dpbf16ps(0, 4, 6);                \
+    _tile_dpbf16ps(2, 5, 6);                \
+    next6;                                  \
+    _tile_dpbf16ps(1, 4, 7);                \
+    _tile_dpbf16ps(3, 5, 7);                \
+    next7;
+#define GRUS_EXCHANGE_TOKENS(next4, next5) \
+    _tile_dpbf16ps(0, 4, 6);               \
+    _tile_dpbf16ps(1, 4, 7);               \
+    next4;                                 \
+    _tile_dpbf16ps(2, 5, 6);               \
+    _tile_dpbf16ps(3, 5, 7);               \
+    next5;
+
+template <>
+void multiply_as<2, 2>(const UnitThirds& in) {
+    constexpr int M = 2, N = 2;
+    const int64_t stride = in.y_stride * 4;
+    float* const below = in.y + kRows * in.y_stride;
+    if (in.first) {
+        GRUS_SUMS(in.bias, 0)
+        GRUS_MORE_SUMS(in.bias, 0)
+    } else {
+        GRUS_SUMS(in.y, stride)
+        GRUS_MORE_SUMS(below, stride)
+    }
+    const uint16_t *x = in.x, *w = in.w, *x2 = x + in.x_tile, *w2 = w + in.w_panel;
+    GRUS_TOKENS(0)
+    GRUS_WEIGHTS(2)
+    for (int64_t block = 1; block <= in.blocks; ++block) {
+        GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w + kThird, 64), _tile_loadd(7, w2 + kThird, 64))
+        GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x + kThird, 64), _tile_loadd(5, x2 + kThird, 64))
+        GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w, 64), _tile_loadd(7, w2, 64))
+        GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x + 2 * kThird, 64), _tile_loadd(5, x2 + 2 * kThird, 64))
+        GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x, 64), _tile_loadd(5, x2, 64))
+        const int64_t step = block < in.blocks ? kThirds : 0;  // behind the last one nothing may be read
+        x += step, x2 += step, w += step, w2 += step;
+        GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w + 2 * kThird, 64), _tile_loadd(7, w2 + 2 * kThird, 64))
+        _tile_loadd(4, x, 64);
+        _tile_loadd(5, x2, 64);
+    }
+    _tile_stored(0, in.y, stride);
+    _tile_stored(1, in.y + kRows, stride);
+    _tile_stored(2, below, stride);
+    _tile_stored(3, below + kRows, stride);
+}
+#undef GRUS_EXCHANGE_WEIGHTS
+#undef GRUS_EXCHANGE_TOKENS
 #undef GRUS_SUMS
 #undef GRUS_MORE_SUMS
 #undef GRUS_TOKENS

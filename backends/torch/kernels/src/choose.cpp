@@ -1,10 +1,10 @@
-// What sampling asks of long rows of logits: the best, the few best in order, and how much mass all have together.
 // Everything goes through the peaks of short pieces, so that a row is read once, by all threads.
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <vector>
 
+#include "choose.hpp"
 #include "cpu.hpp"
 #include "matrix.hpp"
 #include "pool.hpp"
@@ -45,7 +45,6 @@ std::vector<float> peaks_of(const Rows32& rows, int threads) {
 
 extern "C" {
 
-// The largest number of each row and its first place; NaN where a row has one.
 GRUS_API void grus_best(const float* x, int64_t rows, int64_t n, float* best, int64_t* places, int32_t threads) {
     const Rows32 all{x, rows, n};
     const std::vector<float> peaks = peaks_of(all, threads);
@@ -60,7 +59,6 @@ GRUS_API void grus_best(const float* x, int64_t rows, int64_t n, float* best, in
     }
 }
 
-// The `k` largest of each row in order, equals by their place; k is at most n. No number may be NaN.
 GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float* values, int64_t* places, int32_t threads) {
     const Rows32 all{x, rows, n, n < 2 * k * kPiece ? kLeast : kPiece};  // pieces are of use where there are many more than k
     const std::vector<float> peaks = peaks_of(all, threads);
@@ -91,7 +89,6 @@ GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float
     }
 }
 
-// The sum of exp((x - best) / temperature) of each row.
 GRUS_API void grus_mass(const float* x, int64_t rows, int64_t n, const float* best, const float* temperatures, float* out,
                         int32_t threads) {
     const Rows32 all{x, rows, n};

@@ -3,6 +3,7 @@
 #include "conv.hpp"
 #include "frame.hpp"
 #include "matrix.hpp"
+#include "shortlist.hpp"
 #include "sources.hpp"
 #include "step.hpp"
 #include "tier.hpp"
@@ -19,7 +20,7 @@ GRUS_API const char* grus_digest() { return GRUS_TEXT_OF(GRUS_DIGEST); }
 GRUS_API int64_t grus_struct_bytes(int32_t which) {
     const size_t sizes[] = {sizeof(GrusStored), sizeof(GrusMatrix), sizeof(grus::AffineParts), sizeof(grus::Heads),
                             sizeof(grus::AttendBlock), sizeof(grus::Instruction), sizeof(grus::Step), sizeof(grus::Frame),
-                            sizeof(grus::Conv), sizeof(grus::Piece), sizeof(GrusTwelve)};
+                            sizeof(grus::Conv), sizeof(grus::Piece), sizeof(GrusTwelve), sizeof(GrusShortlist)};
     return which < static_cast<int32_t>(sizeof sizes / sizeof *sizes) ? static_cast<int64_t>(sizes[which]) : 0;
 }
 GRUS_API void* PyInit__grus_kernels() { return nullptr; }  // Windows' linker asks for it

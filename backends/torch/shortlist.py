@@ -1,0 +1,108 @@
+"""The largest logit of each row without all logits, for a head of f32 rows.
+
+Greedy decoding asks only which logit is the largest. A copy of the head in bytes, which is a quarter of it to read, tells every
+logit within a bound that holds for certain; the few rows that can still be the largest are then multiplied as they are. So
+the token and its logit are the very ones that all logits would have given (src/shortlist.cpp).
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import psutil
+import torch
+from torch import Tensor
+
+from backends.base import Dense, Model
+from backends.torch.kernels import library, moving
+from backends.torch.kernels.formats import PACKINGS
+from backends.torch.kernels.packed import pack
+from backends.torch.kernels.program import Do
+from backends.torch.kernels.rowwise import RowMatrix
+from backends.torch.recorder import IN_FLOATS, NotRecorded, Recorder, Symbol
+
+LEAST = 1 << 22  # numbers of a head that is worth it
+TOKENS = 64  # at most; more share what the whole product reads
+CLOSER = 1 / 32  # of the rows may be looked at as they are
+ROUNDING = 2e-5  # of a sum in f32, as a part of the lengths that are multiplied: a hundred times what it is
+AT_ONCE = 4096  # rows that are compared at once
+HIGHEST = 1e30  # f32 has room above
+
+
+class Shortlist:
+    """Knows nothing until its copy is made, for which there is time once the model runs (moving.py)."""
+
+    def __init__(self, head: RowMatrix) -> None:
+        self.head = head
+        self._coarse: _Coarse | None = None
+        moving.later(self)
+
+    def move(self) -> None:
+        coarse = _Coarse(self.head)
+        if coarse.struct.longest_input > 0:  # not so where something is no number
+            self._coarse = coarse
+
+    def best(self, x: Tensor, likely: bool = False) -> tuple[Tensor, Tensor, Tensor | None] | None:
+        """Of each row of `x [N, D]` (f32) the largest logit and its place, equals by the lower one, as of all logits; and, if
+        `likely`, the logarithm of its probability, nearly. None where that takes all logits: the copy is not made, too many
+        rows are near the largest, or something is no number."""
+        if self._coarse is None or len(x) > TOKENS:
+            return None
+        x = x.contiguous()
+        values, places = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64)
+        mass = torch.empty(len(x)) if likely else None
+        found = library.library().grus_shortlist(
+            ctypes.byref(self._coarse.struct),
+            x.data_ptr(),
+            len(x),
+            x.stride(0),
+            values.data_ptr(),
+            places.data_ptr(),
+            None if mass is None else mass.data_ptr(),
+            torch.get_num_threads(),
+        )
+        if not found:
+            return None
+        return values, places, None if mass is None else -mass.log_()
+
+
+class _Coarse:
+    """The head in bytes, and how far each of its rows is from the row that it stands for."""
+
+    def __init__(self, head: RowMatrix) -> None:
+        self.matrix = pack([Dense(head.raw, "Q8_0")], PACKINGS["Q8_0"])
+        self.length, self.off = torch.empty(head.rows_each), torch.empty(head.rows_each)
+        for first in range(0, head.rows_each, AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            exact = head.w[some]
+            coarse = self.matrix.rows(torch.arange(first, first + len(exact)))
+            self.length[some] = coarse.norm(dim=-1)
+            self.off[some] = (exact - coarse).norm(dim=-1) + ROUNDING * (exact.norm(dim=-1) + self.length[some])
+        longest = float(torch.maximum(self.length, self.off).max())
+        self.struct = library.Shortlist(
+            ctypes.addressof(head.matrix),
+            ctypes.addressof(self.matrix.matrix),
+            self.off.data_ptr(),
+            self.length.data_ptr(),
+            HIGHEST / longest if 0 < longest < HIGHEST else 0,
+            int(head.rows_each * CLOSER),
+        )
+
+
+def shortlist_of(model: Model, width: int) -> Shortlist | None:
+    """None where the logits are not simply the product with one large matrix of f32, or memory has no room for its copy."""
+    recorder = Recorder(width, [], IN_FLOATS)
+    try:
+        logits = model.logits(recorder.x)
+    except NotRecorded:
+        return None
+    if len(recorder.lines) != 1 or recorder.lines[0].what is not Do.MULTIPLY:
+        return None
+    head = recorder.lines[0].fields["matrix"]
+    if not isinstance(logits, Symbol) or logits.shape != (recorder.TOKENS, head.rows_each):
+        return None
+    if not isinstance(head, RowMatrix) or head.w.dtype != torch.float32 or head.bias is not None:
+        return None
+    if head.w.numel() < LEAST or head.nbytes > psutil.virtual_memory().available:
+        return None
+    return Shortlist(head)
