@@ -129,6 +129,8 @@ def _check(segs: Sequence[Seg]) -> None:
 
 
 def _positions(spans: Sequence[Span], total: int) -> np.ndarray:
+    if len(spans) == total and all(span.seg.pos is None for span in spans):  # replies, each with its next token
+        return np.array([span.past for span in spans], np.int32)
     axes = 3 if any(s.seg.pos is not None and np.ndim(s.seg.pos) == 2 for s in spans) else 1
     pos = np.zeros((axes, total), np.int32)
     for span in spans:

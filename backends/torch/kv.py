@@ -271,7 +271,7 @@ class TorchKV:
 
     def _set_cross(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
         before = self._cross_bytes(slot)
-        self.cross.setdefault(slot.id, {})[layer] = (k, v)
+        self.cross[slot.id] = {**self.cross.get(slot.id, {}), layer: (k, v)}  # another: who knows the old one sees it
         self.used += self._cross_bytes(slot) - before
 
     def _cross_bytes(self, slot: Slot) -> int:

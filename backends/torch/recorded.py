@@ -22,9 +22,10 @@ from backends.plan import Plan
 from backends.torch.kernels.formats import PANEL
 from backends.torch.kernels.program import Program
 from backends.torch.kv import TorchKV
-from backends.torch.ops import Angles, TextOps
+from backends.torch.ops import TextOps
 from backends.torch.recorder import IN_FLOATS, Memory, NotRecorded, Positions, Recorder, Symbol
 from backends.torch.slab import Slab
+from backends.torch.turns import Turns
 
 
 class RecordedOps(TextOps):
@@ -90,29 +91,39 @@ class RecordedModel:
     """One model on one store, recorded. Made by `record`."""
 
     def __init__(self, recording: Recording, kv: TorchKV, ops: TextOps) -> None:
-        self.program, self.ropes, self.kv, self.ops = recording.program, recording.ropes, kv, ops
+        self.program, self.kv = recording.program, kv
+        self._turns = [Turns(ops, rope) for rope in recording.ropes]
         self._own = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)]
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
         self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [own, 4]
+        self._last: tuple[list[tuple[int, int]], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
         self._version = -1
+        self._ears: dict[int, _Ear] = {}  # by slot id
 
-    def run(self, plan: Plan, x: Tensor, pos: Tensor) -> Tensor:
+    def run(self, plan: Plan, x: Tensor) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""
         if self._version != self.kv.version:
             self._slabs.clear()
+            self._last = [], np.empty(0, np.int64)
             self._version = self.kv.version
         spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.spans], np.int64)
-        memory = np.zeros((len(self.kv.specs), len(plan.spans), 4), np.int64)
-        for i, span in enumerate(plan.spans):
-            base, row_bytes = self._slab(span.slot.capacity)
-            memory[self._own, i] = base + span.slot.place.row * row_bytes
-            if self._crossed:
+        memory = self._memory([span.slot for span in plan.spans])
+        if self._crossed:
+            for i, span in enumerate(plan.spans):
                 memory[self._crossed, i, :2], spans[i, 4] = self._heard(span.slot)
-        angles: list[Tensor] = []
-        for rope in self.ropes:
-            turned: Angles = self.ops.angles(pos, rope)
-            angles += [turned.cos.contiguous(), turned.sin.contiguous()]
+        angles = [part for turns in self._turns for part in turns.at(plan.pos)]
         return self.program.run(x.contiguous(), spans, memory, angles)  # any float: the registers are f32
+
+    def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
+        """Where each layer's keys and values of each slot lie, `[layers, slots, 4]`: in most steps where they lay in the last."""
+        places = [(slot.capacity, slot.place.row) for slot in slots]
+        if self._last[0] != places:
+            memory = np.zeros((len(self.kv.specs), len(slots), 4), np.int64)
+            for i, (capacity, row) in enumerate(places):
+                base, row_bytes = self._slab(capacity)
+                memory[self._own, i] = base + row * row_bytes
+            self._last = places, memory
+        return self._last[1]
 
     def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray]:
         found = self._slabs.get(capacity)
@@ -123,13 +134,29 @@ class RecordedModel:
 
     def _heard(self, slot: Slot) -> tuple[np.ndarray, int]:
         """Where a sequence's encoder keys and values lie, `[crossed, 2]`, and how many there are."""
+        stored = self.kv.cross.get(slot.id)
+        ear = self._ears.get(slot.id)
+        if ear is not None and ear.stored is stored:
+            return ear.places, ear.length
         pairs = [self.kv.cross_of(slot, layer) for layer in self._crossed]
         lengths = {part.shape[1] for pair in pairs for part in pair}
         if len(lengths) != 1 or 0 in lengths:
             raise ValueError(
                 f"slot {slot.id} has no encoder keys, or not of one length, in every layer: put them first"
             )
-        return np.array([[k.data_ptr(), v.data_ptr()] for k, v in pairs], np.int64), lengths.pop()
+        places = np.array([[k.data_ptr(), v.data_ptr()] for k, v in pairs], np.int64)
+        self._ears = {known: ear for known, ear in self._ears.items() if known in self.kv.cross}
+        self._ears[slot.id] = found = _Ear(stored, places, lengths.pop())
+        return found.places, found.length
+
+
+@dataclass(frozen=True)
+class _Ear:
+    """Where what an encoder made lies, as long as the store still holds just this."""
+
+    stored: object
+    places: np.ndarray
+    length: int
 
 
 def _places(pairs: Sequence[tuple[Slab, Slab]], what: Callable[[Tensor], int]) -> np.ndarray:

@@ -8,6 +8,7 @@ need on the device.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,12 @@ from backends.plan import Plan, make_plan, sampled_tokens
 from backends.rows import SMALLEST
 from backends.torch.cache import TorchCache
 from backends.torch.decode import DecodeGraphs
+from backends.torch.greedy import TOKENS, Greedy, greedy_of
 from backends.torch.kernels import library
 from backends.torch.kv import TorchKV
 from backends.torch.ops import TextOps
 from backends.torch.recorded import RecordedModel, record
 from backends.torch.sample import Drawn, draw, only_best
-from backends.torch.shortlist import Shortlist, shortlist_of
 from backends.torch.upload import upload
 
 
@@ -37,7 +38,7 @@ class TorchRunner:
         self.frame: Any = getattr(model, "frame", None)
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
         self._recorded: RecordedModel | None = None
-        self._shortlist: Shortlist | None = None
+        self._greedy: Greedy | None = None
         self._may_record = ops.device.type == "cpu" and library.available()
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._last: dict[int, tuple[Tensor, int]] = {}
@@ -50,16 +51,17 @@ class TorchRunner:
                 hidden, logits = self.graphs.run(plan, self._ids(plan, self._held(plan)))
                 self._sample(plan, hidden, pending, logits)
             else:
-                x, pos = self._inputs(plan), upload(torch.from_numpy(plan.pos), self.ops.device)
+                x = self._inputs(plan)
                 if self._may_record:
                     self._may_record = False
                     self._recorded = record(self.model, self.kv, self.ops, x.shape[1])
                     if self._recorded is not None:
-                        self._shortlist = shortlist_of(self.model, x.shape[1])
+                        self._greedy = greedy_of(self.model, x.shape[1])
                 if self._recorded is not None:
-                    self._sample(plan, self._recorded.run(plan, x, pos), pending)
+                    self._sample(plan, self._recorded.run(plan, x), pending)
                 else:
                     cache = TorchCache(self.kv, plan)
+                    pos = upload(torch.from_numpy(plan.pos), self.ops.device)
                     self._sample(plan, self.model(Step(x, pos, cache)), pending)
                 for seg in segs:
                     if seg.draft:
@@ -144,7 +146,7 @@ class TorchRunner:
             at = upload(torch.from_numpy(plan.picked), hidden.device)
             picked = hidden.index_select(0, at)
             logits = None if logits is None else logits.index_select(0, at)
-        chosen, drawn = picked, None if logits is not None else self._drawn_from_few(plan, picked)
+        chosen, drawn = picked, None if logits is not None else self._drawn_greedily(plan, picked)
         if drawn is None:
             if logits is None:
                 logits = self.model.logits(picked)
@@ -168,19 +170,18 @@ class TorchRunner:
                 row += span.seg.draft + 1
                 self._last[span.slot.id] = following, row - 1
 
-    def _drawn_from_few(self, plan: Plan, picked: Tensor) -> Drawn | None:
-        """Where all that is asked for is each row's largest logit, and not all of them are needed to tell it."""
-        if self._shortlist is None or not plan.samplings or not only_best(plan.samplings):
+    def _drawn_greedily(self, plan: Plan, picked: Tensor) -> Drawn | None:
+        """Where each row's largest logit is all that is asked for."""
+        greedy = self._greedy
+        if greedy is None or not 0 < len(plan.samplings) == len(picked) <= TOKENS or not only_best(plan.samplings):
             return None
         if any(span.seg.want is not None for span in plan.spans):
             return None
         asked = [row for row, sampling in enumerate(plan.samplings) if sampling.logprobs is not None]
         with self.span("sample"):
-            found = self._shortlist.best(picked, bool(asked))
-        if found is None:
-            return None
-        best, places, logprobs = found
-        return Drawn(places.to(torch.int32), best, asked, None if logprobs is None else logprobs[asked])
+            found = greedy.best(picked, bool(asked))
+        logprobs = None if found.logprobs is None else found.logprobs[asked]
+        return Drawn(found.places.to(torch.int32), found.logits, asked, logprobs)
 
     def settle_draft(self, seg: Seg, accepted: int) -> None:
         """Make the slot what it would be had only the accepted guesses been given."""
@@ -254,7 +255,7 @@ class TorchPending:
         return tokens
 
     def _complete(self, tokens: dict[Slot, Token], drawn: Drawn) -> None:
-        sound = drawn.best.isfinite().tolist()
+        sound = [isfinite(best) for best in drawn.best.tolist()]
         codes = None if self.codes is None else self.codes.cpu().numpy()
         chosen = [] if drawn.chosen is None else drawn.chosen.tolist()
         top_ids = [] if drawn.top_ids is None else drawn.top_ids.tolist()

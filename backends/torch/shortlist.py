@@ -13,16 +13,14 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.base import Dense, Model
+from backends.base import Dense
 from backends.torch.kernels import library, moving
 from backends.torch.kernels.formats import PACKINGS
+from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.packed import pack
-from backends.torch.kernels.program import Do
 from backends.torch.kernels.rowwise import RowMatrix
-from backends.torch.recorder import IN_FLOATS, NotRecorded, Recorder, Symbol
 
 LEAST = 1 << 22  # numbers of a head that is worth it
-TOKENS = 64  # at most; more share what the whole product reads
 CLOSER = 1 / 32  # of the rows may be looked at as they are
 ROUNDING = 2e-5  # of a sum in f32, as a part of the lengths that are multiplied: a hundred times what it is
 AT_ONCE = 4096  # rows that are compared at once
@@ -42,16 +40,13 @@ class Shortlist:
         if coarse.struct.longest_input > 0:  # not so where something is no number
             self._coarse = coarse
 
-    def best(self, x: Tensor, likely: bool = False) -> tuple[Tensor, Tensor, Tensor | None] | None:
+    def best(self, x: Tensor, values: Tensor, places: Tensor, mass: Tensor | None) -> bool:
         """Of each row of `x [N, D]` (f32) the largest logit and its place, equals by the lower one, as of all logits; and, if
-        `likely`, the logarithm of its probability, nearly. None where that takes all logits: the copy is not made, too many
+        asked for, the sum of `exp(logit - largest)`, nearly. False where that takes all logits: the copy is not made, too many
         rows are near the largest, or something is no number."""
-        if self._coarse is None or len(x) > TOKENS:
-            return None
-        x = x.contiguous()
-        values, places = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64)
-        mass = torch.empty(len(x)) if likely else None
-        found = library.library().grus_shortlist(
+        if self._coarse is None:
+            return False
+        found: bool = library.library().grus_shortlist(
             ctypes.byref(self._coarse.struct),
             x.data_ptr(),
             len(x),
@@ -61,9 +56,7 @@ class Shortlist:
             None if mass is None else mass.data_ptr(),
             torch.get_num_threads(),
         )
-        if not found:
-            return None
-        return values, places, None if mass is None else -mass.log_()
+        return found
 
 
 class _Coarse:
@@ -89,18 +82,8 @@ class _Coarse:
         )
 
 
-def shortlist_of(model: Model, width: int) -> Shortlist | None:
-    """None where the logits are not simply the product with one large matrix of f32, or memory has no room for its copy."""
-    recorder = Recorder(width, [], IN_FLOATS)
-    try:
-        logits = model.logits(recorder.x)
-    except NotRecorded:
-        return None
-    if len(recorder.lines) != 1 or recorder.lines[0].what is not Do.MULTIPLY:
-        return None
-    head = recorder.lines[0].fields["matrix"]
-    if not isinstance(logits, Symbol) or logits.shape != (recorder.TOKENS, head.rows_each):
-        return None
+def shortlist_for(head: AnyMatrix) -> Shortlist | None:
+    """For a large matrix of f32, where memory has room for its copy."""
     if not isinstance(head, RowMatrix) or head.w.dtype != torch.float32 or head.bias is not None:
         return None
     if head.w.numel() < LEAST or head.nbytes > psutil.virtual_memory().available:

@@ -14,6 +14,8 @@ from torch import Tensor
 
 def upload(host: Tensor, device: torch.device) -> Tensor:
     """A host tensor on the device; on a CPU the same tensor."""
+    if device.type == "cpu":
+        return host
     if device.type == "cuda":
         host = host.pin_memory()
     return host.to(device, non_blocking=True)

@@ -153,3 +153,47 @@ def test_a_sequence_without_a_sound_is_said(tmp_path: Path) -> None:
     assert slot is not None
     with pytest.raises(ValueError, match="put them first"):
         side.runner.run([Seg(slot, [1], sample=Sampling())])
+
+
+def test_another_sound_in_the_same_slot_is_heard(tmp_path: Path) -> None:
+    side = Side(save_listener("moonshine", tmp_path / "ears"), True, None)
+
+    def heard(slot: Slot) -> np.ndarray:
+        side.kv.mark(slot)
+        found = side.runner.run([Seg(slot, [7], want=range(1))]).read()[slot].logits
+        assert found is not None
+        side.kv.rollback(slot)
+        return found
+
+    slot, fresh = hears(side, 60, 40), hears(side, 60, 23)
+    heard(slot)
+    width = side.model.layers[0].key_value.shape[1]
+    side.model.begin(side.kv, slot, np.random.default_rng(23).standard_normal((23, width), np.float32))
+    np.testing.assert_array_equal(heard(slot), heard(fresh))
+
+
+def test_slots_change_places_between_steps(tmp_path: Path) -> None:
+    """Where keys and values lie is remembered from step to step; others come, go and are turned round."""
+    save("qwen3", tmp_path)
+    side = Side(tmp_path, True, None)
+    slots = [slot for _ in range(4) if (slot := side.kv.open(60)) is not None]
+    text = [tokens(9, i) for i in range(4)]
+
+    def step(who: list[int], at: int) -> None:
+        read = side.runner.run([Seg(slots[i], text[i][at : at + 1], want=range(1)) for i in who]).read()
+        for i in who:
+            made[i].append(read[slots[i]].logits)
+
+    made: list[list[Any]] = [[] for _ in slots]
+    for at, who in enumerate(([0, 1, 2, 3], [3, 2, 1, 0], [0, 1, 2, 3])):
+        step(who, at)
+    side.kv.close(slots[1])  # another moves into its place
+    for at, who in enumerate(([0, 2, 3], [3], [3], [2, 0]), 3):
+        step(who, at if who != [2, 0] else 4)
+    for i, past in ((0, [0, 1, 2, 3, 4]), (2, [0, 1, 2, 3, 4]), (3, [0, 1, 2, 3, 4, 5])):
+        slot = side.kv.open(60)
+        assert slot is not None
+        ids = [text[i][at] for at in past]
+        whole = side.runner.run([Seg(slot, ids, want=range(len(ids)))]).read()[slot].logits
+        assert whole is not None
+        np.testing.assert_allclose(np.concatenate(made[i]), whole, atol=1e-4)

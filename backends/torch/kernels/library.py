@@ -218,6 +218,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_best_of_product": (
+        None,
+        [_M, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32],
+    ),
     "grus_shortlist": (
         c_bool,
         [POINTER(Shortlist), c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32],

@@ -22,6 +22,7 @@ from backends.torch.kernels.library import Instruction, Step, library
 from backends.torch.kernels.linear import AnyMatrix
 
 KEPT = 1 << 18  # numbers of all registers together that are kept from step to step
+FEW = 64  # tokens
 
 
 class Do(IntEnum):
@@ -40,6 +41,15 @@ class Line:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Lies:
+    """Where a run's registers are, and two of them as arrays, which keep them."""
+
+    addresses: np.ndarray
+    input: Tensor
+    output: Tensor
+
+
 class Program:
     """`widths` are those of the written registers; register 0 is the input."""
 
@@ -51,19 +61,21 @@ class Program:
         self._widths = np.array(self.widths, np.int64)
         self._offsets = np.cumsum([0, *self.widths[:-1]]).astype(np.int64)
         self._registers = torch.empty(0)
+        self._known: dict[int, _Lies] = {}  # by tokens
         self._library = library()
 
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
         """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/step.hpp; `angles` cos and sin in
         turn. The result is overwritten by the next run."""
-        tokens = x.shape[0]
-        registers = self._room(tokens)
-        self._view(registers, self.input, tokens).copy_(x)
-        keep: list[object] = []
-        step = self.step(registers, tokens, spans, memory, angles, keep)
+        lies = self._lies(x.shape[0])
+        if x.dtype == torch.float32:
+            ctypes.memmove(lies.input.data_ptr(), x.data_ptr(), 4 * x.numel())
+        else:
+            lies.input.copy_(x)
+        turns = np.array([a.data_ptr() for a in angles], np.int64)
+        step = self._step(lies.addresses, x.shape[0], spans, memory, turns)
         self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
-        del keep
-        return self._view(registers, self.output, tokens)
+        return lies.output
 
     def run_in_parts(
         self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor], cuts: Sequence[int]
@@ -95,9 +107,14 @@ class Program:
     ) -> Step:
         """A pass over `tokens` tokens, whose registers take the beginning of `registers`. It points to what it is given, and to
         what it adds to `keep`."""
-        addresses = (registers.data_ptr() + 4 * tokens * self._offsets).astype(np.int64)
         turns = np.array([a.data_ptr() for a in angles], np.int64)
+        addresses = self._addresses(registers, tokens)
         keep += [addresses, turns]
+        return self._step(addresses, tokens, spans, memory, turns)
+
+    def _step(
+        self, addresses: np.ndarray, tokens: int, spans: np.ndarray, memory: np.ndarray, turns: np.ndarray
+    ) -> Step:
         return Step(
             ctypes.addressof(self._code),
             len(self._code),
@@ -110,13 +127,28 @@ class Program:
             turns.ctypes.data,
         )
 
-    def _room(self, tokens: int) -> Tensor:
+    def _lies(self, tokens: int) -> _Lies:
+        """Where the registers of a run lie: for few tokens the same from run to run."""
+        if (known := self._known.get(tokens)) is not None:
+            return known
         needed = tokens * sum(self.widths)
         if needed > KEPT:  # memory that the system clears page by page as it is first written: large pages take less
-            return arena.zeros(4 * needed).view(torch.float32)
+            return self._lies_in(arena.zeros(4 * needed).view(torch.float32), tokens)
         if self._registers.numel() < needed:
             self._registers = torch.empty(needed)
-        return self._registers
+            self._known.clear()
+        made = self._lies_in(self._registers, tokens)
+        if tokens <= FEW:
+            self._known[tokens] = made
+        return made
+
+    def _lies_in(self, registers: Tensor, tokens: int) -> _Lies:
+        views = (self._view(registers, register, tokens) for register in (self.input, self.output))
+        return _Lies(self._addresses(registers, tokens), *views)
+
+    def _addresses(self, registers: Tensor, tokens: int) -> np.ndarray:
+        made: np.ndarray = registers.data_ptr() + 4 * tokens * self._offsets
+        return made
 
     def _view(self, registers: Tensor, register: int, tokens: int) -> Tensor:
         width, start = self.widths[register], tokens * int(self._offsets[register])

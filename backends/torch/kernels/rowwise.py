@@ -18,6 +18,7 @@ from torch import Tensor
 from backends.base import Raw
 from backends.torch.kernels import arena, formats, moving, twelve
 from backends.torch.kernels.library import Matrix, has_matrix_unit, library
+from backends.torch.kernels.packed import check_rows
 from backends.torch.load import STORED, mapped
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -102,8 +103,7 @@ class RowMatrix:
         """`[n, columns]` f32"""
         if self.twelve is None:
             return self.w.index_select(0, ids).float()
-        if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < self.rows_each):
-            raise IndexError(f"a row is asked for that is not in 0 .. {self.rows_each - 1}")
+        check_rows(ids, self.rows_each)
         ids, found = ids.to(torch.int64).contiguous(), torch.empty(len(ids), self.columns)
         self.library.grus_rows_of_twelve(self.handle, ids.data_ptr(), len(ids), found.data_ptr())
         return found

@@ -6,8 +6,9 @@
 
 #include "choose.hpp"
 #include "cpu.hpp"
-#include "matrix.hpp"
+#include "matmul.hpp"
 #include "pool.hpp"
+#include "scratch.hpp"
 
 using namespace grus;
 
@@ -103,6 +104,16 @@ GRUS_API void grus_mass(const float* x, int64_t rows, int64_t n, const float* be
         for (int64_t i = 0; i < all.pieces(); ++i) total += parts[static_cast<size_t>(row * all.pieces() + i)];
         out[row] = static_cast<float>(total);
     }
+}
+
+GRUS_API void grus_best_of_product(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* best,
+                                   int64_t* places, float* mass, int32_t threads) {
+    static thread_local Scratch scratch;  // fresh memory for so many results at each call would take longer than the search
+    float* results = reinterpret_cast<float*>(scratch.at_least(tokens * m->rows * 4));
+    multiply(*m, x, tokens, x_stride, results, m->rows, threads);
+    grus_best(results, tokens, m->rows, best, places, threads);
+    const std::vector<float> cold(static_cast<size_t>(tokens), 1.0f);
+    if (mass) grus_mass(results, tokens, m->rows, best, cold.data(), mass, threads);
 }
 
 }  // extern "C"

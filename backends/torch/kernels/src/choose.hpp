@@ -12,4 +12,8 @@ GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float
 // The sum of exp((x - best) / temperature) of each row.
 GRUS_API void grus_mass(const float* x, int64_t rows, int64_t n, const float* best, const float* temperatures, float* out,
                         int32_t threads);
+
+// Of each token the largest result of a product, its place, and, unless `mass` is null, the sum of exp(result - largest).
+GRUS_API void grus_best_of_product(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* best,
+                                   int64_t* places, float* mass, int32_t threads);
 }
