@@ -3,7 +3,8 @@
 A row's logits go through penalties, bias and mask; then they are put in order, best first and ties to the lower index,
 and the token is where the cumulative probability of what the filters keep first exceeds the noise. Only what is asked
 for is paid for: all rows greedy is one argmax, and on a CPU, where sorting a vocabulary takes longer than many a layer,
-a prefix of the order is enough whenever it provably holds the answer.
+a prefix of the order is enough whenever it provably holds the answer. The CPU kernels do it row by row in one call
+(kernels/src/sample.cpp), all but `typical_p`: forty small operations of torch's take longer than the choice.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ def draw(logits: Tensor, params: Sequence[Sampling]) -> Drawn:
     best, first = _best(logits)
     ids = first.to(torch.int32)
     random = [i for i, p in enumerate(params) if p.temperature > 0]
+    if random and choose.takes(logits):
+        choose.choose(logits, best, ids, params)
+        random = [i for i in random if params[i].typical_p < 1]
     if random:
         some = len(random) < len(params)
         rows = torch.tensor(random, device=logits.device) if some else slice(None)

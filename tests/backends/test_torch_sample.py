@@ -11,15 +11,17 @@ from backends.torch import sample
 from backends.torch.sample import PREFIX, draw
 from tests.backends.sampling_reference import choose, processed, random_params
 
-SMALL, LARGE = 37, 8 * PREFIX
+SMALL, LARGE, VAST = 37, 8 * PREFIX, 20_000
 
 
-@pytest.mark.parametrize("vocab", [SMALL, LARGE])
-def test_batches_of_everything_choose_what_the_definition_says(vocab):
+@pytest.mark.parametrize("spread", [0.1, 2.0, 6.0])
+@pytest.mark.parametrize("vocab", [SMALL, LARGE, VAST])
+def test_batches_of_everything_choose_what_the_definition_says(vocab, spread):
+    """Flat rows, where the answer is far down the order, and peaked ones."""
     rng = np.random.default_rng(0)
     for _ in range(30):
         params = [random_params(rng, vocab) for _ in range(5)]
-        logits = (rng.normal(size=(5, vocab)) * 2).astype(np.float32)
+        logits = (rng.normal(size=(5, vocab)) * spread).astype(np.float32)
         logits[:, 10:14] = logits[:, 9:10]  # ties
         ids = draw(torch.from_numpy(logits), params).ids
         assert ids.tolist() == [choose(row, p) for row, p in zip(logits, params)]

@@ -5,10 +5,13 @@ All take `[rows, n]`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
-from backends.torch.kernels.library import available, library
+from backends.base import Sampling
+from backends.torch.kernels.library import Wish, available, library
 
 
 def takes(logits: Tensor) -> bool:
@@ -39,6 +42,17 @@ def mass(x: Tensor, best: Tensor, temperature: Tensor) -> Tensor:
         x.data_ptr(), *x.shape, best.data_ptr(), temperature.data_ptr(), out.data_ptr(), torch.get_num_threads()
     )
     return out
+
+
+def choose(x: Tensor, best: Tensor, ids: Tensor, params: Sequence[Sampling]) -> None:
+    """Write into `ids` (int32 `[rows]`) what each row's parameters choose, but for greedy ones, those with `typical_p`, and rows
+    of which `best`, the largest number, is not finite. See `sample.py`."""
+    x = x.contiguous()
+    wishes = (Wish * len(params))()
+    for wish, p in zip(wishes, params):
+        wish.temperature = 0 if p.typical_p < 1 else p.temperature
+        wish.noise, wish.top_p, wish.min_p, wish.top_k = p.noise, p.top_p, p.min_p, p.top_k
+    library().grus_choose(x.data_ptr(), *x.shape, best.data_ptr(), wishes, ids.data_ptr(), torch.get_num_threads())
 
 
 def draw(x: Tensor, noise: Tensor, random: Tensor, temperature: float, k: int, top_p: float) -> Tensor:

@@ -173,19 +173,15 @@ class Shortlist(ctypes.Structure):
     ]
 
 
+class Wish(ctypes.Structure):
+    """`GrusWish` of src/sample.hpp."""
+
+    _fields_ = [*((name, c_float) for name in ("temperature", "noise", "top_p", "min_p")), ("top_k", c_int64)]
+
+
 STRUCTS = (
-    Stored,
-    Matrix,
-    AffineParts,
-    Heads,
-    AttendBlock,
-    Instruction,
-    Step,
-    Frame,
-    Conv,
-    ConvPiece,
-    Twelve,
-    Shortlist,
+    *(Stored, Matrix, AffineParts, Heads, AttendBlock, Instruction, Step, Frame),
+    *(Conv, ConvPiece, Twelve, Shortlist, Wish),
 )
 
 _M = POINTER(Matrix)
@@ -218,6 +214,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
     "grus_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_choose": (None, [c_void_p, c_int64, c_int64, c_void_p, POINTER(Wish), c_void_p, c_int32]),
     "grus_best_of_product": (
         None,
         [_M, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32],

@@ -26,10 +26,14 @@ def test_the_best_of_each_row(tier: str, n: int) -> None:
     assert places[kept].tolist() == [x[i].tolist().index(values[i]) for i in kept]
 
 
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (70, 70), (4099, 40), (4099, 4099), (20000, 256)])
+@pytest.mark.parametrize(
+    ("n", "k"), [(1, 1), (70, 70), (4099, 40), (4099, 4099), (20000, 256), (20000, 4096), (20000, 20000)]
+)
 def test_the_best_few_in_order(tier: str, n: int, k: int) -> None:
     x = normal(3, n).round(decimals=1)  # with ties
     x[1, : n // 2] = -torch.inf
+    x[2, ::3] = -0.0
+    x[2, 1::3] = 0.0
     values, places = choose.top(x, k)
     want_values, want_places = torch.sort(x, dim=-1, descending=True, stable=True)
     assert torch.equal(values, want_values[:, :k])

@@ -9,11 +9,13 @@
 #include "matmul.hpp"
 #include "pool.hpp"
 #include "scratch.hpp"
+#include "halves.hpp"
 
 using namespace grus;
 
 namespace {
 
+constexpr int64_t kFew = 1024;  // as many are put in order faster than all
 constexpr int64_t kPiece = 64, kLeast = 16;  // numbers of a piece; of one where the best of a short row are looked for
 
 struct Rows32 {
@@ -40,6 +42,19 @@ std::vector<float> peaks_of(const Rows32& rows, int threads) {
         peaks[static_cast<size_t>(row * rows.pieces() + i)] = tier.peak(rows.piece(row, i), rows.size(i));
     });
     return peaks;
+}
+
+// Places by falling number, equals by place. A number and its place in one integer: no memory but this is looked at.
+void put_in_order(const float* numbers, std::vector<int64_t>& places) {
+    std::vector<uint64_t> keys;
+    keys.reserve(places.size());
+    for (const int64_t place : places) {
+        const uint32_t bits = as_bits(numbers[place] + 0.0f);  // there is one zero
+        const uint32_t rising = bits >> 31 ? ~bits : bits | 0x80000000u;
+        keys.push_back(static_cast<uint64_t>(~rising) << 32 | static_cast<uint64_t>(place));
+    }
+    std::sort(keys.begin(), keys.end());
+    std::transform(keys.begin(), keys.end(), places.begin(), [](uint64_t key) { return static_cast<int64_t>(key & 0xffffffffu); });
 }
 
 }  // namespace
@@ -80,9 +95,13 @@ GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float
             for (int64_t at = i * all.length; at < i * all.length + all.size(i); ++at)
                 if (numbers[at] >= least) found.push_back(at);
         }
-        std::partial_sort(found.begin(), found.begin() + k, found.end(), [&](int64_t a, int64_t b) {
-            return numbers[a] > numbers[b] || (numbers[a] == numbers[b] && a < b);
-        });
+        if (k <= kFew) {
+            std::partial_sort(found.begin(), found.begin() + k, found.end(), [&](int64_t a, int64_t b) {
+                return numbers[a] > numbers[b] || (numbers[a] == numbers[b] && a < b);
+            });
+        } else {
+            put_in_order(numbers, found);
+        }
         for (int64_t i = 0; i < k; ++i) {
             places[row * k + i] = found[static_cast<size_t>(i)];
             values[row * k + i] = numbers[found[static_cast<size_t>(i)]];

@@ -3,6 +3,7 @@
 #include "conv.hpp"
 #include "frame.hpp"
 #include "matrix.hpp"
+#include "sample.hpp"
 #include "shortlist.hpp"
 #include "sources.hpp"
 #include "step.hpp"
@@ -20,7 +21,7 @@ GRUS_API const char* grus_digest() { return GRUS_TEXT_OF(GRUS_DIGEST); }
 GRUS_API int64_t grus_struct_bytes(int32_t which) {
     const size_t sizes[] = {sizeof(GrusStored), sizeof(GrusMatrix), sizeof(grus::AffineParts), sizeof(grus::Heads),
                             sizeof(grus::AttendBlock), sizeof(grus::Instruction), sizeof(grus::Step), sizeof(grus::Frame),
-                            sizeof(grus::Conv), sizeof(grus::Piece), sizeof(GrusTwelve), sizeof(GrusShortlist)};
+                            sizeof(grus::Conv), sizeof(grus::Piece), sizeof(GrusTwelve), sizeof(GrusShortlist), sizeof(GrusWish)};
     return which < static_cast<int32_t>(sizeof sizes / sizeof *sizes) ? static_cast<int64_t>(sizes[which]) : 0;
 }
 GRUS_API void* PyInit__grus_kernels() { return nullptr; }  // Windows' linker asks for it
