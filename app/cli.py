@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from engine.errors import GrusError
+from engine.errors import BadRequest, GrusError
 
 EPILOG = """\
 MODEL is a folder with a checkpoint, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
@@ -39,8 +39,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parser().parse_args(with_files(sys.argv[1:] if arguments is None else arguments))
     try:
+        options = parser().parse_args(with_files(sys.argv[1:] if arguments is None else arguments))
         return int(options.command(options) or 0)
     except GrusError as error:
         print(f"grus: {error}", file=sys.stderr)
@@ -55,11 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def with_files(arguments: Sequence[str]) -> list[str]:
-    """`grus FILE ...` means `grus app FILE ...`."""
+    """`grus FILE ...` means `grus app FILE ...`; no command's name ends as a file's does."""
     first = arguments[0] if arguments else ""
-    if first and not first.startswith("-") and Path(first).suffix and Path(first).is_file():
-        return ["app", *arguments]
-    return list(arguments)
+    if first.startswith("-") or not Path(first).suffix:
+        return list(arguments)
+    if not Path(first).is_file():
+        raise BadRequest(f"There is no file {first}.", "files")
+    return ["app", *arguments]
 
 
 class _Command(argparse.ArgumentParser):
