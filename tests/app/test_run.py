@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import qwen3_tts_cases, speech_checkpoints
 from tests.app.conftest import Outcome
 from tests.checkpoints import reference, save
 from tests.driver import Driver
@@ -108,6 +109,16 @@ def test_an_empty_prompt_is_no_model(command: Command) -> None:
     seen = command("run", "")
     assert seen.code == 2
     assert seen.err.startswith("grus: The prompt is empty.")
+
+
+def test_a_model_of_another_use_says_which(command: Command, tmp_path: Path) -> None:
+    ears = speech_checkpoints.save("moonshine", tmp_path / "ears")
+    voice = qwen3_tts_cases.checkpoint("custom_voice", tmp_path / "voice")
+    for folder, use in ((ears, "grus listen"), (voice, "grus speak")):
+        seen = command("run", folder, "Hello", "--backend", "torch")
+        assert seen.code == 2
+        assert seen.err.startswith(f"grus: {folder} ")
+        assert f"Give it to {use}" in seen.err
 
 
 def test_a_file_that_is_not_there_is_said(command: Command) -> None:
