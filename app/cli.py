@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from engine.errors import BadRequest, GrusError
 
@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     from app.commands import bench, chat, convert, info, listen, read, run, serve, speak, talk, window
 
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="grus",
         description="Private AI on your own machine.",
         epilog=EPILOG,
@@ -64,7 +64,14 @@ def with_files(arguments: Sequence[str]) -> list[str]:
     return ["app", *arguments]
 
 
-class _Command(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """What cannot be is one sentence; `--help` has the rest."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"grus: {message}. `{self.prog} --help` lists what there is.\n")
+
+
+class _Command(_Parser):
     """Options may stand between the words of a command, even where one of the words may be left out."""
 
     _mixing = False

@@ -91,6 +91,12 @@ def test_bf16_is_said(command: Command, model: Path) -> None:
         (["--max-tokens", "0"], "max_tokens must be between 1 and 2147483648, not 0."),
         (["--top-p", "nan"], "top_p must be between"),
         (["--raw", "--system", "x"], "--system"),
+        (
+            ["--temperature", "warm"],
+            "--temperature: invalid float value: 'warm'. `grus run --help` lists what there is.",
+        ),
+        (["--kv-bits", "7"], "--kv-bits: invalid choice: 7"),
+        (["--warmth", "3"], "unrecognized arguments: --warmth 3"),
         (["--device", "tpu"], "There is no device `tpu`"),
         (["--device", "cuda"], "No CUDA device"),
         (["--device", "metal"], "Metal"),
@@ -109,6 +115,14 @@ def test_an_empty_prompt_is_no_model(command: Command) -> None:
     seen = command("run", "")
     assert seen.code == 2
     assert seen.err.startswith("grus: The prompt is empty.")
+
+
+def test_an_unknown_command_is_one_sentence(command: Command) -> None:
+    for arguments, said in ((("sing",), "invalid choice: 'sing'"), ((), "required: COMMAND")):
+        seen = command(*arguments)
+        assert seen.code == 2
+        assert said in seen.err
+        assert len(seen.err.strip().splitlines()) == 1
 
 
 def test_a_model_of_another_use_says_which(command: Command, tmp_path: Path) -> None:
