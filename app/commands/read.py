@@ -22,7 +22,7 @@ recognized together, and the result is put together in reading order.
   grus read letter.jpg
   grus read report.pdf --pages 1-3,5 -o report.md
   grus read scans/ --format pdf -o searchable/
-  grus read invoice.png --task table --format csv
+  grus read invoice.png --task table --format csv --model PaddlePaddle/PaddleOCR-VL
 
 Without -o the text goes to standard output, page by page. With -o it is saved as it comes; a run that was stopped
 goes on where it was when it is started again. What could not be read is said on standard error, and the rest goes on."""
