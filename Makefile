@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -n 2
 .PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
 
 help: ## list these targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
 setup: ## make .venv ready to run Grus, and nothing else
 	@packaging/setup.sh run

@@ -27,11 +27,12 @@ from typing import Any
 
 import numpy as np
 
+from app.kinds import KINDS
 from app.sdk.ears import Ears
 from app.sdk.speaker import Speaker, Spoken
 from app.sdk.talker import Talker
 from engine.engine import Engine
-from engine.errors import GrusError
+from engine.errors import BadRequest, GrusError
 from engine.loading import LoadedModel, LoadOptions
 from engine.loading import load as load_model
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
@@ -64,6 +65,12 @@ __all__ = [
     "talk",
     "unload",
 ]
+
+# models that are loaded as those that write are, and have another use
+_NO_TEXT = {
+    "listen": "listens, and answers no text. Give it to grus listen, or in Python to grus.Ears.",
+    "speak": "speaks, and writes no text. Give it to grus speak, or in Python to grus.Speaker.",
+}
 
 Messages = str | Sequence[Mapping[str, Any]]
 
@@ -104,8 +111,12 @@ class Model:
 
     def _load(self, name: str) -> LoadedModel:
         """On the engine's thread, which must make every array itself."""
-        self.loaded = load_model(name, self._options)
-        return self.loaded
+        loaded = load_model(name, self._options)
+        if (use := _NO_TEXT.get(KINDS.get(str(loaded.config.get("model_type")), "chat"))) is not None:
+            loaded.close()
+            raise BadRequest(f"{name} {use}", "model")
+        self.loaded = loaded
+        return loaded
 
     def prompt(
         self,

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from engine.errors import GrusError
+from engine.errors import BadRequest, GrusError
 
 EPILOG = """\
 MODEL is a folder with a checkpoint, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     from app.commands import bench, chat, convert, info, listen, read, run, serve, speak, talk, window
 
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="grus",
         description="Private AI on your own machine.",
         epilog=EPILOG,
@@ -39,8 +39,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parser().parse_args(with_files(sys.argv[1:] if arguments is None else arguments))
     try:
+        options = parser().parse_args(with_files(sys.argv[1:] if arguments is None else arguments))
         return int(options.command(options) or 0)
     except GrusError as error:
         print(f"grus: {error}", file=sys.stderr)
@@ -55,14 +55,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def with_files(arguments: Sequence[str]) -> list[str]:
-    """`grus FILE ...` means `grus app FILE ...`."""
+    """`grus FILE ...` means `grus app FILE ...`; no command's name ends as a file's does."""
     first = arguments[0] if arguments else ""
-    if first and not first.startswith("-") and Path(first).suffix and Path(first).is_file():
-        return ["app", *arguments]
-    return list(arguments)
+    if first.startswith("-") or not Path(first).suffix:
+        return list(arguments)
+    if not Path(first).is_file():
+        raise BadRequest(f"There is no file {first}.", "files")
+    return ["app", *arguments]
 
 
-class _Command(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """What cannot be is one sentence; `--help` has the rest."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"grus: {message}. `{self.prog} --help` lists what there is.\n")
+
+
+class _Command(_Parser):
     """Options may stand between the words of a command, even where one of the words may be left out."""
 
     _mixing = False

@@ -14,7 +14,7 @@ from engine.errors import GrusError, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loading import LoadOptions, gigabytes, sampling_defaults
 from engine.models.config import text_fields
-from engine.models.registry import find_architecture
+from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.opening import Opened, open_model
 from engine.vision.registry import make_sight
 from engine.weights.fit import becomes, choose_quant, kinds_of
@@ -64,7 +64,8 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     opened = open_model(folder)
     found = Description(name, str(folder), str(opened.config["model_type"]), runs=False)
     backend = _choose(found, opened, options)
-    for part in (partial(_weights, backend=backend, options=options), _text, _sight):
+    weights = partial(_weights, backend=backend, options=options)
+    for part in (_part,) if find_part(opened.config) is not None else (weights, _text, _sight):
         try:
             part(found, opened)
         except GrusError as error:
@@ -125,6 +126,18 @@ def _weights(found: Description, opened: Opened, backend: Backend | None, option
     found.talk = talk
     as_stored = backend is not None and backend.blocks
     found.memory_needed = seen.memory(dtype, as_stored) + talk * found.bytes_per_token + found.bytes_per_sequence
+
+
+def _part(found: Description, opened: Opened) -> None:
+    """A layout, a codec: it writes no text, so there is no context and no tokenizer to tell of."""
+    make = find_part(opened.config)
+    assert make is not None
+    found.stored_bytes, found.stored_as, found.talk = opened.nbytes, opened.stored_as, 0
+    if part_kind(opened.config) in EXACT_PARTS:
+        found.dtype = "f32"
+    seen = survey(lambda view: make(view, opened.config), opened.source)
+    seen.check()
+    found.parameters, found.memory_needed = seen.parameters, seen.memory("bf16" if found.dtype == "bf16" else "f32")
 
 
 def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int) -> tuple[int, int]:

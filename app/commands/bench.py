@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import add_model, load_options, say_quantized
+from app.commands.options import add_model, check_profile, load_options, say_quantized
 from engine.errors import BadRequest
 from engine.measure import Figure, Measure
 
@@ -33,6 +33,7 @@ def add_to(commands: Any) -> None:
 
 def bench(options: argparse.Namespace) -> int:
     streams = counts(options.streams)
+    check_profile(options.profile)
     with grus.Model(options.model, load_options(options), profile=options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
         backend = model.loaded.backend

@@ -49,7 +49,8 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
         yield "Context", f"{found.context} tokens, {gigabytes(found.bytes_per_token * 1000)} of memory per 1,000"
     if found.memory_needed:
         form = f"as {found.quant}" if found.quant else f"in {found.dtype}"
-        yield "Memory", f"{gigabytes(found.memory_needed)} {form} with {found.talk} tokens of conversation"
+        talk = f" with {found.talk} tokens of conversation" if found.talk else ""
+        yield "Memory", f"{gigabytes(found.memory_needed)} {form}{talk}"
     if found.tokenizer:
         yield "Tokenizer", found.tokenizer
         yield "Chat template", found.template

@@ -36,6 +36,12 @@ def writable(path: Path) -> Path:
     return path
 
 
+def check_profile(path: Path | None) -> None:
+    """A profile is written when all is over: what is wrong with its name is said before."""
+    if path is not None and writable(path).is_dir():
+        raise BadRequest(f"{path} is a folder. Name a file for the profile.", "profile")
+
+
 def add_where(command: argparse.ArgumentParser) -> None:
     where = command.add_argument_group("where it runs")
     where.add_argument(

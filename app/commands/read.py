@@ -22,7 +22,7 @@ recognized together, and the result is put together in reading order.
   grus read letter.jpg
   grus read report.pdf --pages 1-3,5 -o report.md
   grus read scans/ --format pdf -o searchable/
-  grus read invoice.png --task table --format csv
+  grus read invoice.png --task table --format csv --model PaddlePaddle/PaddleOCR-VL
 
 Without -o the text goes to standard output, page by page. With -o it is saved as it comes; a run that was stopped
 goes on where it was when it is started again. What could not be read is said on standard error, and the rest goes on."""
@@ -99,7 +99,7 @@ def read(options: argparse.Namespace) -> int:
             teller.tell(event)
             if printer is not None:
                 printer.show(event)
-            elif (said := _written(event, where)) is not None:
+            if (said := _written(event, kind, where)) is not None:
                 teller.say(said)
     return teller.end()
 
@@ -114,15 +114,16 @@ def _format(options: argparse.Namespace) -> Format:
     return "md"
 
 
-def _written(event: Event, where: Any) -> str | None:
+def _written(event: Event, kind: Format, where: Any) -> str | None:
+    """What became of a document. `where` None: it went to standard output."""
     from engine.pipelines.reading.events import DocumentRead
 
     if not isinstance(event, DocumentRead) or event.result.error is not None:
         return None
-    target = where[event.document]
-    if target.format == "csv" and not event.result.tables:
-        return f"{event.result.name}: no table was found, so there is no {target.path}."
-    return f"{event.result.name} -> {target.path}"
+    name, path = event.result.name, None if where is None else where[event.document].path
+    if kind == "csv" and not event.result.tables:
+        return f"{name}: no table was found." if path is None else f"{name}: no table was found, so there is no {path}."
+    return None if path is None else f"{name} -> {path}"
 
 
 class _Password:

@@ -13,6 +13,7 @@ from app.commands.options import (
     add_images,
     add_model,
     add_sampling,
+    check_profile,
     load_options,
     sampling,
     say_guide,
@@ -56,6 +57,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     params = sampling(options)
     _check_prompt(options)
+    check_profile(options.profile)
     text = sys.stdin.read() if options.prompt == "-" else options.prompt
     if options.raw and options.system is not None:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
@@ -100,6 +102,8 @@ def run(options: argparse.Namespace) -> int:
 def _check_prompt(options: argparse.Namespace) -> None:
     """Of two words, only the prompt must be given; a lone model's name was hardly meant as the prompt."""
     lone = options.prompt
+    if options.model == GUIDE and not lone.strip():
+        raise BadRequest('The prompt is empty. Say what to ask: grus run "How do I read a PDF?"', "prompt")
     if options.model == GUIDE and (parse(lone) or starter(lone) or Path(lone).expanduser().is_dir()):
         raise BadRequest(f'Say what to ask, too: grus run {lone} "Why is the sky blue?"', "prompt")
 
@@ -121,7 +125,5 @@ def timing_report(timings: Timings, load_seconds: float) -> dict[str, float | in
 def figures(timings: Timings) -> str:
     """One line for people: tokens, speed, time to first token."""
     rate = f"{timings.decode_rate:.1f} tokens/s, " if timings.decode_rate else ""
-    return (
-        f"{timings.output_tokens} tokens, {rate}first token after {timings.first_token:.2f} s "
-        f"({timings.prompt_tokens} tokens of prompt)"
-    )
+    count = "1 token" if timings.output_tokens == 1 else f"{timings.output_tokens} tokens"
+    return f"{count}, {rate}first token after {timings.first_token:.2f} s ({timings.prompt_tokens} tokens of prompt)"

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,8 +184,13 @@ class _Progress:
             print(f"\r{' ' * self._shown}\r", end="", file=sys.stderr, flush=True)
 
 
-def _list(presets: Iterable[str]) -> None:
+def _list(presets: Sequence[str]) -> None:
     for name in presets:
         print(name)
-    for saved in Voices().list():
+    kept = Voices().list()
+    if not (presets or kept):
+        print(
+            "No voice is saved. --clone with --save-voice keeps one; --model M lists those of a model.", file=sys.stderr
+        )
+    for saved in kept:
         print(f"{saved.name}{os.sep}  saved, {saved.seconds:g} s, from {saved.model}")

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     ) as talker:  # fmt: skip
         if options.output is not None:
             assert sound is not None
-            voice = _voice(talker.talk(sound))
+            voice = _voice(talker.talk(sound), options.file)
             write_file(options.output, voice, talker.rate, format_of(options.output))
             return 0
         with Loudspeaker(talker.rate) as speaker:
@@ -84,17 +84,21 @@ def _recorded(file: Path) -> Iterator[np.ndarray]:
     return (samples[at : at + _PIECE] for at in range(0, len(samples), _PIECE))
 
 
-def _voice(events: Iterator[TalkEvent]) -> Iterator[np.ndarray]:
+def _voice(events: Iterator[TalkEvent], file: Path) -> Iterator[np.ndarray]:
     """The sound of the last reply: what a pause in the question cut short is not what was asked for."""
     made: list[np.ndarray] = []
+    heard = False
     for event in events:
         _show(event)
+        heard |= isinstance(event, Heard)
         if isinstance(event, Interrupted):
             made.clear()
         elif isinstance(event, Voiced):
             made.append(event.samples)
         elif isinstance(event, Answered) and event.error is not None:
             raise event.error
+    if not heard:
+        raise BadRequest(f"No speech was heard in {file}, so there is nothing to answer.", "file")
     return iter(made)
 
 

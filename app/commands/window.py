@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.main import Start, has_screen, missing_library, start
+from engine.errors import BadRequest
 
 DESCRIPTION = """\
 Opens the window: chat, read documents, speak and listen.
@@ -42,6 +43,9 @@ def add_to(commands: Any) -> None:
 def window(options: argparse.Namespace) -> int:
     from app.server.assembly import default_name
 
+    for file in options.files:
+        if not file.expanduser().exists():
+            raise BadRequest(f"There is no file {file}.", "files")
     if not has_screen():
         return _serve_instead(options.model, "There is no screen here, so the window cannot open.")
     problem = missing_library()

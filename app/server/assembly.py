@@ -162,7 +162,8 @@ def _keys_in(file: str | None) -> list[str]:
     try:
         lines = Path(file).expanduser().read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"The key file {file} cannot be read: {error}.", "api_key_file") from None
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise BadRequest(f"The key file {file} cannot be read: {why}.", "api_key_file") from None
     keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not keys:
         raise BadRequest(f"The key file {file} holds no key.", "api_key_file")

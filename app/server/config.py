@@ -43,7 +43,7 @@ def _options() -> Sequence[Option]:
     models, where, work = "models", "where it runs", "how much at once"
     network, log = "who may connect", "what is logged"
     return (
-        Option("model", "list", "a folder or repository id to serve, or NAME=MODEL; may be repeated (default: guide)", models,
+        Option("model", "list", "a folder or repository id to serve, or NAME=MODEL; may be repeated (default: guide and reader)", models,
                metavar="MODEL"),
         Option("model_path", "text", "the same for one model, under --model-name", models, metavar="PATH"),
         Option("model_name", "text", "the name that requests use for --model-path", models, metavar="NAME"),

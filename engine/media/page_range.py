@@ -20,7 +20,9 @@ def page_numbers(text: str | None, count: int) -> list[int]:
         first, last = _bounds(part, text, count)
         chosen.update(dict.fromkeys(range(first, min(last, count) + 1)))
     if not chosen:
-        raise BadRequest(f"There are {count} pages; {text} names none of them.", "pages")
+        raise BadRequest(
+            f"There {'is 1 page' if count == 1 else f'are {count} pages'}; {text} names none of them.", "pages"
+        )
     return list(chosen)
 
 

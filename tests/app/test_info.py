@@ -10,6 +10,7 @@ from backends.torch.kernels import library
 from engine.weights.convert import convert
 from tests.app.conftest import Outcome
 from tests.checkpoints import save
+from tests.reading_checkpoints import save_pp_doclayout
 
 Command = Callable[..., Outcome]
 
@@ -65,6 +66,18 @@ def test_says_why_a_model_cannot_run(command: Command, model: Path, tmp_path: Pa
     assert seen.code == 2
     assert "mamba9" in seen.out
     assert "Supported:" in seen.out
+
+
+def test_a_layout_runs_here_and_has_no_context(command: Command, tmp_path: Path) -> None:
+    folder = save_pp_doclayout(2, tmp_path / "layout")
+    seen = command("info", folder, "--backend", "torch")
+    assert seen.code == 0
+    assert "pp_doclayout_v2" in seen.out
+    assert "Context" not in seen.out
+    assert "conversation" not in seen.out
+    found = json.loads(command("info", folder, "--backend", "torch", "--json").out)
+    assert found["runs"] is True
+    assert found["memory_needed"] == found["parameters"] * 4 <= found["stored_bytes"]
 
 
 def test_an_architecture_that_only_mlx_lm_knows(command: Command, tmp_path: Path) -> None:

@@ -96,6 +96,9 @@ def test_no_table_is_said(command: Command, page: tuple[Path, Sheet], tmp_path: 
     assert seen.code == 0
     assert "no table was found" in seen.err
     assert not (tmp_path / "none.csv").exists()
+    seen = command("read", page[0], "--format", "csv")
+    assert (seen.code, seen.out) == (0, "")
+    assert "page.png: no table was found." in seen.err
 
 
 def test_a_folder_of_documents(command: Command, page: tuple[Path, Sheet], tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import qwen3_tts_cases, speech_checkpoints
 from tests.app.conftest import Outcome
 from tests.checkpoints import reference, save
 from tests.driver import Driver
@@ -87,12 +88,20 @@ def test_bf16_is_said(command: Command, model: Path) -> None:
     [
         (["--temperature", "-1"], "temperature must be between 0 and 100"),
         (["--top-p", "0"], "top_p must be above 0"),
-        (["--max-tokens", "0"], "max_tokens must be between 1"),
+        (["--max-tokens", "0"], "max_tokens must be between 1 and 2147483648, not 0."),
         (["--top-p", "nan"], "top_p must be between"),
         (["--raw", "--system", "x"], "--system"),
+        (
+            ["--temperature", "warm"],
+            "--temperature: invalid float value: 'warm'. `grus run --help` lists what there is.",
+        ),
+        (["--kv-bits", "7"], "--kv-bits: invalid choice: 7"),
+        (["--warmth", "3"], "unrecognized arguments: --warmth 3"),
         (["--device", "tpu"], "There is no device `tpu`"),
         (["--device", "cuda"], "No CUDA device"),
         (["--device", "metal"], "Metal"),
+        (["--profile", "/no/such/folder/trace.json"], "The folder /no/such/folder does not exist."),
+        (["--profile", "tests"], "tests is a folder."),
     ],
 )
 def test_an_impossible_wish_is_one_sentence(command: Command, model: Path, arguments: list[str], said: str) -> None:
@@ -100,6 +109,36 @@ def test_an_impossible_wish_is_one_sentence(command: Command, model: Path, argum
     assert seen.code == 2
     assert said in seen.err
     assert len(seen.err.strip().splitlines()) == 1
+
+
+def test_an_empty_prompt_is_no_model(command: Command) -> None:
+    seen = command("run", "")
+    assert seen.code == 2
+    assert seen.err.startswith("grus: The prompt is empty.")
+
+
+def test_an_unknown_command_is_one_sentence(command: Command) -> None:
+    for arguments, said in ((("sing",), "invalid choice: 'sing'"), ((), "required: COMMAND")):
+        seen = command(*arguments)
+        assert seen.code == 2
+        assert said in seen.err
+        assert len(seen.err.strip().splitlines()) == 1
+
+
+def test_a_model_of_another_use_says_which(command: Command, tmp_path: Path) -> None:
+    ears = speech_checkpoints.save("moonshine", tmp_path / "ears")
+    voice = qwen3_tts_cases.checkpoint("custom_voice", tmp_path / "voice")
+    for folder, use in ((ears, "grus listen"), (voice, "grus speak")):
+        seen = command("run", folder, "Hello", "--backend", "torch")
+        assert seen.code == 2
+        assert seen.err.startswith(f"grus: {folder} ")
+        assert f"Give it to {use}" in seen.err
+
+
+def test_a_file_that_is_not_there_is_said(command: Command) -> None:
+    for arguments in (("nothere.pdf",), ("app", "nothere.pdf")):
+        seen = command(*arguments)
+        assert (seen.code, seen.err) == (2, "grus: There is no file nothere.pdf.\n")
 
 
 def test_a_prompt_longer_than_the_context(command: Command, model: Path) -> None:

@@ -137,6 +137,9 @@ def test_a_stream_is_a_wav_on_standard_output(typed, models, monkeypatch):
 
 def test_a_voice_is_cloned_saved_listed_and_used(typed, models, recording, tmp_path):
     clone = ("--clone", recording, "--clone-text", "What I say.", "--model", models["base"])
+    code, out, err = typed("--voices")
+    assert (code, out) == (0, b"")
+    assert "No voice is saved." in err
     code, _, err = typed(*clone, "--save-voice", "me")
     assert code == 0, err
     assert "Saved as me" in err

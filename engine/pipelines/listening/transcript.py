@@ -63,6 +63,8 @@ def as_vtt(transcript: Transcript) -> str:
 def as_json(transcript: Transcript) -> str:
     body = {"text": transcript.text, "language": transcript.language, "duration": round(transcript.seconds, 3)}
     segments = [asdict(segment) for segment in transcript.segments]
+    for timed in (*segments, *(word for segment in segments for word in segment["words"])):
+        timed["start"], timed["end"] = round(timed["start"], 3), round(timed["end"], 3)  # as subtitles have them
     return json.dumps(body | {"segments": segments}, ensure_ascii=False, indent=1) + "\n"
 
 

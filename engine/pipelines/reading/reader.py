@@ -191,8 +191,15 @@ class _Run:
 
     def _notes(self, opened: PageImage, found: Found) -> tuple[str, ...]:
         notes = list(opened.notes)
-        if self._reader.recognizer is not None and self._wishes.task not in ("auto", "text"):
-            notes += [note] if (note := self._reader.recognizer.note(found.image)) else []
+        recognizer, task = self._reader.recognizer, self._wishes.task
+        if recognizer is not None and task not in ("auto", "text"):
+            if task not in recognizer.tasks:
+                notes.append(
+                    f"{recognizer.name} does not know the task {task}: the page is read as text. "
+                    "PaddleOCR-VL 1.5 knows every task."
+                )
+            if not recognizer.by_line and (note := recognizer.note(found.image)):  # lines are seen whole
+                notes.append(note)
         return (*notes, "The page is empty.") if not found.regions else tuple(notes)
 
     def _split(self, opened: PageImage) -> Found:

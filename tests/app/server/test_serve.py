@@ -85,6 +85,8 @@ def test_options_become_settings(tmp_path: Path) -> None:
     empty = options(tmp_path, api_key_file=str(keys))
     with pytest.raises(BadRequest, match="holds no key"):
         server_settings(empty)
+    with pytest.raises(BadRequest, match="gone cannot be read: No such file or directory"):
+        server_settings(options(tmp_path, api_key_file="gone"))
 
 
 def test_models_and_their_names(tmp_path: Path) -> None:

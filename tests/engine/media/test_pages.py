@@ -268,6 +268,11 @@ def test_what_is_no_range(text: str) -> None:
     assert caught.value.param == "pages"
 
 
+def test_one_page_is_counted_as_one() -> None:
+    with pytest.raises(BadRequest, match="There is 1 page; 7- names none of them"):
+        page_numbers("7-", 1)
+
+
 @given(st.text("0123456789-, ", max_size=12))
 def test_any_range_is_pages_or_a_bad_request(text: str) -> None:
     try:

@@ -48,6 +48,14 @@ def test_other_formats():
         write(SAID, "docx")
 
 
+def test_times_in_json_have_no_more_digits_than_milliseconds():
+    word = Word("Hi.", 0.1 + 0.2, 2.0780000000000003)
+    said = Transcript([Segment(0.1 + 0.2, 2.0780000000000003, "Hi.", words=[word])], 3.0, "en")
+    (segment,) = json.loads(write(said, "json"))["segments"]
+    for timed in (segment, *segment["words"]):
+        assert (timed["start"], timed["end"]) == (0.3, 2.078)
+
+
 @pytest.mark.parametrize(("seconds", "said"), [(0, "00:00:00,000"), (59.9996, "00:01:00,000"), (-1, "00:00:00,000")])
 def test_clock(seconds, said):
     assert clock(seconds, ",") == said

@@ -333,3 +333,13 @@ def test_a_model_that_sees_less_than_the_page_says_so() -> None:
         Reader(Fake(lambda crop: "x"), None, Wishes(task="formula")), Image.new("RGB", (6000, 50), "white")
     )
     assert document.pages[0].notes == ("Too large for the fake.",)
+
+
+def test_a_task_that_the_model_does_not_know_is_said() -> None:
+    sheet = article(1)
+    for by_line in (False, True):
+        knows_text = Fake(by_colour(sheet.texts), by_line=by_line, tasks=("text",))
+        (document,) = read(Reader(knows_text, None, Wishes(task="table")), sheet.image)
+        (note,) = document.pages[0].notes
+        assert note.startswith("fake reader does not know the task table: the page is read as text.")
+        assert said(document)
