@@ -92,7 +92,7 @@ struct Runner {
         const KeptRows v = memory(i, piece.span, 1, shared, span.capacity).from(low);
         if (span.count == 1) {
             const int64_t at = piece.head * group * i.dim;
-            tier.attend({row(i.in, token) + at, k, v, past + 1 - low, group, i.dim, i.scale, row(i.out, token) + at}, scratch);
+            tier.attend({row(i.in, token) + at, k, v, past + 1 - low, group, i.dim, i.scale, row(i.out, token) + at, tier.ahead}, scratch);
             return;
         }
         const int64_t queries = std::min<int64_t>(kRows, span.count - piece.first), seen = past + queries - low;
@@ -152,7 +152,7 @@ struct Runner {
                 const int64_t t = p / i.kv_heads, head = p % i.kv_heads, s = span_of(t), heard = step.spans[s].heard;
                 const int64_t at = head * group * i.dim;
                 tier.attend({row(i.in, t) + at, memory(i, s, 0, head, heard), memory(i, s, 1, head, heard), heard, group, i.dim,
-                             i.scale, row(i.out, t) + at}, memory_of_thread);
+                             i.scale, row(i.out, t) + at, tier.ahead}, memory_of_thread);
             }
         });
     }

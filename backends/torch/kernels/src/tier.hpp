@@ -188,9 +188,13 @@ struct Attend {
     int64_t tokens, heads, dim;
     float scale;
     float* out;  // [heads][dim]
+    int64_t ahead;  // bytes from what is read to what memory is asked for; 0: it comes by itself
 };
-constexpr int64_t kAtOnce = 16;  // kept rows that are made floats together: they stay in the nearest cache
-constexpr int64_t attend_scratch(int64_t heads, int64_t tokens, int64_t dim) { return heads * tokens + kAtOnce * dim; }  // floats
+constexpr int64_t kAtOnce = 64;  // kept rows that several heads read one after the other: they stay in the nearest cache
+constexpr int64_t registers_of(int64_t dim) { return (dim + kRows - 1) / kRows; }
+constexpr int64_t attend_scratch(int64_t heads, int64_t tokens, int64_t dim) {  // floats
+    return heads * (tokens + 2 * registers_of(dim) * kRows) + kAtOnce * dim;
+}
 
 // The query and key heads of one token's projections, normalized and turned where they lie.
 struct Heads {

@@ -50,6 +50,7 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
 #include "kept.inl"
 #include "twelve.inl"
 #include "fused.inl"
+#include "attend.inl"
 #include "conv.inl"
 #include "points.inl"
 #include "all.inl"

@@ -27,6 +27,7 @@ constexpr int kSignedBias = 0;
 #include "kept.inl"
 #include "twelve.inl"
 #include "fused.inl"
+#include "attend.inl"
 #include "conv.inl"
 #include "points.inl"
 #include "all.inl"

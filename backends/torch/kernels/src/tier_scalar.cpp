@@ -132,6 +132,7 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 #include "kept.inl"
 #include "twelve.inl"
 #include "fused.inl"
+#include "attend.inl"
 #include "conv.inl"
 #include "points.inl"
 #include "all.inl"
