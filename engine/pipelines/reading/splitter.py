@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _HEADING = 1.22  # times the usual height of letters
 _TITLE = 1.9
+_RISEN = 1.1  # times how far letters usually rise: no larger letters rise less
 _FIGURE = 5.0  # times the usual line height: no line of text is that tall
 _APART = 2.0  # times a line's height: white that no paragraph has between its lines
 _EDGE = 0.08  # of the page's height, where headers and footers stand
@@ -37,6 +38,7 @@ _LEAST_INK = 6  # pixels; less is dirt
 class _Line:
     box: Box
     letters: float  # height of letters without what rises above or hangs below
+    rise: float  # of the tallest above the line that they stand on
     column: Box
 
 
@@ -113,7 +115,7 @@ def _lines(ink: np.ndarray, usual: float) -> list[_Line]:
             if stack[a:b].sum() < _LEAST_INK:
                 continue
             box = Box(across[0][0], a, across[-1][1], b).moved(left, top)
-            found.append(_Line(box, _letters(stack[a:b]), column))
+            found.append(_Line(box, *_letters(stack[a:b]), column))
     return found
 
 
@@ -134,10 +136,11 @@ def _edges(ink: np.ndarray) -> tuple[int, int]:
     return head, tail
 
 
-def _letters(line: np.ndarray) -> float:
-    """Rows that hold much of a line's ink: its letters without tails."""
-    filled = line.sum(axis=1)
-    return float((filled >= 0.35 * np.percentile(filled, 90)).sum())
+def _letters(line: np.ndarray) -> tuple[float, float]:
+    """Rows that hold much of a line's ink, its letters without tails; and rows down to the last of these."""
+    ink = line.sum(axis=1)
+    filled = np.flatnonzero(ink >= 0.35 * np.percentile(ink, 90))
+    return float(len(filled)), float(filled[-1] + 1)
 
 
 def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
@@ -149,26 +152,26 @@ def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
         if b.column == a.column and b.box.top >= a.box.bottom
     ]
     usual_gap = float(np.median(gaps)) if gaps else 0.0
-    usual_letters = _usual_letters(lines)
+    usual = _usual_size(lines)
     blocks: list[list[_Line]] = []
     for line in lines:
-        if blocks and _goes_on(blocks[-1], line, usual_gap, usual_letters):
+        if blocks and _goes_on(blocks[-1], line, usual_gap, usual):
             blocks[-1].append(line)
         else:
             blocks.append([line])
     return blocks
 
 
-def _goes_on(block: list[_Line], line: _Line, usual_gap: float, usual_letters: float) -> bool:
+def _goes_on(block: list[_Line], line: _Line, usual_gap: float, usual: _Size) -> bool:
     last = block[-1]
     if line.column != last.column:
         return False
-    tall = max(last.letters, usual_letters)
+    tall = max(last.letters, usual.letters)
     gap = line.box.top - last.box.bottom
     if gap > max(1.5 * usual_gap, usual_gap + 0.6 * tall) or gap > _APART * max(line.box.height, last.box.height):
         return False
     ratio = max(line.letters, last.letters) / min(line.letters, last.letters)
-    if ratio > 1.6 or (ratio > 1.3 and _size_class(line, usual_letters) != _size_class(last, usual_letters)):
+    if ratio > 1.6 or (ratio > 1.3 and usual.class_of([line]) != usual.class_of([last])):
         return False
     # a first line that is set in begins a paragraph, where the lines before it began at the edge
     edge = min(each.box.left for each in block)
@@ -176,27 +179,40 @@ def _goes_on(block: list[_Line], line: _Line, usual_gap: float, usual_letters: f
     return len(block) < 2 or last.box.left - edge > tall or not 1.2 * tall < set_in < 6 * tall
 
 
-def _size_class(line: _Line, usual: float) -> int:
-    ratio = line.letters / max(usual, 1e-6)
-    return 2 if ratio >= _TITLE else 1 if ratio >= _HEADING else 0
+@dataclass(frozen=True)
+class _Size:
+    """How large most of a page's text is."""
+
+    letters: float
+    rise: float
+
+    def class_of(self, lines: Sequence[_Line]) -> int:
+        """0: as most of the text, 1: larger, 2: much larger. Figures fill a line of theirs up to where others only rise to,
+        so letters alone would make a heading of it."""
+        letters = float(np.median([line.letters for line in lines])) / max(self.letters, 1e-6)
+        rise = float(np.median([line.rise for line in lines])) / max(self.rise, 1e-6)
+        return 0 if rise < _RISEN else 2 if letters >= _TITLE else 1 if letters >= _HEADING else 0
 
 
-def _usual_letters(lines: Sequence[_Line]) -> float:
-    """The height of most of the text: lines count by their length."""
-    order = sorted(lines, key=lambda line: line.letters)
-    weight = np.cumsum([line.box.width for line in order])
-    return order[int(np.searchsorted(weight, weight[-1] / 2))].letters
+def _usual_size(lines: Sequence[_Line]) -> _Size:
+    """Lines count by their length."""
+    return _Size(_usual(lines, [line.letters for line in lines]), _usual(lines, [line.rise for line in lines]))
+
+
+def _usual(lines: Sequence[_Line], heights: Sequence[float]) -> float:
+    order = np.argsort(heights, kind="stable")
+    weight = np.cumsum([lines[i].box.width for i in order])
+    return heights[int(order[int(np.searchsorted(weight, weight[-1] / 2))])]
 
 
 def _labelled(blocks: Sequence[list[_Line]], height: int, width: int) -> list[tuple[list[_Line], str, int]]:
     lines = [line for block in blocks for line in block]
     if not lines:
         return []
-    usual = _usual_letters(lines)
+    usual = _usual_size(lines)
     usual_height = float(np.median([line.box.height for line in lines]))
     labelled = []
     for block in blocks:
-        letters = float(np.median([line.letters for line in block]))
         box = around(line.box for line in block)
         label, level = "text", 0
         if any(line.box.height > _FIGURE * usual_height and line.box.height > 0.05 * height for line in block) and (
@@ -205,8 +221,8 @@ def _labelled(blocks: Sequence[list[_Line]], height: int, width: int) -> list[tu
             label = "figure"
         elif (edge := _edge(block, blocks, height, width)) is not None:
             label = edge
-        elif letters >= _HEADING * usual and len(block) <= 4 and len(blocks) > 1:
-            label, level = "heading", 1 if letters >= _TITLE * usual else 2
+        elif (size := usual.class_of(block)) and len(block) <= 4 and len(blocks) > 1:
+            label, level = "heading", 3 - size
         labelled.append((block, label, level))
     return labelled
 

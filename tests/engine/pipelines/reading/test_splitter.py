@@ -180,3 +180,15 @@ def test_a_shadow_over_half_the_page_is_no_photograph(across: bool) -> None:
     shaded = Image.fromarray((grey * (light[None, :] if across else light[:, None])).astype(np.uint8))
     found, lit = Splitter().detect(shaded), Splitter().detect(sheet.image)
     assert [(r.label, len(r.lines)) for r in found.regions] == [(r.label, len(r.lines)) for r in lit.regions]
+
+
+@pytest.mark.parametrize("size", range(16, 40, 3))
+def test_figures_are_as_large_as_what_stands_around_them(size: int) -> None:
+    """They fill a line up to where letters only rise to; a heading of figures is larger all the same."""
+    sheet, step = Sheet((1200, 1000)), round(1.4 * size)
+    sheet.line(80, 60, "2019, 2020", round(1.8 * size))
+    for i, text in enumerate([*prose(50, 48, 3), "42,718,093 of 1,250,000 in 2019, 2020."]):
+        sheet.line(80, 160 + step * i, text, size)
+    labels = [region.label for region in Splitter().detect(sheet.image).regions]
+    assert labels[0] in ("heading", "header")
+    assert labels[1:] == ["text"]
