@@ -19,6 +19,7 @@ from tests.bench.table import Row, paired
 
 FILES = {"Q8_0": 7, "Q4_0": 2, "Q4_K_M": 15, "BF16": 32}  # llama.cpp's numbers of file types
 PROMPT, REPLY, ROUNDS = 512, 16, 5
+BEHIND = 896  # tokens of a conversation: with the reply as many as llama.cpp, opened for eight, has room for
 
 
 def file_of(shape: str, kind: str) -> Path:
@@ -63,6 +64,9 @@ def _rows_of(shape: str, kind: str, read: float) -> list[Row]:
                 aim = ">= 50" if kind.startswith("Q4") else ">= 60"
                 share, their_share = (100 * size / (seconds * read) for seconds in (a, b))
                 rows.append(Row(f"{kind} decode: share of bandwidth", "%", share, their_share, "llama.cpp", aim))
+        job = {"n": REPLY, "batch": 1, "past": BEHIND}
+        a, b = paired(ROUNDS, partial(ours.ask, "decode", **job), partial(theirs.ask, "decode", **job))
+        rows.append(Row(f"{kind} decode, {BEHIND} tokens behind", "tokens/s", 1 / a, 1 / b, "llama.cpp", ">= 1.5x"))
         a, b = ours.ask("peak"), theirs.ask("peak")
         rows.append(Row(f"{kind} peak memory", "MB", a / 1e6, b / 1e6, "llama.cpp", ">= 0.9x", False))
     loads = [(load(path, "grus-torch"), load(path, "llama.cpp")) for _ in range(3)]

@@ -12,6 +12,7 @@ import time
 import numpy as np
 
 CONTEXT = 8 * 1024
+PIECE = 512  # tokens that it takes at once
 
 
 class LlamaCpp:
@@ -29,7 +30,7 @@ class LlamaCpp:
         self.model = c.llama_model_load_from_file(os.fsencode(path), c.llama_model_default_params())
         options = c.llama_context_default_params()
         options.n_threads = options.n_threads_batch = os.cpu_count() or 1
-        options.n_ctx, options.n_seq_max, options.n_batch, options.n_ubatch = CONTEXT, 8, 512, 512
+        options.n_ctx, options.n_seq_max, options.n_batch, options.n_ubatch = CONTEXT, 8, PIECE, PIECE
         self.context = c.llama_init_from_model(self.model, options)
         if not self.context:
             raise RuntimeError(f"llama.cpp cannot open {path}")
@@ -64,8 +65,10 @@ class LlamaCpp:
         self._forget()
         last = []
         for sequence in range(batch):
-            self._run([(5 + sequence + i, i, sequence, i == past - 1) for i in range(past)])
-            last.append(self._best(past - 1))
+            for first in range(0, past, PIECE):
+                piece = range(first, min(past, first + PIECE))
+                self._run([(5 + (sequence + i) % 1000, i, sequence, i == past - 1) for i in piece])
+            last.append(self._best((past - 1) % PIECE))
         began = time.perf_counter()
         for step in range(n):
             self._run([(last[s], past + step, s, True) for s in range(batch)])

@@ -103,7 +103,8 @@ class Grus:
         slots = [self.kv.open(past + n + 1) for _ in range(batch)]
         for i, slot in enumerate(slots):
             assert slot is not None
-            self.runner.run([Seg(slot, list(range(5 + i, 5 + i + past)), sample=Sampling())]).read()
+            ids = [5 + (i + at) % 1000 for at in range(past)]
+            self.runner.run([Seg(slot, ids, sample=Sampling())]).read()
         live = [slot for slot in slots if slot is not None]
         began = time.perf_counter()
         for _ in range(n):
