@@ -35,17 +35,12 @@ class Greedy:
         x = x.contiguous()
         values, places = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64)
         mass = torch.empty(len(x)) if likely else None
-        if self.shortlist is None or not self.shortlist.best(x, values, places, mass):
-            self.library.grus_best_of_product(
-                self.head.handle,
-                x.data_ptr(),
-                len(x),
-                x.stride(0),
-                values.data_ptr(),
-                places.data_ptr(),
-                None if mass is None else mass.data_ptr(),
-                torch.get_num_threads(),
-            )
+        asked = (
+            *(x.data_ptr(), len(x), x.stride(0), values.data_ptr(), places.data_ptr()),
+            *(None if mass is None else mass.data_ptr(), torch.get_num_threads()),
+        )
+        if self.shortlist is None or not self.shortlist.tell(*asked):
+            self.library.grus_best_of_product(self.head.handle, *asked)
         return Best(values, places, None if mass is None else -mass.log_())
 
 

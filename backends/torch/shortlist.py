@@ -11,7 +11,6 @@ import ctypes
 
 import psutil
 import torch
-from torch import Tensor
 
 from backends.base import Dense
 from backends.torch.kernels import library, moving
@@ -40,22 +39,13 @@ class Shortlist:
         if coarse.struct.longest_input > 0:  # not so where something is no number
             self._coarse = coarse
 
-    def best(self, x: Tensor, values: Tensor, places: Tensor, mass: Tensor | None) -> bool:
-        """Of each row of `x [N, D]` (f32) the largest logit and its place, equals by the lower one, as of all logits; and, if
-        asked for, the sum of `exp(logit - largest)`, nearly. False where that takes all logits: the copy is not made, too many
-        rows are near the largest, or something is no number."""
+    def tell(self, *asked: int | None) -> bool:
+        """What `grus_best_of_product` does with the head, asked as that is (greedy.py), but for the mass, which is nearly right.
+        False where that takes all logits: the copy is not made, too many rows are near the largest, something is no number,
+        or so many tokens come that they are not multiplied in bytes."""
         if self._coarse is None:
             return False
-        found: bool = library.library().grus_shortlist(
-            ctypes.byref(self._coarse.struct),
-            x.data_ptr(),
-            len(x),
-            x.stride(0),
-            values.data_ptr(),
-            places.data_ptr(),
-            None if mass is None else mass.data_ptr(),
-            torch.get_num_threads(),
-        )
+        found: bool = library.library().grus_shortlist(ctypes.byref(self._coarse.struct), *asked)
         return found
 
 

@@ -33,7 +33,8 @@ def side(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     moving.finish()
     if greedy.shortlist is not None:
         x = torch.from_numpy(np.random.default_rng(0).standard_normal((1, greedy.head.columns), np.float32))
-        assert greedy.shortlist.best(x, torch.empty(1), torch.empty(1, dtype=torch.int64), None)
+        where = torch.empty(1), torch.empty(1, dtype=torch.int64)
+        assert greedy.shortlist.tell(x.data_ptr(), 1, x.stride(0), *(t.data_ptr() for t in where), None, 1)
     return made
 
 

@@ -31,7 +31,8 @@ def made(w: np.ndarray) -> tuple[RowMatrix, Shortlist]:
 
 def told(found: Shortlist, x: torch.Tensor, likely: bool = False) -> Best | None:
     values, places, mass = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64), torch.empty(len(x))
-    if not found.best(x.contiguous(), values, places, mass if likely else None):
+    where = values.data_ptr(), places.data_ptr(), mass.data_ptr() if likely else None
+    if not found.tell(x.data_ptr(), len(x), x.stride(0), *where, torch.get_num_threads()):
         return None
     return Best(values, places, -mass.log() if likely else None)
 
@@ -70,7 +71,7 @@ def test_it_is_the_largest_of_all(
 ) -> None:
     monkeypatch.setattr(shortlist, "CLOSER", 1)
     head, found = made(make(VOCAB, columns))
-    for count in (1, 2, 3, 8, 33, 64):
+    for count in (1, 2, 3, 8, 33, 63):
         for size in (1e-3, 1.0, 300.0):
             x = torch.from_numpy(normal(count, columns, seed=count)) * size
             got = told(found, x)
@@ -184,6 +185,14 @@ def test_where_all_logits_are_needed_there_is_none() -> None:
     w[5, 5] = np.nan
     assert told(made(w)[1], x) is None
     assert told(made(np.zeros((VOCAB, 64)))[1], x) is None
+
+
+@pytest.mark.skipif(not library.has_matrix_unit(), reason="needs a CPU with a matrix unit")
+def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortlist, "CLOSER", 1)
+    _, found = made(normal(VOCAB, 64))
+    assert told(found, torch.from_numpy(normal(63, 64))) is not None
+    assert told(found, torch.from_numpy(normal(64, 64))) is None
 
 
 def test_before_its_copy_is_made_there_is_none() -> None:

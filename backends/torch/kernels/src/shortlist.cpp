@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "choose.hpp"
 #include "cpu.hpp"
 #include "matmul.hpp"
 #include "pool.hpp"
+#include "prompts.hpp"
 #include "scratch.hpp"
 #include "shortlist.hpp"
 
@@ -102,6 +102,7 @@ GRUS_API bool grus_shortlist(const GrusShortlist* list, const float* x, int64_t 
                              float* mass, int32_t threads) {
     static thread_local Scratch scratch, room;
     const GrusMatrix& head = *list->head;
+    if (by_prompts(current_tier(), *list->coarse, tokens)) return false;  // they are not multiplied in bytes
     Search search{*list, nullptr, {}, threads};
     for (int64_t t = 0; t < tokens; ++t) {
         search.lengths.push_back(lengths_of(x + t * x_stride, head.columns));
