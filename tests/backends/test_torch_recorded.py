@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from backends.base import KV, DType, Sampling, Seg, Slot
@@ -197,3 +198,16 @@ def test_slots_change_places_between_steps(tmp_path: Path) -> None:
         whole = side.runner.run([Seg(slot, ids, want=range(len(ids)))]).read()[slot].logits
         assert whole is not None
         np.testing.assert_allclose(np.concatenate(made[i]), whole, atol=1e-4)
+
+
+@pytest.mark.parametrize("bits", [0x7FC00001, 0x7FC00000, 0x7F800000])
+def test_a_key_that_is_no_number_is_told(bits: int, tmp_path: Path) -> None:
+    """Whatever stands in a NaN's low bits, which an exponential by bits takes for an exponent."""
+    save("qwen3", tmp_path)
+    side = Side(tmp_path, True, None)
+    slot = side.kv.open(60)
+    assert slot is not None
+    side.runner.run([Seg(slot, tokens(5, 0), sample=Sampling())]).read()
+    keys, _ = side.kv.slabs[slot.capacity][0]  # type: ignore[attr-defined]
+    keys.planes[0][slot.place.row].view(torch.int32)[0, 2, 3] = bits
+    assert side.runner.run([Seg(slot, [7], sample=Sampling())]).read()[slot].nan
