@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.app.conftest import Outcome
+from tests.asserting import every
 
 Command = Callable[..., Outcome]
 SMALL = ("--prompt", 32, "--reply", 8, "--streams", "1,3", "--runs", 1)
@@ -23,7 +24,7 @@ def test_json_for_programs(command: Command, model: Path) -> None:
     report = json.loads(command("bench", model, *SMALL, "--json").out)
     figures = {figure["what"]: figure for figure in report["figures"]}
     assert figures["decode, 3 at once"]["unit"] == "tokens/s"
-    assert all(figure["value"] > 0 for figure in figures.values())
+    assert every(figure["value"] > 0 for figure in figures.values())
     assert report["backend"]["name"] == "torch"
 
 

@@ -13,6 +13,7 @@ from backends.mlx.backend import MlxBackend
 from backends.mlx.cache import MlxCache
 from backends.mlx.slabs import make_format
 from backends.plan import make_plan
+from tests.asserting import every
 from tests.backends.mlx_models import VOCAB, tiny_runner
 
 KINDS = ["aa", "ad"]
@@ -95,7 +96,7 @@ def test_exports_are_exact_in_half_precision():
     arrays = kv.export(kv.snapshot(slot))
     again = kv.export(kv.adopt(6, arrays))
     assert kv.adopt(6, arrays).nbytes == kv.snapshot(slot).nbytes
-    assert all(a.dtype == b.dtype and (a == b).all() for a, b in zip(arrays, again, strict=True))
+    assert every(a.dtype == b.dtype and (a == b).all() for a, b in zip(arrays, again, strict=True))
 
 
 def test_states_alone_rewind_the_slot_they_came_from():

@@ -9,6 +9,7 @@ import pytest
 from engine.engine import Engine
 from engine.errors import BadRequest, ContextOverflow, QueueFull
 from engine.types import Done, Failed, Request, SamplingParams, Started, Text
+from tests.asserting import every
 from tests.fake_backend import EOS, FakeLoaded, Nature, oracle
 
 
@@ -82,7 +83,7 @@ def test_what_a_model_cannot_do_fails_the_request_alone(build):
     wrong = [greedy([]), greedy([500]), greedy(range(20, 40)), greedy([30], stop_token_ids=[1000])]
     handles = run(engine, *wrong, greedy([30], max_tokens=3))
     errors = [list(handle)[-1] for handle in handles[:-1]]
-    assert all(isinstance(event, Failed) for event in errors)
+    assert every(isinstance(event, Failed) for event in errors)
     assert [type(event.error) for event in errors] == [BadRequest, BadRequest, ContextOverflow, BadRequest]
     assert handles[-1].result(0).ids
 

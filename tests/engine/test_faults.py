@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import EngineFault, EngineStopped, NumericalError, OutOfMemory, QueueFull, SlowConsumer
 from engine.types import Done, Failed, Request, SamplingParams
+from tests.asserting import every
 from tests.fake_backend import BOOM, NAN, FakeLoaded, Nature, oracle
 
 NATURE = Nature(eos_every=0)
@@ -76,7 +77,7 @@ def test_a_step_that_fails_when_read_is_computed_again(build, ahead, error):
     outcomes = iter([None] * 4 + [error])
     loaded.runner.reading = lambda segs: next(outcomes, None)
     spin(engine)
-    assert all(right(handle, r) for handle, r in zip(handles, asked))
+    assert every(right(handle, r) for handle, r in zip(handles, asked))
     assert loaded.kv.violations == []
 
 
@@ -103,7 +104,7 @@ def test_out_of_memory_evicts_and_goes_on(build):
     asked = [request(40), request(41), request(42)]
     handles = [engine.submit(r) for r in asked]
     spin(engine)
-    assert all(right(handle, r) for handle, r in zip(handles, asked))
+    assert every(right(handle, r) for handle, r in zip(handles, asked))
     assert engine.stats().evictions > 0
 
 
@@ -147,7 +148,7 @@ def test_a_backend_that_breaks_its_promise_is_not_trusted(build):
 
     loaded.runner.before = before
     spin(engine)
-    assert all(right(handle, r) for handle, r in zip(handles, asked))
+    assert every(right(handle, r) for handle, r in zip(handles, asked))
 
 
 def test_a_consumer_that_never_reads_is_cut_off_and_the_others_go_on(build):
@@ -229,7 +230,7 @@ def test_submitting_while_closing_never_leaves_a_reader_waiting(build):
         pass
     engine.close()
     asker.join(10)
-    assert all(handle.ended for handle in ended)
+    assert every(handle.ended for handle in ended)
 
 
 @pytest.mark.parametrize("recurrent", [False, True])

@@ -10,6 +10,7 @@ import pytest
 
 from engine.errors import BadRequest
 from engine.types import Failed, Grammar, Request, SamplingParams
+from tests.asserting import every
 from tests.fake_backend import EOS, FakeLoaded, Nature
 
 SCHEMA = {"type": "object", "properties": {"n": {"enum": [1, 22, 333]}, "ok": {"type": "boolean"}},
@@ -87,7 +88,7 @@ def test_each_choice_has_its_own_place_in_the_grammar(build):
     (handle,) = ask(engine, KINDS[1], n=3)
     texts = handle.result(0).choices
     assert len(texts) == 3
-    assert all(fits(KINDS[1], text) for text in texts)
+    assert every(fits(KINDS[1], text) for text in texts)
 
 
 @pytest.mark.parametrize("grammar", [Grammar("json_schema", "{"), Grammar("json_schema", "3"), Grammar("regex", "(["),
@@ -105,7 +106,7 @@ def test_an_eviction_keeps_the_place_in_the_grammar(build):
     engine = build(FakeLoaded(nature=Nature(eos_every=0), budget=9_000), prefix_reuse=False)
     grammar = Grammar("regex", "([a-f]{10} ){6}")
     results = [handle.result(0) for handle in ask(engine, grammar, grammar, grammar)]
-    assert all(re.fullmatch("([a-f]{10} ){6}", result.text) for result in results)
+    assert every(re.fullmatch("([a-f]{10} ){6}", result.text) for result in results)
     assert engine.stats().evictions > 0
 
 

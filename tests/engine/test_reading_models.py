@@ -15,6 +15,7 @@ from engine.settings import Settings
 from engine.types import Request, SamplingParams
 from engine.vision.registry import make_sight
 from engine.weights.checkpoint import Checkpoint
+from tests.asserting import every
 from tests.engine.vision.pictures import drawn
 from tests.reading_checkpoints import BEGIN, END, IMAGE, START, paddleocr_vl, page, save_paddleocr_vl, save_pp_doclayout
 
@@ -94,6 +95,6 @@ def test_a_layout_is_work_beside_replies(options: LoadOptions, tmp_path: Path) -
         engine.turn()
     regions = task.result(0)
     assert regions
-    assert all(isinstance(region, Region) for region in regions)
+    assert every(isinstance(region, Region) for region in regions)
     assert [region.order for region in regions] == list(range(len(regions)))
     engine.close()

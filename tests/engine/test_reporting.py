@@ -12,6 +12,7 @@ from engine.errors import BadRequest
 from engine.settings import Settings, memory_limit
 from engine.stats import Rate
 from engine.types import Progress, PromptScores, Request, SamplingParams
+from tests.asserting import every
 from tests.fake_backend import FakeClock, FakeLoaded, Nature, fake_logits, mix
 
 
@@ -69,7 +70,7 @@ def test_a_profile_is_a_chrome_trace(tmp_path):
         engine.submit(request).result(10)
     events = json.loads(file.read_text())["traceEvents"]
     assert {"queue", "plan", "prefill", "decode", "wait", "detokenize", "warm"} <= {event["name"] for event in events}
-    assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
+    assert every(event["ph"] == "X" and event["dur"] >= 0 for event in events)
     assert [event["args"]["request"] for event in events if event["name"] == "queue"] == [request.id]
 
 

@@ -10,6 +10,7 @@ import pytest
 from engine.errors import BadRequest
 from engine.sampling import Chooser, check_tokens, uniform
 from engine.types import Request, SamplingParams, Text
+from tests.asserting import every
 from tests.fake_backend import EOS, VOCAB, FakeLoaded, Nature, oracle
 
 
@@ -91,7 +92,7 @@ def test_a_seed_does_not_depend_on_company(build):
     while engine.turn():
         pass
     assert alone.result(0).ids == again.result(0).ids
-    assert all(handle.result(0).ids for handle in crowd)
+    assert every(handle.result(0).ids for handle in crowd)
 
 
 def test_without_a_seed_two_replies_differ(build):
@@ -146,5 +147,5 @@ def test_end_of_text_ends_without_a_name(build):
 def test_logprobs_come_with_their_tokens(build):
     result = ask(build, temperature=0.0, logprobs=True, top_logprobs=3, max_tokens=5).result(0)
     assert [entry.id for entry in result.logprobs] == list(result.ids)
-    assert all(len(entry.top) == 3 for entry in result.logprobs)
+    assert every(len(entry.top) == 3 for entry in result.logprobs)
     assert not ask(build, temperature=0.0, max_tokens=5).result(0).logprobs

@@ -10,6 +10,7 @@ import pytest
 from engine.errors import BadRequest, EngineFault, EngineStopped, ModelNotFound
 from engine.tasks import Joint
 from engine.types import Request, SamplingParams
+from tests.asserting import every
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 
 
@@ -49,7 +50,7 @@ def test_a_running_reply_gets_a_step_between_any_two_pieces(build):
         pass
     assert len(handle.result(0).ids) == 12
     pieces = [i for i, what in enumerate(log) if what == "piece"]
-    assert all("step" in log[a:b] for a, b in itertools.pairwise(pieces))
+    assert every("step" in log[a:b] for a, b in itertools.pairwise(pieces))
 
 
 def test_tasks_take_turns(build):

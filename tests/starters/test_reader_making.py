@@ -16,11 +16,13 @@ import torch
 import transformers
 from reader_heldout import SENTENCES
 
+from tests.asserting import every
+
 
 def test_lines_are_seeded_trimmed_and_use_every_character() -> None:
     lines = [line_text.line(random.Random(seed), 40) for seed in range(1500)]
     assert lines[:50] == [line_text.line(random.Random(seed), 40) for seed in range(50)]
-    assert all(text == " ".join(text.split()) and 1 <= len(text) <= 45 for text in lines)
+    assert every(text == " ".join(text.split()) and 1 <= len(text) <= 45 for text in lines)
     assert set("".join(lines)) == set(line_text.CHARACTERS)
 
 

@@ -14,6 +14,8 @@ from grammar import Grammar
 from rewording import vary
 from wordings import ANSWERS, HERE, Question, Wordings
 
+from tests.asserting import every
+
 ASKED = list(itertools.islice(Wordings().questions(7), 20_000))
 
 
@@ -62,7 +64,7 @@ def test_what_is_held_back_is_not_trained_on() -> None:
 
 
 def test_questions_are_what_the_template_makes_of_them() -> None:
-    assert all(question.text == question.text.lower().strip() for question in ASKED)
+    assert every(question.text == question.text.lower().strip() for question in ASKED)
     assert "" not in {question.text for question in ASKED}
 
 

@@ -15,6 +15,7 @@ from app.gui.viewmodels.chat.code import spans
 from app.gui.viewmodels.chat.formulas import draw
 from app.gui.viewmodels.chat.markdown import Formula, Growing, Piece, as_source, filled, pieces
 from app.gui.viewmodels.chat.rows import Rows
+from tests.asserting import every
 
 REPLY = """# Head {x}
 
@@ -110,7 +111,7 @@ def test_settled_pieces_stay_the_same_objects() -> None:
     growing = Growing("One.\n\n```py\nx\n```\n\nTwo")
     first = growing.pieces[:2]
     growing.grow("One.\n\n```py\nx\n```\n\nTwo and more")
-    assert all(a is b for a, b in zip(first, growing.pieces[:2], strict=True))
+    assert every(a is b for a, b in zip(first, growing.pieces[:2], strict=True))
 
 
 def test_code_that_is_still_written_is_open() -> None:
@@ -152,9 +153,9 @@ def test_numbers_go_on_and_columns_are_named_again_in_every_part() -> None:
         assert f'<ol start="{begin}"' in part
         begin += part.count("<li>")
     assert begin == 503
-    assert all("margin-bottom:0" in part for part in shown[:-1])
+    assert every("margin-bottom:0" in part for part in shown[:-1])
     rows = [filled(piece, [as_source(f) for f in piece.formulas]) for piece in pieces(TABLE)]
-    assert all(part.count("<th ") == 2 and part.count('<td align="right">') > 10 for part in rows)
+    assert every(part.count("<th ") == 2 and part.count('<td align="right">') > 10 for part in rows)
     assert sum(part.count("<td ") for part in rows) == 1200
 
 
@@ -195,7 +196,7 @@ def test_the_parser_is_whole_before_a_second_thread_gets_it() -> None:
     _made.cache_clear()
     pieces("Nothing in it.")
     filled_in = [set(table) for table in tables]
-    assert all(filled_in)
+    assert every(filled_in)
     pieces(REPLY + " <https://b.example/a%20b?q=%41&x=ä#%zz> [b](<https://c.example/a b>) [c](mailto:a@b.example)")
     assert [set(table) for table in tables] == filled_in
 

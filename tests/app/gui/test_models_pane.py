@@ -17,6 +17,7 @@ from engine.describe import Description
 from engine.hub.cache import find
 from engine.machine import Machine
 from tests.app.gui.conftest import Opened
+from tests.asserting import every
 from tests.hub_server import FakeHub, hub_here
 
 GB = 10**9
@@ -270,7 +271,7 @@ def test_the_pane_speaks_german(open_models: Any) -> None:
 def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:
     grus, pane = open_models()
     go(grus, pane, "tiny")
-    assert all(button.accessibleName() for button in pane.view.findChildren(QAbstractButton) if button.text())
+    assert every(button.accessibleName() for button in pane.view.findChildren(QAbstractButton) if button.text())
 
 
 def test_the_catalogue_is_whole() -> None:

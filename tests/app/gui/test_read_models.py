@@ -17,6 +17,7 @@ from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
 from engine.errors import BadRequest
 from tests.app.gui.media import AtOnce
+from tests.asserting import every
 from tests.engine.media.test_pages import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article
@@ -128,7 +129,7 @@ def test_only_three_at_once_and_cancel_lets_the_next_begin(held: Desk, sheet: Sh
     assert reading.stop()
     assert states() == ["stopped"] * 5
     assert not reading.stop()
-    assert all(stream.cancelled for stream in held.streams.held)
+    assert every(stream.cancelled for stream in held.streams.held)
 
 
 def test_what_is_heard_is_told_before_the_page_is_done(held: Desk, sheet: Sheet, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from app.gui.viewmodels.settings.computing import read_limit
 from engine.errors import BackendUnavailable, BadRequest
 from engine.machine import Machine
 from tests.app.gui.conftest import Opened
+from tests.asserting import every
 
 GB = 10**9
 
@@ -144,7 +145,7 @@ def test_what_is_stored_where_with_its_size(open_settings: Any) -> None:
     assert str(grus.desk.places.database) in words
     assert words.count("2 MB") == 2
     assert "Models, shared with other programs" in words
-    assert all(button.accessibleName().startswith("Show ") for button in pane.private.findChildren(QToolButton))
+    assert every(button.accessibleName().startswith("Show ") for button in pane.private.findChildren(QToolButton))
 
 
 def test_delete_all_asks_first_and_then_nothing_is_left(open_settings: Any) -> None:

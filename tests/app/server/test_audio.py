@@ -24,6 +24,7 @@ from engine.loading import LoadOptions, load_any
 from engine.settings import Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
+from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.qwen3_tts_cases import KINDS, checkpoint, ending
@@ -375,7 +376,7 @@ def test_every_format_says_the_same(client: openai.OpenAI) -> None:
     assert full.text == plain.text
     assert [one.text for one in full.segments] == lines
     assert [one.word for one in full.words] == plain.text.split()
-    assert all(a.end <= b.start for a, b in zip(full.segments, full.segments[1:]))
+    assert every(a.end <= b.start for a, b in zip(full.segments, full.segments[1:]))
     only = ask(response_format="verbose_json", timestamp_granularities=["word"])
     assert only.segments is None
     assert only.language == "en"

@@ -22,6 +22,7 @@ from engine.loading import LoadOptions, load
 from engine.settings import Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import VECTOR, scripted_model, until
+from tests.asserting import every
 from tests.checkpoints import reference_cached, save
 
 LENGTH = float(np.linalg.norm(VECTOR))
@@ -50,7 +51,7 @@ def test_every_kind_of_input(client: openai.OpenAI, live: Live, given: Any, read
     assert sorted(list(request.prompt_ids) for request in live.engine.requests) == read
     assert [one.index for one in reply.data] == list(range(len(read)))
     assert reply.usage.prompt_tokens == reply.usage.total_tokens == sum(map(len, read))
-    assert all(one.embedding == pytest.approx([x / LENGTH for x in VECTOR]) for one in reply.data)
+    assert every(one.embedding == pytest.approx([x / LENGTH for x in VECTOR]) for one in reply.data)
 
 
 def test_base64_holds_the_same_numbers(live: Live) -> None:

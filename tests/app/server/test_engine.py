@@ -27,6 +27,7 @@ from engine.settings import Settings
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
+from tests.asserting import every
 from tests.checkpoints import save
 
 USER = [{"role": "user", "content": "Hi"}]
@@ -126,7 +127,7 @@ def test_scores_of_a_prompt(client: openai.OpenAI) -> None:
     assert scores.tokens is not None
     assert scores.tokens[:3] == ["a", "b", "c"]
     assert scores.token_logprobs[0] is None
-    assert all(score <= 0 for score in scores.token_logprobs[1:])
+    assert every(score <= 0 for score in scores.token_logprobs[1:])
 
 
 def test_a_prompt_that_does_not_fit(client: openai.OpenAI) -> None:

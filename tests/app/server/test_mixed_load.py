@@ -24,6 +24,7 @@ from engine.settings import Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
 from tests.app.server.test_audio import wav
+from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.pipelines.listening.conftest import talk
 from tests.qwen3_tts_cases import checkpoint, ending
@@ -111,7 +112,7 @@ BAD: dict[str, Callable[[Live], Any]] = {
 def alone(live: Live) -> dict[str, Any]:
     """What each request gives on an idle server. Only vectors may differ in company, in their last digits."""
     answers = {name: ask(live) for name, ask in ASKED.items()}
-    assert all(len(answer) > 20 for answer in answers.values())
+    assert every(len(answer) > 20 for answer in answers.values())
     assert answers["voice"] != answers["other voice"]
     return answers | {"vector": pytest.approx(answers["vector"], abs=1e-5)}
 
@@ -122,7 +123,7 @@ def at_rest(live: Live) -> dict[str, Any]:
     until(lambda: (now := live.service.stats())["active"] == now["waiting"] == 0, 20)
     httpx.post(f"{live.url}/flush_cache")
     page = httpx.get(f"{live.url}/metrics").text
-    assert all(f"\n{name} 0.0\n" in page for name in ("grus_active_requests", "grus_queue_depth"))
+    assert every(f"\n{name} 0.0\n" in page for name in ("grus_active_requests", "grus_queue_depth"))
     now: dict[str, Any] = httpx.get(f"{live.url}/v1/stats").json()["engine"]
     assert (now["evicted"], now["leaks"]) == (0, 0)
     return now
@@ -165,7 +166,7 @@ def test_all_at_once_each_gets_what_it_gets_alone(live: Live, alone: dict[str, A
         assert left.result(60)
         assert everything.startswith(left.result())
         errors = {name: answer.exception(60) for name, answer in refused.items()}
-    assert all(isinstance(error, openai.BadRequestError) for error in errors.values())
+    assert every(isinstance(error, openai.BadRequestError) for error in errors.values())
     told: Any = {name: (error.code, error.param) for name, error in errors.items()}  # type: ignore[union-attr]
     assert told == {"voice": ("bad_request", "voice"), "prompt": ("context_length_exceeded", "prompt")}
     after = at_rest(live)

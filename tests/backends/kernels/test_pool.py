@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from backends.torch.kernels.linear import KernelLinear, linear
+from tests.asserting import every
 from tests.backends.kernels.weights_made_here import make
 
 X = torch.randn(4, 512, generator=torch.Generator().manual_seed(0))
@@ -44,7 +45,7 @@ def test_callers_at_the_same_time_each_get_their_own_result(matrix: KernelLinear
     want = [matrix(x) for x in inputs]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(10):
-            assert all(torch.equal(a, b) for a, b in zip(pool.map(matrix, inputs), want))
+            assert every(torch.equal(a, b) for a, b in zip(pool.map(matrix, inputs), want))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")

@@ -10,6 +10,7 @@ from engine.hub.cache import find
 from engine.hub.download import download
 from engine.hub.resolve import resolve
 from engine.hub.selection import wanted
+from tests.asserting import every
 from tests.engine.hub.conftest import COMMIT
 
 FILES = {
@@ -54,7 +55,7 @@ def test_downloads_into_the_cache_with_progress(tmp_path, hub):
     seen = []
     path = download("a/b", cache_dir=tmp_path, progress=lambda done, total: seen.append((done, total)))
     assert {entry.name for entry in path.iterdir()} == NEEDED
-    assert all((path / name).read_bytes() == FILES[name] for name in NEEDED)
+    assert every((path / name).read_bytes() == FILES[name] for name in NEEDED)
     total = sum(len(FILES[name]) for name in NEEDED)
     assert seen[-1] == (total, total)
     assert seen == sorted(seen)

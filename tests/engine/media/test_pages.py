@@ -21,6 +21,7 @@ from engine.media import scans
 from engine.media.page import Written
 from engine.media.page_range import page_numbers
 from engine.media.pages import Source, open_document
+from tests.asserting import every
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -280,7 +281,7 @@ def test_any_range_is_pages_or_a_bad_request(text: str) -> None:
     except BadRequest:
         return
     assert numbers
-    assert all(1 <= number <= 9 for number in numbers)
+    assert every(1 <= number <= 9 for number in numbers)
     assert len(set(numbers)) == len(numbers)
 
 

@@ -20,6 +20,7 @@ from engine.models.encoder import Pieces
 from engine.models.registry import find_architecture
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import survey
+from tests.asserting import every
 from tests.driver import Driver
 from tests.reading_checkpoints import END, IMAGE, MERGE, PATCH, START, paddleocr_vl, save_paddleocr_vl
 
@@ -177,7 +178,7 @@ class TestParity:
         got, _ = run(drivers(backend).model.encode(case(name).pictures))
         want = expected(name)[1]
         assert [f.shape for f in got] == [f.shape for f in want]
-        assert all(f.dtype == np.float32 and worst(f, w) <= 1e-4 for f, w in zip(got, want))
+        assert every(f.dtype == np.float32 and worst(f, w) <= 1e-4 for f, w in zip(got, want))
 
     @pytest.mark.parametrize("name", [*GRIDS, "text"])
     def test_logits(self, drivers: Callable[..., Driver], backend: str, name: str) -> None:
@@ -210,7 +211,7 @@ class TestParity:
         whole, few = run(encoder(pictures, Pieces(ops, pause_after=0.0)))
         parts, many = run(encoder(pictures, Pieces(ops, piece=1.0, pause_after=0.0)))
         assert many > few > 8
-        assert all(worst(a, b) <= 1e-5 for a, b in zip(parts, whole))
+        assert every(worst(a, b) <= 1e-5 for a, b in zip(parts, whole))
 
 
 def test_what_training_left_behind_is_ignored(tmp_path: Path) -> None:

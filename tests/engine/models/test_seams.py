@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling, Seg, Slot, Step
+from tests.asserting import every
 from tests.checkpoints import VOCAB, save
 from tests.driver import Driver
 
@@ -112,7 +113,7 @@ def test_logits_of_chosen_rows(drivers: Callable[..., Driver], name: str, backen
     driver = drivers(name, backend)
     whole = driver.logits(PROMPT)
     slots = [driver.kv.open(32), driver.kv.open(32)]
-    assert all(slots)
+    assert every(slots)
     a, b = (s for s in slots if s)
     tokens = driver.runner.run([Seg(a, PROMPT, want=range(2, 5)), Seg(b, PROMPT[:6], sample=Sampling())]).read()
     assert tokens[a].ids == []

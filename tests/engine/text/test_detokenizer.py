@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engine.text.detokenizer import Detokenizer
 from engine.text.tokenizer import Tokenizer
+from tests.asserting import every
 from tests.engine.text.tokenizers_made_here import byte_level, sentencepiece
 
 BYTE_LEVEL = Tokenizer(byte_level())
@@ -89,4 +90,4 @@ def test_each_token_is_looked_at_once() -> None:
     for id in [0xF0] * 300:
         detokenizer.push(id)
         counts.append(tokens.calls)
-    assert all(after - before == 1 for before, after in pairwise(counts))
+    assert every(after - before == 1 for before, after in pairwise(counts))

@@ -21,7 +21,7 @@ NASTY = st.lists(
 def split(pieces: list[str], tags: ReasoningTags = THINK, started: bool = False) -> tuple[str, str]:
     splitter = ReasoningSplitter(tags, started)
     out = [p for piece in pieces for p in splitter.push(piece)] + splitter.flush()
-    assert all(p.text for p in out)
+    assert "" not in [p.text for p in out]
     kinds = [p.kind for p in out]
     assert kinds == sorted(kinds, reverse=True)  # all reasoning before all answer
     return "".join(p.text for p in out if p.kind == "reasoning"), "".join(p.text for p in out if p.kind == "answer")

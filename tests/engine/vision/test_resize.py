@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engine.errors import BadRequest
 from engine.vision.resize import fitting_size
+from tests.asserting import every
 
 SIDES = st.integers(1, 5000)
 
@@ -29,7 +30,7 @@ def test_sizes_are_the_references(height: int, width: int, factor: int) -> None:
     least, most = 64 * factor**2, 4096 * factor**2
     size = fitting_size(height, width, factor, least, most)
     assert size == reference(height, width, factor, least, most)
-    assert all(side % factor == 0 and side > 0 for side in size)
+    assert every(side % factor == 0 and side > 0 for side in size)
 
 
 @given(frames=st.integers(2, 33), height=st.integers(32, 1200), width=st.integers(32, 1200))

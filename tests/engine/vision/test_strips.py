@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from engine.vision.strip_rules import StripRules
 from engine.vision.strips import cuts, pieces, straighten
+from tests.asserting import every
 
 RULES = StripRules(height=20, rise=1, stretch=5, longest=400)
 TEXT = "Hamburg pays 12 quilts"
@@ -98,7 +99,7 @@ def test_a_line_without_spaces_is_cut_all_the_same() -> None:
     found = cuts(solid, 400)
     assert found[0][0] == 0
     assert found[-1][1] == 1000
-    assert all(end - start <= 400 for start, end, _ in found)
+    assert every(end - start <= 400 for start, end, _ in found)
     assert [a[1] for a in found[:-1]] == [b[0] for b in found[1:]]
     assert not any(spaced for _, _, spaced in found)
 

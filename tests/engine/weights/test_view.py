@@ -12,6 +12,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.quantization import Packing, Quantization
 from engine.weights.source import raws_of
 from engine.weights.view import View, build, check, survey
+from tests.asserting import every
 from tests.engine.weights.files import write_folder
 
 NUMPY = {"F32": np.float32, "F16": np.float16, "U32": np.uint32}
@@ -110,7 +111,7 @@ def test_builds_from_dense_tensors(tmp_path):
     model = build(Tiny, open_folder(tmp_path, tensors | {"mtp.x": tensors["decay"]}), FakeBackend())
     _, parts, bias = model.layers[1].qkv
     assert [part.shape for part in parts] == [(H, H), (H // 2, H)]
-    assert all(isinstance(part, Dense) for part in parts)
+    assert every(isinstance(part, Dense) for part in parts)
     np.testing.assert_array_equal(values(parts[1].data), tensors["model.layers.1.attn.k.weight"])
     np.testing.assert_array_equal(values(bias[1]), tensors["model.layers.1.attn.k.bias"])
     assert model.layers[0].up[2] == [None]

@@ -12,6 +12,7 @@ from app.server.realtime.protocol import TurnDetection
 from app.server.realtime.sound import Resampled, as_text, samples_in
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm, text
+from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, silence, talk, voice
 
 TURNS = TurnDetection(type="server_vad")
@@ -65,7 +66,7 @@ def test_a_speech_that_does_not_end_is_cut(engine: Direct) -> None:
     told = fed(InputBuffer(engine, 2.0, TURNS), np.tile(voice(1.0), 5))
     ended = [one for one in told if isinstance(one, SpeechEnded)]
     assert ended
-    assert all(len(one.samples) <= 2.5 * RATE for one in ended)
+    assert every(len(one.samples) <= 2.5 * RATE for one in ended)
 
 
 def test_a_running_speech_is_committed_and_the_next_is_found(engine: Direct) -> None:

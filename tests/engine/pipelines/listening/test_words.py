@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.pipelines.listening.transcript import Segment
 from engine.pipelines.listening.words import SHORTEST, split, words_in_time
+from tests.asserting import every
 
 
 def placed(pieces, times, start=0.0, end=2.0, text=None):
@@ -43,9 +42,9 @@ def test_words_follow_each_other_and_cover_their_segment(tokens, start, seconds)
     if not words:
         return
     assert (words[0].start, words[-1].end) == (segment.start, pytest.approx(segment.end))
-    assert all(one.end == two.start for one, two in itertools.pairwise(words))
+    assert [word.start for word in words[1:]] == [word.end for word in words[:-1]]
     least = min(SHORTEST, seconds / len(words))
-    assert all(word.end - word.start >= least - 1e-6 for word in words)
+    assert every(word.end - word.start >= least - 1e-6 for word in words)
 
 
 def test_words_that_begin_in_one_token_share_its_time():

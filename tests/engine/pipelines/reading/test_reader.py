@@ -22,6 +22,7 @@ from engine.pipelines.reading.layout import Found, Region
 from engine.pipelines.reading.reader import Reader, Wishes
 from engine.pipelines.reading.recognizer import Crop
 from engine.pipelines.reading.result import Document
+from tests.asserting import every
 from tests.engine.media.test_pages import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article, photograph, prose
@@ -55,7 +56,7 @@ def test_a_page_is_read_in_order(columns: int) -> None:
     assert said(document) == list(sheet.texts.values())
     assert (page.splitter, page.reader, page.error) == ("built-in splitter", "fake reader", None)
     assert [element.order for element in page.elements] == list(range(len(page.elements)))
-    assert all(element.confidence == pytest.approx(0.9048, abs=1e-3) for element in page.elements)
+    assert every(element.confidence == pytest.approx(0.9048, abs=1e-3) for element in page.elements)
     for element in page.elements:
         for line in element.lines:
             for word in line:
@@ -68,7 +69,7 @@ def test_a_model_that_reads_lines_gets_lines() -> None:
     fake = Fake(lambda crop: f"{crop.image.height}", by_line=True, tasks=["text"])
     (document,) = read(Reader(fake, None), sheet.image)
     assert len(fake.crops) == len(sheet.texts)
-    assert all(18 <= crop.image.height <= 70 for crop in fake.crops)
+    assert every(18 <= crop.image.height <= 70 for crop in fake.crops)
     assert sum(len(e.text.splitlines()) for e in document.elements) == len(sheet.texts)
 
 

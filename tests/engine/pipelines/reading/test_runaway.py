@@ -13,6 +13,7 @@ from PIL import Image
 from engine.pipelines.reading.careful import Careful
 from engine.pipelines.reading.recognizer import Crop
 from engine.pipelines.reading.runaway import REPEATS, TOO_LONG, Watch, repetition, room
+from tests.asserting import every
 from tests.engine.pipelines.reading.fakes import Fake
 from tests.engine.pipelines.reading.sheets import article, prose
 
@@ -57,7 +58,7 @@ def test_a_model_that_repeats_itself_is_stopped_early() -> None:
     assert outcome.doubt == REPEATS
     assert outcome.text == "Good words. and so on"
     assert len(fake.readings) == 2
-    assert all(reading.given < 40 for reading in fake.readings)
+    assert every(reading.given < 40 for reading in fake.readings)
 
 
 def test_other_settings_are_tried_first() -> None:
@@ -92,7 +93,7 @@ def test_text_that_is_longer_than_its_place() -> None:
     fake = Fake(lambda crop: (f"{next(words)} " for _ in iter(int, 1)))
     outcome = Careful(fake).read(BLOCK.crop((0, 0, 200, 40)), "text")
     assert outcome.doubt == TOO_LONG
-    assert all(reading.given <= room(200, 40, "text") + 1 for reading in fake.readings)
+    assert every(reading.given <= room(200, 40, "text") + 1 for reading in fake.readings)
 
 
 @settings(max_examples=40, deadline=None)
@@ -111,7 +112,7 @@ def test_reading_always_ends(cycle: list[str], task: str, width: int, height: in
     outcome = Careful(fake).read(image, task)  # type: ignore[arg-type]
     assert outcome.doubt is not None
     assert len(fake.readings) <= 14
-    assert all(reading.given <= crop.limit + 1 for reading, crop in zip(fake.readings, fake.crops))
+    assert every(reading.given <= crop.limit + 1 for reading, crop in zip(fake.readings, fake.crops))
 
 
 def test_a_line_that_runs_away_leaves_its_neighbours_alone() -> None:

@@ -21,6 +21,7 @@ from engine.pipelines.reading.model_layout import ModelLayout
 from engine.pipelines.reading.opening import ReadingModels
 from engine.pipelines.reading.recognizer import Crop
 from engine.types import Handle, Request
+from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.pipelines.reading.sheets import Sheet, prose
 from tests.reading_checkpoints import save_paddleocr_vl, save_pp_doclayout
@@ -60,7 +61,7 @@ def test_crops_read_together_are_read_as_one_by_one(models: ReadingModels) -> No
     assert len({text for text, _, _ in alone}) > 1
     for pieces, (_, logprobs, _) in zip(together, alone):
         assert [v for p in pieces for v in p.logprobs] == pytest.approx(logprobs, abs=1e-3)
-        assert all(v <= 0 for v in logprobs)
+        assert every(v <= 0 for v in logprobs)
         assert len(logprobs) <= 12
 
 

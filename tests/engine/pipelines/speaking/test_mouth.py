@@ -11,6 +11,7 @@ from engine.errors import BadRequest
 from engine.pipelines.speaking.mouth import Mouth
 from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.speaking.voice import Manner
+from tests.asserting import every
 from tests.engine.pipelines.speaking.test_story import Tones
 
 
@@ -20,7 +21,7 @@ def test_all_sentences_have_one_voice():
     made = [np.concatenate(list(mouth(text))) for text in ("One.", "**Two**.")]
     assert [text for text, *_ in voice.said] == ["One.", "Two."]
     assert len({seed for _, seed, *_ in voice.said}) == 1
-    assert all(len(sound) >= mouth.rate / 2 for sound in made)
+    assert every(len(sound) >= mouth.rate / 2 for sound in made)
     other = Tones()
     list(Mouth(other, Manner(), Wishes(seed=7))("One."))
     assert other.said[0][1] == 7

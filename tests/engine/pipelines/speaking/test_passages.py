@@ -15,6 +15,7 @@ from engine.pipelines.speaking.passages import (
     sentences,
     size,
 )
+from tests.asserting import every
 
 
 @pytest.mark.parametrize(("text", "wanted"), [
@@ -48,25 +49,28 @@ def test_short_sentences_share_a_passage_and_paragraphs_pause_longer():
     long = passages(" ".join(["This is a sentence of some length."] * 30))
     assert len(long) > 2
     assert {p.pause for p in long[:-1]} == {SENTENCE_PAUSE}
-    assert all(p.text.endswith(".") for p in long)
+    assert every(p.text.endswith(".") for p in long)
 
 
 def test_a_sentence_without_an_end_is_parted_at_commas_then_spaces_then_anywhere():
     commas = passages(", ".join(["some words here"] * 60))
-    assert all(p.text.endswith((",", "here")) for p in commas)
+    assert every(p.text.endswith((",", "here")) for p in commas)
     assert {p.pause for p in commas[:-1]} == {CLAUSE_PAUSE}
     words = passages("word " * 300)
-    assert all(size(p.text) <= 1.0 for p in words)
+    assert every(size(p.text) <= 1.0 for p in words)
     assert {p.pause for p in words[:-1]} == {BREATH}
-    assert all(size(p.text) <= 1.0 for p in passages("x" * 2000))
-    assert all(size(p.text) <= 1.0 for p in passages("字" * 500))
+    assert every(size(p.text) <= 1.0 for p in passages("x" * 2000))
+    assert every(size(p.text) <= 1.0 for p in passages("字" * 500))
 
 
 @given(st.text(st.sampled_from("ab .,!?\n。字、\"'Dr3"), max_size=600))
 def test_nothing_is_lost(text):
     made = passages(text)
     assert "".join("".join(p.text.split()) for p in made) == "".join(text.split())
-    assert all(p.text.strip() and size(p.text) <= 1.0 + 1e-9 for p in made)
+    assert bool(made) == bool(text.strip())
+    for passage in made:
+        assert passage.text.strip()
+        assert size(passage.text) <= 1.0 + 1e-9
     assert not made or made[-1].pause == 0.0
 
 
