@@ -21,8 +21,9 @@ from engine.settings import Settings
 class Ears:
     """A model that listens, with an engine of its own. Close it, or use it in a `with` block."""
 
-    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None) -> None:
-        self.engine, loaded = open_engine(name, options, settings)
+    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
+                 profile: Path | None = None) -> None:  # fmt: skip
+        self.engine, loaded = open_engine(name, options, settings, profile)
         try:
             self.listener = Listener(self.engine, ear(name, loaded[name]))
         except BaseException:

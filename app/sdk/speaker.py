@@ -43,10 +43,10 @@ class Speaker:
     """A model that speaks, with an engine of its own. Close it, or use it in a `with` block."""
 
     def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
-                 voices: Voices | None = None) -> None:  # fmt: skip
+                 voices: Voices | None = None, profile: Path | None = None) -> None:  # fmt: skip
         self.name = name
         self.voices = voices or Voices()
-        self.engine, _ = open_engine(name, options, settings)
+        self.engine, _ = open_engine(name, options, settings, profile)
         try:
             self.voice = speaker(self.engine, name)
         except BaseException:

@@ -35,6 +35,14 @@ class EngineLike(Protocol):
     """The part of the engine that a server needs."""
 
     def submit(self, request: Request) -> Handle: ...
+    def allow_beside(self, name: str) -> None:
+        """A model that served ones need, such as a draft model: the engine may load it, and no client may name it."""
+        self._beside.add(name)
+
+    def source_of(self, name: str) -> str:
+        """What to load for a served model's name, or for one that is needed beside them."""
+        return self._source_beside(name)
+
     def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
     def load(self, name: str) -> Any: ...
     def unload(self, name: str, *, cancel: bool = False) -> Any: ...
