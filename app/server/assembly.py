@@ -98,9 +98,16 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
 
 
 def default_name(source: str) -> str:
-    """A folder goes by its own name, a repository by its id."""
+    """A folder goes by its own name, also with a part of a GGUF file's; a repository by its id."""
     path = Path(source).expanduser()
-    return path.resolve().name if path.exists() else source
+    if path.exists():
+        return path.resolve().name
+    folder, _, part = source.rpartition(":")
+    return (
+        f"{Path(folder).expanduser().resolve().name}:{part}"
+        if folder and Path(folder).expanduser().is_dir()
+        else source
+    )
 
 
 def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:

@@ -61,7 +61,7 @@ def resolve(
     except Offline as error:
         if snapshot is None:
             raise
-        if (near := model_in(snapshot, named.quant, weights)) is not None and near.is_file():
+        if here is None and (near := model_in(snapshot, named.quant, weights)) is not None:
             return near
         raise Offline(f"{error} Besides, {_cached(snapshot, cache_dir)}.") from error
 

@@ -63,6 +63,11 @@ class ReadingModels:
         self._loaded[name] = load_any(name, self._options)
         return self._loaded[name]
 
+    @property
+    def loaded(self) -> LoadedModel:
+        """The model that recognizes."""
+        return next(model for model in self._loaded.values() if isinstance(model, LoadedModel))
+
     def close(self) -> None:
         self.engine.close()
 
