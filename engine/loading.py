@@ -17,16 +17,9 @@ from backends import pick
 from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Runner
 from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
-from engine.models.config import text_fields
-from engine.models.registry import (
-    AUTO,
-    EXACT_PARTS,
-    find_architecture,
-    find_part,
-    model_type_named,
-    named_architectures,
-    part_kind,
-)
+from engine.models.config import named_architectures, text_fields
+from engine.models.model_types import AUTO, model_type_named
+from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.opening import Opened, open_model
 from engine.parts import LoadedPart, load_part
 from engine.text.detokenizer import Detokenizer

@@ -18,7 +18,7 @@ from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece
-from engine.models.registry import model_type_named
+from engine.models.model_types import model_type_named
 from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.settings import Settings, memory_limit

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backends.base import Model
-from engine.errors import BadRequest, UnsupportedArchitecture
+from engine.errors import UnsupportedArchitecture
 from engine.models.bicodec import bicodec_decoder
 from engine.models.bicodec_encoder import bicodec_encoder
 from engine.models.codec12 import codec_decoder
 from engine.models.codec12_encoder import codec_encoder
+from engine.models.config import named_architectures
 from engine.models.ecapa import speaker_encoder
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
@@ -31,7 +32,6 @@ from engine.parts import MakePart
 from engine.weights.view import View
 
 Maker = Callable[[View, Mapping[str, Any]], Model]
-AUTO = "auto"
 
 ARCHITECTURES: dict[str, Maker] = {
     "hunyuan_v1_dense": hunyuan_dense,
@@ -48,18 +48,6 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_next": qwen3_next,
     "qwen3_tts": qwen3_tts,
     "qwen3_vl": qwen3_vl,
-}
-
-# What people and other programs call some of them.
-ALIASES = {
-    "hunyuan": "hunyuan_v1_dense",
-    "hunyuan_dense": "hunyuan_v1_dense",
-    "qwen25": "qwen2",
-    "qwen2_5": "qwen2",
-    "qwen35": "qwen3_5",
-    "qwen3moe": "qwen3_moe",
-    "qwen3next": "qwen3_next",
-    "qwen3vl": "qwen3_vl",
 }
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
@@ -87,25 +75,6 @@ def part_kind(config: Mapping[str, Any], piece: str = "") -> str:
 
 def find_part(config: Mapping[str, Any], piece: str = "") -> MakePart | None:
     return PARTS.get(part_kind(config, piece))
-
-
-def model_type_named(text: str) -> str | None:
-    """The `model_type` that a person means, who may write an alias, hyphens or capitals; None for "auto"."""
-    if text == AUTO:
-        return None
-    plain = text.lower().replace("-", "_").replace(".", "_")
-    kind = ALIASES.get(plain, plain)
-    if kind not in ARCHITECTURES and kind not in PARTS:
-        known = ", ".join(sorted({*ARCHITECTURES, "qwen25", "hunyuan"}))
-        raise BadRequest(f"There is no model type {text!r}. Choose one of: auto, {known}.", "model_type")
-    return kind
-
-
-def named_architectures(config: Mapping[str, Any]) -> str:
-    """The classes that config.json names, for an error: " (`architectures`: LlamaForCausalLM)"; empty where it names none."""
-    given = config.get("architectures")
-    classes = [str(name)[:80] for name in given[:5]] if isinstance(given, list) else []
-    return f" (`architectures`: {', '.join(classes)})" if classes else ""
 
 
 def find_architecture(config: Mapping[str, Any], name: str) -> Maker:
