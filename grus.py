@@ -20,7 +20,7 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -31,6 +31,7 @@ from app.kinds import KINDS
 from app.sdk.ears import Ears
 from app.sdk.speaker import Speaker, Spoken
 from app.sdk.talker import Talker
+from engine.draft import same_vocabulary
 from engine.engine import Engine
 from engine.errors import BadRequest, GrusError
 from engine.loading import LoadedModel, LoadOptions
@@ -111,12 +112,21 @@ class Model:
 
     def _load(self, name: str) -> LoadedModel:
         """On the engine's thread, which must make every array itself."""
+        if name != self.name:  # a draft model
+            return self._draft(name)
         loaded = load_model(name, self._options)
         if (use := _NO_TEXT.get(KINDS.get(str(loaded.config.get("model_type")), "chat"))) is not None:
             loaded.close()
             raise BadRequest(f"{name} {use}", "model")
         self.loaded = loaded
         return loaded
+
+    def _draft(self, name: str) -> LoadedModel:
+        draft = load_model(name, replace(self._options, model_type="auto", format="auto"))
+        if not same_vocabulary(draft, self.loaded):
+            draft.close()
+            raise BadRequest(f"{name} cannot draft for {self.name}: their vocabularies differ.", "draft")
+        return draft
 
     def prompt(
         self,

@@ -11,11 +11,10 @@ from typing import Any
 from backends import pick
 from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, StateSpec
 from engine.errors import GrusError, UnsupportedArchitecture
-from engine.hub.resolve import resolve
-from engine.loading import LoadOptions, gigabytes, sampling_defaults
+from engine.loading import LoadOptions, gigabytes, open_named, sampling_defaults
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
-from engine.opening import Opened, open_model
+from engine.opening import Opened
 from engine.vision.registry import make_sight
 from engine.weights.fit import becomes, choose_quant, kinds_of
 from engine.weights.quantize import Quantized
@@ -60,8 +59,7 @@ class Description:
 def describe(name: str, options: LoadOptions | None = None) -> Description:
     """Raises only where there is no model to speak of; everything else that is wrong is listed in `why_not`."""
     options = options or LoadOptions()
-    folder = resolve(name, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
-    opened = open_model(folder)
+    opened, folder = open_named(name, options)
     found = Description(name, str(folder), str(opened.config["model_type"]), runs=False)
     backend = _choose(found, opened, options)
     weights = partial(_weights, backend=backend, options=options)

@@ -32,6 +32,17 @@ class _Track:
     marked: int = 0  # tokens at the point that the slot can return to
 
 
+_PROBE = "The quick brown fox, 12.5 km: Müller's «déjà vu» 東京\n\tdef f(x): return {x}"
+
+
+def same_vocabulary(one: Loaded, other: Loaded) -> bool:
+    """Whether tokens of one model mean the same to the other, as far as a text of many kinds tells."""
+    if getattr(one, "tokenizer", None) is None or getattr(other, "tokenizer", None) is None:
+        return False
+    ours, theirs = (list(model.tokenizer.encode(_PROBE, add_special=False)) for model in (one, other))
+    return ours == theirs
+
+
 class DraftModel(Speculation):
     def __init__(self, loaded: Loaded, most: int, vocab: int) -> None:
         self._loaded = loaded

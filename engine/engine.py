@@ -57,7 +57,7 @@ class Engine:
         self._shared = Shared(self.settings, clock, Tracer() if profile is not None else Silent(), Tally(),
                               Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
         self._residents = Residents(load, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
-        self._tasks = Tasks(self._residents, Busy)
+        self._tasks = Tasks(self._residents, Busy, self._shared.trace)
         self._arrivals = Arrivals(self._residents, self._shared)
         self._inbox: deque[Callable[[], None]] = deque()
         self._wakeup = threading.Event()

@@ -17,7 +17,8 @@ from backends import pick
 from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Runner
 from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
-from engine.models.config import text_fields
+from engine.models.config import named_architectures, text_fields
+from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.opening import Opened, open_model
 from engine.parts import LoadedPart, load_part
@@ -116,6 +117,8 @@ class LoadOptions:
     kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
     quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
     cache_dir: str | None = None
+    model_type: str = AUTO  # what the model is, where its config does not say so; see `registry.model_type_named`
+    format: str = "auto"  # the weights that are taken where there are several: safetensors, gguf
     download: bool = True
     progress: Callable[[int, int], None] | None = None
 
@@ -135,15 +138,27 @@ def pick_backend(options: LoadOptions) -> Backend:
 def fetch(name: str, options: LoadOptions) -> Path:
     """Where a model's files lie, downloaded if they may be and were not here. Makes no array: any thread may do it."""
     whole, _ = split_piece(name)
-    return resolve(whole, cache_dir=options.cache_dir, download=options.download, progress=options.progress)
+    return resolve(
+        whole,
+        cache_dir=options.cache_dir,
+        download=options.download,
+        progress=options.progress,
+        weights=options.format,
+    )
+
+
+def open_named(name: str, options: LoadOptions) -> tuple[Opened, Path]:
+    """A model's files, and where they lie."""
+    model_type = model_type_named(options.model_type)
+    folder = fetch(name, options)
+    return open_model(folder, options.format, model_type), folder
 
 
 def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | LoadedPart:
     """Load a folder, a GGUF file or a repository id, whatever kind of model it holds; `NAME#PIECE`: a part of it."""
     options = options or LoadOptions()
     whole, piece = split_piece(name)
-    folder = fetch(name, options)
-    opened = open_model(folder)
+    opened, folder = open_named(name, options)
     make = find_part(opened.config, piece)
     if make is None and piece:
         raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
@@ -201,7 +216,7 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
             kv = backend.kv(model.memory, budget, kv_bits)
             runner = backend.runner(model, kv)
     except BackendMissing as error:
-        raise UnsupportedArchitecture(f"{name}: {error}") from None
+        raise UnsupportedArchitecture(f"{name}{named_architectures(config)}: {error}") from None
     return LoadedModel(
         name=name,
         folder=folder,
@@ -277,6 +292,7 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
 def fingerprint(opened: Opened, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
     """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
+    digest.update(str(opened.config.get("model_type")).encode())
     for name, raw in sorted(opened.tensors.items()):
         digest.update(f"{name} {raw.dtype} {raw.shape} {raw.offset}".encode())
     for path in sorted({raw.path for raw in opened.tensors.values()}):

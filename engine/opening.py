@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from backends.base import Raw
-from engine.errors import ModelNotFound
+from engine.errors import ConfigError, ModelNotFound
 from engine.hub.snapshots import tokenizer_of
 from engine.text.builtin_templates import builtin_template
 from engine.text.template import ChatTemplate
@@ -56,17 +56,36 @@ class Opened(Protocol):
     def template(self) -> ChatTemplate: ...
 
 
-def open_model(path: Path) -> Opened:
-    """A folder with config.json and safetensors, a GGUF file, or a folder that holds one GGUF model."""
+def open_model(path: Path, weights: str = "auto", model_type: str | None = None) -> Opened:
+    """A folder with config.json and safetensors, a GGUF file, or a folder that holds one GGUF model.
+
+    `weights`: the format that is opened where a folder holds both, `safetensors` or `gguf`. `model_type`: what the model
+    is, whatever its config says.
+    """
     if path.is_file():
         if path.suffix.lower() != ".gguf":
             raise ModelNotFound(f"{path} is a file, but not a GGUF file. Give the checkpoint's folder.")
-        return OpenedGguf(open_gguf(path))
-    if path.is_dir() and not (path / "config.json").exists():
-        files = sorted(path.glob("*.gguf"))
-        if files:
-            return OpenedGguf(open_gguf(_only(files)))
-    return OpenedFolder(Checkpoint.open(_with_language_model(path)))
+        if weights not in ("auto", "gguf"):
+            raise _lacks(path, weights)
+        return _gguf(path, model_type)
+    files = sorted(path.glob("*.gguf")) if path.is_dir() and weights != "safetensors" else []
+    if files and (weights == "gguf" or not (path / "config.json").exists()):
+        return _gguf(_only(files), model_type)
+    folder = _with_language_model(path)
+    if weights == "gguf" or (weights == "safetensors" and folder.is_dir() and not any(folder.glob("*.safetensors"))):
+        raise _lacks(path, weights)
+    return OpenedFolder(Checkpoint.open(folder, model_type))
+
+
+def _gguf(file: Path, model_type: str | None) -> OpenedGguf:
+    opened = open_gguf(file)
+    if model_type is not None:
+        opened.config["model_type"] = model_type
+    return OpenedGguf(opened)
+
+
+def _lacks(path: Path, weights: str) -> ConfigError:
+    return ConfigError(f"{path} holds no {weights} weights. Leave out --format, or choose another model.")
 
 
 def _with_language_model(path: Path) -> Path:
@@ -81,7 +100,8 @@ def _only(files: list[Path]) -> Path:
     if len(whole) == 1:
         return whole[0]
     raise ModelNotFound(
-        f"{files[0].parent} holds several GGUF files. Choose one: {', '.join(file.name for file in whole)}."
+        f"{files[0].parent} holds several GGUF files. Choose one by a part of its name, as in {files[0].parent}:Q8_0. "
+        f"There are: {', '.join(file.name for file in whole)}."
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from engine.budget import Limit, Memory
-from engine.draft import DraftModel
+from engine.draft import DraftModel, same_vocabulary
 from engine.errors import OutOfMemory
 from engine.grammar import Grammars
 from engine.joining import Joining
@@ -106,14 +106,24 @@ class Residents:
             find = spill.finder(loaded.fingerprint, whole_only=memory.recurrent)
         grammars = Grammars(loaded.tokenizer, loaded.vocab, sorted(loaded.eos_ids))
         joining = Joining(loaded, settings, grammars, self._helper, find, self._wake)
-        speculation = Speculation()
-        if settings.draft_model is not None and loaded.name != settings.draft_model:
-            speculation = DraftModel(self._load(settings.draft_model), settings.max_draft, loaded.vocab)
+        speculation = self._speculation(loaded)
         loaded.runner.span = shared.trace.span
         with shared.trace.span("warm", model=loaded.name):
             loaded.runner.warm()
         return Lane(loaded, shared, memory, prefixes, joining, speculation, lambda: self._reclaim(loaded.name),
                     self.host_limit, self._start)  # fmt: skip
+
+    def _speculation(self, loaded: Loaded) -> Speculation:
+        """With the draft model, where there is one of this model's vocabulary."""
+        settings = self._shared.settings
+        if settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
+            return Speculation()
+        draft = self._load(str(settings.draft_model))
+        if not same_vocabulary(draft, loaded):
+            draft.close()
+            log.warning("%s does not draft for %s: their vocabularies differ", draft.name, loaded.name)
+            return Speculation()
+        return DraftModel(draft, settings.max_draft, loaded.vocab)
 
     def _fit(self, name: str) -> None:
         """Unload others until the weights fit under the limit; none for a model that is too large all by itself."""

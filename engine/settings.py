@@ -59,6 +59,8 @@ class Settings:
         for name, low in least.items():
             if getattr(self, name) < low:
                 raise BadRequest(f"{name} must be at least {low}, not {getattr(self, name)!r}.", name)
+        if self.idle_ttl is not None and not self.idle_ttl >= 0:
+            raise BadRequest(f"idle_ttl must be 0 seconds or more, not {self.idle_ttl!r}.", "idle_ttl")
         if not self.max_gap > 1.0:
             raise BadRequest(f"max_gap must be above 1, not {self.max_gap!r}.", "max_gap")
         if (self.speculation == "draft") != (self.draft_model is not None):

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.errors import BadRequest
 from engine.sequence import Kept
 
 log = logging.getLogger("grus.engine")
@@ -52,7 +53,11 @@ class Spill:
         self._least = least
         self._pending = 0
         self._entries: dict[str, _Entry] = {}
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it tells what was talked about
+        except OSError as error:
+            why = "it is a file" if folder.is_file() else error.strerror or str(error)
+            raise BadRequest(f"Prefixes cannot be kept in the folder {folder}: {why}.", "kv_offload_dir") from None
         self._refresh()
 
     @property

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from engine.errors import EngineFault, GrusError
+from engine.trace import Silent
 
 log = logging.getLogger("grus.engine")
 T = TypeVar("T")
@@ -102,6 +103,13 @@ class Run:
         return self._work is None and all(task.cancelled for task in self.tasks)
 
     @property
+    def what(self) -> str:
+        """Its work's name, for a profile."""
+        work: Any = self.tasks[0].work
+        work = work.together if isinstance(work, Joint) else getattr(work, "func", work)
+        return str(getattr(work, "__qualname__", type(work).__name__)).split(".<locals>")[0]
+
+    @property
     def most(self) -> int:
         """Tasks that gain by being one work."""
         work = self.tasks[0].work
@@ -173,8 +181,9 @@ def wrapped(error: Exception) -> GrusError:
 class Tasks:
     """All tasks of an engine."""
 
-    def __init__(self, lanes: Places, busy: type[Exception]) -> None:
+    def __init__(self, lanes: Places, busy: type[Exception], trace: Silent | None = None) -> None:
         self._lanes = lanes
+        self._trace = trace or Silent()
         self._busy = busy  # what `lane` raises while a model has no room until another one is idle
         self._queue: deque[Run] = deque()
 
@@ -211,7 +220,9 @@ class Tasks:
                 return True
             self._gather(run)
             lane.tasks.add(run)
-            if run.advance(lane.loaded):
+            with self._trace.span("task", model=run.model, what=run.what):
+                more = run.advance(lane.loaded)
+            if more:
                 self._queue.append(run)
             else:
                 lane.tasks.discard(run)

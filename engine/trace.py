@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+
+_MOST = 200_000  # spans that are kept, the last ones: a server runs for weeks
 
 
 class Silent:
@@ -35,7 +38,7 @@ class Tracer(Silent):
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
-        self._events: list[dict[str, Any]] = []
+        self._events: deque[dict[str, Any]] = deque(maxlen=_MOST)
 
     @contextmanager
     def _timed(self, name: str, facts: dict[str, Any]) -> Iterator[None]:
@@ -59,4 +62,4 @@ class Tracer(Silent):
         })  # fmt: skip
 
     def write(self, path: Path) -> None:
-        path.write_text(json.dumps({"traceEvents": self._events, "displayTimeUnit": "ms"}))
+        path.write_text(json.dumps({"traceEvents": list(self._events), "displayTimeUnit": "ms"}))

@@ -40,7 +40,7 @@ class SamplingParams:
     min_p: float | None = None
     typical_p: float | None = None
     repetition_penalty: float | None = None
-    repetition_window: int = 0  # tokens looked back at; 0: all
+    repetition_window: int | None = None  # tokens looked back at; 0: all
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict)
@@ -87,9 +87,11 @@ class SamplingParams:
             raise BadRequest("stop strings must not be empty.", "stop")
 
     def over(self, defaults: Mapping[str, Any]) -> SamplingParams:
-        """Fill what is None from `defaults` (a model's generation_config)."""
+        """Fill what is None from `defaults` (a model's generation_config); its stop strings count besides these."""
         known = {f.name for f in fields(self)}
         chosen = {k: v for k, v in defaults.items() if k in known and v is not None and getattr(self, k) is None}
+        if more := [text for text in defaults.get("stop", ()) if text not in self.stop]:
+            chosen["stop"] = (*self.stop, *more)
         return SamplingParams(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **chosen})
 
 

@@ -400,7 +400,7 @@ def oracle(nature: Nature, prompt: Sequence[int], params: SamplingParams, contex
             frequency=params.frequency_penalty,
             seen=seen,
             repetition=params.repetition_penalty or 1.0,
-            repeated=sorted(set(history[-params.repetition_window :])),
+            repeated=sorted(set(history[-(params.repetition_window or 0) :])),
             bias=bias,
             mask=mask,
         )

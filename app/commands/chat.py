@@ -11,9 +11,13 @@ from typing import Any
 
 import grus
 from app.commands.options import (
+    add_engine,
     add_images,
     add_model,
+    add_profile,
     add_sampling,
+    check_profile,
+    engine_settings,
     load_options,
     sampling,
     say_guide,
@@ -49,12 +53,16 @@ def add_to(commands: Any) -> None:
     add_model(command, GUIDE)
     add_images(command)
     add_sampling(command)
+    add_engine(command)
+    add_profile(command)
     command.set_defaults(command=chat)
 
 
 def chat(options: argparse.Namespace) -> int:
     params = sampling(options)
-    with grus.Model(options.model, load_options(options)) as model:
+    check_profile(options.profile)
+    settings = engine_settings(options)
+    with grus.Model(options.model, load_options(options), settings, options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
         say_guide(options.model)
         backend = model.loaded.backend

@@ -12,7 +12,7 @@ from typing import Any
 
 import grus
 from app.commands.microphone import pieces
-from app.commands.options import add_where, load_options, writable
+from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest, GrusError
 from engine.pipelines.listening.captions import Captions
 from engine.pipelines.listening.transcript import FORMATS, write
@@ -42,6 +42,7 @@ def add_to(commands: Any) -> None:
     command.add_argument("--language", metavar="L", help="the language that is spoken; a model hears one")
     command.add_argument("--words", action="store_true", help="the time of every word too (in json)")
     command.add_argument("-o", "--output", metavar="OUT", type=Path, help="a file, or a folder for several files")
+    add_profile(command)
     add_where(command)
     command.set_defaults(command=run)
 
@@ -56,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest(f"{options.output} is a file; several transcripts need a folder.")
     if options.output is not None and not several:
         writable(options.output)
-    with grus.Ears(options.model, load_options(options)) as ears:
+    check_profile(options.profile)
+    with grus.Ears(options.model, load_options(options), profile=options.profile) as ears:
         if options.mic:
             return _captions(ears)
         failed = 0

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from app.option_values import repetition, speculation
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
 from engine.loading import LoadOptions
+from engine.settings import Settings
 from engine.starter import GUIDE, starter
 from engine.types import SamplingParams
 
@@ -18,7 +20,8 @@ from engine.types import SamplingParams
 def add_model(command: argparse.ArgumentParser, default: str | None = None) -> None:
     """`default`: the model when none is named; without it, one must be."""
     about = (
-        "a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B or Qwen/Qwen3-0.6B-GGUF:Q8_0"
+        "a checkpoint's folder, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B; of several GGUF files one is named "
+        "by a part of its name, as in Qwen/Qwen3-0.6B-GGUF:Q8_0 or ./folder:q4_k"
     )
     if default is None:
         command.add_argument("model", metavar="MODEL", help=about)
@@ -26,6 +29,21 @@ def add_model(command: argparse.ArgumentParser, default: str | None = None) -> N
         command.add_argument(
             "model", metavar="MODEL", nargs="?", default=default, help=f"{about} (default: {default}, which is in Grus)"
         )
+    kind = command.add_argument_group("what the model is")
+    kind.add_argument(
+        "--model-type",
+        default="auto",
+        metavar="TYPE",
+        help="load it as this architecture, where its config.json names none or a wrong one: qwen25, qwen3, qwen3_5, "
+        "llama, hunyuan, ... (default: auto, as config.json says)",
+    )
+    kind.add_argument(
+        "--format",
+        choices=("auto", "safetensors", "gguf"),
+        default="auto",
+        help="which weights are loaded where a folder or a repository holds both (default: auto, which prefers safetensors; "
+        "an MLX folder is safetensors)",
+    )
     add_where(command)
 
 
@@ -34,6 +52,16 @@ def writable(path: Path) -> Path:
     if not path.parent.is_dir():
         raise BadRequest(f"The folder {path.parent} does not exist.", "output")
     return path
+
+
+def add_profile(command: Any) -> None:
+    """`command`: a parser or a group of one."""
+    command.add_argument(
+        "--profile",
+        type=Path,
+        metavar="FILE",
+        help="write a Chrome trace of queue, prefill, decode and waits to FILE; chrome://tracing and ui.perfetto.dev open it",
+    )
 
 
 def check_profile(path: Path | None) -> None:
@@ -82,7 +110,61 @@ def add_sampling(command: argparse.ArgumentParser) -> None:
         "--top-p", type=float, metavar="P", help="sample from the likeliest tokens that hold P of the mass"
     )
     group.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest tokens")
+    group.add_argument(
+        "--min-p", type=float, metavar="P", help="leave out tokens less likely than P times the likeliest; 0 to 1"
+    )
+    group.add_argument(
+        "--repetition-penalty",
+        type=float,
+        metavar="R",
+        help="above 1 makes tokens that were there before less likely, 1 does nothing",
+    )
+    group.add_argument(
+        "--repeat-last-n",
+        type=int,
+        metavar="N",
+        help="the penalty looks back at N tokens; -1: at all of them, 0: at none, so that there is no penalty (default: -1)",
+    )
+    group.add_argument(
+        "--stop",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="end the answer before this text; may be repeated",
+    )
     group.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same answer")
+
+
+def add_engine(command: argparse.ArgumentParser) -> None:
+    """How the engine goes about it. Nothing here changes an answer."""
+    group = command.add_argument_group("what makes it faster (the answer stays the same)")
+    group.add_argument(
+        "--speculation",
+        choices=("ngram", "off"),
+        help="ngram: guess the next tokens from what was said before, and check several in one step; good for code and "
+        "for texts that quote (default: off)",
+    )
+    group.add_argument(
+        "--draft",
+        metavar="MODEL",
+        help="a small model of the same family that guesses the next tokens, such as Qwen/Qwen3-0.6B for Qwen/Qwen3-8B",
+    )
+    group.add_argument(
+        "--kv-offload-dir",
+        type=Path,
+        metavar="DIR",
+        help="keep what was computed for prompts in this folder; a long prompt that begins alike is read from there the "
+        "next time (at most 8 GB, least recently used go first)",
+    )
+
+
+def engine_settings(options: argparse.Namespace) -> Settings:
+    """For one model and one person."""
+    return Settings(
+        speculation=speculation(options.speculation, options.draft),
+        draft_model=options.draft,
+        spill_folder=None if options.kv_offload_dir is None else options.kv_offload_dir.expanduser(),
+    )
 
 
 def add_images(command: argparse.ArgumentParser) -> None:
@@ -115,17 +197,24 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         quant=_quant(options),
         kv_bits=options.kv_bits,
         cache_dir=options.cache_dir,
+        model_type=getattr(options, "model_type", "auto"),
+        format=options.format if hasattr(options, "model_type") else "auto",
         download=not options.offline,
         progress=TerminalBar(label),
     )
 
 
 def sampling(options: argparse.Namespace, **more: Any) -> SamplingParams:
+    penalty, window = repetition(options.repetition_penalty, options.repeat_last_n)
     params = SamplingParams(
         max_tokens=options.max_tokens,
         temperature=options.temperature,
         top_p=options.top_p,
         top_k=options.top_k,
+        min_p=options.min_p,
+        repetition_penalty=penalty,
+        repetition_window=window,
+        stop=tuple(options.stop),
         seed=options.seed,
         **more,
     )

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.commands.options import add_where, where_options
+from app.commands.options import add_profile, add_where, check_profile, where_options
 
 if TYPE_CHECKING:
     from engine.pipelines.ocr import Session
@@ -66,6 +66,7 @@ def add_to(commands: Any) -> None:
     models = command.add_argument_group("what reads")
     models.add_argument("--model", metavar="M", help="a vision model (default: the small reader that Grus brings)")
     models.add_argument("--layout", metavar="M", help="a layout model (default: a built-in splitter without a model)")
+    add_profile(command)
     add_where(command)
     command.set_defaults(command=read)
 
@@ -89,7 +90,10 @@ def read(options: argparse.Namespace) -> int:
     label = options.model or "the reader"
     # text layers alone need no model; pages without one then say what is missing
     needed = not options.text_layer
-    with ReadingModels(options.model, options.layout, where_options(options, label), required=needed) as models:
+    check_profile(options.profile)
+    with ReadingModels(
+        options.model, options.layout, where_options(options, label), required=needed, profile=options.profile
+    ) as models:
         style = Style(options.margins, options.rejoin)
         session = Session(models.recognizer, models.layout, wishes, style, _Password(options.password))
         teller = _Teller(len(files), options.quiet)

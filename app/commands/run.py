@@ -10,10 +10,13 @@ from typing import Any
 
 import grus
 from app.commands.options import (
+    add_engine,
     add_images,
     add_model,
+    add_profile,
     add_sampling,
     check_profile,
+    engine_settings,
     load_options,
     sampling,
     say_guide,
@@ -47,9 +50,8 @@ def add_to(commands: Any) -> None:
     add_images(command)
     add_sampling(command)
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
-    command.add_argument(
-        "--profile", type=Path, metavar="FILE", help="write a Chrome trace of queue, prefill, decode and waits to FILE"
-    )
+    add_engine(command)
+    add_profile(command)
     command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
     command.set_defaults(command=run)
 
@@ -63,7 +65,8 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
     if options.raw and options.image:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --image.", "image")
-    with grus.Model(options.model, load_options(options), profile=options.profile) as model:
+    settings = engine_settings(options)
+    with grus.Model(options.model, load_options(options), settings, options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
         say_guide(options.model)
         prompt = model.prompt(text, raw=options.raw, system=options.system, images=options.image)
@@ -119,6 +122,8 @@ def timing_report(timings: Timings, load_seconds: float) -> dict[str, float | in
         "output_tokens": timings.output_tokens,
         "prefill_tokens_per_second": round(timings.prefill_rate, 2),
         "decode_tokens_per_second": round(timings.decode_rate, 2),
+        "drafted_tokens": timings.drafted,
+        "accepted_tokens": timings.accepted,
     }
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.commands.options import check_profile
 from app.server.config import OPTIONS, Option, gather
 from engine.errors import BadRequest
 
@@ -22,7 +23,11 @@ Serves models to every program on this machine, in the words of OpenAI, Anthropi
 
 Without --model the two tiny models are served that come with Grus: guide answers, reader reads pages. The first model is loaded
 at once, others when they are first asked for. A request may also name any model that is whole in the cache. Every option can be given as a variable, GRUS_ and its name in capitals (GRUS_PORT=9000), or in a
-TOML file (port = 9000); the command line wins over the environment, and that over the file."""
+TOML file (port = 9000); the command line wins over the environment, and that over the file.
+
+  grus serve --model Qwen/Qwen3-8B --draft Qwen/Qwen3-0.6B        replies come sooner, and stay the same
+  grus serve --models-dir ~/models --max-models 1 --idle-ttl 600  one at a time, and none when nobody asks
+  grus serve --model ./mine --model-type qwen25                   its config.json names no or a wrong architecture"""
 
 
 def add_to(commands: Any) -> None:
@@ -49,7 +54,7 @@ def _add(group: Any, option: Option) -> None:
         return
     if option.kind == "list":
         about["action"] = "append"
-    read: Any = {"number": int, "seconds": float}.get(option.kind, str)
+    read: Any = {"number": int, "seconds": float, "decimal": float}.get(option.kind, str)
     if option.choices:
         about["choices"] = tuple(read(choice) for choice in option.choices)
     else:
@@ -82,6 +87,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     from engine.loading import LoadedModel
 
     settings = server_settings(options)
+    check_profile(Path(options["profile"]).expanduser() if options["profile"] else None)
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
     if settings.log_requests:
         logging.getLogger("grus.server").setLevel(logging.INFO)

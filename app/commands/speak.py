@@ -14,7 +14,7 @@ import numpy as np
 
 import grus
 from app.commands.loudspeaker import opened
-from app.commands.options import add_where, load_options, writable
+from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest
 from engine.media.soundfiles import FORMATS, encoded, format_of, write_file
 from engine.pipelines.speaking.saved import Voices
@@ -63,6 +63,7 @@ def add_to(commands: Any) -> None:
     how.add_argument("--markdown", action="store_true", help="do not read Markdown's marks")
     how.add_argument("--temperature", type=float, metavar="T", help="0 always takes the likeliest sound")
     how.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same sound")
+    add_profile(command)
     add_where(command)
     command.set_defaults(command=run)
 
@@ -80,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
     if options.clone is None and (options.save_voice is not None or options.clone_text is not None):
         given = "--save-voice" if options.save_voice is not None else "--clone-text"
         raise BadRequest(f"{given} goes with --clone, the recording of a voice.", "voice")
-    with grus.Speaker(options.model, load_options(options)) as speaker:
+    check_profile(options.profile)
+    with grus.Speaker(options.model, load_options(options), profile=options.profile) as speaker:
         if options.voices:
             _list(speaker.voice.presets)
             return 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics
@@ -12,6 +14,9 @@ from app import abilities
 from app.abilities import ADVICE, FIRST, Ability
 from app.gui.desk import Desk
 from app.gui.texts import tr
+
+if TYPE_CHECKING:
+    from app.server.service import Service
 
 _FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
@@ -81,7 +86,7 @@ class AbilityBox(QComboBox):
         if not abilities.can(str(folder), self._ability):
             self._desk.say(tr("{name} cannot do this.", name=name) + " " + tr(ADVICE[self._ability]), level="error")
             return
-        self._desk.core.use(lambda service: service.catalogue.named.__setitem__(name, str(folder)))  # type: ignore[attr-defined]
+        self._desk.core.use(partial(_offer, name, str(folder)))
         kept = dict(self._desk.preferences.get("models", {}))
         self._desk.preferences.put("models", {**kept, name: str(folder)})
         self._desk.preferences.put(f"{self._ability}.model", name)
@@ -114,3 +119,7 @@ class AbilityBox(QComboBox):
             self.get_one()
         elif name:
             self.pick(name)
+
+
+def _offer(name: str, source: str, service: Service) -> None:
+    service.catalogue.named = {**service.catalogue.named, name: source}

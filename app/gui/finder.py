@@ -105,7 +105,7 @@ class Finder(QWidget):
         ]
         self.field.clear()
         self._filter("")
-        window = self.parentWidget()
+        window = self.parentWidget() or self.window()
         width = min(_WIDTH, window.width() - 4 * GRID)
         self.setGeometry((window.width() - width) // 2, 8 * GRID, width, min(420, window.height() - 16 * GRID))
         self.show()

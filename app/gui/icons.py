@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
@@ -32,11 +32,11 @@ class _Strokes(QIconEngine):
         self._normal = QSvgRenderer(QByteArray(source.replace("currentColor", colour).encode()))
         self._disabled = QSvgRenderer(QByteArray(source.replace("currentColor", disabled).encode()))
 
-    def paint(self, painter: QPainter, rect: object, mode: QIcon.Mode, state: QIcon.State) -> None:
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         renderer = self._disabled if mode == QIcon.Mode.Disabled else self._normal
         if mode == QIcon.Mode.Disabled:
             painter.setOpacity(0.45)
-        renderer.render(painter, QRectF(rect))  # type: ignore[arg-type]
+        renderer.render(painter, QRectF(rect))
         painter.setOpacity(1.0)
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:

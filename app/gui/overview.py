@@ -41,7 +41,7 @@ class Overview(QWidget):
             self.hide()
             return
         self._area.setWidget(self._table())
-        window = self.parentWidget()
+        window = self.parentWidget() or self.window()
         width, height = min(760, window.width() - 8 * GRID), min(620, window.height() - 8 * GRID)
         self.setGeometry((window.width() - width) // 2, (window.height() - height) // 2, width, height)
         self.show()
@@ -66,9 +66,9 @@ class Overview(QWidget):
         sides: list[list[str]] = [[], []]
         filled = [0, 0]
         for group, lines in groups.items():
-            side = 0 if filled[0] <= filled[1] else 1
-            sides[side].append(group)
-            filled[side] += len(lines) + 2
+            shorter = 0 if filled[0] <= filled[1] else 1
+            sides[shorter].append(group)
+            filled[shorter] += len(lines) + 2
         for side in sides:
             grid = QGridLayout()
             grid.setVerticalSpacing(GRID // 2)

@@ -76,7 +76,7 @@ class ResultList(QListView):
         self._model.beginResetModel()
         self._model.endResetModel()
         self.painter.current = current
-        if current in self._model.items():
+        if current is not None and current in self._model.items():
             self.setCurrentIndex(self._model.index(list(self._model.items()).index(current), 0))
 
     def refresh(self) -> None:

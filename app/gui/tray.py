@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
@@ -23,7 +25,7 @@ def add_tray(window: Window) -> QSystemTrayIcon | None:
     menu = QMenu(window)
     menu.addAction(tr("Show Grus"), window.raise_up)
     for spec in window.specs:
-        menu.addAction(tr(spec.title), lambda name=spec.name: (window.raise_up(), window.open_pane(name)))
+        menu.addAction(tr(spec.title), partial(_show, window, spec.name))
     menu.addSeparator()
     menu.addAction(window.desk.actions["window.quit"])
     tray.setContextMenu(menu)
@@ -32,3 +34,8 @@ def add_tray(window: Window) -> QSystemTrayIcon | None:
     )
     tray.show()
     return tray
+
+
+def _show(window: Window, pane: str) -> None:
+    window.raise_up()
+    window.open_pane(pane)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import cast
 
 import numpy as np
 
 from app.sdk.opening import open_engine
 from engine.errors import BadRequest
-from engine.loading import LoadOptions
+from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import from_array, read_sound
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.listener import Listener, ear
@@ -21,8 +22,10 @@ from engine.settings import Settings
 class Ears:
     """A model that listens, with an engine of its own. Close it, or use it in a `with` block."""
 
-    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None) -> None:
-        self.engine, loaded = open_engine(name, options, settings)
+    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
+                 profile: Path | None = None) -> None:  # fmt: skip
+        self.engine, loaded = open_engine(name, options, settings, profile)
+        self.loaded = cast(LoadedModel, loaded[name])
         try:
             self.listener = Listener(self.engine, ear(name, loaded[name]))
         except BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from engine.engine import Engine
 from engine.loading import LoadedModel, LoadOptions, load_any
 from engine.parts import LoadedPart
@@ -10,8 +12,11 @@ from engine.settings import Settings
 Loaded = LoadedModel | LoadedPart
 
 
-def open_engine(name: str, options: LoadOptions | None, settings: Settings | None) -> tuple[Engine, dict[str, Loaded]]:
-    """With the model `name` loaded; the second is everything that is, by name."""
+def open_engine(
+    name: str, options: LoadOptions | None, settings: Settings | None, profile: Path | None = None
+) -> tuple[Engine, dict[str, Loaded]]:
+    """With the model `name` loaded; the second is everything that is, by name. `profile`: where a Chrome trace of what the
+    engine did is written at the end."""
     chosen = options or LoadOptions()
     loaded: dict[str, Loaded] = {}
 
@@ -19,7 +24,7 @@ def open_engine(name: str, options: LoadOptions | None, settings: Settings | Non
         loaded[name] = load_any(name, chosen)
         return loaded[name]
 
-    engine = Engine(load, settings)
+    engine = Engine(load, settings, profile=profile)
     try:
         engine.load(name)
     except BaseException:

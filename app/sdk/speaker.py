@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import cast
 
 import numpy as np
 
 from app.sdk.opening import open_engine
 from engine.errors import BadRequest
-from engine.loading import LoadOptions
+from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import read_sound
 from engine.media.soundfiles import format_of, write_file
 from engine.pipelines.speaking.saved import Saved, Voices
@@ -43,10 +44,11 @@ class Speaker:
     """A model that speaks, with an engine of its own. Close it, or use it in a `with` block."""
 
     def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
-                 voices: Voices | None = None) -> None:  # fmt: skip
+                 voices: Voices | None = None, profile: Path | None = None) -> None:  # fmt: skip
         self.name = name
         self.voices = voices or Voices()
-        self.engine, _ = open_engine(name, options, settings)
+        self.engine, loaded = open_engine(name, options, settings, profile)
+        self.loaded = cast(LoadedModel, loaded[name])
         try:
             self.voice = speaker(self.engine, name)
         except BaseException:

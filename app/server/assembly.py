@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from app.kinds import kind_of
+from app.option_values import repetition, speculation
 from app.server.catalogue import Catalogue
 from app.server.metrics import Meters
 from app.server.service import Service
 from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine
-from engine.errors import BadRequest, ConfigError
+from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
-from engine.hub.resolve import resolve
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece
+from engine.models.model_types import model_type_named
 from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.settings import Settings, memory_limit
 from engine.starter import starters
+from engine.types import SamplingParams
 
 _NAMED = re.compile(r"([\w.:-]+(?:/[\w.:-]+)?)=(.+)")
 
@@ -51,7 +55,23 @@ def engine_settings(options: Mapping[str, Any]) -> Settings:
         max_seq_len=options["max_seq_len"],
         decode_tokens_per_seq=options["decode_tokens_per_seq"],
         gpu_memory_limit=options["gpu_memory_limit"],
+        speculation=speculation(options["speculation"], options["draft"]),
+        draft_model=options["draft"],
+        spill_folder=Path(options["kv_offload_dir"]).expanduser() if options["kv_offload_dir"] else None,
+        spill_limit=options["kv_offload_limit"],
+        idle_ttl=options["idle_ttl"],
+        max_models=options["max_models"],
     )
+
+
+def sampling_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What replies are made with where a request does not say: over the model's own wishes. Raises BadRequest."""
+    penalty, window = repetition(options["repetition_penalty"], options["repeat_last_n"])
+    given = {name: options[name] for name in ("temperature", "top_p", "top_k", "min_p")}
+    given |= {"repetition_penalty": penalty, "repetition_window": window, "stop": tuple(options["stop"]) or None}
+    found = {name: value for name, value in given.items() if value is not None}
+    SamplingParams(**found).check()
+    return found
 
 
 def catalogue(options: Mapping[str, Any]) -> Catalogue:
@@ -78,15 +98,24 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
 
 
 def default_name(source: str) -> str:
-    """A folder goes by its own name, a repository by its id."""
+    """A folder goes by its own name, also with a part of a GGUF file's; a repository by its id."""
     path = Path(source).expanduser()
-    return path.resolve().name if path.exists() else source
+    if path.exists():
+        return path.resolve().name
+    folder, _, part = source.rpartition(":")
+    return (
+        f"{Path(folder).expanduser().resolve().name}:{part}"
+        if folder and Path(folder).expanduser().is_dir()
+        else source
+    )
 
 
 def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
     """How a model's source is loaded. Only a model that was named at the start may be downloaded, and the codec that
     Orpheus models need."""
     named = {options["model_path"], CODEC, *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
+    named.add(options["draft"])
+    special = _special(options)
     device = "cpu" if options["cpu"] else options["device"]
     quant, small = options["quant"], starters().values()  # a starter is so small that quantizing it saves nothing
 
@@ -98,6 +127,8 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             quant="none" if quant == "auto" and source in small else quant,
             kv_bits=options["kv_bits"],
             cache_dir=options["cache_dir"],
+            model_type=options["model_type"] if source == special else "auto",
+            format=options["format"] if source == special else "auto",
             download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),
         )
@@ -105,48 +136,55 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
     return of
 
 
+def _special(options: Mapping[str, Any]) -> str | None:
+    """The model that --model-type and --format are about: the only one that is named."""
+    kind, weights = options["model_type"], options["format"]
+    if (kind, weights) == ("auto", "auto"):
+        return None
+    model_type_named(kind)
+    sources = [options["model_path"]] if options["model_path"] else list(catalogue(options).named.values())
+    if len(sources) != 1:
+        flag = "--model-type" if kind != "auto" else "--format"
+        raise BadRequest(f"{flag} says what one model is. Name one, with --model or --model-path.", flag[2:])
+    return str(sources[0])
+
+
 def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel | LoadedPart]:
     """What loads a model's source."""
     of = load_options(options)
+    defaults = sampling_defaults(options)
 
     def load_source(source: str) -> LoadedModel | LoadedPart:
         where = of(source)
         total = pick_backend(where).memory().total
         limit = memory_limit(options["gpu_memory_limit"], total)
-        if source == options["model_path"]:
-            _check_format(resolve(source, where.cache_dir, where.download, where.progress), options["format"])
-        loaded = load_any(source, LoadOptions(**{**vars(where), "memory_limit": limit}))
-        if source == options["model_path"]:
-            _check_type(loaded, options["model_type"])
+        loaded = load_any(source, replace(where, memory_limit=limit))
+        if defaults and isinstance(loaded, LoadedModel) and kind_of(str(loaded.folder)) == "chat":
+            loaded.defaults = {**loaded.defaults, **defaults}
         return loaded
 
     return load_source
 
 
-def _check_format(path: Path, wanted: str) -> None:
-    if wanted == "auto":
-        return
-    files = [path] if path.is_file() else list(path.iterdir())
-    if not any(file.suffix == f".{wanted}" for file in files):
-        raise ConfigError(f"{path} holds no {wanted} weights. Say --format auto, or choose another model.")
-
-
-def _check_type(loaded: LoadedModel | LoadedPart, wanted: str) -> None:
-    found = str(loaded.config.get("model_type", ""))
-    if wanted not in ("auto", found):
-        loaded.close()
-        raise ConfigError(f"The model is of type {found}, not {wanted}. Say --model-type auto, or choose another one.")
-
-
 def make_service(options: Mapping[str, Any]) -> Service:
-    settings, of = engine_settings(options), load_options(options)
-    return Service(
-        lambda load: Engine(load, settings),
+    settings, of, draft = engine_settings(options), load_options(options), options["draft"]
+    profile = Path(options["profile"]).expanduser() if options["profile"] else None
+
+    def bring(source: str) -> None:
+        fetch(source, of(source))
+        if draft is not None:
+            fetch(service.source_of(draft), of(service.source_of(draft)))
+
+    service = Service(
+        lambda load: Engine(load, settings, profile=profile),
         loader(options),
         catalogue(options),
         Meters(),
-        fetch=lambda source: fetch(source, of(source)),
+        fetch=bring,
     )
+    if draft is not None:
+        service.allow_beside(draft)
+    return service
 
 
 def _ports(given: Sequence[str]) -> Iterator[int]:

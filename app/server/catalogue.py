@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.errors import ModelNotFound
 from engine.hub.cache import cached_models, find
+from engine.hub.gguf_files import chosen, gguf_models
 from engine.hub.naming import parse
 from engine.hub.snapshots import model_in
 
@@ -70,11 +71,17 @@ class Catalogue:
         return list(known.values())
 
     def _in_folder(self, name: str) -> Known | None:
-        """Compared with the names that are there, so that no spelling can lead out of the folder."""
+        """Compared with the names that are there, so that no spelling can lead out of the folder. `NAME:PART` is one of
+        several GGUF files in a sub-folder."""
+        plain, _, part = name.partition(":")
         for folder in self.folders:
-            path = folder / name
-            if name in {entry.name for entry in folder.iterdir()} and _holds_model(path):
-                return self._known(name, str(path))
+            there = {entry.name for entry in folder.iterdir()}
+            if name in there and _holds_model(folder / name):
+                return self._known(name, str(folder / name))
+            if part and plain in there and (folder / plain).is_dir():
+                models = gguf_models(sorted(file.name for file in (folder / plain).glob("*.gguf")))
+                if chosen(models, part) is not None:
+                    return Known(name, f"{folder / plain}:{part}", int((folder / plain).stat().st_mtime))
         return None
 
     def _in_cache(self, name: str) -> Known | None:

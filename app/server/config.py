@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from engine.errors import BadRequest
 
-Kind = Literal["text", "number", "seconds", "switch", "list"]
+Kind = Literal["text", "number", "decimal", "seconds", "switch", "list"]
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,23 @@ class Option:
 
 def _options() -> Sequence[Option]:
     models, where, work = "models", "where it runs", "how much at once"
+    replies = "how chat models answer where a request does not say (defaults come from the model)"
     network, log = "who may connect", "what is logged"
     return (
         Option("model", "list", "a folder or repository id to serve, or NAME=MODEL; may be repeated (default: guide and reader)", models,
                metavar="MODEL"),
         Option("model_path", "text", "the same for one model, under --model-name", models, metavar="PATH"),
         Option("model_name", "text", "the name that requests use for --model-path", models, metavar="NAME"),
-        Option("model_type", "text", "refuse to serve --model-path unless it is of this architecture", models, "auto",
-               metavar="TYPE"),
-        Option("format", "text", "refuse to serve --model-path unless its weights are in this format", models, "auto",
-               ("auto", "safetensors", "gguf")),
+        Option("model_type", "text", "load the one model that is named as this architecture, where its config.json names none or "
+               "a wrong one: qwen25, qwen3, qwen3_5, llama, hunyuan, ...", models, "auto", metavar="TYPE"),
+        Option("format", "text", "load these weights of the one model that is named, where its folder or repository holds both",
+               models, "auto", ("auto", "safetensors", "gguf")),
         Option("models_dir", "text", "a folder whose sub-folders may be asked for by name", models, metavar="DIR"),
         Option("cache_dir", "text", "where downloaded models lie (default: the Hugging Face cache)", models,
                metavar="DIR"),
         Option("offline", "switch", "never download", models, False),
+        Option("max_models", "number", "models in memory at once, the least recently used goes; 0: as many as fit", models, 0),
+        Option("idle_ttl", "seconds", "unload a model that was not used for so long (default: when its room is needed)", models),
         Option("backend", "text", "what computes", where, "auto", ("auto", "mlx", "torch")),
         Option("device", "text", "auto, cpu, cuda, cuda:N or metal", where, "auto", aliases=("DEVICE",)),
         Option("cpu", "switch", "the same as --device cpu", where, False),
@@ -71,8 +74,25 @@ def _options() -> Sequence[Option]:
         Option("max_queue", "number", "requests that may wait; more are told to come back (429)", work, 256),
         Option("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
         Option("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
+        Option("speculation", "text", "ngram: guess the next tokens from what was said before, and check several in one step; "
+               "replies stay the same", work, None, ("ngram", "off")),
+        Option("draft", "text", "a small model that guesses the next tokens for served models of its vocabulary", work,
+               metavar="MODEL"),
+        Option("kv_offload_dir", "text", "keep what was computed for prompts in this folder, beyond memory and a restart; "
+               "prompts that begin alike are read from there", work, metavar="DIR"),
+        Option("kv_offload_limit", "text", "most that this folder may hold; what was not used for longest goes", work, "8G",
+               metavar="SIZE"),
         Option("responses_file", "text", "keep responses that may be continued here, beyond a restart", work,
                metavar="FILE"),
+        Option("temperature", "decimal", "0 always takes the likeliest token", replies, metavar="T"),
+        Option("top_p", "decimal", "sample from the likeliest tokens that hold P of the mass", replies, metavar="P"),
+        Option("top_k", "number", "sample from the K likeliest tokens", replies, metavar="K"),
+        Option("min_p", "decimal", "leave out tokens less likely than P times the likeliest", replies, metavar="P"),
+        Option("repetition_penalty", "decimal", "above 1 makes tokens that were there before less likely", replies, metavar="R"),
+        Option("repeat_last_n", "number", "the penalty looks back at N tokens; -1: at all, 0: at none (default: -1)", replies,
+               metavar="N"),
+        Option("stop", "list", "end a reply before this text, besides the request's own; may be repeated", replies,
+               metavar="TEXT"),
         Option("host", "text", "the address to listen on; beyond this machine only with a key", network, "127.0.0.1"),
         Option("port", "number", "the port to listen on; 0 takes a free one", network, 8080, aliases=("PORT",)),
         Option("api_key", "list", "a key that clients must send; may be repeated", network, metavar="KEY"),
@@ -90,6 +110,8 @@ def _options() -> Sequence[Option]:
         Option("grace", "seconds", "how long running replies may go on after Ctrl-C", network, 10.0),
         Option("log_requests", "switch", "one line for each request, without what it says", log, False),
         Option("log_prompts", "switch", "what is asked, in clear text", log, False),
+        Option("profile", "text", "write a Chrome trace of queue, prefill, decode and waits to this file when the server ends; of a "
+               "long run its last part", log, metavar="FILE"),
         Option("voices_dir", "text", "where saved voices are kept (default: with this person's own)", "voices",
                metavar="DIR"),
         Option("base_model_dir", "text", "a speech model's folder; the same as --model", "voices",
@@ -139,7 +161,7 @@ def _read_text(option: Option, text: str, where: str) -> Any:
     try:
         if option.kind == "number":
             return int(text)
-        if option.kind == "seconds":
+        if option.kind in ("seconds", "decimal"):
             return float(text)
     except ValueError:
         raise BadRequest(f"{where} must be a number, not {text!r}.", option.name) from None

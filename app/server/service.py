@@ -11,7 +11,7 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -86,12 +86,12 @@ class Running:
         async for event in self._events:
             yield self._seen(event)
 
-    async def parts(self) -> AsyncIterator[Part]:
+    async def parts(self) -> AsyncGenerator[Part, None]:
         async for event in self.events():
             for part in self.reader.read(event):
                 yield part
 
-    async def streamed(self) -> AsyncIterator[Part]:
+    async def streamed(self) -> AsyncGenerator[Part, None]:
         """For those who have told already what came before: a call that is taken back can only be followed by text."""
         async for part in self.parts():
             yield replace(part, kind="answer") if part.kind == "broken" else part
@@ -131,7 +131,7 @@ class Service:
         # by event loop too: a server that is started again has a new one
         self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
         self._running: set[Running] = set()
-        self._sounds: dict[str, Callable[[], None]] = {}  # how voices and transcriptions are stopped, by request id
+        self._sounds: dict[str, Callable[[], object]] = {}  # how voices and transcriptions are stopped, by request id
         self.engine = make_engine(self._loaded_for_engine)
 
     def _loaded_for_engine(self, name: str) -> Loaded:
@@ -157,6 +157,14 @@ class Service:
             return f"{self.catalogue.look_up(whole).source}#{piece}" if piece else name
         except ModelNotFound:
             return name
+
+    def allow_beside(self, name: str) -> None:
+        """A model that served ones need, such as a draft model: the engine may load it, and no client may name it."""
+        self._beside.add(name)
+
+    def source_of(self, name: str) -> str:
+        """What to load for a served model's name, or for one that is needed beside them."""
+        return self._source_beside(name)
 
     def task(self, model: str, work: Work[Any]) -> Task[Any]:
         """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
@@ -257,7 +265,7 @@ class Service:
             stop()
         return len(found) + len(sounds)
 
-    def sound_begins(self, id: str, stop: Callable[[], None]) -> None:
+    def sound_begins(self, id: str, stop: Callable[[], object]) -> None:
         """A voice or a transcription: from now on `abort` stops it."""
         self._sounds[id] = stop
 

@@ -35,10 +35,14 @@ def offline_wanted() -> bool:
 
 
 def download(
-    model: str, revision: str | None = None, cache_dir: str | Path | None = None, progress: Progress | None = None
+    model: str,
+    revision: str | None = None,
+    cache_dir: str | Path | None = None,
+    progress: Progress | None = None,
+    weights: str = "auto",
 ) -> Path:
     """Bring a repository's model files into the cache, as far as they are not there yet, and a tokenizer for a GGUF file
-    that holds none. `model` may name a quantization (`owner/name-GGUF:Q8_0`). Returns what is to be opened.
+    that holds none. `model` may name a quantization (`owner/name-GGUF:Q8_0`), `weights` a format. Returns what is to be opened.
 
     The revision's name points to the new snapshot only when that is whole: a download that was cut off leaves an
     older snapshot in use.
@@ -49,13 +53,15 @@ def download(
     repo, quant = named.repo, named.quant
 
     def choose(names: Sequence[str]) -> list[str]:
-        files = wanted(names, quant)
+        files = wanted(names, quant, weights)
+        if not files and weights != "auto" and not quant:
+            raise ModelNotFound(f"{repo} holds no {weights} weights. Leave out --format, or choose another model.")
         if not files and quant and (there := list(gguf_models(names))):
             raise ModelNotFound(f"{repo} has no {quant}. It has: {', '.join(there)}.")
         return files
 
     snapshot = _bring(repo, revision or named.revision, cache_dir, choose, progress)
-    path = model_in(snapshot, quant) or snapshot.path
+    path = model_in(snapshot, quant, weights) or snapshot.path
     if path.is_file() and needs_tokenizer(path):
         _bring_tokenizer(named, cache_dir)
     return path

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
+
+from engine.errors import ModelNotFound
 
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})$")
 _KIND = re.compile(
@@ -35,13 +38,40 @@ def kind_of(name: str) -> str:
     return str(found[-1]).upper() if found else ""
 
 
-def chosen(models: dict[str, list[str]], quant: str | None) -> str | None:
-    """The key of what is asked for: a quantization or a file's name, in any case; without a wish the usual choice."""
+def chosen(models: dict[str, list[str]], quant: str | None, loosely: bool = True) -> str | None:
+    """The key of what is asked for: a quantization, a file's name, or a part of one of these, in any case. None where
+    nothing fits. Without a wish the usual choice.
+
+    An exact name goes first, then one that has a word which begins so (`Q4_K` for `Q4_K_M`, not `F16` for `BF16`), then,
+    if `loosely`, any that contains it. Raises ModelNotFound where several fit equally well.
+    """
     if quant is None:
         return next((kind for kind in _CHOICE if kind in models), next(iter(models), None))
     wish = _SHARD.sub("", quant.lower().removesuffix(".gguf"))
-    plain = next((kind for kind in models if kind.lower() == wish), None)
-    return plain or next((kind for kind, files in models.items() if _stem(files[0]) == wish), None)
+    begins = re.compile(r"(?:^|[-._/ ])" + re.escape(wish))
+    names = {kind: (kind.lower(), _stem(files[0])) for kind, files in models.items()}
+    steps = [
+        [kind for kind, (name, _) in names.items() if name == wish],
+        [kind for kind, (_, stem) in names.items() if stem == wish],
+        [kind for kind, (name, _) in names.items() if begins.search(name)],
+        [kind for kind, (_, stem) in names.items() if begins.search(stem)],
+        [kind for kind, both in names.items() if loosely and any(wish in name for name in both)],
+    ]
+    found = next(filter(None, steps), [])
+    if len(found) > 1:
+        raise ModelNotFound(f"{quant} fits several GGUF files: {', '.join(found)}. Name one of them.")
+    return found[0] if found else None
+
+
+def file_in(folder: Path, wish: str) -> Path:
+    """The GGUF file of a folder on this machine that has this name or quantization, or a part of it; of several shards the
+    first. Raises ModelNotFound, with what there is."""
+    models = gguf_models(sorted(file.name for file in folder.glob("*.gguf")))
+    kind = chosen(models, wish)
+    if kind is None:
+        there = f"It has: {', '.join(models)}" if models else "It holds no GGUF files"
+        raise ModelNotFound(f"{folder} has no {wish}. {there}.")
+    return folder / models[kind][0]
 
 
 def missing_of(files: Iterable[str]) -> list[str]:

@@ -16,12 +16,13 @@ _TOKENIZER = (
 )  # fmt: skip
 
 
-def wanted(names: Iterable[str], quant: str | None = None) -> list[str]:
-    """The files to download, in the repository's order. `quant`: of its GGUF models this one; nothing where it has none."""
+def wanted(names: Iterable[str], quant: str | None = None, kind: str = "auto") -> list[str]:
+    """The files to download, in the repository's order; nothing where it has none of what is asked for. `quant`: of its
+    GGUF models this one. `kind`: weights in this format, `safetensors` or `gguf`."""
     names = [name for name in names if not any(fnmatchcase(name, pattern) for pattern in _NEVER)]
     picked = {name for name in names if any(fnmatchcase(name, pattern) for pattern in _SETTINGS)}
-    weights = _gguf(names, quant) if quant else _weights(names)
-    if quant and not weights:
+    weights = _gguf(names, quant) if quant else _weights(names, WEIGHT_KINDS if kind == "auto" else (f".{kind}",))
+    if (quant or kind != "auto") and not weights:
         return []
     picked.update(weights)
     for folder in _models_beside(names) if not quant else []:
@@ -44,8 +45,8 @@ def _folder(name: str) -> str:
     return name.rpartition("/")[0]
 
 
-def _weights(names: list[str]) -> list[str]:
-    for kind in WEIGHT_KINDS:
+def _weights(names: list[str], kinds: tuple[str, ...] = WEIGHT_KINDS) -> list[str]:
+    for kind in kinds:
         if weights := [name for name in names if name.endswith(kind)]:
             return _one_copy(weights)
     return []

@@ -14,12 +14,18 @@ from engine.weights.gguf.reader import read
 _TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 
 
-def model_in(snapshot: Snapshot, quant: str | None = None) -> Path | None:
-    """What to open: of GGUF files the first shard of the one that is wanted; None where it is not there, or not whole."""
-    if quant is None and not whole_quants(snapshot.path):
+def model_in(snapshot: Snapshot, quant: str | None = None, weights: str = "auto", loosely: bool = True) -> Path | None:
+    """What to open: of GGUF files the first shard of the one that is wanted; None where it is not there, or not whole.
+
+    `weights`: the format that is wanted (`safetensors`, `gguf`), where a snapshot holds both. `loosely`: see `chosen`.
+    """
+    if weights == "safetensors":
+        here = any(name.endswith(".safetensors") for name in files_of(snapshot.path))
+        return snapshot.path if here and snapshot.complete else None
+    if quant is None and weights != "gguf" and not whole_quants(snapshot.path):
         return snapshot.path if snapshot.complete else None
     whole = {kind: parts for kind, parts in gguf_models(files_of(snapshot.path)).items() if not missing_of(parts)}
-    kind = chosen(whole, quant)
+    kind = chosen(whole, quant, loosely)
     return snapshot.path / whole[kind][0] if kind else None
 
 

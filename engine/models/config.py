@@ -73,6 +73,13 @@ class Fields:
         return Fields(value, f"{self.where} ({name})")
 
 
+def named_architectures(config: Mapping[str, Any]) -> str:
+    """The classes that config.json names, for an error: " (`architectures`: LlamaForCausalLM)"; empty where it names none."""
+    given = config.get("architectures")
+    classes = [str(name)[:80] for name in given[:5]] if isinstance(given, list) else []
+    return f" (`architectures`: {', '.join(classes)})" if classes else ""
+
+
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

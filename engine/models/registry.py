@@ -11,6 +11,7 @@ from engine.models.bicodec import bicodec_decoder
 from engine.models.bicodec_encoder import bicodec_encoder
 from engine.models.codec12 import codec_decoder
 from engine.models.codec12_encoder import codec_encoder
+from engine.models.config import named_architectures
 from engine.models.ecapa import speaker_encoder
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
@@ -82,7 +83,7 @@ def find_architecture(config: Mapping[str, Any], name: str) -> Maker:
     maker = ARCHITECTURES.get(str(model_type))
     if maker is None:
         raise UnsupportedArchitecture(
-            f"{name} has the architecture `{model_type}`, which Grus does not know. "
+            f"{name} has the architecture `{model_type}`{named_architectures(config)}, which Grus does not know. "
             f"Supported: {', '.join(sorted(ARCHITECTURES))}."
         )
     return maker

@@ -27,7 +27,8 @@ class Checkpoint:
         self.config = config
 
     @classmethod
-    def open(cls, path: str | Path) -> Checkpoint:
+    def open(cls, path: str | Path, model_type: str | None = None) -> Checkpoint:
+        """`model_type`: what the model is, whatever its config says."""
         folder = Path(path).expanduser()
         if not folder.is_dir():
             reason = "is a file, not a checkpoint folder" if folder.exists() else "does not exist"
@@ -37,9 +38,14 @@ class Checkpoint:
             config = _read_yaml(folder / "config.yaml")
         if config is None:
             raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
-        model_type = config.setdefault("model_type", known_by(config))
-        if not isinstance(model_type, str) or not model_type:
-            raise ConfigError(f"{folder / 'config.json'} has no model_type, so its architecture is unknown.")
+        config["model_type"] = found = model_type or config.get("model_type", known_by(config))
+        if not isinstance(found, str) or not found:
+            classes = config.get("architectures")
+            named = f" Its `architectures` are {classes!r:.200}." if isinstance(classes, list) and classes else ""
+            raise ConfigError(
+                f"{folder / 'config.json'} has no model_type, so its architecture is unknown.{named} "
+                "If you know what it is, say so with --model-type."
+            )
         return cls(folder, config)
 
     @cached_property

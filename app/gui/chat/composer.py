@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def _png(image: Any) -> bytes:
     held = QByteArray()
     buffer = QBuffer(held)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImage(image).save(buffer, "PNG")
+    QImage(image).save(buffer, b"PNG")
     return bytes(held.data())
 
 
@@ -195,12 +196,11 @@ class Composer(QWidget):
             self.put(self._draft.text)
 
     def _show_files(self) -> None:
-        while self._files_row.count():
-            item = self._files_row.takeAt(0)
-            if item.widget() is not None:
-                item.widget().deleteLater()
+        while (item := self._files_row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
         for file in self._draft.files:
-            self._files_row.addWidget(Chip(self._look, file, lambda file=file: self._draft.remove(file)))
+            self._files_row.addWidget(Chip(self._look, file, partial(self._draft.remove, file)))
         if self._draft.reading:
             self._files_row.addWidget(label(tr("Reading the file."), "second"))
         self._files_row.addStretch(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QGuiApplication
@@ -161,7 +162,7 @@ class Deeds:
         menu.addAction(tr("Unpin") if summary.pinned else tr("Pin"), lambda: shelf.pin(id, not summary.pinned))
         folders = menu.addMenu(tr("Move to"))
         for folder_of in shelf.folders:
-            folders.addAction(folder_of.name, lambda f=folder_of.id: shelf.move(id, f))
+            folders.addAction(folder_of.name, partial(shelf.move, id, folder_of.id))
         if shelf.folders:
             folders.addSeparator()
         folders.addAction(tr("New folder"), lambda: shelf.move_to_new(id, tr("New folder")))
@@ -170,7 +171,7 @@ class Deeds:
         menu.addAction(tr("Duplicate"), lambda: self.duplicate(id))
         export = menu.addMenu(tr("Export"))
         for kind, title in (("md", tr("Markdown")), ("json", tr("JSON")), ("pdf", tr("PDF"))):
-            export.addAction(title, lambda kind=kind: pane.files.export(id, kind))
+            export.addAction(title, partial(pane.files.export, id, kind))
         menu.addSeparator()
         menu.addAction(tr("Delete"), lambda: shelf.delete(id))
         menu.popup(where)

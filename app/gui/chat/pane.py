@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -386,7 +387,11 @@ class ChatPane(Pane):
         return [*lines, *models]
 
     def _opens(self, id: int) -> Callable[[], Any]:
-        return lambda: (self.desk.open_pane("chat"), self.open(id))
+        return partial(self._in_front, partial(self.open, id))
 
     def _picks(self, name: str) -> Callable[[], Any]:
-        return lambda: (self.desk.open_pane("chat"), self.model_box.pick(name))
+        return partial(self._in_front, partial(self.model_box.pick, name))
+
+    def _in_front(self, act: Callable[[], Any]) -> None:
+        self.desk.open_pane("chat")
+        act()

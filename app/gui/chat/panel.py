@@ -63,7 +63,8 @@ class Panel(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """As wide as what is in it, in every language and size of text: it scrolls up and down alone."""
-        inside = self.widget().minimumSizeHint().width() if self.widget() is not None else 0
+        widget = self.widget()
+        inside = widget.minimumSizeHint().width() if widget is not None else 0
         return QSize(max(_NARROWEST, inside + self.verticalScrollBar().sizeHint().width()), 120)
 
     def _build(self) -> QWidget:

@@ -214,7 +214,9 @@ class CallView(RowView):
 
     def measure(self, width: int) -> int:
         self.box.setFixedWidth(width)
-        height = self.box.layout().heightForWidth(width)
+        inside = self.box.layout()
+        assert inside is not None  # it was given one when it was made
+        height = inside.heightForWidth(width)
         self.box.setGeometry(0, 0, width, height)
         return height
 
@@ -291,7 +293,8 @@ class Buttons(QWidget):
         self.after.setEnabled(row.version < row.versions)
         for name, button in self.buttons.items():
             button.setVisible(name in row.can)
-        self.layout().activate()
+        if (inside := self.layout()) is not None:
+            inside.activate()
 
 
 def _act(act: Callable[..., Any], name: str) -> Callable[[], Any]:

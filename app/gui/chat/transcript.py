@@ -277,7 +277,8 @@ class Transcript(QAbstractScrollArea):
         self.viewport().update()
 
     def _put_away(self, view: RowView) -> None:
-        if view.isAncestorOf(self.focusWidget() or view.parentWidget()):
+        focused = self.focusWidget()
+        if focused is not None and view.isAncestorOf(focused):
             self.setFocus()
         view.hide()
         kind = next(kind for kind, type_of in _KINDS.items() if type_of is type(view))

@@ -24,8 +24,9 @@ class _Filter(QAbstractNativeEventFilter):
         super().__init__()
         self._pressed = pressed
 
-    def nativeEventFilter(self, kind: QByteArray | bytes, message: int) -> Any:
-        if bytes(kind) == b"windows_generic_MSG":  # type: ignore[arg-type]
+    def nativeEventFilter(self, kind: QByteArray | bytes | bytearray | memoryview, message: int) -> Any:
+        name = kind.data() if isinstance(kind, QByteArray) else kind
+        if bytes(name) == b"windows_generic_MSG":
             found = _Message.from_address(int(message))
             if found.message == _WM_HOTKEY and found.wparam == _ID:
                 self._pressed()

@@ -44,7 +44,12 @@ class X11Key(QObject):
     def _grabbed(self, mask: int) -> bool:
         """A refusal comes as an error, which Xlib would end the process for."""
         refused: list[int] = []
-        handler = _HANDLER(lambda display, error: refused.append(1) or 0)
+
+        def refuse(display: object, error: object) -> int:
+            refused.append(1)
+            return 0
+
+        handler = _HANDLER(refuse)
         before = self._x.XSetErrorHandler(ctypes.cast(handler, c_void_p))
         for locks in _LOCKS:
             self._x.XGrabKey(self._display, self._code, mask | locks, self._root, 0, _ASYNC, _ASYNC)

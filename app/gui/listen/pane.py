@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -288,7 +289,7 @@ class ListenPane(Pane):
             menu.addAction(actions[f"listen.{name}"])
         out = menu.addMenu(tr("Export as"))
         for kind in FORMATS:
-            out.addAction(_NAMES[kind], lambda kind=kind: self.export(item, kind))
+            out.addAction(_NAMES[kind], partial(self.export, item, kind))
         menu.addSeparator()
         menu.addAction(actions["listen.remove"])
         menu.popup(where)

@@ -68,10 +68,12 @@ class CardView(QScrollArea):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for part in (self.title, self.about):
+        parts: list[QWidget] = [self.title, self.about]
+        for part in parts:
             column.addWidget(part)
         column.addLayout(self._deeds)
-        for part in (self.bar, self.working, self.problem, self._facts, self.defaults):
+        parts = [self.bar, self.working, self.problem, self._facts, self.defaults]
+        for part in parts:
             column.addWidget(part)
         column.addStretch(1)
         body = QWidget()
@@ -110,8 +112,7 @@ class CardView(QScrollArea):
 
     def _show_deeds(self, deeds: Sequence[Deed]) -> None:
         focused = next((deed for deed, button in self.buttons.items() if button.hasFocus()), None)
-        while self._deeds.count():
-            item = self._deeds.takeAt(0)
+        while (item := self._deeds.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()
@@ -125,8 +126,7 @@ class CardView(QScrollArea):
             self.buttons.get(focused, self.buttons[deeds[0]]).setFocus()
 
     def _show_rows(self, rows: Sequence[Row]) -> None:
-        while self._grid.count():
-            item = self._grid.takeAt(0)
+        while (item := self._grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
@@ -45,7 +46,7 @@ def make(desk: Desk) -> Pane:
     return ModelsPane(desk)
 
 
-def _later(seconds: float, run: Callable[[], None]) -> None:
+def _later(seconds: float, run: Callable[[], object]) -> None:
     QTimer.singleShot(round(seconds * 1000), run)
 
 
@@ -138,7 +139,7 @@ class ModelsPane(Pane):
         for hook in (self.library.changed, self.machinery.changed, self.finding.changed, self.downloads.changed):
             hook.connect(self._show)
         self.cards.changed.connect(self._show_card)
-        self.downloads.finished.connect(lambda repo: (self.library.look(), self.desk.models_changed()))
+        self.downloads.finished.connect(self._brought)
         self.pages.currentChanged.connect(lambda _: self._turned())
         self.field.textChanged.connect(self._typed)
         self.field.returnPressed.connect(self._search)
@@ -289,10 +290,14 @@ class ModelsPane(Pane):
         self.view.show_card(card, self.cards.name)
         self.stack.setCurrentWidget(self.view if card.title else self.empty)
 
+    def _brought(self, repo: str) -> None:
+        self.library.look()
+        self.desk.models_changed()
+
     def _menu(self, place: QPoint) -> None:
         menu = QMenu(self)
         for deed in self.cards.card().deeds:
-            menu.addAction(title_of(deed), lambda deed=deed: self.do(deed))
+            menu.addAction(title_of(deed), partial(self.do, deed))
         menu.aboutToHide.connect(menu.deleteLater)
         if not menu.isEmpty():
             menu.popup(self.list.viewport().mapToGlobal(place))

@@ -233,10 +233,14 @@ class Cells(QTableWidget):
         self.resizeRowsToContents()
         shown = sum(self.rowHeight(row) for row in range(min(table.rows, _MOST_ROWS)))
         self.setFixedHeight(shown + 4)
-        self.cellChanged.connect(lambda row, column: changed(row, column, self.item(row, column).text()))
+        self.cellChanged.connect(lambda row, column: changed(row, column, self._text_at(row, column)))
         self.cellClicked.connect(lambda row, column: entered())
 
     def plain(self) -> str:
         rows = range(self.rowCount())
-        texts = [[self.item(r, c).text() if self.item(r, c) else "" for c in range(self.columnCount())] for r in rows]
+        texts = [[self._text_at(r, c) for c in range(self.columnCount())] for r in rows]
         return "\n".join("\t".join(row) for row in texts)
+
+    def _text_at(self, row: int, column: int) -> str:
+        item = self.item(row, column)
+        return "" if item is None else item.text()

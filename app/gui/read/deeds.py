@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,7 +189,7 @@ class Deeds:
             menu.addAction(actions[f"read.{name}"])
         out = menu.addMenu(tr("Export as"))
         for kind in FORMATS:
-            out.addAction(_NAMES[kind], lambda kind=kind: self._export_as(item, kind))
+            out.addAction(_NAMES[kind], partial(self._export_as, item, kind))
         menu.addAction(tr("Show the file"), lambda: _open(item.source.parent))
         menu.addSeparator()
         menu.addAction(actions["read.remove"])

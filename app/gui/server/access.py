@@ -84,8 +84,7 @@ class Access(QWidget):
         for part in (self.host, self.port, self.origins, self.make):
             part.setEnabled(off)
         self.hint.setVisible(not off)
-        while self._keys.count():
-            item = self._keys.takeAt(0)
+        while (item := self._keys.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()

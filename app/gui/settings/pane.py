@@ -239,8 +239,7 @@ class SettingsPane(Pane):
             restate(self.hotkey_told, level="error" if hotkey.problem else "")
 
     def _show_folders(self, folders: list[str]) -> None:
-        while self.folders.count():
-            item = self.folders.takeAt(0)
+        while (item := self.folders.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()

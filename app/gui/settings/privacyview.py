@@ -66,8 +66,7 @@ class PrivacyView(QWidget):
 
     def _fill(self, stored: list[Stored]) -> None:
         self._shown = stored
-        while self._grid.count():
-            item = self._grid.takeAt(0)
+        while (item := self._grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()

@@ -105,9 +105,10 @@ class SpeakPane(Pane):
             head.addWidget(button)
         below = QHBoxLayout()
         below.setSpacing(GRID)
-        for part, room in ((self.pitch, 0), (self.pace, 0), (self.instructions, 1), (self.note, 1), (self.figures, 0),
-                           (self.go, 0)):  # fmt: skip
-            below.addWidget(part, room)
+        parts: list[tuple[QWidget, int]] = [(self.pitch, 0), (self.pace, 0), (self.instructions, 1), (self.note, 1),
+                                            (self.figures, 0), (self.go, 0)]  # fmt: skip
+        for each, room in parts:
+            below.addWidget(each, room)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID * 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ async def embeddings(body: EmbeddingsRequest, request: Request, server: Server) 
         rows = [part for part in given if isinstance(part, list)] or [[id for id in given if isinstance(id, int)]]
         check_ids(rows, model, "input")
     made = await embed(rows, name, model, body.dimensions, request, server)
-    spelled = in_base64 if body.encoding_format == "base64" else np.ndarray.tolist
+    spelled: Callable[[np.ndarray], object] = (
+        in_base64 if body.encoding_format == "base64" else (lambda row: row.tolist())
+    )
     return {
         "object": "list",
         "model": name,

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def shown(loaded: LoadedModel) -> Shown:
         able.append("thinking")
     return Shown(
         modelfile=f"FROM {loaded.name}",
-        parameters="\n".join(f"{name} {value}" for name, value in loaded.defaults.items()),
+        parameters="\n".join(_parameters(loaded.defaults)),
         template=source,
         details=_details(loaded),
         model_info={
@@ -145,3 +145,9 @@ def repository(name: str) -> str:
             "model",
         )
     return repo
+
+
+def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:
+    """As a Modelfile has them: a stop string a line."""
+    for name, value in defaults.items():
+        yield from (f'stop "{text}"' for text in value) if name == "stop" else (f"{name} {value}",)

@@ -42,7 +42,7 @@ class Item:
 
     @property
     def is_voice(self) -> bool:
-        content = self.shape.get("content")
+        content = self.shape.get("content") or []
         return bool(content) and self.shape["role"] == "assistant" and content[0]["type"] == "output_audio"
 
     @property

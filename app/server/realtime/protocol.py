@@ -17,7 +17,8 @@ RATE = 24000  # of the sound on the wire, both ways
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 EventId = Annotated[str, Field(max_length=512)]
-Modalities = Annotated[list[Literal["text", "audio"]], Field(min_length=1, max_length=1)]
+_Modality = Literal["text", "audio"]
+Modalities = Annotated[list[_Modality], Field(min_length=1, max_length=1)]
 Temperature = Annotated[float, Field(ge=0, le=2)]
 Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
 Metadata = Annotated[
@@ -37,9 +38,9 @@ class Pcm(Strict):
 
 class TurnDetection(Strict):
     type: Literal["server_vad"]
-    threshold: float = Field(0.5, ge=0, le=1)
-    prefix_padding_ms: int = Field(300, ge=0, le=10_000)
-    silence_duration_ms: int = Field(500, ge=0, le=10_000)
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    prefix_padding_ms: int = Field(default=300, ge=0, le=10_000)
+    silence_duration_ms: int = Field(default=500, ge=0, le=10_000)
     create_response: bool = True
     interrupt_response: bool = True
     idle_timeout_ms: None = None
@@ -64,7 +65,7 @@ class VoiceId(Strict):
 class AudioOutput(Strict):
     format: Pcm = Pcm()
     voice: str | VoiceId | None = None
-    speed: float = Field(1.0, ge=0.25, le=4.0)
+    speed: float = Field(default=1.0, ge=0.25, le=4.0)
     # beyond OpenAI's: which model speaks, how, and in which language
     model: str | None = None
     instructions: str | None = None
@@ -80,6 +81,10 @@ class Audio(Strict):
     output: AudioOutput = AudioOutput()
 
 
+def _aloud() -> list[_Modality]:
+    return ["audio"]
+
+
 class SessionFields(Strict):
     type: Literal["realtime"]
     model: str
@@ -87,7 +92,7 @@ class SessionFields(Strict):
     include: Annotated[list[Any], Field(max_length=0)] | None = None
     instructions: str = ""
     max_output_tokens: Count | Literal["inf"] = "inf"
-    output_modalities: Modalities = Field(default_factory=lambda: ["audio"])
+    output_modalities: Modalities = Field(default_factory=_aloud)
     parallel_tool_calls: bool = True
     prompt: None = None
     reasoning: Reasoning | None = None

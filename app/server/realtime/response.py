@@ -38,7 +38,9 @@ class Host(Protocol):
     cast: Cast
     conversation: Conversation
     lock: asyncio.Lock
-    tell: Tell
+
+    @property
+    def tell(self) -> Tell: ...
 
     def over(self, response: Response) -> None:
         """It has been told that the response is done."""

@@ -105,11 +105,15 @@ async def _converse(socket: WebSocket, server: Server) -> None:
 
 
 async def _read(socket: WebSocket, events: Events, wire: Wire) -> None:
-    async def read() -> None:
+    async def read() -> object:
         while (message := await socket.receive())["type"] != "websocket.disconnect":
             await events.handle(message.get("text"))
+        return None
 
-    tasks = asyncio.create_task(read()), asyncio.create_task(wire.gone.wait())
+    async def gone() -> object:
+        return await wire.gone.wait()
+
+    tasks = asyncio.create_task(read()), asyncio.create_task(gone())
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

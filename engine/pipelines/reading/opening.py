@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions, load_any
@@ -29,6 +31,7 @@ class ReadingModels:
         settings: Settings | None = None,
         *,
         required: bool = True,
+        profile: Path | None = None,
     ) -> None:
         """`model` None: the Reader that comes with Grus. Where that is missing too, it is an error unless nothing needs it (`required`)."""
         self._options = options or LoadOptions()
@@ -37,7 +40,7 @@ class ReadingModels:
         name = model or (READER if starter(READER) is not None else None)
         if name is None and required:
             raise BadRequest(NO_MODEL, "model")
-        self.engine = Engine(self._load, settings)
+        self.engine = Engine(self._load, settings, profile=profile)
         try:
             if name is not None:
                 self.recognizer = self._recognizer(name)
@@ -59,6 +62,11 @@ class ReadingModels:
         """On the engine's thread, which must make every array itself."""
         self._loaded[name] = load_any(name, self._options)
         return self._loaded[name]
+
+    @property
+    def loaded(self) -> LoadedModel:
+        """The model that recognizes."""
+        return next(model for model in self._loaded.values() if isinstance(model, LoadedModel))
 
     def close(self) -> None:
         self.engine.close()

@@ -135,7 +135,7 @@ def test_the_help_is_worth_reading(command: Command) -> None:
 
 def test_what_cannot_start_says_why(command: Command, model: Path, tmp_path: Path) -> None:
     assert "--api-key" in command("serve", "--model", model, "--host", "0.0.0.0").err
-    assert "is of type qwen3" in command("serve", "--model-path", model, "--port", 0, "--model-type", "llama").err
+    assert "q_norm" in command("serve", "--model-path", model, "--port", 0, "--model-type", "llama").err
     assert "no gguf weights" in command("serve", "--model-path", model, "--port", 0, "--format", "gguf").err
     assert "no such file" in command("serve", "--config", tmp_path / "none.toml").err.lower()
     outcome = command("serve", "--model", tmp_path / "none", "--port", 0, "--offline")

@@ -81,7 +81,37 @@ def test_kinds_are_told_by_names_of_many_makers() -> None:
     models = gguf_models([*names, "Bonsai-8B-Q1_0.gguf", "plain.gguf", "other-IQ4_NL.gguf"])
     assert list(models) == ["UD-Q4_K_XL", "IQ4_NL", "MXFP4", "TQ1_0", "BF16", "Q1_0", "plain", "other-IQ4_NL"]
     assert chosen(models, "ud-q4_k_xl") == "UD-Q4_K_XL"
-    assert chosen(models, "Q4_K_XL") is None
+
+
+MANY = ["m-Q4_K_M.gguf", "m-Q4_K_S.gguf", "m-BF16.gguf", "m-Q8_0.gguf", "other-Q8_0.gguf", "m-UD-Q2_K_XL.gguf"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "found"),
+    [
+        ("q4_k_m", "Q4_K_M"),
+        ("Q8_0", "Q8_0"),
+        ("bf", "BF16"),
+        ("Q2_K", "UD-Q2_K_XL"),
+        ("k_s", "Q4_K_S"),
+        ("other", "other-Q8_0"),
+        ("f16", "BF16"),
+        ("Q3_K", None),
+    ],
+)
+def test_a_part_of_a_name_finds_its_file(wish: str, found: str | None) -> None:
+    assert chosen(gguf_models(MANY), wish) == found
+
+
+def test_a_part_that_fits_several_lists_them() -> None:
+    with pytest.raises(ModelNotFound, match=r"^Q4_K fits several GGUF files: Q4_K_M, Q4_K_S\. Name one of them\.$"):
+        chosen(gguf_models(MANY), "Q4_K")
+    with pytest.raises(ModelNotFound, match="q8 fits several GGUF files: Q8_0, other-Q8_0"):
+        wanted(MANY, "q8")
+
+
+def test_the_middle_of_a_word_counts_only_where_it_may_be_a_guess() -> None:
+    assert chosen(gguf_models(["m-BF16.gguf"]), "F16", loosely=False) is None
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +149,30 @@ def test_each_quantization_is_fetched_when_it_is_named(tmp_path, hub, files) -> 
     assert resolve(REPO, tmp_path, download=False) == second  # the usual choice of several
     with pytest.raises(ModelNotFound, match=r"has no Q3_K\. It has: Q8_0, Q4_0"):
         resolve(f"{REPO}:Q3_K", tmp_path)
+
+
+def test_a_part_of_a_quantization_is_enough(tmp_path, hub, files) -> None:
+    hub.repos[REPO] = {"m-Q8_0.gguf": files["m-Q8_0.gguf"], "m-Q4_K_M.gguf": files["m-Q4_0.gguf"], "x-BF16.gguf": b""}
+    path = resolve(f"{REPO}:q4_k", tmp_path)
+    assert (path.name, hub.served) == ("m-Q4_K_M.gguf", ["m-Q4_K_M.gguf"])
+    asked = len(hub.asked)
+    assert resolve(f"{REPO}:Q4_K", tmp_path) == resolve(f"{REPO}:4_k_m", tmp_path, download=False) == path
+    assert len(hub.asked) == asked, "what is here is used without the network"
+    with pytest.raises(ModelNotFound, match="q fits several GGUF files: Q8_0, Q4_K_M"):
+        resolve(f"{REPO}:q", tmp_path / "other")
+
+
+def test_the_weights_of_one_format_are_fetched(tmp_path, hub, files) -> None:
+    hub.repos["o/both"] = {"config.json": b"{}", "model.safetensors": b"weights", "m-Q8_0.gguf": files["m-Q8_0.gguf"]}
+    assert resolve("o/both", tmp_path / "a", weights="gguf").name == "m-Q8_0.gguf"
+    assert sorted(hub.served) == ["config.json", "m-Q8_0.gguf"]
+    folder = resolve("o/both", tmp_path / "b", weights="safetensors")
+    assert sorted(path.name for path in folder.iterdir()) == ["config.json", "model.safetensors"]
+    with pytest.raises(ModelNotFound, match="has no GGUF files"):
+        resolve("o/both", tmp_path / "b", download=False, weights="gguf")
+    hub.repos["o/one"] = {"config.json": b"{}", "model.safetensors": b"weights"}
+    with pytest.raises(ModelNotFound, match="o/one holds no gguf weights"):
+        resolve("o/one", tmp_path, weights="gguf")
 
 
 def test_a_model_named_so_answers(tmp_path, hub, files) -> None:

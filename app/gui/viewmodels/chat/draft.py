@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class DraftModel:
 
     def add(self, files: Sequence[Path]) -> None:
         for file in files:
-            self._read(lambda file=file: attach(file, self._folder))
+            self._read(partial(attach, file, self._folder))
 
     def add_bytes(self, name: str, data: bytes) -> None:
         self._read(lambda: attach_bytes(name, data, self._folder))

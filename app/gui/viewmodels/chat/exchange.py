@@ -126,7 +126,8 @@ def _ours(found: Mapping[str, Any]) -> tuple[Head, list[Message]]:
 
 
 def _plain(found: Mapping[str, Any]) -> tuple[Head, list[Message]]:
-    system, messages = "", []
+    system = ""
+    messages: list[Message] = []
     for item in found["messages"]:
         text = item["content"] if isinstance(item["content"], str) else _joined(item["content"])
         if item["role"] == "system":

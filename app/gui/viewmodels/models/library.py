@@ -54,7 +54,7 @@ class Library:
         core: Core,
         preferences: Preferences,
         say: Callable[..., Any],
-        later: Callable[[float, Callable[[], None]], None],
+        later: Callable[[float, Callable[[], object]], None],
         tell_others: Callable[[], Any],
     ) -> None:
         self._core, self._preferences, self._say, self._later = core, preferences, say, later
@@ -197,7 +197,7 @@ class Library:
             told = tr("{model} is deleted. {size} become free in half a minute.", model=model.name,
                       size=size(model.nbytes))  # fmt: skip
             self._say(told, undo=(tr("Undo"), restore))
-            self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()) and None)
+            self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()))
             self._changed()
 
         self._core.use(take_out, taken, self._complain)

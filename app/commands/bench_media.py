@@ -1,0 +1,98 @@
+"""What `grus bench` does with a model that speaks, listens or reads: the input that it gets, and which figures are taken."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+import grus
+import resources
+from engine.errors import BadRequest, UnreadableFile
+from engine.loading import LoadedModel, LoadOptions
+from engine.measure import Figure, Say
+from engine.measure_media import TEXT, Listening, Reading, Speaking, voice_like
+from engine.media.sound import read_sound
+from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.speaking.voice import Manner
+
+Measured = tuple[LoadedModel, int, list[Figure]]  # the model, bytes of this process, figures
+AT_ONCE = (1, 4)  # voices and sounds, where nobody says how many
+_PAGES = 4  # of a document, so that a book does not take all night
+_EXAMPLE = Path(resources.__path__[0]) / "starter" / "page.png"
+
+
+def speaking(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:
+    text = TEXT if options.input is None else _text(options.input)
+    began = time.perf_counter()
+    with grus.Speaker(options.model, load, profile=options.profile) as speaker:
+        found = [Figure("load", time.perf_counter() - began, "s")]
+        measure = Speaking(speaker.voice, _manner(speaker, options), text, say)
+        found += measure.all(streams or AT_ONCE, options.runs)
+        return speaker.loaded, speaker.engine.stats().process_memory, found
+
+
+def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> Manner:
+    """The voice that is asked for; else one that the model can speak in, because its speed does not depend on it."""
+    if options.clone is not None:
+        if options.voice is not None:
+            raise BadRequest("Choose --voice or --clone, not both.", "voice")
+        return speaker.manner(speaker.clone(options.clone), instructions=options.instructions)
+    manner = speaker.manner(options.voice, instructions=options.instructions)
+    try:
+        speaker.voice.check(manner)
+    except BadRequest:
+        if options.voice is not None or options.instructions is not None:
+            raise
+        if speaker.voice.clones:
+            return Manner(clone=speaker.voice.clone(voice_like(3.0, speaker.rate)))
+        return speaker.manner(instructions="A calm voice.")
+    return manner
+
+
+def listening(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:
+    audio = None if options.input is None else read_sound(options.input, SAMPLE_RATE)
+    began = time.perf_counter()
+    with grus.Ears(options.model, load, profile=options.profile) as ears:
+        found = [Figure("load", time.perf_counter() - began, "s")]
+        found += Listening(ears.listener, ears.engine, audio, say).all(streams or AT_ONCE, options.runs)
+        return ears.loaded, ears.engine.stats().process_memory, found
+
+
+def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:
+    from engine.pipelines.ocr import Session
+    from engine.pipelines.reading.opening import ReadingModels
+
+    if streams is not None:
+        raise BadRequest(
+            "--streams is for models that chat, speak or listen. Regions of pages are read together.", "streams"
+        )
+    pages = _pages(options.input or _EXAMPLE)
+    began = time.perf_counter()
+    with ReadingModels(options.model, None, load, profile=options.profile) as models:
+        found = [Figure("load", time.perf_counter() - began, "s")]
+        found += Reading(Session(models.recognizer), models.engine, pages, say).all(options.runs)
+        return models.loaded, models.engine.stats().process_memory, found
+
+
+def _pages(file: Path) -> list[np.ndarray]:
+    from contextlib import closing
+
+    from engine.media.pages import open_document
+
+    with closing(open_document(file)) as document:
+        return [np.asarray(document.page(n + 1).image.convert("RGB")) for n in range(min(_PAGES, len(document)))]
+
+
+def _text(file: Path) -> str:
+    try:
+        text = file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        raise UnreadableFile(f"{file} is no text in UTF-8.", "input") from None
+    except OSError as error:
+        raise UnreadableFile(f"{file} cannot be read: {error.strerror}.", "input") from None
+    if not text:
+        raise BadRequest(f"{file} holds no text.", "input")
+    return text
