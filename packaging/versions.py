@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "packaging" / "constraints.txt"
 LINE = re.compile(r"[a-z0-9-]+==[0-9][0-9a-z.+!]*( ; [\w.<>=!'() ]+)?")
 UP_TO = "python_full_version < '3.15'"
-SYSTEMS = "((platform_machine == 'arm64' and sys_platform == 'darwin') or sys_platform == 'linux' or sys_platform == 'win32')"
+SYSTEMS = (
+    "((platform_machine == 'arm64' and sys_platform == 'darwin') or sys_platform == 'linux' or sys_platform == 'win32')"
+)
 HEAD = """\
 # The versions that Grus was tested with; `make setup` installs them. Made by `make constraints`, which see. No addresses.
 """
@@ -46,11 +48,15 @@ def resolved() -> list[str]:
     """Lines of NAME==VERSION, with a marker where systems or Pythons differ, by uv in an environment of its own."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
-        python = next(path for path in (Path(folder, "bin/python"), Path(folder, "Scripts/python.exe")) if path.exists())
+        python = next(
+            path for path in (Path(folder, "bin/python"), Path(folder, "Scripts/python.exe")) if path.exists()
+        )
         subprocess.run([python, "-m", "pip", "install", "-q", "uv"], check=True)
         command = [python, "-m", "uv", "pip", "compile", "-q", "--universal", "--upgrade", "--python-version", "3.11"]
         form = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--extra", "test"]
-        made = subprocess.run([*command, *form, "pyproject.toml"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+        made = subprocess.run(
+            [*command, *form, "pyproject.toml"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+        )
     return [without(line, UP_TO, SYSTEMS) for line in made.stdout.splitlines()]
 
 
