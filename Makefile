@@ -7,7 +7,7 @@ RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
+.PHONY: help setup setup-test run chat test test-all test-oldest test-newest constraints starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -29,6 +29,17 @@ test: lint ## set up, then every check but the slow tests
 
 test-all: lint ## as test, with the slow tests
 	$(PYTEST) -m ""
+
+test-oldest: ## the tests with the lowest versions that pyproject.toml allows, in .venv-oldest
+	@packaging/setup.sh oldest
+	.venv-oldest/bin/python -m pytest -n 2
+
+test-newest: ## the tests with the highest, tested before or not, in .venv-newest
+	@packaging/setup.sh newest
+	.venv-newest/bin/python -m pytest -n 2
+
+constraints: setup ## write packaging/constraints.txt anew: the newest versions that go together, for every system
+	$(BIN)/python packaging/versions.py constraints
 
 bench: setup-test ## set up, then measure speed and memory
 	$(BIN)/python -m tests.bench $(ARGS)
@@ -59,5 +70,5 @@ format: setup-test ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean: ## remove .venv and everything else that was made here
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
+	rm -rf .venv .venv-oldest .venv-newest build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -31,25 +31,6 @@ class Start:
     folder: Path | None = None  # keep everything here instead of in the usual places
 
 
-def has_screen() -> bool:
-    """Whether a window can be shown."""
-    if sys.platform in ("darwin", "win32") or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def missing_library() -> str:
-    """Why Qt cannot be loaded: a sentence with what to install; nothing when it can."""
-    try:
-        import PySide6.QtWidgets  # noqa: F401
-    except ImportError as error:
-        return (
-            f"The window needs a system library that is missing ({error}). "
-            "On Debian and Ubuntu: sudo apt-get install libegl1 libgl1 libxkbcommon0 libdbus-1-3"
-        )
-    return ""
-
-
 def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication

@@ -3,10 +3,13 @@
 #
 #   packaging/setup.sh run     Grus itself
 #   packaging/setup.sh test    Grus and everything that its checks need
+#   packaging/setup.sh oldest  the same with the lowest versions that pyproject.toml allows, in .venv-oldest
+#   packaging/setup.sh newest  the same with the highest, whatever was tested, in .venv-newest
 #   PYTHON=python3.12 packaging/setup.sh run
 #
 # Knows how to find a Python, what the machine lacks, and whether there is anything to do. What to install is said
-# elsewhere: Python packages in pyproject.toml, system libraries in system.txt. Runs on macOS's bash 3.2.
+# elsewhere: Python packages in pyproject.toml, their versions in constraints.txt, system libraries in system.txt. Runs
+# on macOS's bash 3.2.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,9 +18,10 @@ purpose=${1:-}
 say() { printf 'grus: %s\n' "$*" >&2; }
 
 case $purpose in
-  run) extras="" ;;
-  test) extras="[test]" ;;
-  *) say "usage: packaging/setup.sh run|test" && exit 2 ;;
+  run) extras="" needed="run" ;;
+  test) extras="[test]" needed="run test" ;;
+  oldest | newest) extras="[test]" needed="run test" venv=.venv-$purpose ;;
+  *) say "usage: packaging/setup.sh run|test|oldest|newest" && exit 2 ;;
 esac
 
 # -- Python
@@ -26,12 +30,13 @@ suits() {
   "$1" -c '
 import ensurepip, platform, sys, venv
 rosetta = sys.platform == "darwin" and platform.machine() != "arm64"
-sys.exit(sys.version_info < (3, 11) or rosetta)' >/dev/null 2>&1 </dev/null
+sys.exit(not (3, 11) <= sys.version_info < (3, 15) or rosetta)' >/dev/null 2>&1 </dev/null
 }
 
 find_python() {
   local candidate
   set -- python3 python3.13 python3.12 python3.11 python3.14 python
+  [ "$purpose" != oldest ] || set -- python3.11 "$@" # the oldest packages have no wheels for the newest Python
   [ -z "${PYTHON:-}" ] || set -- "$PYTHON"
   for candidate in "$@"; do
     if suits "$candidate"; then
@@ -57,10 +62,15 @@ for candidate in $managers; do
 done
 
 present() {
-  local what=${1#*:} folder
+  local what=${1#*:} folder name
   case $1 in
     python) find_python >/dev/null ;;
-    command:*) command -v "$what" >/dev/null 2>&1 ;;
+    command:*)
+      for name in ${what//,/ }; do
+        command -v "$name" >/dev/null 2>&1 && return
+      done
+      return 1
+      ;;
     library:*)
       for folder in /lib /lib64 /lib/*-linux-gnu /usr/lib /usr/lib64 /usr/lib/*-linux-gnu /usr/local/lib /opt/homebrew/lib; do
         [ -e "$folder/$what" ] && return
@@ -72,12 +82,14 @@ present() {
 }
 
 # Only without asking: as root, by a sudo that needs no password, or by a manager that needs neither.
+may_install() {
+  [ -n "$manager" ] || return 1
+  [ "$manager" = brew ] || [ "$(id -u)" = 0 ] || sudo -n true >/dev/null 2>&1
+}
+
 install_packages() {
   local root=""
-  if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
-    sudo -n true >/dev/null 2>&1 || return 1
-    root="sudo -n"
-  fi
+  if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then root="sudo -n"; fi
   case $manager in
     apt-get)
       $root apt-get update -qq >&2 &&
@@ -86,7 +98,6 @@ install_packages() {
     dnf) $root dnf install -y -q "$@" >&2 ;;
     pacman) $root pacman -S --noconfirm --needed "$@" >&2 ;;
     brew) brew install -q "$@" >&2 ;;
-    *) return 1 ;;
   esac
 }
 
@@ -104,7 +115,7 @@ install_hint() {
 need_system() {
   local when probe apt dnf pacman brew _why name missing=""
   while read -r when probe apt dnf pacman brew _why; do
-    [ "$when" = "$1" ] || continue
+    case " $1 " in *" $when "*) ;; *) continue ;; esac
     case ${manager:-$managers} in
       brew) name=$brew ;;
       dnf) name=$dnf ;;
@@ -112,13 +123,20 @@ need_system() {
       *) name=$apt ;;
     esac
     if [ "$name" != - ] && ! present "$probe"; then
-      missing="$missing ${name//,/ }"
+      for name in ${name//,/ }; do
+        case " $missing " in *" $name "*) ;; *) missing="$missing $name" ;; esac
+      done
     fi
   done <packaging/system.txt
+  missing=${missing# }
   [ -n "$missing" ] || return 0
-  say "installing what the system lacks:$missing"
-  # shellcheck disable=SC2086 # a list of names
-  install_packages $missing || say "could not install it here. Please run: $(install_hint $missing)"
+  if may_install; then
+    say "installing what the system lacks: $missing"
+    # shellcheck disable=SC2086 # a list of names
+    install_packages $missing && return
+  fi
+  # shellcheck disable=SC2086
+  say "some system packages are missing and cannot be installed from here; what needs them will not work. Please run: $(install_hint $missing)"
 }
 
 # -- the environment
@@ -126,7 +144,7 @@ need_system() {
 # All that decides what is installed, and where: a folder that was moved has scripts that point to the old place.
 recipe() {
   pwd
-  cat pyproject.toml packaging/setup.sh
+  cat pyproject.toml packaging/setup.sh packaging/constraints.txt
 }
 
 made_for() {
@@ -146,9 +164,8 @@ same_python() {
 
 make_venv() {
   local python
-  need_system venv
   if ! python=$(find_python); then
-    say "no suitable Python found. Grus needs 3.11 or newer with its venv module (on macOS one for Apple Silicon). Install one, or name it: PYTHON=/path/to/python3 make $purpose"
+    say "no suitable Python found. Grus needs 3.11 to 3.14 with its venv module (on macOS one for Apple Silicon). Install one, or name it: PYTHON=/path/to/python3 make $purpose"
     exit 1
   fi
   say "making $venv with $("$python" --version)"
@@ -161,17 +178,30 @@ pip_install() {
   "$venv/bin/python" -m pip install --disable-pip-version-check $quiet "$@" >&2
 }
 
+# Which versions: those that were tested, for a fresh machine; one end of what pyproject.toml allows, to test that.
 install_grus() {
   local torch
   rm -f "$venv/.ready-$purpose"
+  case $purpose in
+    oldest)
+      "$venv/bin/python" packaging/versions.py oldest >"$venv/oldest.txt"
+      set -- -c "$venv/oldest.txt"
+      ;;
+    newest) set -- --upgrade --upgrade-strategy eager ;;
+    *) set -- -c packaging/constraints.txt ;;
+  esac
   torch=$(sed -n 's/^ *"\(torch==[^"]*\)",$/\1/p' pyproject.toml | head -n 1)
   say "installing the Python packages; the first time this takes some minutes"
-  pip_install "$torch" # first and alone, so that nothing else chooses its version or build
-  pip_install -e ".$extras"
+  pip_install "$@" "$torch" # first and alone, so that nothing else chooses its version or build
+  pip_install "$@" -e ".$extras"
   recipe >"$venv/.ready-$purpose"
 }
 
-same_python || make_venv
-need_system run
-[ "$purpose" = run ] || need_system "$purpose"
-made_for "$purpose" || made_for test || install_grus
+if same_python; then
+  need_system "$needed"
+else
+  need_system "venv $needed"
+  make_venv
+fi
+# what is newest changes without our doing
+if [ "$purpose" = newest ] || ! { made_for "$purpose" || made_for test; }; then install_grus; fi

@@ -10,8 +10,11 @@ from __future__ import annotations
 import os
 import random
 import secrets
+from collections.abc import Generator
 
 import pytest
+
+from tests.needs import no_window
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
@@ -22,3 +25,32 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 def same_dice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(os.environ.get("GRUS_TEST_DICE", "") + request.node.nodeid)
     monkeypatch.setattr(secrets, "randbits", dice.getrandbits)
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Where Qt cannot be loaded, pytest-qt would end the whole run."""
+    if no_window():
+        pluginmanager.unregister(name="pytest-qt")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """There, a module of tests that imports Qt is skipped, with the reason."""
+    report = yield
+    if report.failed and no_window() and "cannot open shared object file" in str(report.longrepr):
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 1, f"Skipped: {no_window()}")
+    return report
+
+
+if no_window():
+
+    @pytest.fixture
+    def qapp() -> None:
+        pytest.skip(no_window())
+
+    @pytest.fixture
+    def qtbot() -> None:
+        pytest.skip(no_window())

@@ -10,11 +10,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ["bash", "cat", "cmp", "cp", "dirname", "head", "mkdir", "rm", "sed"]
+FILES = [
+    "pyproject.toml",
+    *(f"packaging/{name}" for name in ("setup.sh", "system.txt", "constraints.txt", "versions.py")),
+]
 
 PYTHON = """#!/bin/bash
 echo "$@" >>"$CALLS"
 case "$*" in
-  *"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+  *"-m venv"*) mkdir -p "${@: -1}/bin" && cp "$0" "${@: -1}/bin/python" ;;
   *"-m pip"*) exit "${PIP_STATUS:-0}" ;;
   "-c import ensurepip"* | *"
 import ensurepip"*) exit "${TOO_OLD:-0}" ;;
@@ -30,7 +34,7 @@ class Machine:
         self.clone, self.bin, self.calls = folder / "a clone", folder / "bin", folder / "calls"
         self.bin.mkdir()
         (self.clone / "packaging").mkdir(parents=True)
-        for name in ("pyproject.toml", "packaging/setup.sh", "packaging/system.txt"):
+        for name in FILES:
             shutil.copy(ROOT / name, self.clone / name)
         self._forget_libraries()
         for tool in TOOLS:
@@ -38,10 +42,8 @@ class Machine:
         self.program("uname", "#!/bin/bash\necho Linux\n")
         self.program("id", "#!/bin/bash\necho 1000\n")
         self.program("apt-get", '#!/bin/bash\necho apt-get "$@" >>"$CALLS"\n')
-        self.program("g++", "#!/bin/bash\n")
-        self.program("Xvfb", "#!/bin/bash\n")
-        self.program("curl", "#!/bin/bash\n")
-        self.program("xdotool", "#!/bin/bash\n")
+        for name in ("g++", "Xvfb", "curl", "xdotool", "pulseaudio", "pactl"):
+            self.program(name, "#!/bin/bash\n")
         self.program("python3", PYTHON)
 
     def _forget_libraries(self) -> None:
@@ -75,6 +77,28 @@ def test_a_fresh_machine_gets_everything_torch_first(machine: Machine) -> None:
     assert "torch==2.13.0" in calls[1]
     assert calls[2].endswith("-e .[test]")
     assert len(calls) == 3
+    assert [call for call in calls[1:] if "-c packaging/constraints.txt" not in call] == []
+
+
+def test_each_end_of_the_versions_has_an_environment_of_its_own(machine: Machine) -> None:
+    _, _, calls = machine.setup("oldest")
+    assert calls[0] == "-m venv --clear .venv-oldest"
+    assert calls[2].endswith("-c .venv-oldest/oldest.txt -e .[test]")
+    _, _, calls = machine.setup("newest")
+    assert calls[0] == "-m venv --clear .venv-newest"
+    assert calls[2].endswith("--upgrade --upgrade-strategy eager -e .[test]")
+    assert "constraints" not in calls[2]
+    assert machine.setup("oldest")[2] == []
+    assert len(machine.setup("newest")[2]) == 2  # what is newest changes without our doing
+    assert not (machine.clone / ".venv").exists()
+
+
+def test_other_versions_are_installed_into_the_same_environment(machine: Machine) -> None:
+    machine.setup("run")
+    with (machine.clone / "packaging/constraints.txt").open("a") as file:
+        file.write("another==1.0\n")
+    _, _, calls = machine.setup("run")
+    assert [c for c in calls if "-m pip" in c] == calls != []
 
 
 def test_a_second_run_installs_nothing(machine: Machine) -> None:
@@ -124,7 +148,7 @@ def test_another_python_asked_for_by_name_replaces_the_environment(machine: Mach
 def test_no_suitable_python_is_one_clear_end(machine: Machine) -> None:
     status, said, _ = machine.setup("run", TOO_OLD="1")
     assert status == 1
-    assert "3.11 or newer" in said
+    assert "3.11 to 3.14" in said
     assert not (machine.clone / ".venv").exists()
 
 
@@ -134,6 +158,27 @@ def test_a_missing_system_package_that_may_not_be_installed_is_one_line(machine:
     status, said, calls = machine.setup("test")
     assert (status, calls) == (0, [])
     assert said.splitlines()[-1].endswith("Please run: sudo apt-get install g++")
+
+
+def test_all_that_may_not_be_installed_is_said_in_one_line(machine: Machine) -> None:
+    """On a fresh machine, with what the environment, Grus and its tests need."""
+    (machine.bin / "g++").unlink()
+    (machine.bin / "Xvfb").unlink()
+    with (machine.clone / "packaging/system.txt").open("a") as file:
+        file.write("run library:libgrus-nowhere.so.9 libgrus-nowhere9,g++ - - - a test\n")
+        file.write("brought library:libgrus-elsewhere.so.9 libgrus-nowhere9 - - - a test\n")
+    status, said, _ = machine.setup("test")
+    assert status == 0
+    lines = [line for line in said.splitlines() if "apt-get" in line or "libgrus" in line]
+    assert len(lines) == 1
+    assert lines[0].endswith("Please run: sudo apt-get install g++ xvfb libgrus-nowhere9")
+
+
+def test_another_program_may_stand_in_for_one(machine: Machine) -> None:
+    (machine.bin / "pulseaudio").unlink()
+    assert "apt-get install pulseaudio" in machine.setup("test")[1]
+    machine.program("pipewire-pulse", "#!/bin/bash\n")
+    assert "apt-get" not in machine.setup("test")[1]
 
 
 def test_a_missing_system_package_is_installed_where_that_is_allowed(machine: Machine) -> None:

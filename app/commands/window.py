@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.main import Start, has_screen, missing_library, start
+from app.main import Start, start
+from app.screen import has_screen, why_no_window
 from engine.errors import BadRequest
 
 DESCRIPTION = """\
@@ -48,7 +49,7 @@ def window(options: argparse.Namespace) -> int:
             raise BadRequest(f"There is no file {file}.", "files")
     if not has_screen():
         return _serve_instead(options.model, "There is no screen here, so the window cannot open.")
-    problem = missing_library()
+    problem = why_no_window()
     if problem:
         return _serve_instead(options.model, problem)
     models = {default_name(source): source for source in options.model}

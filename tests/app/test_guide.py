@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from engine.errors import ModelNotFound
 from engine.hub.resolve import resolve
 from engine.starter import FOLDER, GUIDE, PAGE, READER, starter
 from tests.app.conftest import Outcome
+from tests.needs import need_program
 
 Command = Callable[..., Outcome]
 
@@ -120,7 +120,7 @@ def test_the_server_without_a_model_serves_it() -> None:
 
 def printed(page: str) -> list[str]:
     """What the lines print that a person is given to try, when they are run as they stand."""
-    assert shutil.which("curl"), "curl is missing: packaging/system.txt names its package"
+    need_program("curl")
     commands = re.findall(r"^  (curl .*?\n    -d .*?|\(printf .*?\n    curl .*?)$", page, re.MULTILINE | re.DOTALL)
     ran = [subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120) for command in commands]
     return [json.loads(one.stdout)["choices"][0]["message"]["content"] for one in ran]

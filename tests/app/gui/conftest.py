@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,14 +12,18 @@ from typing import Any
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication
 
 from app.gui.places import places_under
-from app.gui.window import Window
 from app.main import Start, close_desk, open_window
 from tests.app.gui.scripted import scripted_service
 from tests.app.server.scripted import ScriptedEngine
+from tests.needs import need_program, no_window
+
+if not no_window():
+    from PySide6.QtCore import QCoreApplication, QEvent
+    from PySide6.QtWidgets import QApplication
+
+    from app.gui.window import Window
 
 
 @dataclass
@@ -86,7 +89,7 @@ def grus(open_grus: Callable[..., Opened]) -> Opened:
 @pytest.fixture(scope="module")
 def screen() -> Iterator[str]:
     """A screen for Linux that nobody sees: the display's name."""
-    assert shutil.which("Xvfb"), "Xvfb is missing: packaging/system.txt names its package"
+    need_program("Xvfb")
     reading, writing = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from PySide6.QtGui import QKeySequence
 from app.gui.hotkey import hotkey
 from app.gui.hotkey.keys import MAC_CODES, MAC_MASKS, NAMES, WINDOWS_MASKS, X11_MASKS, combination
 from tests.app.gui.conftest import Opened
+from tests.needs import need_program
 
 ROOT = Path(__file__).resolve().parents[3]
 TWO_KEYS = """
@@ -108,7 +108,7 @@ def test_where_no_key_is_given_it_says_how_to_bind_one(grus: Opened) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="X11 is asked on Linux")
 def test_x11_gives_the_key_to_one_program(tmp_path: Path, screen: str) -> None:
     """Pressed with Caps Lock, too, and without any window of it."""
-    assert shutil.which("xdotool"), "xdotool is missing: packaging/system.txt names its package"
+    need_program("xdotool")
     (tmp_path / "keys.py").write_text(TWO_KEYS)
     environment = _environment() | {"DISPLAY": screen, "QT_QPA_PLATFORM": "xcb"}
     with subprocess.Popen(

@@ -12,6 +12,7 @@ import pytest
 
 from backends.torch.kernels import recipe
 from backends.torch.kernels.formats import PACKINGS, Packing, Source, affine
+from tests.needs import no_program
 
 HERE = Path(__file__).resolve().parent
 # No leaks: the pool lives as long as the process, on purpose.
@@ -66,6 +67,7 @@ def run(command: list[str], **environment: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(bool(no_program("g++")), reason=no_program("g++"))
 def test_every_tier_under_the_sanitizers(tmp_path: Path) -> None:
     program = build(tmp_path, "g++", "-O1", "-ffp-contract=off", "-Wno-psabi", *SANITIZED)
     assert "0 failures" in run([str(program)], ASAN_OPTIONS="detect_leaks=0")
