@@ -25,6 +25,9 @@ class SpokenRequest(Strict):
     stream_format: Literal["audio", "sse"] = "audio"
     seed: Seed | None = None
     temperature: float | None = Field(None, ge=0.0, le=2.0)
+    top_p: float | None = Field(None, gt=0.0, le=1.0)
+    repetition_penalty: float | None = Field(None, gt=0.0, le=100.0)
+    max_tokens: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
     spell: bool = False
     markdown: bool = False
 

@@ -95,7 +95,16 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
 def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
     """Runs in a thread. The first piece comes with the first sound."""
     model = speaker(leash, name)
-    wishes = Wishes(body.speed, body.seed, body.temperature, body.spell, body.markdown)
+    wishes = Wishes(
+        body.speed,
+        body.seed,
+        body.temperature,
+        body.spell,
+        body.markdown,
+        top_p=body.top_p,
+        repetition_penalty=body.repetition_penalty,
+        max_tokens=body.max_tokens,
+    )
     sound = tell(model, body.input, make(model), wishes, leash=leash)
     first = next((chunk for chunk in sound if len(chunk)), None)
     if first is None:
