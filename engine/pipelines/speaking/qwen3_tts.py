@@ -84,6 +84,7 @@ class Prompts:
             raise ConfigError(f"config.json: tts_model_type must be one of {', '.join(WHO_CAN)}, not {self.kind!r}.")
         self.small = str(f.find("tts_model_size", default="")).startswith("0b6")
         self.groups = talker.int("num_code_groups")
+        self.hidden = talker.int("hidden_size")
         self.entries = talker.sub("code_predictor_config").int("vocab_size", default=2048)
         self.marks = Marks(
             *(talker.int(f"codec_{name}_id", least=0) for name in ("pad", "bos", "think", "nothink")),
@@ -222,6 +223,15 @@ class Prompts:
         if dialect and name in ("chinese", "auto"):
             return self._languages.get(str(dialect))
         return None if name == "auto" else self._languages[name]
+
+
+def usual_manner(prompts: Prompts) -> Manner:
+    """One that the model can speak in, whatever its kind: a Base model without voices gets one of zeros."""
+    if prompts.kind == "voice_design":
+        return Manner(instructions="A calm voice.")
+    if prompts.kind == "base" and not prompts.voices:
+        return Manner(clone=Clone(np.zeros(prompts.hidden, np.float32)))
+    return Manner(preset=prompts.voices[0] if prompts.voices else None)
 
 
 class _Rows:
