@@ -99,6 +99,26 @@ class TranscriptionForm(Strict):
     stream: bool = False
 
 
+class ActivityForm(Strict):
+    file: UploadFile
+    response_format: Literal["json", "text", "srt", "vtt"] = "json"
+    threshold: float | None = None
+    min_speech_seconds: float | None = None
+    min_silence_seconds: float | None = None
+    pad_seconds: float | None = None
+
+
+class SpeechSpanTimes(BaseModel):
+    start: float
+    end: float
+
+
+class SpeechActivity(BaseModel):
+    duration: float
+    speech_seconds: float
+    spans: list[SpeechSpanTimes]
+
+
 class Duration(BaseModel):
     type: Literal["duration"] = "duration"
     seconds: float
