@@ -14,6 +14,7 @@ import pytest
 from app.server.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
+from engine.media import aac
 from engine.settings import Settings
 from tests.app.server.live import Live, serving
 from tests.qwen3_tts_cases import checkpoint, ending
@@ -115,3 +116,14 @@ def test_a_small_custom_voice_takes_instructions_as_the_reference_package_does(l
     body = {"temperature": 0.9, "instructions": "Very angry."}
     assert np.array_equal(sound(live, model="small", **body), sound(live, model="small", temperature=0.9))
     assert not np.array_equal(sound(live, **body), sound(live, temperature=0.9))
+
+
+def test_without_an_encoder_aac_is_refused_and_what_there_is_is_named(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aac, "find_spec", lambda name: None)
+    reply = say(live, response_format="aac")
+    told = reply.json()["error"]
+    assert (reply.status_code, told["param"]) == (400, "response_format")
+    for word in ("opus", "mp3", "flac", "wav", "pcm", "pip install av"):
+        assert word in told["message"]
