@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from app.kinds import KINDS
+from app.sdk.activity import VoiceActivity
 from app.sdk.ears import Ears
 from app.sdk.speaker import Speaker, Spoken
 from app.sdk.talker import Talker
@@ -37,6 +38,7 @@ from engine.errors import BadRequest, GrusError
 from engine.loading import LoadedModel, LoadOptions
 from engine.loading import load as load_model
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
+from engine.pipelines.listening.speech import SpeechSpan
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
 from engine.pipelines.speaking.story import Wishes
@@ -53,8 +55,10 @@ __all__ = [
     "Model",
     "Read",
     "Speaker",
+    "SpeechSpan",
     "Spoken",
     "Talker",
+    "VoiceActivity",
     "batch",
     "chat",
     "listen",
@@ -63,6 +67,7 @@ __all__ = [
     "read_all",
     "run",
     "speak",
+    "speech_spans",
     "talk",
     "unload",
 ]
@@ -231,6 +236,7 @@ def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:
 _kept: dict[tuple[str, LoadOptions], Model] = {}
 _ears: dict[tuple[str, LoadOptions], Ears] = {}
 _speakers: dict[tuple[str, LoadOptions], Speaker] = {}
+_activity: dict[LoadOptions, VoiceActivity] = {}
 
 
 def load(model: str = GUIDE, settings: Settings | None = None, **options: Any) -> Model:
@@ -272,6 +278,17 @@ def listen(
     return _ears[key].listen(sound, **wishes)
 
 
+def speech_spans(
+    sound: str | Path | bytes | np.ndarray, *, options: Mapping[str, Any] | None = None, **wishes: Any
+) -> list[SpeechSpan]:
+    """Where somebody speaks in a sound, in seconds; no model is needed for it. `wishes`: rate, threshold,
+    min_speech_seconds, min_silence_seconds, pad_seconds."""
+    key = LoadOptions(**(options or {}))
+    if key not in _activity:
+        _activity[key] = VoiceActivity(key)
+    return list(_activity[key].find(sound, **wishes).spans)
+
+
 def speak(
     text: str,
     out: str | Path | None = None,
@@ -311,11 +328,13 @@ def talk(
 
 
 def unload() -> None:
-    """Let go of every model that `chat`, `run`, `batch`, `read`, `listen` and `speak` have kept loaded."""
+    """Let go of every model that `chat`, `run`, `batch`, `read`, `listen`, `speech_spans` and `speak` have kept loaded."""
     forget_readers()
     while _kept:
         _kept.popitem()[1].close()
     while _ears:
         _ears.popitem()[1].close()
+    while _activity:
+        _activity.popitem()[1].close()
     while _speakers:
         _speakers.popitem()[1].close()

@@ -77,6 +77,7 @@ class Arrivals:
         """End a job that has not reached a lane."""
         job.over = True
         self._shared.tally.failed += 1
+        self._shared.tally.requests.failed(error.code)
         job.handle.end(Failed(job.id, error, job.timings(self._shared.clock())))
 
     def cancel(self, job: Job) -> None:
@@ -89,8 +90,11 @@ class Arrivals:
         else:
             self._unplaced.remove(job)
             job.over = True
+            now = self._shared.clock()
+            timings = job.timings(now)
             self._shared.tally.cancelled += 1
-            job.handle.end(Done(job.id, "cancelled", job.timings(self._shared.clock())))
+            self._shared.tally.requests.ended("cancelled", timings, now)
+            job.handle.end(Done(job.id, "cancelled", timings))
 
     def stop(self, error: EngineStopped) -> None:
         """End those that wait for their model."""

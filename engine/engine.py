@@ -24,6 +24,7 @@ from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, Mod
 from engine.handle import RequestHandle
 from engine.lane import Lane
 from engine.loaded import Loaded
+from engine.metrics import RequestMetrics
 from engine.residents import Busy, Residents
 from engine.sequence import Job
 from engine.settings import Settings
@@ -212,13 +213,13 @@ class Engine:
             completed=tally.completed,
             cancelled=tally.cancelled,
             failed=tally.failed,
-            evictions=sum(lane.scheduler.evictions for lane in lanes),
+            evictions=tally.evictions,
             kv_bytes=sum(m.kv_bytes for m in models),
             weight_bytes=sum(m.weight_bytes for m in models),
             memory_limit=self._residents.limit.nbytes,
             host_bytes=sum(lane.scheduler.placement.host_bytes for lane in lanes),
-            prefix_hits=sum(lane.prefixes.hits for lane in lanes),
-            prefix_tokens=sum(lane.prefixes.tokens_reused for lane in lanes),
+            prefix_hits=tally.prefix_hits,
+            prefix_tokens=tally.prefix_tokens,
             spilled_bytes=self._residents.spill.nbytes if self._residents.spill is not None else 0,
             prompt_tokens=tally.prompt_tokens,
             output_tokens=tally.output_tokens,
@@ -229,10 +230,18 @@ class Engine:
             tokens_per_second=shared.tokens.read(now),
             prompt_tokens_per_second=shared.prompt_tokens.read(now),
             requests_per_second=shared.finished.read(now),
+            avg_tokens_per_request=tally.requests.tokens_per_request,
+            avg_decode_tokens_per_second=tally.requests.decode_rate,
+            last_minute=tally.requests.last_minute(now),
             process_memory=psutil.Process().memory_info().rss,
             uptime=now - self._began,
             models=models,
         )
+
+    @property
+    def request_metrics(self) -> RequestMetrics:
+        """Of all requests since the start. To read; only the engine writes it."""
+        return self._shared.tally.requests
 
     @property
     def idle(self) -> bool:

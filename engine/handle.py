@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import numpy as np
 
-from engine.types import Done, Embedded, Event, Failed, Finished, FinishReason, Result, Text, TokenLogprob
+from engine.types import Done, Embedded, Event, Failed, Finished, FinishReason, Result, Text, Timings, TokenLogprob
 
 
 class RequestHandle:
@@ -28,6 +28,7 @@ class RequestHandle:
         self._events: deque[Event] = deque()
         self._changed = threading.Condition()
         self._ended = False  # the last event was put
+        self.timings: Timings | None = None  # ... and told these
         self._drained = False  # ... and taken
         self._waker: Callable[[], None] | None = None
         self.on_end: Callable[[], None] | None = None  # set by the engine before anything can end
@@ -49,7 +50,7 @@ class RequestHandle:
         with self._changed:
             if self._ended:
                 return False
-            self._ended = True
+            self._ended, self.timings = True, event.timings
             self._events.append(event)
             self._wake()
             # whoever keeps an ended request keeps its events, and not the engine, its models and their memory

@@ -59,7 +59,8 @@ class Lane:
         self.tasks: set[Run] = set()  # work beside requests that has begun
         self.pace = Pace(settings.prefill_chunk, settings.max_gap)
         placement = Placement(memory, prefixes, reclaim, settings.prefix_reuse)
-        self.scheduler = Scheduler(memory, prefixes, placement, self.pace, settings, speculation, host_limit)
+        self.scheduler = Scheduler(memory, prefixes, placement, self.pace, settings, speculation, host_limit,
+                                   shared.tally)  # fmt: skip
         self.flight: Flight | None = None
         self._shared = shared
         self._trace = shared.trace
@@ -176,7 +177,9 @@ class Lane:
             if choice.index == 0:
                 cached = choice.slot.length if choice.slot is not None else 0
                 if job.admitted is None:
-                    job.admitted, job.cached = self._clock(), cached
+                    now = self._clock()
+                    job.admitted, job.cached = now, cached
+                    self._shared.tally.requests.admitted(now - job.submitted, now)
                     self._trace.past("queue", job.admitted - job.submitted, request=job.id)
                     log.debug("%s: started, %d of %d prompt tokens cached", job.id, cached, choice.prompt)
                 self.emit(job, Started(job.id, choice.prompt, min(cached, choice.prompt)))
@@ -270,7 +273,7 @@ class Lane:
             tally.drafted += row.guesses
             tally.accepted += token.accepted
         self.speculation.learn(choice, row.guesses, token.accepted, len(token.ids))
-        job.note_tokens(choice, len(token.ids), now)
+        job.note_tokens(choice, len(token.ids), now, tally.requests)
         before = choice.output.count
         piece = choice.accept(token)
         made = choice.output.count - before
@@ -293,7 +296,7 @@ class Lane:
             choice.pool.add(start, token.hidden)
         vector = choice.pool.vector
         if vector is not None:
-            choice.job.first_token = now
+            choice.job.note_tokens(choice, 1, now, self._shared.tally.requests)
             self.emit(choice.job, Embedded(choice.job.id, vector))
         return vector is not None
 
@@ -333,6 +336,7 @@ class Lane:
         timings = job.timings(now)
         if error is not None:
             tally.failed += 1
+            tally.requests.failed(error.code)
             log.info("%s: failed: %s", job.id, error)
             job.handle.end(Failed(job.id, error, timings))
         else:
@@ -343,6 +347,7 @@ class Lane:
                 reason = "cancelled"
             else:
                 tally.completed += 1
+            tally.requests.ended(reason, timings, now)
             job.handle.end(Done(job.id, reason, timings, first.stop if first else None))
             log.debug("%s: %s, %d tokens in %.3f s", job.id, reason, timings.output_tokens, timings.total)
         self._shared.finished.add(1, now)

@@ -149,5 +149,4 @@ class Placement:
             self._memory.snapshot_bytes += border.nbytes
 
     def _count_hit(self, choice: Choice) -> None:
-        self._prefixes.hits += 1
-        self._prefixes.tokens_reused += choice.own_slot.length
+        self._prefixes.count_hit(choice.own_slot.length)

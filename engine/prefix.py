@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from backends.base import Slot, Snapshot
 from engine.budget import Memory
 from engine.sequence import Choice
+from engine.stats import Tally
 
 _LEAST = 4  # tokens; below that a match is not worth its copy
 _MOST_IDLE = 64  # prefixes; bounds the time of a search
@@ -60,12 +61,13 @@ class Match:
 class Prefixes:
     """Idle prefixes, least recently used first."""
 
-    def __init__(self, memory: Memory, spill: Callable[[Prefix, bool], None] | None = None) -> None:
+    def __init__(
+        self, memory: Memory, spill: Callable[[Prefix, bool], None] | None = None, tally: Tally | None = None
+    ) -> None:
         self._memory = memory
         self._spill = spill
         self._idle: list[Prefix] = []
-        self.hits = 0
-        self.tokens_reused = 0
+        self._tally = tally or Tally()
 
     def __len__(self) -> int:
         return len(self._idle)
@@ -112,6 +114,11 @@ class Prefixes:
     def take(self, prefix: Prefix) -> None:
         """The prefix's slot has another owner from now on."""
         self._idle.remove(prefix)
+
+    def count_hit(self, tokens: int) -> None:
+        """A prompt began with so many remembered tokens."""
+        self._tally.prefix_hits += 1
+        self._tally.prefix_tokens += tokens
 
     def touch(self, prefix: Prefix) -> None:
         self._idle.remove(prefix)

@@ -100,7 +100,7 @@ class Residents:
             except (MemoryError, OutOfMemory) as error:  # memory is what is being made here
                 log.info("a prefix of %s was not spilled: %r", loaded.name, error)
 
-        prefixes = Prefixes(memory, store if spill is not None else None)
+        prefixes = Prefixes(memory, store if spill is not None else None, shared.tally)
         find = None
         if spill is not None:
             find = spill.finder(loaded.fingerprint, whole_only=memory.recurrent)

@@ -22,6 +22,7 @@ from engine.prefix import Prefix, Prefixes, thin
 from engine.sequence import Choice, Job, Kept
 from engine.settings import Settings
 from engine.speculation import Speculation
+from engine.stats import Tally
 
 _HOST_RATE = 4e9  # bytes a second between device and host, until it is measured
 _CALM_STEPS = 64  # without an eviction, after which one more sequence may run
@@ -43,7 +44,7 @@ class Row:
 
 class Scheduler:
     def __init__(self, memory: Memory, prefixes: Prefixes, placement: Placement, pace: Pace, settings: Settings,
-                 speculation: Speculation, host_limit: int) -> None:  # fmt: skip
+                 speculation: Speculation, host_limit: int, tally: Tally | None = None) -> None:  # fmt: skip
         self.memory = memory
         self.prefixes = prefixes
         self.placement = placement
@@ -54,7 +55,7 @@ class Scheduler:
         self.waiting: deque[Choice] = deque()
         self.evicted: list[Choice] = []
         self._sharing: dict[str, Job] = {}  # whose prompt is kept for their further choices
-        self.evictions = 0
+        self._tally = tally or Tally()
         self.copy_rate = _HOST_RATE
         self._settings = settings
         self._quantum = settings.decode_tokens_per_seq
@@ -126,7 +127,7 @@ class Scheduler:
         choice.turns = 0
         self.evicted.append(choice)
         self.evicted.sort(key=lambda c: (c.job.submitted, c.index))
-        self.evictions += 1
+        self._tally.evictions += 1
         self.cap, self._calm = max(1, len(self.running)), 0
 
     def _cheaper_again(self, length: int) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from backends.base import Slot, Snapshot, Token
 from engine.guesses import Guesser
 from engine.handle import RequestHandle
+from engine.metrics import RequestMetrics
 from engine.output import Output, Piece
 from engine.pooling import Pool
 from engine.sampling import Chooser
@@ -53,12 +54,16 @@ class Job:
     def id(self) -> str:
         return self.request.id
 
-    def note_tokens(self, choice: Choice, count: int, now: float) -> None:
+    def note_tokens(self, choice: Choice, count: int, now: float, metrics: RequestMetrics) -> None:
         """`count` tokens of `choice` arrived at `now`."""
         if self.first_token is None:
             self.first_token = now
-        elif choice.last_token is not None and len(self._gaps) < _GAPS_KEPT:
-            self._gaps.extend([(now - choice.last_token) / count] * count)
+            metrics.started(now - self.submitted, now - (self.admitted or self.submitted), now)
+        elif choice.last_token is not None and count:
+            gap = (now - choice.last_token) / count
+            metrics.tokens(gap, count, now)
+            if len(self._gaps) < _GAPS_KEPT:
+                self._gaps.extend([gap] * count)
         choice.last_token = now
 
     def timings(self, now: float) -> Timings:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from engine.metrics import RequestMetrics
 
 _HALF_LIFE = 10.0  # seconds after which a rate has forgotten half of what it knew
 
@@ -50,6 +52,10 @@ class Tally:
     drafted: int = 0
     accepted: int = 0
     steps: int = 0
+    evictions: int = 0
+    prefix_hits: int = 0
+    prefix_tokens: int = 0
+    requests: RequestMetrics = field(default_factory=RequestMetrics)
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,9 @@ class EngineStats:
     tokens_per_second: float = 0.0
     prompt_tokens_per_second: float = 0.0
     requests_per_second: float = 0.0
+    avg_tokens_per_request: float = 0.0
+    avg_decode_tokens_per_second: float = 0.0  # of one reply
+    last_minute: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # p50 and p95, by what was measured
     process_memory: int = 0
     uptime: float = 0.0
     models: Sequence[ModelStats] = field(default_factory=tuple)

@@ -143,6 +143,23 @@ class Timings:
     drafted: int = 0
     accepted: int = 0
 
+    def report(self) -> dict[str, float | int]:
+        """As programs are told: seconds, tokens and rates by name."""
+        return {
+            "queued_seconds": round(self.queued, 4),
+            "first_token_seconds": round(self.first_token, 4),
+            "total_seconds": round(self.total, 4),
+            "prompt_tokens": self.prompt_tokens,
+            "cached_tokens": self.cached_tokens,
+            "output_tokens": self.output_tokens,
+            "gap_p50_seconds": round(self.gap_p50, 6),
+            "gap_p95_seconds": round(self.gap_p95, 6),
+            "drafted_tokens": self.drafted,
+            "accepted_tokens": self.accepted,
+            "prefill_tokens_per_second": round(self.prefill_rate, 2),
+            "decode_tokens_per_second": round(self.decode_rate, 2),
+        }
+
     @property
     def prefill_rate(self) -> float:
         """Prompt tokens per second, the queue left out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from app.commands.microphone import pieces
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest, GrusError
 from engine.pipelines.listening.captions import Captions
+from engine.pipelines.listening.speech import FORMATS as SPEECH_FORMATS
 from engine.pipelines.listening.transcript import FORMATS, write
 
 DESCRIPTION = """\
@@ -24,6 +25,7 @@ Writes down what is said in sound files, or at the microphone while it is said.
   grus listen *.wav --format srt --model ./moonshine-base          (talk.wav -> talk.srt)
   grus listen meeting.flac --format json --words -o meeting.json --model ./moonshine-base
   grus listen --mic --model ./moonshine-tiny
+  grus listen talk.mp3 --activity                                  (where somebody speaks; needs no model)
 
 Any format that libsndfile reads: WAV, FLAC, MP3, OGG, Opus, AIFF, AU, CAF. Nothing leaves this machine."""
 
@@ -37,8 +39,11 @@ def add_to(commands: Any) -> None:
     )
     command.add_argument("files", nargs="*", metavar="FILE", type=Path, help="sound files")
     command.add_argument("--mic", action="store_true", help="listen to the microphone until Ctrl-C")
-    command.add_argument("--model", required=True, metavar="M", help="a Moonshine model: a folder or a repository id")
-    command.add_argument("--format", choices=tuple(FORMATS), default="txt", help="what is written (default: txt)")
+    command.add_argument("--model", metavar="M", help="a Moonshine model: a folder or a repository id")
+    command.add_argument("--activity", action="store_true", help="find where somebody speaks, and not what is said")
+    command.add_argument(
+        "--format", choices=tuple(FORMATS), help="what is written (default: txt; with --activity json)"
+    )
     command.add_argument("--language", metavar="L", help="the language that is spoken; a model hears one")
     command.add_argument("--words", action="store_true", help="the time of every word too (in json)")
     command.add_argument("-o", "--output", metavar="OUT", type=Path, help="a file, or a folder for several files")
@@ -50,6 +55,11 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.mic == bool(options.files):
         raise BadRequest("Give sound files, or --mic: one of the two.")
+    options.format = options.format or ("json" if options.activity else "txt")
+    if options.activity and (options.mic or options.words or options.language or options.model):
+        raise BadRequest("--activity finds speech in files. It goes without --mic, --model, --language and --words.")
+    if not options.activity and options.model is None:
+        raise BadRequest("Say which model listens: --model UsefulSensors/moonshine-base, for example.", "model")
     if options.words and options.format != "json":
         raise BadRequest("--words writes the time of every word, which only --format json can hold.")
     several = len(options.files) > 1
@@ -58,25 +68,35 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None and not several:
         writable(options.output)
     check_profile(options.profile)
+    if options.activity:
+        with grus.VoiceActivity(load_options(options), options.profile) as finder:
+            return _each(options, several, lambda file: SPEECH_FORMATS[options.format](finder.find(file)))
     with grus.Ears(options.model, load_options(options), profile=options.profile) as ears:
         if options.mic:
             return _captions(ears)
-        failed = 0
-        for file in options.files:
-            try:
-                _one(ears, file, options, several)
-            except GrusError as error:
-                if not several:
-                    raise
-                failed += 1
-                print(f"grus: {error}", file=sys.stderr)
+        return _each(options, several, lambda file: _transcribed(ears, file, options))
+
+
+def _each(options: argparse.Namespace, several: bool, make: Callable[[Path], str]) -> int:
+    failed = 0
+    for file in options.files:
+        try:
+            _save(make(file), file, options, several)
+        except GrusError as error:
+            if not several:
+                raise
+            failed += 1
+            print(f"grus: {error}", file=sys.stderr)
     return 2 if failed else 0
 
 
-def _one(ears: grus.Ears, file: Path, options: argparse.Namespace, several: bool) -> None:
+def _transcribed(ears: grus.Ears, file: Path, options: argparse.Namespace) -> str:
     with _bar(file.name) as progress:
         transcript = ears.listen(file, language=options.language, words=options.words, progress=progress)
-    text = write(transcript, options.format)
+    return write(transcript, options.format)
+
+
+def _save(text: str, file: Path, options: argparse.Namespace, several: bool) -> None:
     if options.output is None and not several:
         sys.stdout.write(text)
         return

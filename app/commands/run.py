@@ -112,19 +112,7 @@ def _check_prompt(options: argparse.Namespace) -> None:
 
 
 def timing_report(timings: Timings, load_seconds: float) -> dict[str, float | int]:
-    return {
-        "load_seconds": round(load_seconds, 4),
-        "queued_seconds": round(timings.queued, 4),
-        "first_token_seconds": round(timings.first_token, 4),
-        "total_seconds": round(timings.total, 4),
-        "prompt_tokens": timings.prompt_tokens,
-        "cached_tokens": timings.cached_tokens,
-        "output_tokens": timings.output_tokens,
-        "prefill_tokens_per_second": round(timings.prefill_rate, 2),
-        "decode_tokens_per_second": round(timings.decode_rate, 2),
-        "drafted_tokens": timings.drafted,
-        "accepted_tokens": timings.accepted,
-    }
+    return {"load_seconds": round(load_seconds, 4), **timings.report()}
 
 
 def figures(timings: Timings) -> str:

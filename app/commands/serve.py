@@ -89,7 +89,9 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     settings = server_settings(options)
     check_profile(Path(options["profile"]).expanduser() if options["profile"] else None)
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
-    if settings.log_requests:
+    # only our own: what libraries write at these levels may hold what a request says
+    logging.getLogger("grus").setLevel(options["log_level"].upper())
+    if settings.log_requests and options["log_level"] != "debug":
         logging.getLogger("grus.server").setLevel(logging.INFO)
     service = make_service(options)
     listener = None

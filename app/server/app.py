@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server import docs_page
+from app.server.account import Account, as_header, as_log, current
 from app.server.anthropic import router as anthropic
 from app.server.audio import router as audio
 from app.server.chat import router as chat
@@ -72,7 +73,7 @@ def create_app(service: Service, settings: ServerSettings) -> FastAPI:
     for kind in (HTTPException, GrusError, ClientGone, Exception):
         app.add_exception_handler(kind, _failed)
     service.log_prompts = settings.log_prompts
-    service.meters.observe(service.stats)
+    service.meters.observe(service.stats, service.engine.request_metrics)
     app.add_middleware(_Timed, meters=service.meters, quiet=not settings.log_requests)
     app.add_middleware(Gate, settings=settings)
     return app
@@ -95,7 +96,8 @@ def _told(request: Request, error: ApiError) -> Response:
 
 
 class _Timed:
-    """Counts requests by route, and writes a line for each where that is wanted: never a body, never a header."""
+    """Counts requests by route, tells how long the engine took, and writes a line for each where that is wanted: never a
+    body, never a header."""
 
     def __init__(self, app: ASGIApp, meters: Meters, quiet: bool) -> None:
         self._app = app
@@ -107,11 +109,16 @@ class _Timed:
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
+        account = Account(told=dict(scope["headers"]).get(b"x-grus-timings", b"").lower() in (b"1", b"true"))
+        token = current.set(account)
 
         async def watch(message: Message) -> None:
             nonlocal status
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 status = message["status"]
+                # of a stream nothing has ended when its head is sent
+                if message["type"] == "http.response.start" and (timings := account.timings) is not None:
+                    message["headers"] = [*message.get("headers", ()), (b"server-timing", as_header(timings).encode())]
             elif message["type"] == "websocket.accept":
                 status = 101
             await send(message)
@@ -119,10 +126,12 @@ class _Timed:
         try:
             await self._app(scope, receive, watch)
         finally:
+            current.reset(token)
             route = getattr(scope.get("route"), "path", "unknown")
             seconds = time.monotonic() - began
             method = scope.get("method", "WEBSOCKET")
             if method != "WEBSOCKET":  # whose length says nothing about how fast requests are
                 self._meters.http(route, status, seconds)
             if not self._quiet:
-                log.info("%s %s %s %d %.3fs", scope["state"]["request_id"], method, route, status, seconds)
+                id = scope["state"]["request_id"]
+                log.info("%s %s %s %d %.3fs%s", id, method, route, status, seconds, as_log(account))

@@ -43,7 +43,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or ":memory:",
         voices_dir=options["voices_dir"],
-        log_requests=options["log_requests"] or options["log_prompts"],
+        log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],
     )
 

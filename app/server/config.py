@@ -108,7 +108,9 @@ def _options() -> Sequence[Option]:
         Option("max_body_mib", "number", "largest request body", network, 32),
         Option("max_sessions", "number", "conversations by voice (/v1/realtime) at once", network, 8),
         Option("grace", "seconds", "how long running replies may go on after Ctrl-C", network, 10.0),
-        Option("log_requests", "switch", "one line for each request, without what it says", log, False),
+        Option("log_level", "text", "what is written to standard error; info: a line for each request, with tokens and seconds; "
+               "debug: each step of the engine's requests too", log, "warning", ("error", "warning", "info", "debug")),
+        Option("log_requests", "switch", "the same as --log-level info", log, False),
         Option("log_prompts", "switch", "what is asked, in clear text", log, False),
         Option("profile", "text", "write a Chrome trace of queue, prefill, decode and waits to this file when the server ends; of a "
                "long run its last part", log, metavar="FILE"),

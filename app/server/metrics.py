@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 from engine.errors import GrusError
-from engine.types import Done, Event, Failed, Text
+from engine.metrics import Histogram as EngineHistogram
+from engine.metrics import RequestMetrics
 
-_FIRST_TOKEN = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-_GAP = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 _DURATION = (0.005, 0.02, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 _GAUGES = {  # name -> (key of the engine's figures, what it is)
@@ -24,12 +24,19 @@ _GAUGES = {  # name -> (key of the engine's figures, what it is)
     "grus_prefix_hits": ("prefix_hits", "Prompts that began with remembered tokens, since the start"),
     "grus_prefix_tokens": ("prefix_tokens", "Prompt tokens that were remembered instead of computed, since the start"),
     "grus_process_memory_bytes": ("process_memory", "Memory of this process"),
+    "grus_avg_tokens_per_request": ("avg_tokens_per_request", "Tokens made for a request that ended, on average"),
+}
+_COUNTERS = {
+    "grus_output_tokens": ("output_tokens", "Tokens made: of text, of transcripts, frames of voices"),
+    "grus_draft_tokens": ("drafted", "Tokens that were guessed and checked"),
+    "grus_accepted_draft_tokens": ("accepted", "Guessed tokens that were right"),
 }
 
 
 class Meters:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.refusals: dict[str, int] = {}  # requests that the engine did not take, by the error's code
         self._observed = False
         self._http = Counter("grus_http_requests", "HTTP requests", ["route", "status"], registry=self.registry)
         self._seconds = Histogram(
@@ -40,63 +47,69 @@ class Meters:
             registry=self.registry,
         )
         self.sessions = Gauge("grus_realtime_sessions", "Conversations by voice that are open", registry=self.registry)
-        self._ends = Counter("grus_requests", "Engine requests by how they ended", ["end"], registry=self.registry)
-        self._prompt = Counter("grus_prompt_tokens", "Prompt tokens", registry=self.registry)
-        self._output = Counter("grus_output_tokens", "Tokens made", registry=self.registry)
-        self._first = Histogram(
-            "grus_time_to_first_token_seconds", "From submit", buckets=_FIRST_TOKEN, registry=self.registry
-        )
-        self._gap = Histogram(
-            "grus_inter_token_seconds", "Between two pieces of a reply", buckets=_GAP, registry=self.registry
-        )
 
-    def observe(self, stats: Callable[[], Mapping[str, Any]]) -> None:
+    def observe(self, stats: Callable[[], Mapping[str, Any]], requests: RequestMetrics) -> None:
         """Show the engine's figures, read when they are asked for. A second server of one service shows the same."""
-        if self._observed:
-            return
-        self._observed = True
-        for name, (key, what) in _GAUGES.items():
-            gauge = Gauge(name, what, registry=self.registry)
-            gauge.set_function(partial(_read, stats, key))
+        if not self._observed:
+            self._observed = True
+            self.registry.register(_EngineFigures(stats, requests, self.refusals))
 
     def http(self, route: str, status: int, seconds: float) -> None:
         self._http.labels(route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def refused(self, error: GrusError) -> None:
-        self._ends.labels(error.code).inc()
-
-    def ended(self, event: Done | Failed) -> None:
-        if isinstance(event, Failed):
-            self._ends.labels(event.error.code).inc()
-            return
-        self._ends.labels(event.reason).inc()
-        self._prompt.inc(event.timings.prompt_tokens)
-        self._output.inc(event.timings.output_tokens)
-
-    def watch(self) -> Watch:
-        return Watch(self)
+        self.refusals[error.code] = self.refusals.get(error.code, 0) + 1
 
     def page(self) -> bytes:
         return generate_latest(self.registry)
 
 
-def _read(stats: Callable[[], Mapping[str, Any]], key: str) -> float:
-    return float(stats().get(key) or 0)
+class _EngineFigures(Collector):
+    """The engine's figures at the moment when they are asked for."""
+
+    def __init__(
+        self, stats: Callable[[], Mapping[str, Any]], requests: RequestMetrics, refusals: Mapping[str, int]
+    ) -> None:
+        self._stats = stats
+        self._requests = requests
+        self._refusals = refusals
+
+    def describe(self) -> list[Any]:
+        return []  # the names are known when they are collected
+
+    def collect(self) -> Iterator[Any]:
+        stats, requests = self._stats(), self._requests
+        for name, (key, what) in _GAUGES.items():
+            yield GaugeMetricFamily(name, what, value=float(stats.get(key) or 0))
+        for name, (key, what) in _COUNTERS.items():
+            yield CounterMetricFamily(name, what, value=float(stats.get(key) or 0))
+        yield CounterMetricFamily("grus_prompt_tokens", "Prompt tokens", value=requests.prompt_tokens)
+        ends = CounterMetricFamily("grus_requests", "Engine requests by how they ended", labels=["end"])
+        ended, refused = requests.ends.copy(), dict(self._refusals)
+        for end in sorted({*ended, *refused}):
+            ends.add_metric([end], ended.get(end, 0) + refused.get(end, 0))
+        yield ends
+        yield from self._histograms()
+        recent = GaugeMetricFamily("grus_last_minute", "Quantiles of the last minute", labels=["measure", "quantile"])
+        for measure, quantiles in (stats.get("last_minute") or {}).items():
+            for name, value in quantiles.items():
+                recent.add_metric([measure, f"0.{name.removeprefix('p')}"], value)
+        yield recent
+
+    def _histograms(self) -> Iterator[Any]:
+        r = self._requests
+        yield _family("grus_queue_seconds", "From a request to its beginning", r.queue.histogram)
+        yield _family("grus_prefill_seconds", "From a request's beginning to its first token", r.prefill.histogram)
+        yield _family("grus_time_to_first_token_seconds", "From a request to its first token", r.first_token.histogram)
+        yield _family("grus_inter_token_seconds", "Between two tokens of a reply", r.gap.histogram)
+        yield _family("grus_request_seconds", "From a request to its end", r.request.histogram)
+        yield _family("grus_tokens_per_second", "Of one reply, after its first token", r.rate.histogram)
 
 
-class Watch:
-    """The clock of one request."""
-
-    def __init__(self, meters: Meters) -> None:
-        self._meters = meters
-        self._last = time.monotonic()
-        self._spoke = False
-
-    def event(self, event: Event) -> None:
-        if isinstance(event, Text):
-            now = time.monotonic()
-            (self._meters._gap if self._spoke else self._meters._first).observe(now - self._last)
-            self._last, self._spoke = now, True
-        elif isinstance(event, Done | Failed):
-            self._meters.ended(event)
+def _family(name: str, what: str, histogram: EngineHistogram) -> HistogramMetricFamily:
+    bounds = [*(str(bound) for bound in histogram.bounds), "+Inf"]
+    counts = accumulate(histogram.counts.copy())
+    return HistogramMetricFamily(
+        name, what, buckets=[(bound, float(count)) for bound, count in zip(bounds, counts)], sum_value=histogram.sum
+    )

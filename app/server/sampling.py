@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
+from app.server.errors import bad_request
 from app.server.strict import Strict
 from engine.types import SamplingParams
 
 TokenId = Annotated[int, Field(ge=0, lt=1 << 31)]
 Count = Annotated[int, Field(ge=1, lt=1 << 31)]
+RepeatLastN = Annotated[int, Field(ge=-1, lt=1 << 31)]  # -1: the whole context
 StopText = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
@@ -29,6 +31,7 @@ class SamplingFields(Strict):
     top_k: Annotated[int, Field(ge=-1, lt=1 << 31)] | None = None
     min_p: Annotated[float, Field(ge=0, le=1)] | None = None
     repetition_penalty: Annotated[float, Field(gt=0, le=100)] | None = None
+    repeat_last_n: RepeatLastN | None = None
     min_tokens: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
     stop_token_ids: Annotated[list[TokenId], Field(max_length=64)] | None = None
     ignore_eos: bool | None = None
@@ -50,6 +53,7 @@ class SamplingFields(Strict):
             top_k=None if self.top_k is None else max(self.top_k, 0),
             min_p=self.min_p,
             repetition_penalty=self.repetition_penalty,
+            repetition_window=repetition_window(self.repeat_last_n, self.repetition_penalty, "repeat_last_n"),
             presence_penalty=self.presence_penalty or 0.0,
             frequency_penalty=self.frequency_penalty or 0.0,
             logit_bias={int(k): v for k, v in (self.logit_bias or {}).items()},
@@ -60,6 +64,13 @@ class SamplingFields(Strict):
             ignore_eos=bool(self.ignore_eos),
             **more,
         )
+
+
+def repetition_window(last: int | None, penalty: float | None, param: str, default: int = 0) -> int:
+    """Tokens that a repetition penalty looks back at, as the engine counts them: 0 is all. `default` where nothing was said."""
+    if last == 0 and penalty not in (None, 1.0):
+        raise bad_request("repeat_last_n 0 switches off what the penalty switches on.", param)
+    return default if last is None else max(last, 0)
 
 
 def stop_list(stop: str | list[str] | None) -> tuple[str, ...]:

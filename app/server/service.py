@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from app.server import account
 from app.server.catalogue import Catalogue, Known
 from app.server.errors import unsupported
 from app.server.kinds import Kind, need
@@ -23,6 +24,7 @@ from app.server.metrics import Meters
 from app.server.replies import Part, ReplyReader
 from engine.errors import GrusError, ModelNotFound
 from engine.loading import LoadedModel, split_piece
+from engine.metrics import RequestMetrics
 from engine.parts import LoadedPart
 from engine.stats import EngineStats
 from engine.tasks import Task, Work
@@ -42,6 +44,8 @@ class EngineLike(Protocol):
     def forget_prefixes(self) -> int: ...
     def models(self) -> Sequence[Any]: ...
     def stats(self) -> EngineStats: ...
+    @property
+    def request_metrics(self) -> RequestMetrics: ...
     def close(self, grace: float = 0.0) -> Any: ...
 
 
@@ -53,7 +57,7 @@ MakeEngine = Callable[[LoadModel], EngineLike]
 class Running:
     """A request that was submitted: its parts as they come, bound to whoever reads them."""
 
-    def __init__(self, handle: Handle, reader: ReplyReader, meters: Meters, ended: Callable[[Running], None]) -> None:
+    def __init__(self, handle: Handle, reader: ReplyReader, ended: Callable[[Running], None]) -> None:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
@@ -62,8 +66,6 @@ class Running:
         self._handle = handle
         self._events = handle.__aiter__()
         self._first: asyncio.Task[Event] | None = None
-        self._meters = meters
-        self._watch = meters.watch()
         self._ended = ended
 
     def cancel(self) -> None:
@@ -97,7 +99,6 @@ class Running:
             yield replace(part, kind="answer") if part.kind == "broken" else part
 
     def _seen(self, event: Event) -> Event:
-        self._watch.event(event)
         if isinstance(event, Done | Failed):
             self._ended(self)
         if isinstance(event, Failed):
@@ -237,7 +238,8 @@ class Service:
 
     def follow(self, handle: Handle, model: str, reader: ReplyReader) -> Running:
         """A reply that is being made, for a client."""
-        running = Running(handle, reader, self.meters, self._running.discard)
+        account.add(handle)
+        running = Running(handle, reader, self._running.discard)
         running.model = model
         self._running.add(running)
         return running

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from engine.media.soundfiles import write_file  # noqa: E402
 from engine.pipelines.speaking.story import Wishes, tell  # noqa: E402
-from engine.pipelines.speaking.voice import Clone, Manner, Said  # noqa: E402
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling  # noqa: E402
 
 RATE = 24000
 CHORDS = {"One": (220, 277, 330), "Two": (247, 311, 370), "Three": (220, 277, 440)}
@@ -41,6 +41,7 @@ class Tones:
     rate = RATE
     presets = ("tones",)
     clones = False
+    token_rate = 12.5
     engine = NoEngine()
 
     def check(self, manner: Manner) -> None:
@@ -49,8 +50,9 @@ class Tones:
     def improvises(self, manner: Manner) -> bool:
         return False
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
-              patient: bool = False, said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+              sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
+              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         t = np.arange(int(0.45 * RATE)) / RATE
         chord = sum(np.cos(2 * np.pi * tone * t) for tone in CHORDS[text.strip(".")])
         yield np.zeros(RATE // 5, np.float32)

@@ -1,4 +1,4 @@
-"""Writing sound: WAV, PCM, MP3, FLAC and Opus, block by block while it is made.
+"""Writing sound: WAV, PCM, MP3, FLAC and Opus, block by block while it is made; AAC where an encoder for it is there.
 
 A file appears under its name when it is whole; until then it has another one, and is gone if the writing fails.
 """
@@ -17,17 +17,26 @@ import soundfile
 import soxr
 
 from engine.errors import BadRequest
+from engine.media import aac
 
 FORMATS = {"wav": "audio/wav", "pcm": "audio/pcm", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/ogg"}
 _KINDS = {"mp3": ("MP3", None), "flac": ("FLAC", "PCM_16"), "opus": ("OGG", "OPUS")}
+_COMPRESSED = (*_KINDS, "aac")
 _OPUS_RATE = 48_000
 _UNKNOWN = 0xFFFFFFFF  # a WAV header's length while the end is not known
 
 
 def check_format(name: str) -> str:
+    if name == "aac":
+        aac.check_encoder()
+        return name
     if name not in FORMATS:
         raise BadRequest(f"Sound is written as {', '.join(FORMATS)}, not as {name!r}.", "response_format")
     return name
+
+
+def media_type(format: str) -> str:
+    return aac.TYPE if format == "aac" else FORMATS[format]
 
 
 def format_of(path: Path) -> str:
@@ -103,7 +112,7 @@ def written(chunks: Iterable[np.ndarray], rate: int, format: str) -> bytes:
 
 
 def _write(file: IO[bytes], chunks: Iterable[np.ndarray], rate: int, format: str) -> None:
-    if format in _KINDS:
+    if format in _COMPRESSED:
         with _encoder(file, rate, format) as encoder:
             for chunk in chunks:
                 encoder.write(chunk)
@@ -117,7 +126,7 @@ def _write(file: IO[bytes], chunks: Iterable[np.ndarray], rate: int, format: str
         file.write(wav_header(rate, count - len(wav_header(rate))))
 
 
-class _Encoder:
+class _SndfileEncoder:
     """What is given at `rate`, in a compressed format."""
 
     def __init__(self, target: IO[bytes], rate: int, format: str) -> None:
@@ -140,8 +149,8 @@ class _Encoder:
 
 
 @contextmanager
-def _encoder(target: IO[bytes], rate: int, format: str) -> Iterator[_Encoder]:
-    encoder = _Encoder(target, rate, format)
+def _encoder(target: IO[bytes], rate: int, format: str) -> Iterator[_SndfileEncoder | aac.AacEncoder]:
+    encoder = aac.AacEncoder(target, rate) if format == "aac" else _SndfileEncoder(target, rate, format)
     try:
         yield encoder
     finally:

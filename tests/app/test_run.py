@@ -36,7 +36,10 @@ def test_json_is_one_object_with_everything(command: Command, model: Path) -> No
     assert report["output_ids"] == Driver(model, "torch").greedy(report["prompt_ids"], 12)[: len(report["output_ids"])]
     assert report["finish_reason"] in ("length", "stop")
     assert report["timings"]["prompt_tokens"] == len(report["prompt_ids"]) == 5
-    assert report["timings"]["first_token_seconds"] > 0
+    timings = report["timings"]
+    assert 0 <= timings["queued_seconds"] <= timings["first_token_seconds"] <= timings["total_seconds"]
+    assert timings["first_token_seconds"] > 0
+    assert 0 < timings["gap_p50_seconds"] <= timings["gap_p95_seconds"] <= timings["total_seconds"]
     assert report["backend"] == {"name": "torch", "device": "cpu", "dtype": "f32"}
 
 

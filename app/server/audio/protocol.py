@@ -25,6 +25,9 @@ class SpokenRequest(Strict):
     stream_format: Literal["audio", "sse"] = "audio"
     seed: Seed | None = None
     temperature: float | None = Field(None, ge=0.0, le=2.0)
+    top_p: float | None = Field(None, gt=0.0, le=1.0)
+    repetition_penalty: float | None = Field(None, gt=0.0, le=100.0)
+    max_tokens: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
     spell: bool = False
     markdown: bool = False
 
@@ -94,6 +97,26 @@ class TranscriptionForm(Strict):
     temperature: float = Field(0.0, ge=0.0, le=0.0)
     granularities: list[Literal["word", "segment"]] | None = Field(None, alias="timestamp_granularities[]")
     stream: bool = False
+
+
+class ActivityForm(Strict):
+    file: UploadFile
+    response_format: Literal["json", "text", "srt", "vtt"] = "json"
+    threshold: float | None = None
+    min_speech_seconds: float | None = None
+    min_silence_seconds: float | None = None
+    pad_seconds: float | None = None
+
+
+class SpeechSpanTimes(BaseModel):
+    start: float
+    end: float
+
+
+class SpeechActivity(BaseModel):
+    duration: float
+    speech_seconds: float
+    spans: list[SpeechSpanTimes]
 
 
 class Duration(BaseModel):

@@ -13,11 +13,14 @@ from typing import Any, Generic, TypeVar
 
 from fastapi import Request
 
+from app.server import account
 from app.server.context import Server
 from app.server.service import Service
 from app.server.streaming import while_connected
 from engine.errors import EngineStopped
 from engine.pipelines.speaking.leash import Leash
+from engine.types import Handle
+from engine.types import Request as EngineRequest
 
 T = TypeVar("T")
 _END = object()
@@ -26,10 +29,18 @@ _THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
 
 
 class Direct:
-    """The service as pipelines want an engine."""
+    """The service as pipelines want an engine, for the request that this task answers. Pipelines submit from threads."""
 
     def __init__(self, service: Service) -> None:
-        self.submit, self.task = service.start, service.task
+        self.task = service.task
+        self._start = service.start
+        self._account = account.current.get()
+
+    def submit(self, request: EngineRequest) -> Handle:
+        handle = self._start(request)
+        if self._account is not None:
+            self._account.add(handle)
+        return handle
 
 
 def leashed(server: Server) -> Leash:

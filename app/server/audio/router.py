@@ -8,14 +8,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
+from app.server.audio import activity as speech_activity
 from app.server.audio import speech as speaking
 from app.server.audio.choosing import chosen
 from app.server.audio.protocol import (
+    ActivityForm,
     ClonePrompt,
     CloneRequest,
     DesignRequest,
     ReferenceForm,
     SaveForm,
+    SpeechActivity,
     SpeechRequest,
     Transcription,
     TranscriptionForm,
@@ -30,16 +33,21 @@ from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import ApiError
 from app.server.strict import StrictRoute
+from engine.media import aac
 from engine.media.soundfiles import FORMATS
 from engine.pipelines.speaking.saved import Saved
 from engine.pipelines.speaking.speakers import speaker
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 
-_TYPES: tuple[str, ...] = (*FORMATS.values(), "text/event-stream")
+_TYPES: tuple[str, ...] = (*FORMATS.values(), aac.TYPE, "text/event-stream")
 _SOUND: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind: {} for kind in _TYPES}, "description": "The sound, or its pieces as events."},
     **errors(400, 404, 429),
+}
+_SPANS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/plain": {}}, "description": "Spans of speech."},
+    **errors(400, 429),
 }
 _SAID: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {}, "text/event-stream": {}}, "description": "What was said."},
@@ -58,6 +66,12 @@ async def speech(body: SpeechRequest, request: Request, server: Here) -> Respons
 async def transcriptions(form: Annotated[TranscriptionForm, Form()], request: Request, server: Here) -> Any:
     """Speech to text."""
     return await transcribe(server, request, form)
+
+
+@router.post("/v1/audio/activity", response_model=SpeechActivity, responses=_SPANS)
+async def activity(form: Annotated[ActivityForm, Form()], request: Request, server: Here) -> Any:
+    """Where somebody speaks in a sound. Needs no model: that for it comes with the server."""
+    return await speech_activity.find(server, request, form)
 
 
 @router.post("/v1/audio/translations", responses=errors(400))

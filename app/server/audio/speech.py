@@ -18,11 +18,11 @@ from app.server.audio.choosing import chosen
 from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, SpokenRequest
 from app.server.audio.pump import Pump, leashed
 from app.server.context import Server, told
-from app.server.errors import ApiError, bad_request, error_body, unsupported
+from app.server.errors import ApiError, bad_request, error_body
 from app.server.streaming import COMMENT, ClientGone, Stream, event
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import read_sound
-from engine.media.soundfiles import FORMATS, encoded, written
+from engine.media.soundfiles import check_format, encoded, media_type, written
 from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.saved import Saved, Voices, read_clone, write_clone
 from engine.pipelines.speaking.speakers import Voice, speaker
@@ -66,14 +66,13 @@ def cloned(body: CloneRequest) -> MakeManner:
 
 async def speak(server: Server, request: Request, body: SpokenRequest, make: MakeManner, variant: str) -> Response:
     server.check_prompt(len(body.input))
-    if body.response_format == "aac":
-        raise unsupported("response_format", "AAC is not written here. Choose opus, mp3, flac, wav or pcm.")
+    check_format(body.response_format)
     if body.stream_format == "sse" and not body.stream:
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
     name, _ = await chosen(server, body.model, "speech", variant)
     leash = leashed(server)
     pump = Pump(_bytes(leash, name, body, make), leash, server, request)
-    kind = FORMATS[body.response_format]
+    kind = media_type(body.response_format)
     if not body.stream:
         return Response(b"".join(await pump.whole(request.receive)), media_type=kind)
     await pump.begun(request.receive)
@@ -95,7 +94,16 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
 def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
     """Runs in a thread. The first piece comes with the first sound."""
     model = speaker(leash, name)
-    wishes = Wishes(body.speed, body.seed, body.temperature, body.spell, body.markdown)
+    wishes = Wishes(
+        body.speed,
+        body.seed,
+        body.temperature,
+        body.spell,
+        body.markdown,
+        top_p=body.top_p,
+        repetition_penalty=body.repetition_penalty,
+        max_tokens=body.max_tokens,
+    )
     sound = tell(model, body.input, make(model), wishes, leash=leash)
     first = next((chunk for chunk in sound if len(chunk)), None)
     if first is None:

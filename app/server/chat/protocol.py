@@ -233,3 +233,4 @@ class ChatCompletion(BaseModel):
     choices: list[Choice]
     usage: Usage
     system_fingerprint: str | None = None
+    timings: dict[str, float] | None = None

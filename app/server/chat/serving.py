@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from app.server.account import told_timings
 from app.server.calls import json_grammar
 from app.server.chat.protocol import (
     AudioContent,
@@ -119,6 +120,7 @@ def complete(parts: list[Part], running: Running, name: str, model: LoadedModel,
         "choices": [_choice(i, message, model, scored) for i, message in enumerate(collector.messages())],
         "usage": usage(running.timings, running.reader.reasoning_tokens),
         "system_fingerprint": _fingerprint(model),
+        **told_timings(),
     }
 
 
@@ -167,6 +169,8 @@ async def chunks(
             yield chunk(part.index, _delta(part))
     if with_usage:
         yield event({**head, "choices": [], "usage": usage(running.timings, running.reader.reasoning_tokens)})
+    if timings := told_timings():
+        yield event({**head, "choices": [], **timings, **tail})
     yield DONE
 
 

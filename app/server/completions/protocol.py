@@ -52,3 +52,4 @@ class Completion(BaseModel):
     choices: list[CompletionChoice]
     usage: Usage
     system_fingerprint: str | None = None
+    timings: dict[str, float] | None = None

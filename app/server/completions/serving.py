@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
+from app.server.account import told_timings
 from app.server.completions.protocol import CompletionRequest
 from app.server.context import Server
 from app.server.errors import bad_request
@@ -105,7 +106,7 @@ class Job:
         for number, spoken in enumerate(self.spoken):
             best = sorted(spoken, key=lambda one: -one.mean)[: self.n] if self.made > self.n else spoken
             choices += [self._choice(number, at, one) for at, one in enumerate(best)]
-        return self.head | {"choices": choices, "usage": self.usage()}
+        return self.head | {"choices": choices, "usage": self.usage(), **told_timings()}
 
     def usage(self) -> dict[str, Any]:
         timings = self.timings
@@ -113,6 +114,8 @@ class Job:
             prompt_tokens=sum(t.prompt_tokens for t in timings),
             cached_tokens=sum(t.cached_tokens for t in timings),
             output_tokens=0 if self.silent else sum(t.output_tokens for t in timings),
+            drafted=sum(t.drafted for t in timings),
+            accepted=sum(t.accepted for t in timings),
         )
         return usage(whole)
 
@@ -222,4 +225,6 @@ async def chunks(made: Job, together: Together) -> AsyncIterator[bytes]:
                 yield chunk(number * made.n + at, "", None, finish_reason(spoken.reason))
     if with_usage:
         yield event({**made.head, "choices": [], "usage": made.usage()})
+    if timings := told_timings():
+        yield event({**made.head, "choices": [], **timings, **tail})
     yield DONE

@@ -15,7 +15,7 @@ from app.server.images import ImagePart, written_content
 from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
 from app.server.openai_shapes import content_logprobs
 from app.server.replies import Collector, Part
-from app.server.sampling import stop_list
+from app.server.sampling import repetition_window, stop_list
 from app.server.service import Running
 from app.server.streaming import line
 from engine.errors import ContextOverflow
@@ -62,9 +62,7 @@ def sampled(body: ChatRequest | GenerateRequest) -> SamplingParams:
 
 def sampling(options: Options) -> SamplingParams:
     length = options.num_predict
-    window = options.repeat_last_n
-    if window == 0 and options.repeat_penalty not in (None, 1.0):
-        raise bad_request("repeat_last_n 0 switches off what repeat_penalty switches on.", "options.repeat_last_n")
+    penalty = options.repeat_penalty
     if length == 0:
         raise bad_request("num_predict must be above 0, or negative for no limit.", "options.num_predict")
     return SamplingParams(
@@ -74,8 +72,8 @@ def sampling(options: Options) -> SamplingParams:
         top_p=options.top_p,
         min_p=options.min_p,
         typical_p=options.typical_p,
-        repetition_penalty=options.repeat_penalty,
-        repetition_window=max(window, 0) if window is not None else 64,
+        repetition_penalty=penalty,
+        repetition_window=repetition_window(options.repeat_last_n, penalty, "options.repeat_last_n", default=64),
         presence_penalty=options.presence_penalty or 0.0,
         frequency_penalty=options.frequency_penalty or 0.0,
         seed=None if options.seed is None else options.seed & ((1 << 63) - 1),

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, model_validator
 
 from app.server.completions.protocol import Ids
-from app.server.sampling import StopText, TokenId
+from app.server.sampling import RepeatLastN, StopText, TokenId
 from app.server.strict import Strict
 
 
@@ -21,6 +21,7 @@ class GenerateParams(Strict):
     frequency_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
     presence_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
     repetition_penalty: Annotated[float, Field(gt=0, le=100)] | None = None
+    repeat_last_n: RepeatLastN | None = None
     stop: StopText | Annotated[list[StopText], Field(max_length=16)] | None = None
     stop_token_ids: Annotated[list[TokenId], Field(max_length=64)] | None = None
     ignore_eos: bool = False
@@ -74,6 +75,7 @@ class MetaInfo(BaseModel):
     completion_tokens: int
     cached_tokens: int
     e2e_latency: float | None = None
+    timings: dict[str, float] | None = None
     input_token_logprobs: list[list[Any]] | None = None
     output_token_logprobs: list[list[Any]] | None = None
     output_top_logprobs: list[list[list[Any]]] | None = None
@@ -89,19 +91,32 @@ class Generated(BaseModel):
 class ModelInfo(BaseModel):
     model_path: str
     tokenizer_path: str
+    device: str
     is_generation: bool = True
     served_model_name: str
     preferred_sampling_params: dict[str, Any] | None
     model_type: str
-    max_context_length: int
+    max_context_length: int | None
     has_image_understanding: bool = False
     has_audio_understanding: bool = False
+
+
+class ServerStats(BaseModel):
+    total_requests: int
+    completed_requests: int
+    avg_decode_tokens_per_sec: float
+    active_sequences: int
+    waiting_sequences: int
 
 
 class ServerInfo(BaseModel):
     version: str
     device: str
     served_model_name: str | None
+    model_path: str | None
+    max_concurrent: int | None
+    decode_tokens_per_seq: int | None
+    stats: ServerStats
     settings: dict[str, Any]
     internal_states: list[dict[str, Any]]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import Request as HttpRequest
 
+from app.server.account import told_timings
 from app.server.calls import json_grammar
 from app.server.completions.serving import check_ids
 from app.server.context import Server
@@ -16,7 +17,7 @@ from app.server.errors import ApiError, bad_request
 from app.server.images import ImagePart
 from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
-from app.server.sampling import stop_list
+from app.server.sampling import repetition_window, stop_list
 from app.server.sglang.protocol import GenerateParams, GenerateRequest
 from app.server.streaming import DONE, event
 from app.server.strict import parse
@@ -135,6 +136,7 @@ class Generation:
         }
         if output.reason is not None:
             meta["e2e_latency"] = round(time.monotonic() - self.began, 6)
+            meta |= told_timings()
         if self.body.return_logprob:
             first = self._score(TokenLogprob(request.prompt_ids[0], 0.0))
             known = [self._score(score) for score in self.prompt_scores[number]]
@@ -174,6 +176,9 @@ def sampling(given: GenerateParams, scored: bool, top: int) -> SamplingParams:
         top_k=None if given.top_k is None else max(given.top_k, 0),
         min_p=given.min_p,
         repetition_penalty=given.repetition_penalty,
+        repetition_window=repetition_window(
+            given.repeat_last_n, given.repetition_penalty, "sampling_params.repeat_last_n"
+        ),
         presence_penalty=given.presence_penalty,
         frequency_penalty=given.frequency_penalty,
         logit_bias={int(k): v for k, v in (given.logit_bias or {}).items()},

@@ -12,10 +12,11 @@ from app.server.strict import Strict
 
 
 class TokenizeRequest(Strict):
-    """Either a text or a conversation."""
+    """Either a text or a conversation. `text` is SGLang's name of `prompt`."""
 
     model: str | None = None
     prompt: str | None = None
+    text: str | None = None
     messages: list[Message] | None = None
     tools: list[Tool] | None = None
     chat_template_kwargs: dict[str, Any] | None = None
@@ -24,8 +25,8 @@ class TokenizeRequest(Strict):
 
     @model_validator(mode="after")
     def _one_source(self) -> TokenizeRequest:
-        if (self.prompt is None) == (self.messages is None):
-            raise ValueError("give either prompt or messages")
+        if sum(given is not None for given in (self.prompt, self.text, self.messages)) != 1:
+            raise ValueError("give one of prompt, text and messages")
         if self.messages is None and (self.tools or self.chat_template_kwargs):
             raise ValueError("tools and chat_template_kwargs belong to messages")
         return self

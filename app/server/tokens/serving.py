@@ -25,7 +25,7 @@ async def tokenize(body: TokenizeRequest, server: Server, request: Request) -> T
         pages.check_counted(prepared)
         ids = list(prepared.prompt.ids)
     else:
-        text = body.prompt or ""
+        text = body.prompt or body.text or ""
         server.check_prompt(len(text))
         _, model = await server.service.find(body.model)
         ids = model.tokenizer.encode(text, add_special=body.add_special_tokens)

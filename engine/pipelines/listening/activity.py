@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.cutting import USUAL, Cutter, Rules, Span
-from engine.pipelines.listening.listener import VOICE_ACTIVITY
+from engine.pipelines.listening.speech import VOICE_ACTIVITY
 from engine.tasks import Task, Work
 
 CHUNK = 512  # samples of one judgement

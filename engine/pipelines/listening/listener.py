@@ -11,24 +11,22 @@ import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-import resources
 from engine.errors import BadRequest
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE, MoonshineDecoder
 from engine.models.moonshine_times import token_times
-from engine.pipelines.listening.cutting import USUAL, Rules, Span, cut
+from engine.pipelines.listening.cutting import USUAL, Rules, Span
 from engine.pipelines.listening.repeats import loop_start
+from engine.pipelines.listening.speech import VOICE_ACTIVITY, spans
 from engine.pipelines.listening.transcript import Segment, Transcript, Word
 from engine.pipelines.listening.words import words_in_time
 from engine.tasks import Task, Work
 from engine.types import Handle, Request, Result, SamplingParams, Sound
 
-VOICE_ACTIVITY = str(Path(resources.__path__[0]) / "silero_vad")
 _AHEAD = 32  # segments that are given to the engine before the first is awaited
 _TOKENS_A_SECOND = {"en": 6.5}  # more is no speech; other scripts take more tokens
 _TOKENS_A_SECOND_ELSE = 13.0
@@ -119,13 +117,7 @@ class Listener:
 
     def spans(self, audio: Audio) -> list[Span]:
         """Where speech is."""
-
-        def work(loaded: Any) -> Generator[None, None, list[Span]]:
-            chances = yield from loaded.model.probabilities(audio.samples, audio.rate)
-            return cut(chances, loaded.model.chunk(audio.rate), audio.rate, len(audio.samples), self._rules)
-
-        made: list[Span] = self._engine.task(self._vad, work).result()
-        return made
+        return spans(self._engine, audio, self._rules, self._vad)
 
     def submit(self, samples: np.ndarray, penalty: float | None = None) -> Handle:
         rate = _TOKENS_A_SECOND.get(self.model.language, _TOKENS_A_SECOND_ELSE)

@@ -17,7 +17,7 @@ from engine.models.snac import SnacStream
 from engine.pipelines.speaking.guard import Loops, longest
 from engine.pipelines.speaking.synth import Engine
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import Clone, Manner, Said
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
 from engine.tasks import Task
 from engine.types import Event, Request, SamplingParams, Text
 
@@ -32,6 +32,7 @@ SIZE, FRAME = 4096, 7
 PLACES = ([0], [1, 4], [2, 3, 5, 6])  # of each level's codes within a frame
 CHUNK = 8  # frames that are given to the codec together
 RATE = 24000
+FRAME_SAMPLES = 2048
 SAMPLING = {"temperature": 0.6, "top_p": 0.8, "repetition_penalty": 1.3}
 
 
@@ -65,6 +66,7 @@ class Orpheus:
     """See `synth.Speaker`."""
 
     rate = RATE
+    token_rate = FRAME * RATE / FRAME_SAMPLES
     presets = VOICES
     clones = False
 
@@ -100,20 +102,21 @@ class Orpheus:
     def improvises(self, manner: Manner) -> bool:
         return False
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
-              patient: bool = False, said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+              sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
+              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         prompt = self.prompt(text, manner)
         wishes: dict[str, Any] = {key: self._defaults.get(key, value) for key, value in SAMPLING.items()}
-        if temperature is not None:
-            wishes["temperature"] = temperature
+        wishes |= sampling.given
         seed = secrets.randbits(32) if seed is None else seed
-        most = FRAME * (longest(text) + 2)
+        usual = FRAME * (longest(text) + 2)
+        most = sampling.most(usual)
 
         def take(attempt: int) -> Take:
             params = SamplingParams(max_tokens=most, stop_token_ids=(END_OF_SPEECH,), seed=seed + attempt, **wishes)
             return self._take(Request(self.model, prompt, params))
 
-        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient)
+        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient, may_be_cut=most < usual)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         raise BadRequest(

@@ -84,6 +84,7 @@ class Prompts:
             raise ConfigError(f"config.json: tts_model_type must be one of {', '.join(WHO_CAN)}, not {self.kind!r}.")
         self.small = str(f.find("tts_model_size", default="")).startswith("0b6")
         self.groups = talker.int("num_code_groups")
+        self.hidden = talker.int("hidden_size")
         self.entries = talker.sub("code_predictor_config").int("vocab_size", default=2048)
         self.marks = Marks(
             *(talker.int(f"codec_{name}_id", least=0) for name in ("pad", "bos", "think", "nothink")),
@@ -98,6 +99,12 @@ class Prompts:
     def voices(self) -> list[str]:
         """Preset ones, by name."""
         return sorted(self._speakers)
+
+    @property
+    def instructed(self) -> bool:
+        """Does the model follow instructions? A small CustomVoice model takes them and, as in the reference package, they
+        change nothing."""
+        return not (self.kind == "custom_voice" and self.small)
 
     @property
     def languages(self) -> list[str]:
@@ -120,7 +127,7 @@ class Prompts:
         feed = self.feeds_text if feed is None else feed
         ids = self._spoken(text)
         rows = _Rows(self.marks)
-        if manner.instructions:
+        if manner.instructions and self.instructed:
             rows.words(self._asked(manner.instructions))
         rows.words(ids[:3])
         self._introduce(rows, manner)
@@ -137,23 +144,20 @@ class Prompts:
         self._language(manner)
         if manner.preset is not None and manner.clone is not None:
             raise BadRequest("Choose a preset voice or a recording, not both.", "voice")
-        if manner.preset is not None and self.kind != "custom_voice":
+        if manner.preset is not None and self.kind != "custom_voice" and not (self.kind == "base" and self._speakers):
             raise BadRequest("There are no preset voices here. " + WHO_CAN[self.kind].format(A_PRESET), "voice")
         if manner.clone is not None:
             self._check_clone(manner.clone)
-        if self.kind == "base" and manner.clone is None:
+        name = self._speaker(manner)
+        if self.kind == "base" and manner.clone is None and name is None:
             raise BadRequest("This is a Base model: it needs a recording of the voice that it is to speak in.", "voice")
-        if self.kind == "custom_voice":
-            name = self._speaker(manner)
-            if name is None:
-                raise BadRequest("This model's config names no voices (`spk_id`), so it cannot speak.", "voice")
-            if name not in self._speakers:
-                raise BadRequest(
-                    f"There is no voice {manner.preset!r}. Choose one of {', '.join(self.voices)}.", "voice"
-                )
-        if manner.instructions and (self.kind == "base" or (self.kind == "custom_voice" and self.small)):
+        if self.kind == "custom_voice" and name is None:
+            raise BadRequest("This model's config names no voices (`spk_id`), so it cannot speak.", "voice")
+        if name is not None and name not in self._speakers:
+            raise BadRequest(f"There is no voice {manner.preset!r}. Choose one of {', '.join(self.voices)}.", "voice")
+        if manner.instructions and self.kind == "base":
             raise BadRequest(
-                "This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B do.",
+                "This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.",
                 "instructions",
             )
         if self.kind == "voice_design" and not manner.instructions:
@@ -203,10 +207,10 @@ class Prompts:
         rows.add(m.text_bos, m.pad)
 
     def _speaker(self, manner: Manner) -> str | None:
-        """Of the model's own voices; where none was chosen, the one that its config names first."""
-        if self.kind != "custom_voice":
-            return None
-        return manner.preset.lower() if manner.preset is not None else next(iter(self._speakers), None)
+        """Of the model's own voices; where none was chosen, the one that a CustomVoice model's config names first."""
+        if manner.preset is not None:
+            return manner.preset.lower()
+        return next(iter(self._speakers), None) if self.kind == "custom_voice" else None
 
     def _language(self, manner: Manner) -> int | None:
         name = manner.language.strip().lower()
@@ -219,6 +223,15 @@ class Prompts:
         if dialect and name in ("chinese", "auto"):
             return self._languages.get(str(dialect))
         return None if name == "auto" else self._languages[name]
+
+
+def usual_manner(prompts: Prompts) -> Manner:
+    """One that the model can speak in, whatever its kind: a Base model without voices gets one of zeros."""
+    if prompts.kind == "voice_design":
+        return Manner(instructions="A calm voice.")
+    if prompts.kind == "base" and not prompts.voices:
+        return Manner(clone=Clone(np.zeros(prompts.hidden, np.float32)))
+    return Manner(preset=prompts.voices[0] if prompts.voices else None)
 
 
 class _Rows:

@@ -24,7 +24,7 @@ from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.spark_prompts import Prompts, Style, style_of
 from engine.pipelines.speaking.synth import Engine
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import Clone, Manner, Said
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
 from engine.tasks import Task
 from engine.types import Event, Failed, Request, SamplingParams, Text
 
@@ -61,6 +61,7 @@ class Spark:
     """See `synth.Speaker`."""
 
     rate = RATE
+    token_rate = float(TOKEN_RATE)
     presets = ("female", "male")
     clones = True
 
@@ -71,7 +72,7 @@ class Spark:
         self.listens = f"{self.codec}#encoder"
         self.hears = str(home / "wav2vec2-large-xlsr-53")
         self.prompts = Prompts(tokenizer, *engine.task(self.codec, _sizes).result())
-        self._made: dict[tuple[Style, int, float], Made] = {}
+        self._made: dict[tuple[Style, int, tuple[Any, ...]], Made] = {}
         self._making = Lock()
 
     def check(self, manner: Manner) -> None:
@@ -81,13 +82,15 @@ class Spark:
     def improvises(self, manner: Manner) -> bool:
         return False
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
-              patient: bool = False, said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+              sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
+              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples at `rate`, chunk by chunk; `patient`: all at once and later, so that a bad take is never heard."""
         prompt = self.prompts.prompt(text, manner)
-        wishes = SAMPLING if temperature is None else SAMPLING | {"temperature": temperature}
+        wishes = SAMPLING | sampling.given
         seed = secrets.randbits(32) if seed is None else seed
-        most = min(TOKENS, int(longest(text) * TOKEN_RATE / FRAME_RATE))
+        usual = min(TOKENS, int(longest(text) * TOKEN_RATE / FRAME_RATE))
+        most = sampling.most(usual)
 
         def take(attempt: int) -> Take:
             begun, voice = prompt, None
@@ -99,7 +102,7 @@ class Spark:
             params = SamplingParams(max_tokens=most, seed=seed + attempt, **wishes)
             return (yield from self._take(Request(self.model, begun, params), voice))
 
-        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient)
+        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient, may_be_cut=most < usual)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled.
@@ -117,7 +120,7 @@ class Spark:
 
     def _voice(self, style: Style, seed: int, wishes: Mapping[str, Any]) -> Made:
         """Passages that are spoken at the same time wait for the one of them that makes it."""
-        key = (style, seed, wishes["temperature"])
+        key = (style, seed, tuple(sorted(wishes.items())))
         with self._making:
             made = self._made.pop(key, None) or self._introduced(style, seed, wishes)
             self._made[key] = made  # the one used last comes last

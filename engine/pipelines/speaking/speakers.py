@@ -12,7 +12,7 @@ from engine.errors import BadRequest
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.spark import Spark, is_spark
 from engine.pipelines.speaking.synth import Engine, Speaker
-from engine.pipelines.speaking.voice import Clone, Manner, Said
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
 
 
 class Voice(Protocol):
@@ -22,6 +22,10 @@ class Voice(Protocol):
 
     @property
     def rate(self) -> int: ...
+    @property
+    def token_rate(self) -> float:
+        """Tokens of one second of sound, as `max_tokens` counts them."""
+
     @property
     def presets(self) -> Sequence[str]:
         """Voices that it knows by name."""
@@ -36,8 +40,9 @@ class Voice(Protocol):
     def improvises(self, manner: Manner) -> bool:
         """Is it another voice with every text, unless it is told what it said before?"""
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None, temperature: float | None = None,
-              patient: bool = False, said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+              sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
+              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples at `rate`, chunk by chunk while they are made. `said` is given the frames of a text that was spoken to
         its end, by a voice that improvises."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -26,7 +27,7 @@ from engine.pipelines.speaking.level import Level
 from engine.pipelines.speaking.passages import Passage, passages
 from engine.pipelines.speaking.speakers import Voice
 from engine.pipelines.speaking.spelling import in_words, plain
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.voice import Manner, SpeechSampling
 
 LONGEST = 1_000_000  # characters: a thick book
 TOGETHER = 3  # passages that are made at once
@@ -41,6 +42,13 @@ class Wishes:
     temperature: float | None = None
     spell: bool = False
     markdown: bool = False
+    top_p: float | None = None
+    repetition_penalty: float | None = None
+    max_tokens: int | None = None  # of the whole sound
+
+    @property
+    def sampling(self) -> SpeechSampling:
+        return SpeechSampling(self.temperature, self.top_p, self.repetition_penalty, self.max_tokens)
 
 
 def tell(voice: Voice, text: str, manner: Manner, wishes: Wishes = Wishes(), *,
@@ -54,7 +62,21 @@ def tell(voice: Voice, text: str, manner: Manner, wishes: Wishes = Wishes(), *,
     stretch = Stretch(wishes.speed, voice.rate)
     held = copy.copy(voice)
     held.engine = leash = leash or Leash(voice.engine)
-    return _told(held, leash, parts, manner, wishes, stretch, progress, example or Example(voice, manner))
+    sound = _told(held, leash, parts, manner, wishes, stretch, progress, example or Example(voice, manner))
+    if wishes.max_tokens is None:
+        return sound
+    return _limited(sound, int(wishes.max_tokens / voice.token_rate * voice.rate / wishes.speed))
+
+
+def _limited(sound: Generator[np.ndarray, None, None], most: int) -> Iterator[np.ndarray]:
+    """The first `most` samples. What would follow is not made."""
+    left = most
+    with closing(sound):
+        for chunk in sound:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                return
 
 
 def prepared(text: str, manner: Manner, wishes: Wishes) -> list[Passage]:
@@ -71,14 +93,15 @@ def prepared(text: str, manner: Manner, wishes: Wishes) -> list[Passage]:
 
 
 def _told(voice: Voice, leash: Leash, parts: list[Passage], manner: Manner, wishes: Wishes, stretch: Stretch,
-          progress: Callable[[int, int], None], example: Example) -> Iterator[np.ndarray]:  # fmt: skip
+          progress: Callable[[int, int], None],
+          example: Example) -> Generator[np.ndarray, None, None]:  # fmt: skip
     seed = secrets.randbits(31) if wishes.seed is None else wishes.seed
     total, done = sum(len(part.text) for part in parts), 0
     joints, level = Joints(voice.rate), Level(voice.rate)
 
     def begun(part: Passage, patient: bool) -> Iterator[np.ndarray]:
         said = partial(example.add, part.text) if example.needed else None
-        return voice.speak(part.text, example.followed(manner), seed=seed, temperature=wishes.temperature,
+        return voice.speak(part.text, example.followed(manner), seed=seed, sampling=wishes.sampling,
                            patient=patient, said=said)  # fmt: skip
 
     def whole(part: Passage) -> np.ndarray:

@@ -21,11 +21,11 @@ from engine.handle import RequestHandle
 from engine.media.mel import speaker_mel
 from engine.models.causal import Past
 from engine.models.codec12 import TOGETHER
-from engine.pipelines.speaking.guard import Loops, longest
+from engine.pipelines.speaking.guard import FRAME_RATE, Loops, longest
 from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
 from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import Clone, Manner, Said
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
 from engine.tasks import Joint, Task, Work
 from engine.types import Event, Frames, Request, SamplingParams
 
@@ -84,6 +84,7 @@ class Speaker:
     """One text-to-speech model of an engine, and the models beside it."""
 
     rate = RATE
+    token_rate = FRAME_RATE
 
     def __init__(self, engine: Engine, model: str) -> None:
         self.engine, self.model = engine, model
@@ -115,7 +116,7 @@ class Speaker:
         manner: Manner,
         *,
         seed: int | None = None,
-        temperature: float | None = None,
+        sampling: SpeechSampling = MODEL_DEFAULTS,
         feed: bool | None = None,
         patient: bool = False,
         said: Said | None = None,
@@ -126,13 +127,15 @@ class Speaker:
         score = self.prompts.score(text, manner, feed=feed)
         rows, track = self.engine.task(self.model, lambda loaded: embedded(loaded.model, score)).result()
         seed = secrets.randbits(32) if seed is None else seed
-        greedy = self.greedy if temperature is None else temperature == 0
+        greedy = self.greedy if sampling.temperature is None else sampling.temperature == 0
+        usual = longest(text)
+        most = sampling.most(usual)
         recording = manner.clone.codes if manner.clone is not None else None
 
         def take(attempt: int) -> Take:
             params = SamplingParams(
-                min_tokens=2, max_tokens=longest(text), temperature=temperature, seed=seed + attempt
-            )
+                min_tokens=min(2, most), max_tokens=most, seed=seed + attempt, **sampling.given
+            )  # fmt: skip
             request = Request(
                 self.model,
                 [self.prompts.marks.pad] * len(rows),
@@ -143,7 +146,7 @@ class Speaker:
             )
             return sound_of(self.engine, self.codec, request, recording, said)
 
-        return spoken(take, 1 if greedy else TRIES, patient)
+        return spoken(take, 1 if greedy else TRIES, patient, may_be_cut=most < usual)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled."""

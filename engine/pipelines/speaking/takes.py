@@ -87,13 +87,14 @@ def heard(
             running.cancel()
 
 
-def spoken(take: Callable[[int], Take], tries: int, patient: bool) -> Iterator[np.ndarray]:
-    """The first take that ends well. `patient`: its sound comes all at once, so that a bad take is never heard."""
+def spoken(take: Callable[[int], Take], tries: int, patient: bool, *, may_be_cut: bool = False) -> Iterator[np.ndarray]:
+    """The first take that ends well. `patient`: its sound comes all at once, so that a bad take is never heard.
+    `may_be_cut`: the caller set a limit below what the text needs, so reaching it is a good end."""
     end: End = "long"
     for attempt in range(tries):
         kept: list[np.ndarray] = []
         end = yield from _given(take(attempt), kept, patient)
-        if end == "whole" or (end == "silent" and kept and not patient):
+        if end == "whole" or (end == "long" and may_be_cut) or (end == "silent" and kept and not patient):
             if patient:
                 yield from kept
             return

@@ -7,10 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 Said = Callable[[np.ndarray], None]  # is given frames, [frames, groups]
+
+
+@dataclass(frozen=True)
+class SpeechSampling:
+    """Sampling parameters of speech. None: as the model's authors say. `max_tokens` bounds one call of `speak`."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    repetition_penalty: float | None = None
+    max_tokens: int | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was asked for, by the names of `engine.types.SamplingParams`, without the bound."""
+        asked = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "repetition_penalty": self.repetition_penalty,
+        }
+        return {name: value for name, value in asked.items() if value is not None}
+
+    def most(self, usual: int) -> int:
+        """Tokens of one passage, where `usual` is enough for its text."""
+        return usual if self.max_tokens is None else min(usual, self.max_tokens)
+
+
+MODEL_DEFAULTS = SpeechSampling()
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.errors import GrusError
 from engine.handle import RequestHandle
+from engine.metrics import RequestMetrics
 from engine.stats import EngineStats
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
@@ -93,6 +94,7 @@ class ScriptedEngine:
     closed: bool = False
     models_loaded: dict[str, Any] = field(default_factory=dict)
     kept: dict[str, float | None] = field(default_factory=dict)
+    request_metrics: RequestMetrics = field(default_factory=RequestMetrics)
 
     def load(self, name: str) -> None:
         if name not in self.models_loaded:
@@ -135,9 +137,16 @@ class ScriptedEngine:
     def _speak(self, request: Request, handle: RequestHandle, stop: threading.Event) -> None:
         self.running += 1
         try:
-            handle.end(self._events(request, handle, stop))
+            handle.end(self._counted(self._events(request, handle, stop)))
         finally:
             self.running -= 1
+
+    def _counted(self, end: Done | Failed) -> Done | Failed:
+        if isinstance(end, Done):
+            self.request_metrics.ended(end.reason, end.timings, time.monotonic())
+        else:
+            self.request_metrics.failed(end.error.code)
+        return end
 
     def _events(self, request: Request, handle: RequestHandle, stop: threading.Event) -> Done | Failed:
         began = time.monotonic()

@@ -43,9 +43,7 @@ def test_health_and_figures(client: openai.OpenAI, live: Live) -> None:
     found = {name: float(value) for name, value in re.findall(r"^(grus_\w+(?:\{.*?\})?) (\S+)$", page, re.MULTILINE)}
     assert found['grus_http_requests_total{route="/v1/chat/completions",status="200"}'] >= 1
     assert found['grus_requests_total{end="stop"}'] >= 1
-    assert found["grus_output_tokens_total"] >= 12
-    assert found["grus_time_to_first_token_seconds_count"] >= 1
-    assert found["grus_inter_token_seconds_count"] >= 11
+    assert found["grus_request_seconds_count"] >= 1
     assert {"grus_kv_bytes", "grus_queue_depth", "grus_evictions", "grus_prefix_hits"} <= found.keys()
 
 

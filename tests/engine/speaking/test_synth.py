@@ -21,12 +21,13 @@ from engine.models.codec12 import CodecDecoder
 from engine.pipelines.speaking import synth
 from engine.pipelines.speaking.guard import BLOCK, Hush, Loops, longest
 from engine.pipelines.speaking.synth import Speaker
-from engine.pipelines.speaking.voice import Clone, Manner, Spoken
+from engine.pipelines.speaking.voice import Clone, Manner, SpeechSampling, Spoken
 from engine.settings import Settings
 from engine.tasks import Joint, Task
 from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint, ending
 
 Speakers = Callable[[str], Speaker]
+GREEDY = SpeechSampling(temperature=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +55,12 @@ def cloned() -> Manner:
 class TestSound:
     def test_it_is_the_reference_s(self, speakers: Speakers) -> None:
         """Greedy, with its own end after five frames, behind the frames of a recording."""
-        chunks = list(speakers("base").speak(TEXT, cloned(), temperature=0, feed=False))
+        chunks = list(speakers("base").speak(TEXT, cloned(), sampling=GREEDY, feed=False))
         assert len(chunks) > 1
         assert float(np.abs(np.concatenate(chunks) - cases()["icl_ns_wav"]).max()) <= 1e-4
 
     def test_patience_changes_no_sample(self, speakers: Speakers) -> None:
-        sound = np.concatenate(list(speakers("base").speak(TEXT, cloned(), temperature=0, feed=False, patient=True)))
+        sound = np.concatenate(list(speakers("base").speak(TEXT, cloned(), sampling=GREEDY, feed=False, patient=True)))
         assert float(np.abs(sound - cases()["icl_ns_wav"]).max()) <= 1e-4
 
     def test_the_first_chunk_comes_before_the_end(self, engine: Engine, speakers: Speakers) -> None:
@@ -96,7 +97,7 @@ def test_a_described_voice_hands_over_what_it_said_and_goes_on_from_it(engine: E
     speaker = Speaker(engine, str(ending(checkpoint("voice_design", tmp_path / "design"))))
     manner, said = Manner(instructions="a calm low voice"), list[np.ndarray]()
     assert speaker.improvises(manner)
-    how: dict[str, Any] = {"seed": 3, "temperature": 0.9, "patient": True}
+    how: dict[str, Any] = {"seed": 3, "sampling": SpeechSampling(0.9), "patient": True}
     first = np.concatenate(list(speaker.speak("Hello.", manner, said=said.append, **how)))
     (codes,) = said
     assert codes.shape[1] == speaker.prompts.groups
@@ -159,14 +160,14 @@ class TestRunningAway:
         monkeypatch.setattr(synth, "longest", lambda text: 12)
         heard = []
         with pytest.raises(SpeechRanAway, match="far longer than the text"):
-            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), temperature=0)
+            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), sampling=GREEDY)
         assert heard
 
     def test_nothing_of_it_is_heard_by_the_patient(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(synth, "longest", lambda text: 12)
         heard = []
         with pytest.raises(SpeechRanAway):
-            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), temperature=0, patient=True)
+            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), sampling=GREEDY, patient=True)
         assert not heard
 
     def test_it_is_tried_again_with_another_seed(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:

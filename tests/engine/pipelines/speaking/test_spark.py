@@ -14,7 +14,7 @@ from engine.media.mel import bicodec_mel
 from engine.pipelines.speaking.spark import INTRODUCTION, REFERENCE, Spark, is_spark, louder, reference
 from engine.pipelines.speaking.spark_prompts import Style, style_of
 from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, Manner, SpeechSampling
 from engine.types import Done, Failed, Text, Timings
 from tests.spark_checkpoint import save_all, save_writer, sound
 
@@ -190,7 +190,7 @@ def test_it_samples_as_it_was_meant_to(spark):
     list(spark.speak("Hello", Manner(clone=CLONE), seed=3))
     sampling = spark.engine.requests[0].sampling
     assert (sampling.temperature, sampling.top_k, sampling.top_p, sampling.seed) == (0.8, 50, 0.95, 3)
-    list(spark.speak("Hello" * 300, Manner(clone=CLONE), temperature=0.3))
+    list(spark.speak("Hello" * 300, Manner(clone=CLONE), sampling=SpeechSampling(0.3)))
     assert spark.engine.requests[1].sampling.temperature == 0.3
     assert sampling.max_tokens < spark.engine.requests[1].sampling.max_tokens == 3000
 

@@ -13,7 +13,7 @@ from engine.errors import BadRequest, SpeechRanAway
 from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.passages import passages
 from engine.pipelines.speaking.story import TOGETHER, Wishes, tell
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Manner
 
 RATE = 24000
 LONG = " ".join(f"This is sentence number {i}, and it goes on for quite a while before it ends." for i in range(20))
@@ -46,9 +46,9 @@ class Tones:
     def improvises(self, manner):
         return False
 
-    def speak(self, text, manner, *, seed=None, temperature=None, patient=False, said=None):
+    def speak(self, text, manner, *, seed=None, sampling=MODEL_DEFAULTS, patient=False, said=None):
         with self.lock:
-            self.said.append((text, seed, temperature, patient))
+            self.said.append((text, seed, sampling.temperature, patient))
         for i in range(5):
             time.sleep(self.pause)
             if self.engine.is_cut:
