@@ -33,7 +33,7 @@ def files(tmp_path):
 
 
 def grus(capsys, *arguments):
-    code = main([*map(str, arguments), "--backend", "torch", "--device", "cpu"])
+    code = main([*map(str, arguments), "--backend", "auto", "--device", "cpu"])
     return code, *capsys.readouterr()
 
 
