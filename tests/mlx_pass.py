@@ -14,8 +14,19 @@ from pathlib import Path
 import pytest
 
 PATHS = ("tests/app", "tests/starters", "tests/test_grus.py", "tests/engine/pipelines", "tests/engine/speaking")
-# by measured time: a real model through every command, every route and every pane, without what runs no model
-QUICK: tuple[str, ...] = ()
+# a real model through every command, every family of routes and every pane; what runs none, or a script, shows no backend
+QUICK = (
+    *(f"tests/app/test_{name}.py" for name in (
+        "abilities", "bad_input", "bench", "chat", "convert", "guide", "info", "listen", "read", "run", "speak", "talk",
+    )),
+    *(f"tests/app/server/test_{name}.py" for name in ("audio", "engine", "pages", "seeing", "serve", "welcome")),
+    *(f"tests/app/gui/test_{name}.py" for name in ("listen_models", "speak_models", "starters", "talk_models")),
+    "tests/engine/pipelines/listening",
+    "tests/engine/pipelines/speaking",
+    "tests/engine/pipelines/test_talking.py",
+    "tests/starters/test_guide.py",
+    "tests/test_grus.py",
+)  # fmt: skip
 BACKENDS = frozenset({"torch", "mlx"})
 
 

@@ -21,7 +21,15 @@ Command = Callable[..., Outcome]
 def test_tells_what_a_person_wants_to_know(command: Command, model: Path) -> None:
     seen = command("info", model)
     assert seen.code == 0
-    for word in ("qwen3", "parameters", "Context", "256 tokens", f"{choose().backend} on cpu in f32", "Runs here", "yes"):
+    for word in (
+        "qwen3",
+        "parameters",
+        "Context",
+        "256 tokens",
+        f"{choose().backend} on cpu in f32",
+        "Runs here",
+        "yes",
+    ):
         assert word in seen.out
 
 

@@ -34,7 +34,10 @@ def test_json_is_one_object_with_everything(command: Command, model: Path) -> No
     seen = command("run", model, "Hello", "--max-tokens", 12, "--temperature", 0, "--json", "--raw")
     report = json.loads(seen.out)
     assert set(report) == {"text", "prompt_ids", "output_ids", "finish_reason", "timings", "model", "backend"}
-    assert report["output_ids"] == Driver(model, choose().backend).greedy(report["prompt_ids"], 12)[: len(report["output_ids"])]
+    assert (
+        report["output_ids"]
+        == Driver(model, choose().backend).greedy(report["prompt_ids"], 12)[: len(report["output_ids"])]
+    )
     assert report["finish_reason"] in ("length", "stop")
     assert report["timings"]["prompt_tokens"] == len(report["prompt_ids"]) == 5
     assert report["timings"]["first_token_seconds"] > 0
