@@ -5,6 +5,8 @@ MODEL ?=
 RUN := $(BIN)/grus app $(if $(MODEL),--model $(MODEL))
 
 PYTEST := $(BIN)/python -m pytest -n 2
+# The paths of the pass on MLX; `quick`, or `all`. A tree without one of them stops the pass.
+mlx_pass = $$($(BIN)/python -m tests.mlx_pass $(1) || echo tests/mlx_pass.py::incomplete)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test run chat test test-all test-oldest test-newest constraints starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
@@ -24,11 +26,13 @@ run: setup ## set up, then open the window (MODEL=folder or repository id); with
 chat: setup ## set up, then talk in the terminal (MODEL=folder or repository id; else the Guide)
 	@$(BIN)/grus chat $(MODEL)
 
-test: lint ## set up, then every check but the slow tests
+test: lint ## set up, then every check but the slow tests; the product's own paths on MLX too
 	$(PYTEST)
+	GRUS_BACKEND=mlx $(PYTEST) $(call mlx_pass,quick)
 
-test-all: lint ## as test, with the slow tests
+test-all: lint ## as test, with the slow tests, and all of the product's paths on MLX
 	$(PYTEST) -m ""
+	GRUS_BACKEND=mlx $(PYTEST) -m "" $(call mlx_pass,all)
 
 test-oldest: ## the tests with the lowest versions that pyproject.toml allows, in .venv-oldest
 	@packaging/setup.sh oldest

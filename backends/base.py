@@ -15,7 +15,7 @@ ever travel back to the backend that made them. None of these files imports an a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -273,8 +273,11 @@ class Backend(Protocol):
         """Give cached memory back to the system, after a model was dropped."""
 
     @property
-    def reads_foreign(self) -> bool:
-        """Whether `foreign` can read architectures that Grus has no file for."""
+    def foreign_library(self) -> str:
+        """What reads architectures that Grus has no file for: mlx-lm. Empty: nothing does."""
+
+    def reads_foreign(self, config: Mapping[str, Any]) -> bool:
+        """Whether that library knows this config's architecture. Reads no weights."""
 
     def foreign(self, folder: Path, budget: int) -> Foreign:
         """Load a folder through the backend's own library of models. Raises BackendMissing for what that lacks."""

@@ -6,6 +6,7 @@ And the one thing that is computed without a backend: quantizing into blocks, wi
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 import sys
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from backends.base import Backend, BackendMissing, DType
 
 BACKENDS = ("auto", "mlx", "torch")
 DTYPES = ("auto", "f32", "f16", "bf16")
+
+SWITCH = "GRUS_BACKEND"  # environment variable: what `auto` means on this machine
 
 INSTALL = {
     "mlx": "pip install mlx" if sys.platform == "darwin" else 'pip install "mlx[cpu]"',
@@ -64,6 +67,13 @@ def choose(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> 
 def _backend(backend: str, kind: str) -> tuple[str, str]:
     if backend != "auto":
         return backend, "asked for"
+    preset = os.environ.get(SWITCH, "").strip() or "auto"
+    if preset not in BACKENDS:
+        raise BackendMissing(
+            f"{SWITCH} is `{preset}`, which is no backend. Set it to {', '.join(BACKENDS)}, or unset it."
+        )
+    if preset != "auto":
+        return preset, f"{SWITCH} is set"
     if kind == "metal":
         return "mlx", "Metal is MLX's device"
     if kind == "cuda":

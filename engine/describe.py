@@ -10,13 +10,13 @@ from typing import Any
 
 from backends import pick
 from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, StateSpec
-from engine.errors import GrusError, UnsupportedArchitecture
-from engine.loading import LoadOptions, gigabytes, open_named, sampling_defaults
+from engine.errors import GrusError
+from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.opening import Opened
 from engine.vision.registry import make_sight
-from engine.weights.fit import becomes, choose_quant, kinds_of
+from engine.weights.fit import becomes, check_kv_bits, choose_quant, kinds_of
 from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
 
@@ -94,14 +94,11 @@ def _weights(found: Description, opened: Opened, backend: Backend | None, option
     found.stored_bytes, found.stored_as = opened.nbytes, opened.stored_as
     fields = text_fields(opened.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
-    try:
-        make = find_architecture(opened.config, found.name)
-    except UnsupportedArchitecture:
-        if found.backend != "mlx":
-            raise
-        found.architecture += ", through mlx-lm"
+    if backend is not None and reads_foreign(backend, Path(found.folder), opened.config):
+        found.architecture += f", through {backend.foreign_library}"
         found.memory_needed, found.talk = opened.nbytes, 0
         return
+    make = find_architecture(opened.config, found.name, backend.foreign_library if backend is not None else "")
     memory: list[MemorySpec] = []
 
     def make_and_remember(view: View) -> Any:
@@ -112,6 +109,7 @@ def _weights(found: Description, opened: Opened, backend: Backend | None, option
     quant = choose_quant(options.quant, backend, opened.tensors) if backend is not None else None
     seen = survey(make_and_remember, Quantized(opened.source, quant) if quant else opened.source)
     seen.check()
+    check_kv_bits(options.kv_bits, memory)
     found.parameters, found.quant = seen.parameters, quant or ""
     dtype: DType = backend.dtype if backend is not None else "f32"
     # whether a model's conversations take half of this by themselves is known once it is loaded: never too little here

@@ -20,6 +20,7 @@ from typing import TypeVar
 import psutil
 
 from engine.arrivals import Arrivals
+from engine.at_exit import close_at_exit
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
 from engine.handle import RequestHandle
 from engine.lane import Lane
@@ -68,6 +69,7 @@ class Engine:
         self._checked = True  # since there was work last
         self._thread = threading.Thread(target=self._live, name="grus-engine", daemon=True) if start else None
         if self._thread is not None:
+            close_at_exit(self)
             self._thread.start()
 
     # -- from any thread

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Runner
+from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Model, Runner
 from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
-from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
+from engine.models.registry import ARCHITECTURES, EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.opening import Opened, open_model
 from engine.parts import LoadedPart, load_part
 from engine.text.detokenizer import Detokenizer
@@ -29,7 +29,7 @@ from engine.text.tokenizer import Tokenizer
 from engine.text.tools import parser_for
 from engine.vision.registry import make_sight
 from engine.vision.sight import Sight
-from engine.weights.fit import choose_quant, fitted, kept_bits
+from engine.weights.fit import check_kv_bits, choose_quant, fitted, kept_bits
 from engine.weights.view import build, survey
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
@@ -193,12 +193,7 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
     began = time.monotonic()
     config, generation = opened.config, opened.generation_config
     backend = pick_backend(options)
-    try:
-        make = find_architecture(config, name)
-    except UnsupportedArchitecture:
-        make = None
-        if not backend.reads_foreign:
-            raise
+    make = None if reads_foreign(backend, folder, config) else find_architecture(config, name, backend.foreign_library)
     tokenizer, template = opened.tokenizer, opened.template
     context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
     budget = kv_budget(backend, opened.nbytes, options.memory_limit)
@@ -209,7 +204,7 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
             model, kv, runner, kv_bits = foreign.model, foreign.kv, foreign.runner, None
         else:
             source = fitted(opened.source, backend, quant)
-            model = build(lambda view: make(view, config), source, backend)
+            model = build(lambda view: _remembering(make(view, config), options.kv_bits), source, backend)
             if (adopt := getattr(model, "choose_like", None)) is not None:
                 adopt(generation)
             kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
@@ -239,6 +234,18 @@ def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -
         model=model,
         sight=sight_of(model, config, folder, tokenizer),
     )
+
+
+def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> bool:
+    """Whether a model that Grus has no file for runs through the backend's own library, which reads folders only."""
+    ours = str(config.get("model_type")) in ARCHITECTURES
+    return not ours and bool(backend.foreign_library) and folder.is_dir() and backend.reads_foreign(config)
+
+
+def _remembering(model: Model, kv_bits: int | None) -> Model:
+    """The model, if its keys and values can be kept in so many bits: seen in the dry pass, before weights are read."""
+    check_kv_bits(kv_bits, model.memory)
+    return model
 
 
 def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, Any]) -> frozenset[int]:

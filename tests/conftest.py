@@ -14,6 +14,7 @@ from collections.abc import Generator
 
 import pytest
 
+from tests import mlx_pass
 from tests.needs import no_window
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -25,6 +26,10 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 def same_dice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(os.environ.get("GRUS_TEST_DICE", "") + request.node.nodeid)
     monkeypatch.setattr(secrets, "randbits", dice.getrandbits)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mlx_pass.select(config, items)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

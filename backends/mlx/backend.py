@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class MlxBackend:
     """Implements `backends.base.Backend`. Made and used on one thread: MLX binds its streams to it."""
 
     name = "mlx"
-    reads_foreign = True
+    foreign_library = "mlx-lm"
     blocks = False
 
     def __init__(self, device: str, dtype: DType) -> None:
@@ -101,8 +101,13 @@ class MlxBackend:
             return f"{mx.device_info().get('device_name', 'Apple GPU')} (Metal)"
         return f"{platform.processor() or platform.machine()}, {psutil.cpu_count(logical=False) or 1} cores (CPU, MLX)"
 
+    def reads_foreign(self, config: Mapping[str, Any]) -> bool:
+        from backends.mlx import mlxlm  # slow to import, and few models need it
+
+        return mlxlm.knows(config)
+
     def foreign(self, folder: Path, budget: int) -> Foreign:
-        from backends.mlx import mlxlm  # mlx-lm is slow to import, and few models need it
+        from backends.mlx import mlxlm
 
         return mlxlm.load(folder, budget, self._mx_dtype)
 

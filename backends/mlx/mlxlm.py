@@ -9,8 +9,9 @@ patched.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,7 +20,7 @@ import mlx.core as mx
 import numpy as np
 from mlx.utils import tree_flatten
 from mlx_lm.models import cache as lm_cache
-from mlx_lm.utils import load_model
+from mlx_lm.utils import MODEL_REMAPPING, load_model
 
 from backends.base import BackendMissing, Foreign, MemorySpec, Profiler, Sampling, Seg, Slot, Snapshot, unprofiled
 from backends.drafts import mark_drafts
@@ -28,6 +29,8 @@ from backends.plan import Plan, Span, make_plan
 from backends.rows import RowTable, capacity_class
 
 Caches = list[Any]
+# What mlx-lm raises for a config without a field, for tensors that are missing, and for files that are not there.
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OSError, RuntimeError)
 PROBE = 256  # mlx-lm's caches grow in steps of this many tokens
 
 
@@ -50,16 +53,28 @@ class MlxLmModel:
         return sum(c.nbytes for c in caches)
 
 
+def knows(config: Mapping[str, Any]) -> bool:
+    """Whether mlx-lm has a file for this config's architecture."""
+    kind = str(config.get("model_type"))
+    module = f"mlx_lm.models.{MODEL_REMAPPING.get(kind, kind)}"
+    try:
+        return hasattr(import_module(module), "ModelArgs")
+    except ImportError:
+        return False
+
+
 def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
-    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm knows its architecture no better than we do."""
+    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm knows its architecture no better than we do, or
+    cannot read its files."""
     try:
         net, config = load_model(folder, lazy=True)
-    except ValueError as error:
-        raise BackendMissing(f"mlx-lm cannot load this model: {error}") from error
-    if dtype == mx.float32:
-        net.set_dtype(dtype)  # widening is exact; otherwise a model stays as its file has it
-    mx.eval(net.parameters())
-    model = MlxLmModel(net, config)
+        if dtype == mx.float32:
+            net.set_dtype(dtype)  # widening is exact; otherwise a model stays as its file has it
+        mx.eval(net.parameters())
+        model = MlxLmModel(net, config)
+    except UNREADABLE as error:
+        said = str(error).strip() or type(error).__name__
+        raise BackendMissing(f"mlx-lm cannot load this model: {said.splitlines()[0]}") from error
     kv = MlxLmKV(model, budget)
     return Foreign(model, kv, MlxLmRunner(model, kv))
 

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.base import Model, Profiler, Sampling, Seg, Step, unprofiled
+from backends.base import CrossSpec, Model, Profiler, Sampling, Seg, Step, unprofiled
 from backends.drafts import mark_drafts
 from backends.mlx.cache import MlxCache
 from backends.mlx.graph import count_primitives
@@ -143,6 +143,8 @@ class MlxRunner:
 
     def warm(self) -> None:
         """A prompt chunk and a few single tokens, alone and together, so that every kernel is compiled."""
+        if any(isinstance(spec, CrossSpec) for spec in self._kv.specs):
+            return  # such a model takes steps only with its encoder's output
         slots = [slot for slot in (self._kv.open(8), self._kv.open(8)) if slot is not None]
         greedy, drawn = Sampling(), Sampling(temperature=1.0, top_p=0.9, top_k=2)
         try:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import mlx.core as mx
 
 from backends.base import KVSpec
+from backends.groups import COMMON, group_of
 
 MOST_HALF = 65504.0  # beyond it half precision knows only infinity
 Parts = list[mx.array]  # one array of plain rows, or three of quantized ones
@@ -39,13 +40,8 @@ class Plain:
 class Quantized:
     """Rows in MLX's affine groups along the head's dimensions."""
 
-    def __init__(self, dtype: mx.Dtype, bits: int, dims: Sequence[int]) -> None:
-        if bits not in (4, 8):
-            raise ValueError(f"Keys and values can have 32, 16, 8 or 4 bits, not {bits}.")
-        fitting = [size for size in (64, 32) if all(dim % size == 0 for dim in dims)]
-        if not fitting:
-            raise ValueError(f"Heads of {max(dims)} dimensions cannot be quantized: no group of 32 fits them.")
-        self.dtype, self.bits, self.group = dtype, bits, fitting[0]
+    def __init__(self, dtype: mx.Dtype, bits: int, group: int) -> None:
+        self.dtype, self.bits, self.group = dtype, bits, group
 
     def encode(self, x: mx.array) -> Parts:
         return list(mx.quantize(x.astype(self.dtype), group_size=self.group, bits=self.bits))
@@ -66,13 +62,48 @@ class Quantized:
         return [(dim * self.bits // 32, mx.uint32), (groups, self.dtype), (groups, self.dtype)]
 
 
-Format = Plain | Quantized
+class Unpacked:
+    """Rows in groups of a size that MLX's quantized kernels do not have: unpacked before attention reads them.
+
+    `value = code * scale + least` for each group; 4-bit codes lie two in a byte."""
+
+    def __init__(self, dtype: mx.Dtype, bits: int) -> None:
+        self.dtype, self.bits = dtype, bits
+
+    def encode(self, x: mx.array) -> Parts:
+        grouped = mx.unflatten(x.astype(mx.float32), -1, (-1, group_of(x.shape[-1])))
+        least = grouped.min(-1, keepdims=True).astype(self.dtype)
+        top = (1 << self.bits) - 1
+        # the codes are made against the rounded scale, so that its rounding costs nothing; not 0, which has no inverse
+        scale = mx.maximum((grouped.max(-1, keepdims=True) - least) / top, 6e-8).astype(self.dtype)
+        codes = mx.clip(mx.round((grouped - least) / scale), 0, top).astype(mx.uint8).flatten(-2)
+        if self.bits == 4:
+            codes = codes[..., 0::2] | (codes[..., 1::2] << 4)
+        return [codes, scale.squeeze(-1), least.squeeze(-1)]
+
+    def decode(self, parts: Parts) -> mx.array:
+        codes, scale, least = parts
+        if self.bits == 4:
+            codes = mx.stack([codes & 15, codes >> 4], axis=-1).flatten(-2)
+        grouped = mx.unflatten(codes.astype(self.dtype), -1, (scale.shape[-1], -1))
+        return (grouped * scale[..., None] + least[..., None]).flatten(-2)
+
+    def widths(self, dim: int) -> list[tuple[int, mx.Dtype]]:
+        groups = dim // group_of(dim)
+        return [(dim * self.bits // 8, mx.uint8), (groups, self.dtype), (groups, self.dtype)]
+
+
+Format = Plain | Quantized | Unpacked
 
 
 def make_format(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> Format:
     if bits in (32, 16):
         return Plain(dtype, halved=bits == 16)
-    return Quantized(dtype, bits, [dim for s in specs for dim in (s.dim, s.v_dim or s.dim)])
+    if bits not in (8, 4):
+        raise ValueError(f"Keys and values can have 32, 16, 8 or 4 bits, not {bits}.")
+    dims = [dim for s in specs for dim in (s.dim, s.v_dim or s.dim)]
+    fitting = [size for size in COMMON if all(dim % size == 0 for dim in dims)]
+    return Quantized(dtype, bits, fitting[0]) if fitting else Unpacked(dtype, bits)
 
 
 def row_width(form: Format, spec: KVSpec) -> int:

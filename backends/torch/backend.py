@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ class Ops(RecordedOps, SignalOps):
 
 class TorchBackend:
     name = "torch"
-    reads_foreign = False
+    foreign_library = ""
 
     def __init__(self, device: str = "cpu", dtype: DType = "f32") -> None:
         # for the thread that makes the backend, which is the one that uses it
@@ -111,6 +111,9 @@ class TorchBackend:
         gc.collect()
         if self._place.type == "cuda":
             torch.cuda.empty_cache()
+
+    def reads_foreign(self, config: Mapping[str, Any]) -> bool:
+        return False
 
     def foreign(self, folder: Path, budget: int) -> Foreign:
         raise BackendMissing(f"torch has no library of other architectures here, so it cannot load {folder.name}.")

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSpec, Rope
+from backends.groups import group_of
 from backends.torch.kernels.formats import PANEL, Kept
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear, Noted
 from backends.torch.kernels.program import Do, Line
 from backends.torch.kv import TorchKV
-from backends.torch.slab import group_of
 
 EVERY = 1 << 40  # more tokens than there are
 FLOATS = {torch.float32: Kept.F32, torch.float16: Kept.F16, torch.bfloat16: Kept.BF16}

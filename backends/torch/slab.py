@@ -14,6 +14,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from backends.groups import group_of
+
 MOST_HALF = torch.finfo(torch.float16).max
 
 
@@ -76,11 +78,6 @@ class Quantized:
         pairs = params.unflatten(-1, (-1, 2)).to(self.dtype)
         grouped = codes.unflatten(-1, (-1, self.group)).to(self.dtype)
         return torch.addcmul(pairs[..., 1:], grouped, pairs[..., :1]).flatten(-2)
-
-
-def group_of(dim: int) -> int:
-    """How many numbers of a head share a scale."""
-    return next((group for group in (64, 32) if dim % group == 0), dim)
 
 
 class Slab:

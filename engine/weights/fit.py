@@ -6,10 +6,11 @@ numbers, exactly; else quantized anew, to 8 bit. Another backend gets plain floa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.base import Backend, Blocks, Model, Raw
+from backends.base import Backend, Blocks, KVSpec, MemorySpec, Model, Raw
+from engine.errors import BadRequest
 from engine.weights.gguf.as_affine import EXACT, anew, bits_per_weight, exact
 from engine.weights.gguf.source import as_dense
 from engine.weights.gguf.types import FLOATS, TYPES
@@ -35,6 +36,17 @@ def choose_quant(quant: str, backend: Backend, tensors: Mapping[str, Raw]) -> st
 def kept_bits(asked: int | None, backend: Backend, model: Model, quantized: bool) -> int:
     """In how many bits keys and values are kept, where nothing was asked for."""
     return asked or (backend.kv_bits(model) if quantized else 32)
+
+
+def check_kv_bits(asked: int | None, memory: Sequence[MemorySpec]) -> None:
+    """Raise BadRequest where heads of a size cannot be kept in so few bits. Needs no weights."""
+    odd = [dim for s in memory if isinstance(s, KVSpec) for dim in (s.dim, s.v_dim or s.dim) if dim % 2]
+    if asked == 4 and odd:
+        raise BadRequest(
+            f"This model's heads have {odd[0]} dimensions, an odd number, and numbers of 4 bits lie two in a byte. "
+            "Keep its keys and values in 8 bits.",
+            "kv_bits",
+        )
 
 
 def becomes(kind: str, backend: Backend) -> str:

@@ -42,7 +42,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
         **starters(),
     }
     preferences = Preferences(folder / "preferences.json")
-    preferences.put("backend", "torch")
+    preferences.put("backend", "auto")
     preferences.put("device", "cpu")
     preferences.put("cache_dir", str(folder / "cache"))
     streams = AtOnce()

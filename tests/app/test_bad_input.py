@@ -14,6 +14,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from tests.app.conftest import Outcome
+from tests.checkpoints import save
 
 Command = Callable[..., Outcome]
 WEIGHTS = "model.safetensors"
@@ -105,6 +106,40 @@ def test_a_broken_checkpoint_is_one_clear_error(command: Command, broken: Path, 
     assert seen.err.startswith("grus: ")
     for word in named:
         assert word in seen.err
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_an_unknown_architecture_is_told_with_what_is_supported(command: Command, broken: Path, backend: str) -> None:
+    edit_config(broken, model_type="mamba9")
+    run = command("run", broken, "Hi", "--backend", backend)
+    info = command("info", broken, "--backend", backend)
+    assert (run.code, info.code) == (2, 2)
+    assert "Runs here      no" in info.out
+    for said in (run.err, info.out):
+        assert f"{broken} has the architecture `mamba9`, which Grus does not know" in said
+        assert "Supported: hunyuan_v1_dense, llama, mistral" in said
+        assert ("mlx-lm was tried" in said) == (backend == "mlx")
+
+
+def test_what_mlx_lm_cannot_read_is_one_sentence(command: Command, broken: Path) -> None:
+    edit_config(broken, model_type="gemma", hidden_size=...)
+    seen = command("run", broken, "Hi", "--backend", "mlx")
+    assert seen.code == 2
+    assert seen.err.startswith(f"grus: {broken}: mlx-lm cannot load this model: ")
+    assert len(seen.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_heads_of_an_odd_size_and_four_bits_are_one_sentence(command: Command, tmp_path: Path, backend: str) -> None:
+    """A rotary part is even, but a head beside it need not be."""
+    folder = save("qwen3_5", tmp_path / "odd", head_dim=33)
+    for name in ("run", "info"):
+        seen = command(name, folder, *(["Hi"] if name == "run" else []), "--kv-bits", 4, "--backend", backend)
+        assert seen.code == 2
+        assert "heads have 33 dimensions" in seen.out + seen.err
+        assert "8 bits" in seen.out + seen.err
+        assert "Traceback" not in seen.err
+    assert command("run", folder, "Hi", "--max-tokens", 2, "--kv-bits", 8, "--backend", backend).code == 0
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])

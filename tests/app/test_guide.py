@@ -30,7 +30,7 @@ Command = Callable[..., Outcome]
 def test_a_conversation_in_the_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["Hello", "which model fits 16 gb?", "and with 8 gb?", "write me a poem", "/quit"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
-    seen = command("chat", "--backend", "torch")
+    seen = command("chat", "--backend", "auto")
     assert seen.code == 0
     for said in ("I am the Guide", "Qwen3-8B-4bit", "Qwen3-4B-4bit", "I am a tiny guide and know only Grus"):
         assert said in seen.out
@@ -40,13 +40,13 @@ def test_a_conversation_in_the_terminal(command: Command, monkeypatch: pytest.Mo
 
 
 def test_one_question(command: Command) -> None:
-    seen = command("run", "How do I read a PDF?", "--backend", "torch")
+    seen = command("run", "How do I read a PDF?", "--backend", "auto")
     assert "grus read FILE.pdf" in seen.out
     assert "The Guide speaks" in seen.err
 
 
 def test_the_same_from_python() -> None:
-    assert "grus read FILE.pdf" in grus.chat("how do i read a pdf", options={"backend": "torch"})
+    assert "grus read FILE.pdf" in grus.chat("how do i read a pdf", options={"backend": "auto"})
     grus.unload()
 
 
@@ -129,7 +129,7 @@ def printed(page: str) -> list[str]:
 @pytest.mark.slow
 def test_from_a_cold_start_it_speaks_within_four_seconds() -> None:
     """Interpreter, imports, model and first token; the best of three, for other processes may be in the way."""
-    command = [sys.executable, "-m", "app.cli", "run", "hello", "--backend", "torch"]
+    command = [sys.executable, "-m", "app.cli", "run", "hello", "--backend", "auto"]
     waits = []
     for _ in range(3):
         started = time.perf_counter()

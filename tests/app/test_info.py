@@ -6,6 +6,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from backends.pick import choose
 from backends.torch.kernels import library
 from engine.weights.convert import convert
 from tests.app.conftest import Outcome
@@ -18,7 +21,15 @@ Command = Callable[..., Outcome]
 def test_tells_what_a_person_wants_to_know(command: Command, model: Path) -> None:
     seen = command("info", model)
     assert seen.code == 0
-    for word in ("qwen3", "parameters", "Context", "256 tokens", "torch on cpu in f32", "Runs here", "yes"):
+    for word in (
+        "qwen3",
+        "parameters",
+        "Context",
+        "256 tokens",
+        f"{choose().backend} on cpu in f32",
+        "Runs here",
+        "yes",
+    ):
         assert word in seen.out
 
 
@@ -32,21 +43,22 @@ def test_json_has_the_figures(command: Command, model: Path) -> None:
     assert found["memory_needed"] == found["stored_bytes"] + 256 * found["bytes_per_token"]
 
 
+@pytest.mark.torch_only("plain weights become blocks by themselves only where kernels multiply blocks")
 def test_memory_is_what_loading_would_take(command: Command, tmp_path: Path) -> None:
     """A file of sixteen bits becomes q8_0 by itself."""
     folder = save("qwen3", tmp_path / "m", dtype="bfloat16")
     found, whole = (
-        json.loads(command("info", folder, "--json", "--backend", "torch", *more).out)
+        json.loads(command("info", folder, "--json", "--backend", "auto", *more).out)
         for more in ((), ("--quant", "none"))
     )
     assert (found["quant"], whole["quant"]) == ("q8_0", "")
     assert found["bytes_per_token"] == whole["bytes_per_token"] == 2 * 2 * 2 * 32 * 4
-    few = json.loads(command("info", folder, "--json", "--backend", "torch", "--kv-bits", "16").out)
+    few = json.loads(command("info", folder, "--json", "--backend", "auto", "--kv-bits", "16").out)
     assert few["bytes_per_token"] * 2 == found["bytes_per_token"]
     weights, as_stored = (f["memory_needed"] - 256 * f["bytes_per_token"] for f in (found, whole))
     assert weights < 0.6 * as_stored
     assert as_stored == whole["stored_bytes"]
-    assert "as q8_0 with" in command("info", folder, "--backend", "torch").out
+    assert "as q8_0 with" in command("info", folder, "--backend", "auto").out
 
 
 def test_a_hybrid_has_memory_that_does_not_grow(command: Command, tmp_path: Path) -> None:
@@ -70,12 +82,12 @@ def test_says_why_a_model_cannot_run(command: Command, model: Path, tmp_path: Pa
 
 def test_a_layout_runs_here_and_has_no_context(command: Command, tmp_path: Path) -> None:
     folder = save_pp_doclayout(2, tmp_path / "layout")
-    seen = command("info", folder, "--backend", "torch")
+    seen = command("info", folder, "--backend", "auto")
     assert seen.code == 0
     assert "pp_doclayout_v2" in seen.out
     assert "Context" not in seen.out
     assert "conversation" not in seen.out
-    found = json.loads(command("info", folder, "--backend", "torch", "--json").out)
+    found = json.loads(command("info", folder, "--backend", "auto", "--json").out)
     assert found["runs"] is True
     assert found["memory_needed"] == found["parameters"] * 4 <= found["stored_bytes"]
 
@@ -88,6 +100,7 @@ def test_an_architecture_that_only_mlx_lm_knows(command: Command, tmp_path: Path
     assert command("info", folder, "--backend", "torch").code == 2
 
 
+@pytest.mark.torch_only("the CPU kernels are torch's")
 def test_says_which_kernels_run_and_what_a_backend_changes(command: Command, tmp_path: Path) -> None:
     folder = save("qwen3", tmp_path / "m", hidden_size=256, intermediate_size=256)
     file = convert(folder, tmp_path / "m.gguf", "gguf", "q6_k")

@@ -33,7 +33,7 @@ def files(tmp_path):
 
 
 def grus(capsys, *arguments):
-    code = main([*map(str, arguments), "--backend", "torch", "--device", "cpu"])
+    code = main([*map(str, arguments), "--backend", "auto", "--device", "cpu"])
     return code, *capsys.readouterr()
 
 
@@ -41,6 +41,17 @@ def test_text_on_standard_output(files, model, capsys):
     code, out, _ = grus(capsys, "listen", files / "one.wav", "--model", model)
     assert code == 0
     assert len(out.splitlines()) == 1
+
+
+def test_both_backends_hear_the_same(files, any_model, capsys):
+    heard = []
+    for backend in ("torch", "mlx"):
+        code = main(["listen", str(files / "two.flac"), "--model", any_model, "--backend", backend])
+        seen = capsys.readouterr()
+        assert code == 0, seen.err
+        heard.append(seen.out)
+    assert heard[0].strip()
+    assert heard[0] == heard[1]
 
 
 def test_json_with_words_into_a_file(files, model, capsys):

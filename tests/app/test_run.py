@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from backends.pick import choose
 from tests import qwen3_tts_cases, speech_checkpoints
 from tests.app.conftest import Outcome
 from tests.checkpoints import reference, save
@@ -33,14 +34,17 @@ def test_json_is_one_object_with_everything(command: Command, model: Path) -> No
     seen = command("run", model, "Hello", "--max-tokens", 12, "--temperature", 0, "--json", "--raw")
     report = json.loads(seen.out)
     assert set(report) == {"text", "prompt_ids", "output_ids", "finish_reason", "timings", "model", "backend"}
-    assert report["output_ids"] == Driver(model, "torch").greedy(report["prompt_ids"], 12)[: len(report["output_ids"])]
+    assert (
+        report["output_ids"]
+        == Driver(model, choose().backend).greedy(report["prompt_ids"], 12)[: len(report["output_ids"])]
+    )
     assert report["finish_reason"] in ("length", "stop")
     assert report["timings"]["prompt_tokens"] == len(report["prompt_ids"]) == 5
     timings = report["timings"]
     assert 0 <= timings["queued_seconds"] <= timings["first_token_seconds"] <= timings["total_seconds"]
     assert timings["first_token_seconds"] > 0
     assert 0 < timings["gap_p50_seconds"] <= timings["gap_p95_seconds"] <= timings["total_seconds"]
-    assert report["backend"] == {"name": "torch", "device": "cpu", "dtype": "f32"}
+    assert report["backend"] == {"name": choose().backend, "device": "cpu", "dtype": "f32"}
 
 
 def test_both_backends_give_the_same_tokens(command: Command, model: Path) -> None:
@@ -101,7 +105,7 @@ def test_bf16_is_said(command: Command, model: Path) -> None:
         (["--kv-bits", "7"], "--kv-bits: invalid choice: 7"),
         (["--warmth", "3"], "unrecognized arguments: --warmth 3"),
         (["--device", "tpu"], "There is no device `tpu`"),
-        (["--device", "cuda"], "No CUDA device"),
+        (["--backend", "torch", "--device", "cuda"], "No CUDA device"),
         (["--device", "metal"], "Metal"),
         (["--profile", "/no/such/folder/trace.json"], "The folder /no/such/folder does not exist."),
         (["--profile", "tests"], "tests is a folder."),
@@ -132,7 +136,7 @@ def test_a_model_of_another_use_says_which(command: Command, tmp_path: Path) -> 
     ears = speech_checkpoints.save("moonshine", tmp_path / "ears")
     voice = qwen3_tts_cases.checkpoint("custom_voice", tmp_path / "voice")
     for folder, use in ((ears, "grus listen"), (voice, "grus speak")):
-        seen = command("run", folder, "Hello", "--backend", "torch")
+        seen = command("run", folder, "Hello", "--backend", "auto")
         assert seen.code == 2
         assert seen.err.startswith(f"grus: {folder} ")
         assert f"Give it to {use}" in seen.err

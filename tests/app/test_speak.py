@@ -16,7 +16,7 @@ from engine.pipelines.speaking.saved import Voices
 from engine.pipelines.speaking.story import Wishes
 from tests.qwen3_tts_cases import checkpoint, ending
 
-HERE = LoadOptions(backend="torch", device="cpu", dtype="f32")
+HERE = LoadOptions(backend="auto", device="cpu", dtype="f32")
 WISHES = Wishes(seed=3)
 
 
@@ -57,7 +57,7 @@ def typed(monkeypatch, capsysbinary, tmp_path):
     monkeypatch.setattr("engine.pipelines.speaking.saved.PlatformDirs", lambda *_, **__: _Here(tmp_path))
 
     def run(*arguments):
-        code = main(["speak", *map(str, arguments), "--backend", "torch", "--device", "cpu"])
+        code = main(["speak", *map(str, arguments), "--backend", "auto", "--device", "cpu"])
         out, err = capsysbinary.readouterr()
         return code, out, err.decode()
 

@@ -35,7 +35,7 @@ def spoken(parts):
 
 
 def test_what_is_said_is_answered_aloud(models):
-    options = {"backend": "torch", "device": "cpu", "dtype": "f32"}
+    options = {"backend": "auto", "device": "cpu", "dtype": "f32"}
     events = list(
         grus.talk(
             spoken(1), **models, voice="eric", max_tokens=12, temperature=0.0, wishes=Wishes(seed=3), options=options
@@ -52,7 +52,7 @@ def test_what_is_said_is_answered_aloud(models):
 
 
 def typed(capsys, *arguments):
-    code = main(["talk", *map(str, arguments), "--backend", "torch", "--device", "cpu"])
+    code = main(["talk", *map(str, arguments), "--backend", "auto", "--device", "cpu"])
     return code, *capsys.readouterr()
 
 

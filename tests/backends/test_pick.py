@@ -13,6 +13,7 @@ def machine(monkeypatch: pytest.MonkeyPatch):
     """Pretend: which libraries are installed, and whether this is Apple Silicon."""
 
     def pretend(*libraries: str, apple: bool = False) -> None:
+        monkeypatch.delenv(pick.SWITCH, raising=False)
         monkeypatch.setattr(pick, "installed", lambda name: name in libraries)
         monkeypatch.setattr(pick, "on_apple_silicon", lambda: apple)
 
@@ -28,6 +29,26 @@ def test_auto_is_torch_on_the_cpu_here(machine) -> None:
 def test_auto_is_mlx_on_apple_silicon(machine) -> None:
     machine("torch", "mlx", apple=True)
     assert pick.choose().backend == "mlx"
+
+
+def test_the_switch_sets_what_auto_means_and_nothing_else(machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine("torch", "mlx")
+    for switch, means in (("mlx", "mlx"), ("torch", "torch"), ("auto", "torch"), ("", "torch")):
+        monkeypatch.setenv("GRUS_BACKEND", switch)
+        assert pick.choose().backend == means
+    monkeypatch.setenv("GRUS_BACKEND", "mlx")
+    assert pick.choose("torch").backend == "torch"
+    assert "GRUS_BACKEND" in pick.choose().why
+    with pytest.raises(BackendMissing, match="CUDA"):
+        pick.choose(device="cuda")
+
+
+def test_a_switch_that_names_no_backend_is_one_sentence(machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine("torch", "mlx")
+    monkeypatch.setenv("GRUS_BACKEND", "jax")
+    with pytest.raises(BackendMissing, match=r"GRUS_BACKEND is `jax`.*Set it to auto, mlx, torch, or unset it"):
+        pick.choose()
+    assert pick.choose("mlx").backend == "mlx"
 
 
 def test_auto_takes_what_is_installed(machine) -> None:

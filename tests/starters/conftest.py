@@ -17,5 +17,5 @@ if str(STARTERS) not in sys.path:
 
 @pytest.fixture(scope="session")
 def guide() -> Iterator[grus.Model]:
-    with grus.load(backend="torch", device="cpu", quant="none") as model:
+    with grus.load(backend="auto", device="cpu", quant="none") as model:
         yield model

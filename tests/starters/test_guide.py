@@ -128,7 +128,7 @@ def quantized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[grus.Model]:
     folder = starter(GUIDE)
     assert folder is not None
     file = convert(folder, tmp_path_factory.mktemp("guide") / "guide.gguf", "gguf", "q8_0")
-    with grus.load(str(file), backend="torch", device="cpu") as model:
+    with grus.load(str(file), backend="auto", device="cpu") as model:
         yield model
 
 

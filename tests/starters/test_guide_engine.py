@@ -61,7 +61,7 @@ def test_a_question_that_was_asked_before_is_not_read_again(backend: str) -> Non
 
 def test_crowded_in_little_memory_each_text_goes_on_as_when_alone() -> None:
     """Long texts, each growing out of its memory while it is continued."""
-    options = LoadOptions(backend="torch", device="cpu", quant="none", memory_limit=72 << 20)
+    options = LoadOptions(backend="auto", device="cpu", quant="none", memory_limit=72 << 20)
     settings = Settings(max_concurrent=24, gpu_memory_limit="72M", prefix_reuse=False)
     with Engine(lambda name: load(name, options), settings) as engine:
         engine.load(GUIDE)
@@ -78,7 +78,7 @@ def test_of_two_models_the_idle_one_makes_room(tmp_path: Path) -> None:
     folder = starter(GUIDE)
     assert folder is not None
     file = str(convert(folder, tmp_path / "guide.gguf", "gguf", "q8_0"))
-    options = LoadOptions(backend="torch", device="cpu", quant="none", memory_limit=100 << 20)
+    options = LoadOptions(backend="auto", device="cpu", quant="none", memory_limit=100 << 20)
     with Engine(lambda name: load(name, options), Settings(gpu_memory_limit="100M")) as engine:
         described = load(GUIDE, options)
         prompt = chat_prompt(described, [{"role": "user", "content": "How do I read a PDF?"}])
@@ -90,7 +90,7 @@ def test_of_two_models_the_idle_one_makes_room(tmp_path: Path) -> None:
 def test_evicted_texts_come_out_as_when_they_are_alone() -> None:
     """Each text outgrows its first place in memory, which has no second one for all of them."""
     settings = Settings(decode_tokens_per_seq=4, prefix_reuse=False)
-    with grus.load(settings=settings, backend="torch", device="cpu", quant="none") as model:
+    with grus.load(settings=settings, backend="auto", device="cpu", quant="none") as model:
         words = model.prompt("which model fits 16 GB", raw=True).ids
         texts = [[*words[i:], *words * 200][:250] for i in range(3)]
         params = SamplingParams(temperature=0.0, max_tokens=24, ignore_eos=True)

@@ -62,7 +62,7 @@ def test_the_guide_goes_on_where_it_was_killed_and_comes_out_the_same(tmp_path: 
     cut, uncut = (load_file(tmp_path / name / "installed" / "model.safetensors") for name in ("cut", "uncut"))
     for name, weights in uncut.items():
         torch.testing.assert_close(cut[name].float(), weights.float(), rtol=0.0, atol=0.01, msg=name)
-    with grus.load(str(tmp_path / "cut" / "installed"), backend="torch", device="cpu", quant="none") as model:
+    with grus.load(str(tmp_path / "cut" / "installed"), backend="auto", device="cpu", quant="none") as model:
         assert model.run("hello").result.reason in ("stop", "length")
 
 

@@ -31,7 +31,7 @@ def test_other_words_are_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     answer = ANSWERS["add_model"]
     monkeypatch.setitem(answer, "says", answer["says"].replace("It is downloaded once", "It is fetched once"))
     assert retell_guide.retell(folder) == 1
-    with grus.load(str(folder), backend="torch", device="cpu", quant="none") as model:
+    with grus.load(str(folder), backend="auto", device="cpu", quant="none") as model:
         assert model.run(ADDED).text == answer["says"]
 
 

@@ -7,6 +7,7 @@ a model begins on the file, and one thread moves its matrices when no more of th
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 import weakref
@@ -25,6 +26,7 @@ _lock = threading.Lock()
 _waiting: deque[weakref.ref[Movable]] = deque()
 _last = 0.0
 _thread: threading.Thread | None = None
+_ending = threading.Event()
 
 
 def later(matrix: Movable) -> None:
@@ -42,9 +44,10 @@ def _move_all() -> None:
     global _thread
     while True:
         while (left := _last + QUIET - time.monotonic()) > 0:
-            time.sleep(left)
+            if _ending.wait(left):
+                break
         with _lock:
-            if not _waiting:
+            if not _waiting or _ending.is_set():
                 _thread = None
                 return
             matrix = _waiting.popleft()()
@@ -52,6 +55,14 @@ def _move_all() -> None:
             with suppress(MemoryError, OSError):  # then it stays where it is
                 matrix.move()
         del matrix
+
+
+@atexit.register
+def _end() -> None:
+    """The interpreter kills a thread that lives longer than it inside of torch, and that aborts the process."""
+    _ending.set()
+    if (thread := _thread) is not None:
+        thread.join()
 
 
 def finish() -> None:

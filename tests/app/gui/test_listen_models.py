@@ -23,7 +23,7 @@ from tests.speech_checkpoints import save
 @pytest.fixture(scope="module")
 def ears(tmp_path_factory: pytest.TempPathFactory) -> Iterator[grus.Ears]:
     folder = save("moonshine", tmp_path_factory.mktemp("ears") / "moonshine-tiny")
-    with grus.Ears(str(folder), LoadOptions(backend="torch", device="cpu")) as made:
+    with grus.Ears(str(folder), LoadOptions(backend="auto", device="cpu")) as made:
         yield made
 
 

@@ -29,7 +29,7 @@ LEFT = Qt.MouseButton.LeftButton
 @pytest.fixture(scope="module")
 def ears(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sdk.Ears]:
     folder = save("moonshine", tmp_path_factory.mktemp("ears") / "moonshine-tiny")
-    with sdk.Ears(str(folder), LoadOptions(backend="torch", device="cpu")) as made:
+    with sdk.Ears(str(folder), LoadOptions(backend="auto", device="cpu")) as made:
         yield made
 
 

@@ -70,7 +70,7 @@ def core(tmp_path: Path) -> Iterator[Core]:
     words = save("qwen3", tmp_path / "words", max_position_embeddings=4096)
     sees = save_seeing("qwen3_vl", tmp_path / "sees")
     preferences = Preferences(tmp_path / "preferences.json")
-    preferences.put("backend", "torch")
+    preferences.put("backend", "auto")
     models = {"words": str(words), "sees": str(sees)}
     core = Core(AtOnce(), lambda: local_service(preferences, models), Straight)
     core.start()

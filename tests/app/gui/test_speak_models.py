@@ -34,7 +34,7 @@ from tests.qwen3_tts_cases import checkpoint
 @pytest.fixture(scope="module")
 def speakers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("voices")
-    options = LoadOptions(backend="torch", device="cpu", dtype="f32")
+    options = LoadOptions(backend="auto", device="cpu", dtype="f32")
     engine = Engine(lambda name: load_any(name, options))
     yield {kind: speaker(engine, str(checkpoint(kind, folder / kind))) for kind in ("base", "custom_voice")}
     engine.close()

@@ -33,7 +33,7 @@ def fresh(qapp: QApplication, qtbot: object, tmp_path: Path) -> Iterator[Opened]
     """The window with the engine that it makes itself, and a cache without a model."""
     places = places_under(tmp_path / "grus").make()
     preferences = Preferences(places.preferences)
-    for name, value in {"backend": "torch", "device": "cpu", "cache_dir": str(tmp_path / "cache")}.items():
+    for name, value in {"backend": "auto", "device": "cpu", "cache_dir": str(tmp_path / "cache")}.items():
         preferences.put(name, value)
     window: Window = open_window(qapp, Start(), places)
     opened = Opened(window, window.desk.core.service.engine, qtbot)  # type: ignore[arg-type]

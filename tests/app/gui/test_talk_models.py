@@ -231,7 +231,7 @@ def test_with_models_of_all_kinds(tmp_path: Path) -> None:
         "voice": str(ending(checkpoint("custom_voice", tmp_path / "voice"))),
     }
     preferences = Preferences(tmp_path / "preferences.json")
-    for key, value in (("backend", "torch"), ("device", "cpu"), ("cache_dir", str(tmp_path / "cache"))):
+    for key, value in (("backend", "auto"), ("device", "cpu"), ("cache_dir", str(tmp_path / "cache"))):
         preferences.put(key, value)
     pumped = Pumped()
     core = Core(AtOnce(), lambda: local_service(preferences, models), pumped.frames)

@@ -44,7 +44,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     named["spark"] = str(save_all(folder / "spark") / "LLM")
     named["text"] = str(save("qwen3", folder / "text", max_position_embeddings=256))
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
-    where = LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
+    where = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
     catalogue = Catalogue(named, use_cache=False)
     shelf = str(folder / "saved")
     with serving(

@@ -44,7 +44,7 @@ TOOL = {"type": "function", "function": {"name": "measure", "parameters": SCHEMA
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     model = save("qwen3", tmp_path_factory.mktemp("real") / "tiny", max_position_embeddings=2048)
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
-    where = LoadOptions(backend="torch", device="cpu", memory_limit=1 << 30, download=False)
+    where = LoadOptions(backend="auto", device="cpu", memory_limit=1 << 30, download=False)
     catalogue = Catalogue({"real": str(model)}, use_cache=False)
     with serving(lambda of: Engine(of, settings), lambda source: load(source, where), catalogue) as live:
         yield live

@@ -51,7 +51,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         "ears": str(save_ears("moonshine", folder / "moonshine-tiny")),
     }
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
-    where = LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
+    where = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
     catalogue = Catalogue(named, use_cache=False)
     with serving(lambda of: Engine(of, settings), lambda source: load_any(source, where), catalogue) as up:
         yield up

@@ -23,7 +23,7 @@ from tests.app.server.live import Live, serving
 
 PICTURES = Path(__file__).resolve().parents[2] / "starters" / "pictures"
 PAGE = PICTURES.parents[2] / "resources" / "starter" / "page.png"
-WHERE: dict[str, Any] = dict(backend="torch", device="cpu", memory_limit=1 << 30, download=False)
+WHERE: dict[str, Any] = dict(backend="auto", device="cpu", memory_limit=1 << 30, download=False)
 LINE = (PICTURES / "clean-serif.txt").read_text("utf-8").strip()
 
 

@@ -20,7 +20,7 @@ from tests.app.server.live import Live, serving
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import save
 
-WHERE: dict[str, Any] = dict(backend="torch", device="cpu", memory_limit=1 << 30, download=False)
+WHERE: dict[str, Any] = dict(backend="auto", device="cpu", memory_limit=1 << 30, download=False)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from engine.loading import LoadOptions, load_any
 from tests.checkpoints import save
 from tests.spark_checkpoint import save_codec
 
-OPTIONS = LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 28)
+OPTIONS = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 28)
 
 
 def test_a_model_of_text_and_one_that_nothing_is_said_to(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_the_end_of_the_sound(wait):
 
 def test_with_models_of_all_kinds(tmp_path):
     """What is heard of a tiny model's captions goes to a tiny talker, through one engine."""
-    where = LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
+    where = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
     loaded = {}
 
     def load(name):

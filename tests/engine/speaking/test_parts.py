@@ -15,7 +15,7 @@ from engine.models.ecapa import SpeakerEncoder
 from engine.parts import LoadedPart
 from tests.qwen3_tts_cases import checkpoint
 
-HALF = LoadOptions(backend="torch", device="cpu", dtype="bf16", quant="none")
+HALF = LoadOptions(backend="auto", device="cpu", dtype="bf16", quant="none")
 
 
 @pytest.fixture(scope="module")

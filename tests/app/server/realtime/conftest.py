@@ -18,7 +18,7 @@ from tests.checkpoints import save
 from tests.qwen3_tts_cases import checkpoint, ending
 from tests.speech_checkpoints import save as save_ears
 
-WHERE = LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
+WHERE = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
 
 
 class Prompted(Engine):

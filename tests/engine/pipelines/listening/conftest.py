@@ -43,7 +43,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def ears(checkpoint: str) -> Iterator[grus.Ears]:
-    with grus.Ears(checkpoint, LoadOptions(backend="torch", device="cpu")) as made:
+    with grus.Ears(checkpoint, LoadOptions(backend="auto", device="cpu")) as made:
         yield made
 
 
@@ -52,7 +52,7 @@ def small(checkpoint: str) -> Iterator[Callable[..., grus.Ears]]:
     made: list[grus.Ears] = []
 
     def make(**settings: object) -> grus.Ears:
-        made.append(grus.Ears(checkpoint, LoadOptions(backend="torch", device="cpu"), Settings(**settings)))
+        made.append(grus.Ears(checkpoint, LoadOptions(backend="auto", device="cpu"), Settings(**settings)))
         return made[-1]
 
     yield make

@@ -126,7 +126,7 @@ def test_regions_of_several_pages_share_the_engines_steps(
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_layout_model_finds_the_regions(folder: Path, tmp_path: Path, version: int) -> None:
     layout = save_pp_doclayout(version, tmp_path)
-    with ReadingModels(str(folder), str(layout), LoadOptions(backend="torch", **OPTIONS)) as models:  # type: ignore[arg-type]
+    with ReadingModels(str(folder), str(layout), LoadOptions(backend="auto", **OPTIONS)) as models:  # type: ignore[arg-type]
         models.engine.load(str(layout))
         assert models.layout is not None
         page = Image.fromarray(np.random.default_rng(1).integers(0, 255, (90, 60, 3), np.uint8))
@@ -156,8 +156,8 @@ def test_a_model_without_eyes_is_refused(tmp_path: Path) -> None:
 def test_the_sdk_keeps_its_models(folder: Path) -> None:
     sheet = Sheet((240, 90))
     sheet.paragraph(20, 20, prose(5, 18, 0), size=16)
-    first = grus.read(sheet.image, model=str(folder), options={**OPTIONS, "backend": "torch"})
-    second = grus.read(sheet.image, model=str(folder), options={**OPTIONS, "backend": "torch"})
+    first = grus.read(sheet.image, model=str(folder), options={**OPTIONS, "backend": "auto"})
+    second = grus.read(sheet.image, model=str(folder), options={**OPTIONS, "backend": "auto"})
     assert first.text == second.text
     assert math.isclose(*(read.document.pages[0].elements[0].confidence or 0 for read in (first, second)), rel_tol=1e-4)
     grus.unload()

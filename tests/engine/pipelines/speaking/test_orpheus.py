@@ -94,7 +94,7 @@ class Handle:
 @pytest.fixture(scope="module")
 def codec(tmp_path_factory):
     folder = str(save(tmp_path_factory.mktemp("orpheus") / "snac", codes=SIZE))
-    with Engine(lambda name: load_any(name, LoadOptions(backend="torch", device="cpu"))) as engine:
+    with Engine(lambda name: load_any(name, LoadOptions(backend="auto", device="cpu"))) as engine:
         yield engine, folder
 
 

@@ -59,7 +59,7 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def engine(home):
-    with Engine(lambda name: load_any(name, LoadOptions(backend="torch", device="cpu"))) as engine:
+    with Engine(lambda name: load_any(name, LoadOptions(backend="auto", device="cpu"))) as engine:
         yield engine
 
 
