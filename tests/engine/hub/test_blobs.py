@@ -38,7 +38,7 @@ def test_a_broken_connection_is_taken_up_where_it_broke(tmp_path, one):
 
 
 def test_a_paused_download_goes_on_after_a_restart(tmp_path, one):
-    one.cuts["model.safetensors"] = [1_500_000, 0]
+    one.cuts["model.safetensors"] = [1_500_000, 0, 0, 0]
     with pytest.raises(Offline, match="cannot be reached"):
         download("a/b", cache_dir=tmp_path)
     kept = part_of(tmp_path).stat().st_size

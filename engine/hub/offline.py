@@ -1,0 +1,32 @@
+"""Whether this process may use the network at all: the environment, a command's --offline and the window's switch forbid it.
+
+One place for the whole process, so that every download, search and fetched picture is bound by it. Models that are on
+this machine are not concerned.
+"""
+
+from __future__ import annotations
+
+import os
+
+_VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")  # as huggingface_hub and transformers know them
+_forbidden: list[str] = []
+
+
+def forbid(reason: str) -> None:
+    """Stay off the network from now on. `reason` completes "... is not on this machine and"."""
+    _forbidden[:] = [reason]
+
+
+def permit() -> None:
+    """Undo `forbid`. What the environment says stays."""
+    _forbidden.clear()
+
+
+def reason() -> str | None:
+    """Why the network must not be used, as a part of a sentence; None where it may."""
+    if _forbidden:
+        return _forbidden[0]
+    for name in _VARIABLES:
+        if os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"}:
+            return f"{name} is set"
+    return None
