@@ -125,7 +125,9 @@ class FakeHub:
 
     def _search(self, query: dict[str, list[str]]) -> list[dict[str, Any]]:
         words = query["search"][0].lower()
-        found = [{"id": r, "tags": [], **self._gate(r), **self.cards.get(r, {})} for r in self.repos if words in r.lower()]
+        found = [
+            {"id": r, "tags": [], **self._gate(r), **self.cards.get(r, {})} for r in self.repos if words in r.lower()
+        ]
         return found[: int(query.get("limit", ["1000"])[0])]
 
     def _gate(self, repo: str) -> dict[str, Any]:
