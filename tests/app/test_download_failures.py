@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,15 @@ def whole(fresh: Fresh) -> Snapshot:
     assert damaged_files(snapshot.path) == []
     assert list(fresh.cache.rglob("*.part")) == []
     return snapshot
+
+
+def fetch(fresh: Fresh) -> Ended:
+    """By the command that does least beside it."""
+    return fresh.grus("convert", REPO, fresh.home / "model.gguf")
+
+
+def begin(fresh: Fresh, name: str = "model") -> subprocess.Popen[str]:
+    return fresh.start("convert", REPO, fresh.home / f"{name}.gguf")
 
 
 def refused(fresh: Fresh, *more: object) -> str:
@@ -104,7 +114,7 @@ def test_a_gated_model_with_a_token(fresh: Fresh, kept: str) -> None:
         (fresh.home / "hf").mkdir(parents=True)
         (fresh.home / "hf" / "token").write_text(TOKEN)
         fresh.more["HF_HOME"] = str(fresh.home / "hf")
-    ended = fresh.grus("info", REPO)
+    ended = fetch(fresh)
     assert ended.code == 0, ended.err
     whole(fresh)
     assert ("hub", TOKEN) in fresh.hub.shown
@@ -118,7 +128,7 @@ def test_the_hub_asks_to_wait_and_is_asked_again(fresh: Fresh) -> None:
         "/api/models/": [(429, {"Retry-After": "1"})],
         "/resolve/": [(503, {}), (429, {"Retry-After": "1"})],
     }
-    ended = fresh.grus("info", REPO)
+    ended = fetch(fresh)
     assert ended.code == 0, ended.err
     assert "Hugging Face is busy (status 429). Trying again in 1 s." in ended.err
     assert [answers for answers in fresh.hub.busy.values() if answers] == []
@@ -149,7 +159,7 @@ def test_no_network_and_what_is_not_the_hub(fresh: Fresh) -> None:
 
 def test_a_cut_connection_is_taken_up_where_it_was_cut(fresh: Fresh) -> None:
     fresh.hub.cuts[WEIGHTS] = [2_000_000, 0, 1_000_000]
-    ended = fresh.grus("info", REPO)
+    ended = fetch(fresh)
     assert ended.code == 0, ended.err
     begun = [int(asked.removeprefix("bytes=").rstrip("-")) for name, asked in fresh.hub.ranges if name == WEIGHTS]
     assert len(begun) == 3
@@ -159,7 +169,7 @@ def test_a_cut_connection_is_taken_up_where_it_was_cut(fresh: Fresh) -> None:
 
 def test_a_killed_download_goes_on(fresh: Fresh) -> None:
     hold = fresh.hub.holds[WEIGHTS] = Hold(3_000_000)
-    process = fresh.start("info", REPO)
+    process = begin(fresh)
     assert hold.reached.wait(60)
     until(lambda: part(fresh).exists() and part(fresh).stat().st_size > 1_000_000)
     process.send_signal(signal.SIGKILL)
@@ -167,7 +177,7 @@ def test_a_killed_download_goes_on(fresh: Fresh) -> None:
     hold.go.set()
     there = part(fresh).stat().st_size
     assert fresh.found(REPO) is None
-    ended = fresh.grus("info", REPO)
+    ended = fetch(fresh)
     assert ended.code == 0, ended.err
     assert (WEIGHTS, f"bytes={there}-") in fresh.hub.ranges
     whole(fresh)
@@ -181,14 +191,14 @@ def test_a_file_that_arrives_damaged_is_named_and_thrown_away(fresh: Fresh) -> N
     assert list(fresh.cache.rglob("*.part")) == []
     assert list(fresh.cache.rglob("0" * 64)) == []
     fresh.hub.tags.clear()
-    assert fresh.grus("info", REPO).code == 0
+    assert fetch(fresh).code == 0
     whole(fresh)
 
 
 def test_a_damaged_part_of_an_earlier_download_is_fetched_anew(fresh: Fresh) -> None:
     part(fresh).parent.mkdir(parents=True)
     part(fresh).write_bytes(b"rot" * 100_000)
-    ended = fresh.grus("info", REPO)
+    ended = fetch(fresh)
     assert ended.code == 0, ended.err
     whole(fresh)
 
@@ -204,7 +214,7 @@ def test_a_disk_that_fills_up(fresh: Fresh) -> None:
     assert said.startswith(f"The disk is full, so {REPO} could not be downloaded to its end")
     assert not blob(fresh).exists()
     part(fresh).unlink()
-    assert fresh.grus("info", REPO).code == 0
+    assert fetch(fresh).code == 0
     whole(fresh)
 
 
@@ -212,13 +222,13 @@ def test_a_disk_that_fills_up(fresh: Fresh) -> None:
 def test_a_file_that_is_too_large_for_the_account(fresh: Fresh) -> None:
     limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))"
     program = ("-c", f"{limit}; from app.cli import main; sys.exit(main())")
-    process = fresh.start("info", REPO, program=program)
+    process = fresh.start("convert", REPO, fresh.home / "model.gguf", program=program)
     out, err = process.communicate(timeout=240)
     assert process.returncode == 2
     assert "larger than this disk or account may hold" in one_sentence(Ended(2, out, err))
     assert fresh.found(REPO) is None
     assert not blob(fresh).exists()
-    assert fresh.grus("info", REPO).code == 0
+    assert fetch(fresh).code == 0
     whole(fresh)
 
 
@@ -259,7 +269,7 @@ def test_the_token_is_kept_in_the_keyring_where_one_works(fresh: Fresh) -> None:
     assert fresh.grus("token", "set", said=TOKEN + "\n").out == "A token is kept in the system's keyring.\n"
     assert TOKEN in Path(fresh.more["TEST_KEYRING"]).read_text()
     assert TOKEN not in next(fresh.home.rglob("hub-tokens.json")).read_text()
-    assert fresh.grus("info", REPO).code == 0
+    assert fetch(fresh).code == 0
     whole(fresh)
     fresh.more["HF_ENDPOINT"] = f"http://localhost:{fresh.hub.address.rpartition(':')[2]}"
     assert fresh.grus("token").out.startswith("There is no token."), "another hub must not get it"
@@ -273,10 +283,10 @@ def test_the_token_is_kept_in_the_keyring_where_one_works(fresh: Fresh) -> None:
 
 def test_two_processes_that_download_one_model_share_it(fresh: Fresh) -> None:
     hold = fresh.hub.holds[WEIGHTS] = Hold(2_000_000)
-    first = fresh.start("info", REPO)
+    first = begin(fresh, "first")
     assert hold.reached.wait(60)
     until(lambda: part(fresh).exists() and part(fresh).stat().st_size > 1_000_000)
-    second = fresh.start("info", REPO)
+    second = begin(fresh, "second")
     assert second.stderr is not None
     said = ""
     while "Another download" not in said:
@@ -294,10 +304,10 @@ def test_two_processes_that_download_one_model_share_it(fresh: Fresh) -> None:
 
 def test_the_second_goes_on_where_the_first_was_killed(fresh: Fresh) -> None:
     hold = fresh.hub.holds[WEIGHTS] = Hold(2_000_000)
-    first = fresh.start("info", REPO)
+    first = begin(fresh, "first")
     assert hold.reached.wait(60)
     until(lambda: part(fresh).exists() and part(fresh).stat().st_size > 1_000_000)
-    second = fresh.start("info", REPO)
+    second = begin(fresh, "second")
     assert second.stderr is not None
     until(lambda: "Another download" in second.stderr.readline())
     os.kill(first.pid, signal.SIGKILL)
