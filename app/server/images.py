@@ -115,7 +115,7 @@ class Images:
         if kind in ("http", "https"):
             if not self._remote:
                 raise BadRequest("This server fetches no images from URLs. Send the image itself, as a data URL.")
-            if why := offline.reason():
+            if why := offline.forbidden():
                 raise BadRequest(f"The image was not fetched, because {why}. Send the image itself, as a data URL.")
             return await self._fetcher.fetch(part.text)
         if kind == "data":

@@ -22,11 +22,14 @@ def permit() -> None:
     _forbidden.clear()
 
 
+def forbidden() -> str | None:
+    """Why nothing at all may be fetched, as a part of a sentence; None where it may."""
+    return _forbidden[0] if _forbidden else None
+
+
 def reason() -> str | None:
-    """Why the network must not be used, as a part of a sentence; None where it may."""
-    if _forbidden:
-        return _forbidden[0]
+    """The same for the hub, which the environment may forbid alone."""
     for name in _VARIABLES:
-        if os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"}:
+        if not _forbidden and os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"}:
             return f"{name} is set"
-    return None
+    return forbidden()
