@@ -179,7 +179,8 @@ def test_a_killed_download_goes_on(fresh: Fresh) -> None:
     assert fresh.found(REPO) is None
     ended = fetch(fresh)
     assert ended.code == 0, ended.err
-    assert (WEIGHTS, f"bytes={there}-") in fresh.hub.ranges
+    assert [asked for name, asked in fresh.hub.ranges if name == WEIGHTS] == [f"bytes={there}-"]
+    assert fresh.hub.served.count(WEIGHTS) == 2, "nothing is fetched twice"
     whole(fresh)
 
 
