@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.starter import GUIDE, starter
-from tests.app.fresh import Fresh, files_of, heard
 from tests.app.gui.fetcher import REPO
+from tests.app.new_machine import Fresh, files_of, heard
 from tests.hub_server import TOKEN, FakeHub, Hold, serving
 
 WEIGHTS = "model.safetensors"
