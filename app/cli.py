@@ -23,7 +23,7 @@ Everything runs on this machine. Nothing is sent anywhere."""
 
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
-    from app.commands import bench, chat, convert, info, listen, read, run, serve, speak, talk, window
+    from app.commands import bench, chat, convert, info, listen, read, run, serve, speak, talk, token, window
 
     top = _Parser(
         prog="grus",
@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"grus {_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
-    for command in (window, run, chat, read, speak, listen, talk, info, bench, convert, serve):
+    for command in (window, run, chat, read, speak, listen, talk, info, bench, convert, serve, token):
         command.add_to(commands)
     return top
 

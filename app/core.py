@@ -361,10 +361,16 @@ class Told:
     def __init__(self, tell: Callable[[str], None], name: str) -> None:
         self._tell, self._name = tell, name
         self._began = self._last = time.monotonic()
+        self._waits = False
+
+    def waiting(self, sentence: str) -> None:
+        self._waits = bool(sentence)
+        if sentence:
+            self._tell(sentence)
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._last < 0.25 and done < total:
+        if self._waits or (now - self._last < 0.25 and done < total):
             return
         self._last = now
         left = (total - done) * (now - self._began) / max(1, done)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from app.gui.preferences import Preferences
     from app.gui.window import Window
 
 BEGAN = time.monotonic()
@@ -29,6 +30,7 @@ class Start:
     files: Sequence[Path] = ()
     models: Mapping[str, str] = field(default_factory=dict)  # name -> folder or repository
     folder: Path | None = None  # keep everything here instead of in the usual places
+    offline: bool = False  # whatever the settings say
 
 
 def start(wanted: Start) -> int:
@@ -72,6 +74,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     app.setStyle("Fusion")
     app.setWindowIcon(app_icon())
     preferences = Preferences(places.preferences)
+    follow_offline(preferences, wanted.offline)
     look = Look(app, preferences)
     poster = Poster(app)
     work = Work(poster.post)
@@ -103,11 +106,30 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     return window
 
 
+def follow_offline(preferences: Preferences, always: bool) -> None:
+    """Hold this process off the network while the settings say so; `always`: as it was started."""
+    from engine.hub import offline
+
+    def apply() -> None:
+        if always:
+            offline.forbid("Grus was started with --offline")
+        elif preferences.get("offline"):
+            offline.forbid("Settings say to work offline")
+        else:
+            offline.permit()
+
+    preferences.changed.connect(lambda key: apply() if key == "offline" else None)
+    apply()
+
+
 def close_desk(window: Window) -> None:
     """Everything on disk, every thread ended."""
     from PySide6.QtCore import QCoreApplication
 
+    from engine.hub import offline
+
     desk = window.desk
+    offline.permit()
     if desk.hotkey is not None:
         desk.hotkey.release()
     window.quiet.end()

@@ -65,6 +65,12 @@ class Offline(ModelNotFound):
     code = "offline"
 
 
+class AccessRefused(ModelNotFound):
+    """The hub has the repository, and lets nobody in without its terms accepted and a token of that account."""
+
+    code = "access_refused"
+
+
 # -- this machine
 
 
@@ -78,6 +84,12 @@ class OutOfMemory(GrusError):
     """The model or its context does not fit."""
 
     code = "out_of_memory"
+
+
+class DiskFull(GrusError):
+    """There is no room for a file; what was written so far is kept where it can be used."""
+
+    code = "disk_full"
 
 
 # -- requests

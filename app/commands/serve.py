@@ -69,9 +69,9 @@ def serve(arguments: argparse.Namespace) -> int:
     return _serve(options)
 
 
-def serve_models(models: list[str]) -> int:
+def serve_models(models: list[str], offline: bool = False) -> int:
     """Serve with every option as the environment has it; without a model, what is in the cache is served."""
-    options = gather({"model": models or None}, os.environ, None)
+    options = gather({"model": models or None, "offline": offline or None}, os.environ, None)
     return _serve(options, anything=True)
 
 
@@ -84,8 +84,11 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     from app.server.assembly import make_service, server_settings
     from app.server.listening import Listener
     from app.server.welcome import page
+    from engine.hub import offline
     from engine.loading import LoadedModel
 
+    if options["offline"]:
+        offline.forbid("this server was started with --offline")
     settings = server_settings(options)
     check_profile(Path(options["profile"]).expanduser() if options["profile"] else None)
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
@@ -113,3 +116,4 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
         service.close()
         if listener is not None:
             listener.socket.close()
+        offline.permit()

@@ -37,6 +37,9 @@ def add_to(commands: Any) -> None:
         metavar="MODEL",
         help="a checkpoint's folder, a GGUF file or a repository id to offer in the window",
     )
+    command.add_argument(
+        "--offline", action="store_true", help="never use the network: no search, no downloads, no images from URLs"
+    )
     command.add_argument("--folder", type=Path, metavar="DIR", help="keep conversations and settings in this folder")
     command.set_defaults(command=window)
 
@@ -48,17 +51,19 @@ def window(options: argparse.Namespace) -> int:
         if not file.expanduser().exists():
             raise BadRequest(f"There is no file {file}.", "files")
     if not has_screen():
-        return _serve_instead(options.model, "There is no screen here, so the window cannot open.")
+        return _serve_instead(options, "There is no screen here, so the window cannot open.")
     problem = why_no_window()
     if problem:
-        return _serve_instead(options.model, problem)
+        return _serve_instead(options, problem)
     models = {default_name(source): source for source in options.model}
-    return start(Start([file.expanduser().resolve() for file in options.files], models, options.folder))
+    return start(
+        Start([file.expanduser().resolve() for file in options.files], models, options.folder, options.offline)
+    )
 
 
-def _serve_instead(models: list[str], why: str) -> int:
+def _serve_instead(options: argparse.Namespace, why: str) -> int:
     """The local server, with a line to try."""
     from app.commands.serve import serve_models
 
     print(f"grus: {why} Serving models to programs on this machine instead.", file=sys.stderr)
-    return serve_models(models)
+    return serve_models(options.model, options.offline)

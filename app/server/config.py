@@ -55,7 +55,7 @@ def _options() -> Sequence[Option]:
         Option("models_dir", "text", "a folder whose sub-folders may be asked for by name", models, metavar="DIR"),
         Option("cache_dir", "text", "where downloaded models lie (default: the Hugging Face cache)", models,
                metavar="DIR"),
-        Option("offline", "switch", "never download", models, False),
+        Option("offline", "switch", "never use the network: no downloads, no images from URLs", models, False),
         Option("max_models", "number", "models in memory at once, the least recently used goes; 0: as many as fit", models, 0),
         Option("idle_ttl", "seconds", "unload a model that was not used for so long (default: when its room is needed)", models),
         Option("backend", "text", "what computes", where, "auto", ("auto", "mlx", "torch")),

@@ -19,6 +19,7 @@ from app.server.errors import bad_request, unsupported
 from app.server.fetching import MIB, Fetcher
 from app.server.settings import ServerSettings
 from engine.errors import BadRequest, ContextOverflow
+from engine.hub import offline
 from engine.loading import LoadedModel
 from engine.media.image import SPELLED, decode_image
 from engine.types import Picture
@@ -114,6 +115,8 @@ class Images:
         if kind in ("http", "https"):
             if not self._remote:
                 raise BadRequest("This server fetches no images from URLs. Send the image itself, as a data URL.")
+            if why := offline.forbidden():
+                raise BadRequest(f"The image was not fetched, because {why}. Send the image itself, as a data URL.")
             return await self._fetcher.fetch(part.text)
         if kind == "data":
             return await asyncio.to_thread(_from_data_url, part.text)

@@ -1,6 +1,6 @@
 """Downloads a model's files into Hugging Face's cache, with progress, and turns what goes wrong into plain sentences.
 
-huggingface_hub knows the hub's protocol and the cache's links, `blobs` brings the bytes.
+huggingface_hub says what a repository holds, `blobs` brings the bytes, into the folders that huggingface_hub uses too.
 """
 
 from __future__ import annotations
@@ -13,25 +13,21 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from engine.errors import GrusError, ModelNotFound, Offline
-from engine.hub import library
-from engine.hub.blobs import fetch_blob
+from engine.errors import DiskFull, ModelNotFound, Offline
+from engine.hub import client, library, offline
+from engine.hub.blobs import fetch_file
 from engine.hub.cache import DEFAULT_REVISION, Snapshot, cache_folder, repo_folder
+from engine.hub.failures import plainly
 from engine.hub.gguf_files import gguf_models
+from engine.hub.links import inside
 from engine.hub.naming import Named, parse
-from engine.hub.progress import Progress, size
+from engine.hub.progress import Progress, size, tell_waiting
 from engine.hub.selection import tokenizer_files, wanted
 from engine.hub.snapshots import model_in, needs_tokenizer
+from engine.hub.token import token
 
 _WORKERS = 4
 _INTERVAL = 0.1  # seconds between two reports of progress
-_NETWORK_LIBRARIES = {"httpx", "httpx2", "httpcore", "requests", "urllib3"}  # which one depends on the hub's version
-
-
-def offline_wanted() -> bool:
-    """Whether the environment forbids the network, by the variables that huggingface_hub knows."""
-    names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-    return any(os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"} for name in names)
 
 
 def download(
@@ -88,36 +84,44 @@ def _bring(
     progress: Progress | None,
 ) -> Snapshot:
     """The files that `choose` picks of a repository's names."""
-    if offline_wanted():
-        raise Offline(f"{repo} is not on this machine and HF_HUB_OFFLINE is set, so it cannot be downloaded.")
-    hub = library.hub()
-    revision = revision or DEFAULT_REVISION
-    folder = cache_folder(cache_dir)
-    try:
-        info = hub.HfApi().model_info(repo, revision=revision, files_metadata=True)
-    except Exception as error:
-        raise explained(error, repo, revision) from error
-    sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-    sizes = {name: sizes[name] for name in choose(list(sizes))}
-    if not sizes or info.sha is None:
-        raise ModelNotFound(f"{repo} holds no model files.")
-    storage = repo_folder(repo, folder)
-    snapshot = storage / "snapshots" / info.sha
-    _check_space(repo, folder, sum(n for name, n in sizes.items() if not (snapshot / name).exists()))
+    revision, folder = revision or DEFAULT_REVISION, cache_folder(cache_dir)
+    with plainly(repo, revision):
+        _check_online(repo)
+        info = client.persistent(
+            lambda: _ask(repo, revision),
+            lambda sentence: tell_waiting(progress, sentence),
+            lambda: _check_online(repo),
+        )
+        sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
+        sizes = {name: sizes[name] for name in choose(list(sizes))}
+        if not sizes or info.sha is None:
+            raise ModelNotFound(f"{repo} holds no model files.")
+        commit = str(info.sha)
+        storage = repo_folder(repo, folder)
+        snapshot = inside(storage / "snapshots", commit)
+        _check_space(repo, storage, sum(n for name, n in sizes.items() if not (snapshot / name).exists()))
 
-    def fetch(name: str, count: Callable[[int], None]) -> None:
-        try:
-            fetch_blob(repo, name, str(info.sha), storage, count)
-            hub.hf_hub_download(repo, name, revision=info.sha, cache_dir=folder)  # finds the blob, and links it
-        except (_Stopped, GrusError):
-            raise
-        except Exception as error:
-            raise explained(error, repo, revision) from error
+    def fetch(name: str, report: _Report) -> None:
+        with plainly(repo, revision):
+            fetch_file(repo, name, commit, storage, report)
 
-    _Transfer(sizes, fetch).run(progress)
-    if revision != info.sha:
-        _point(storage / "refs" / revision, info.sha)
-    return Snapshot(repo, info.sha, snapshot)
+    _Transfer(repo, sizes, fetch).run(progress)
+    with plainly(repo, revision):
+        if revision != commit:
+            _point(inside(storage / "refs", revision), commit)
+    return Snapshot(repo, commit, snapshot)
+
+
+def _ask(repo: str, revision: str) -> Any:
+    """What the repository holds."""
+    address = library.endpoint()
+    api = library.hub().HfApi(endpoint=address, token=token(address))
+    return api.model_info(repo, revision=revision, files_metadata=True, timeout=client.PATIENCE)
+
+
+def _check_online(repo: str) -> None:
+    if why := offline.reason():
+        raise Offline(f"{repo} is not on this machine and {why}, so it cannot be downloaded.")
 
 
 class _Stopped(BaseException):
@@ -127,35 +131,58 @@ class _Stopped(BaseException):
 class _Transfer:
     """Several files at a time; progress is reported, and may be refused, on the caller's thread."""
 
-    def __init__(self, sizes: Mapping[str, int], fetch: Any) -> None:
-        self._sizes = sizes
+    def __init__(self, repo: str, sizes: Mapping[str, int], fetch: Callable[[str, _Report], None]) -> None:
+        self._repo = repo
         self._fetch = fetch
-        self._done = dict.fromkeys(sizes, 0)
-        self._stop = threading.Event()
+        self.sizes = sizes
+        self.done = dict.fromkeys(sizes, 0)
+        self.waits: dict[str, str] = {}  # by file: why it does not move
+        self.stop = threading.Event()
 
     def run(self, progress: Progress | None) -> None:
-        total = sum(self._sizes.values())
+        total, told = sum(self.sizes.values()), ""
         with ThreadPoolExecutor(_WORKERS, thread_name_prefix="download") as pool:
             try:
-                waiting = {pool.submit(self._one, name) for name in self._sizes}
+                waiting = {pool.submit(self._one, name) for name in self.sizes}
                 while waiting:
                     ended, waiting = wait(waiting, _INTERVAL, FIRST_EXCEPTION)
                     _raise_first(ended)
+                    _check_online(self._repo)  # it may have been forbidden meanwhile
+                    why = next(iter(list(self.waits.values())), "")
+                    if why != told:
+                        told = why
+                        tell_waiting(progress, why)
                     if progress:
-                        progress(sum(self._done.values()), total)
+                        progress(sum(self.done.values()), total)
             except BaseException:
-                self._stop.set()
+                self.stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
     def _one(self, name: str) -> None:
-        def count(nbytes: int) -> None:
-            if self._stop.is_set():
-                raise _Stopped
-            self._done[name] = min(nbytes, self._sizes[name])
+        self._fetch(name, _Report(self, name))
+        self.done[name] = self.sizes[name]
 
-        self._fetch(name, count)
-        self._done[name] = self._sizes[name]
+
+class _Report:
+    """What one file's worker tells the transfer."""
+
+    def __init__(self, transfer: _Transfer, name: str) -> None:
+        self._transfer, self._name = transfer, name
+
+    def count(self, nbytes: int) -> None:
+        self.check()
+        self._transfer.done[self._name] = min(nbytes, self._transfer.sizes[self._name])
+
+    def waiting(self, sentence: str) -> None:
+        if sentence:
+            self._transfer.waits[self._name] = sentence
+        else:
+            self._transfer.waits.pop(self._name, None)
+
+    def check(self) -> None:
+        if self._transfer.stop.is_set():
+            raise _Stopped
 
 
 def _raise_first(ended: set[Future[None]]) -> None:
@@ -165,48 +192,15 @@ def _raise_first(ended: set[Future[None]]) -> None:
 
 def _point(ref: Path, commit: str) -> None:
     ref.parent.mkdir(parents=True, exist_ok=True)
-    fresh = ref.with_name(f"{ref.name}.{os.getpid()}")
+    fresh = ref.with_name(f"{ref.name}.{os.getpid()}-{threading.get_ident()}")
     fresh.write_text(commit)
     fresh.replace(ref)
 
 
-def _check_space(repo: str, folder: Path, needed: int) -> None:
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+def _check_space(repo: str, storage: Path, needed: int) -> None:
+    """What a cut-off download has brought already needs no more room."""
+    needed -= sum(part.stat().st_size for part in storage.glob("blobs/*.part"))
+    there = next(path for path in (storage.parent, *storage.parent.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
     if needed > free:
-        raise GrusError(f"{repo} needs {size(needed)}, but {there} has only {size(free)} left.")
-
-
-def explained(error: Exception, repo: str, revision: str) -> GrusError:
-    """The most special error that fits; what is no known kind keeps its own words."""
-    from huggingface_hub import errors
-
-    if isinstance(error, errors.GatedRepoError):
-        return ModelNotFound(
-            f"{repo} is gated. Accept its terms on https://huggingface.co/{repo}, then set HF_TOKEN to your token."
-        )
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return ModelNotFound(f"Hugging Face has no repository {repo}, or it is private and HF_TOKEN does not open it.")
-    if isinstance(error, errors.RevisionNotFoundError):
-        return ModelNotFound(f"{repo} has no revision {revision}.")
-    if isinstance(error, errors.HFValidationError):
-        return ModelNotFound(f"{repo} is not the id of a repository.")
-    if isinstance(error, errors.HfHubHTTPError) and error.response is not None:
-        status = error.response.status_code
-        if status in (401, 403):
-            return ModelNotFound(f"Hugging Face refused access to {repo} (status {status}). Check HF_TOKEN.")
-        return Offline(
-            f"{repo} is not on this machine, and Hugging Face answered with status {status}. Try again later."
-        )
-    if _is_network(error):
-        return Offline(f"{repo} is not on this machine and Hugging Face cannot be reached. Check the network.")
-    return GrusError(f"{repo} could not be downloaded: {error}")
-
-
-def _is_network(error: BaseException | None) -> bool:
-    while error is not None:
-        library = type(error).__module__.partition(".")[0]
-        if library in _NETWORK_LIBRARIES or isinstance(error, (ConnectionError, TimeoutError)):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+        raise DiskFull(f"{repo} needs {size(needed)}, but {there} has only {size(free)} left.")

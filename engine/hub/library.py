@@ -1,13 +1,30 @@
-"""huggingface_hub, imported when it is first used (it takes long), and told to send nothing but what it is asked for."""
+"""huggingface_hub, imported when it is first used (it takes long), and told to send nothing but what it is asked for.
+
+The package loads its parts lazily and does not know its own submodules by name: `huggingface_hub.constants` is an
+AttributeError until something imports that module. So each one that Grus uses is imported here.
+"""
 
 from __future__ import annotations
 
+import os
+from importlib import import_module
 from typing import Any
+
+_SUBMODULES = ("constants", "errors", "utils")
 
 
 def hub() -> Any:
     """By itself it would tell Hugging Face which libraries are installed here, and which program runs it."""
-    import huggingface_hub
+    package = import_module("huggingface_hub")
+    for name in _SUBMODULES:
+        import_module(f"huggingface_hub.{name}")
+    package.constants.HF_HUB_DISABLE_TELEMETRY = True
+    if "HF_HUB_VERBOSITY" not in os.environ:
+        package.utils.logging.set_verbosity_error()  # its warnings would stand between the lines of a progress bar
+    return package
 
-    huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY = True
-    return huggingface_hub
+
+def endpoint() -> str:
+    """The hub's address without a slash at its end: `HF_ENDPOINT`, else huggingface.co."""
+    given = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/")
+    return given or str(hub().constants.ENDPOINT)

@@ -1,4 +1,4 @@
-"""A download's progress: the callback's type, and a bar for the terminal."""
+"""A download's progress: the callback's type, what stands in the way of one, and a bar for the terminal."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ Progress: TypeAlias = Callable[[int, int], None]  # (bytes done, bytes in all); 
 
 _WIDTH = 30
 _INTERVAL = 0.1  # seconds between two drawings
+
+
+def tell_waiting(progress: Progress | None, sentence: str) -> None:
+    """Say why a download does not move: to a progress that has a method `waiting(sentence)`. Empty: it moves again."""
+    waiting = getattr(progress, "waiting", None)
+    if waiting is not None:
+        waiting(sentence)
 
 
 class TerminalBar:
@@ -37,6 +44,12 @@ class TerminalBar:
         elif (tenth := 10 * done // max(total, 1)) > self._tenth:
             self._tenth = tenth
             self._stream.write(self._line(done, total, now) + "\n")
+            self._stream.flush()
+
+    def waiting(self, sentence: str) -> None:
+        """Between two drawings of the bar."""
+        if sentence:
+            self._stream.write(("\r\x1b[K" if self._stream.isatty() else "") + sentence + "\n")
             self._stream.flush()
 
     def _line(self, done: int, total: int, now: float) -> str:

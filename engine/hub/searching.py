@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from engine.errors import BadRequest, ModelNotFound, Offline
-from engine.hub import library
-from engine.hub.download import explained, offline_wanted
+from engine.hub import client, library, offline
+from engine.hub.failures import busy, explained
 from engine.hub.gguf_files import chosen, gguf_models, kind_of
 from engine.hub.naming import parse
 from engine.hub.selection import wanted
+from engine.hub.token import token
 
 _T = TypeVar("_T")
 _PATIENCE = 15.0  # seconds
@@ -64,10 +65,8 @@ def search(words: str, limit: int = 30) -> list[Found]:
     def ask(hub: Any) -> list[Found]:
         # One page, asked once: the library's own search tries a dead network for half a minute.
         params = {"search": words, "sort": "downloads", "limit": limit, "expand": list(_FIELDS)}
-        address = f"{hub.constants.ENDPOINT}/api/models"
-        answer = hub.utils.get_session().get(
-            address, params=params, headers=hub.utils.build_hf_headers(), timeout=_PATIENCE
-        )
+        address = f"{library.endpoint()}/api/models"
+        answer = hub.utils.get_session().get(address, params=params, headers=client.headers(), timeout=_PATIENCE)
         hub.utils.hf_raise_for_status(answer)
         found = [_found(model) for model in answer.json()]
         return [replace(one, repo=f"{one.repo}:{quant}") if quant and one.repo == words else one for one in found]
@@ -83,7 +82,8 @@ def facts(repo: str, revision: str | None = None) -> Facts:
     plain, revision = named.repo, revision or named.revision
 
     def ask(hub: Any) -> Any:
-        return hub.HfApi().model_info(plain, revision=revision, files_metadata=True, timeout=_PATIENCE)
+        api = hub.HfApi(endpoint=library.endpoint(), token=token(library.endpoint()))
+        return api.model_info(plain, revision=revision, files_metadata=True, timeout=_PATIENCE)
 
     info = _asked(ask, plain, revision or "main")
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
@@ -127,13 +127,15 @@ def quantization_of(repo: str, names: list[str], config: Mapping[str, Any], dtyp
 
 
 def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
-    if offline_wanted():
-        raise Offline("HF_HUB_OFFLINE is set, so Hugging Face is not asked.")
+    if why := offline.reason():
+        raise Offline(f"{why[:1].upper()}{why[1:]}, so Hugging Face is not asked.")
     try:
         return ask(library.hub())
     except Exception as error:
-        told = explained(error, repo, revision)
-        if isinstance(told, Offline):
+        told, status = explained(error, repo or "the search", revision), client.status_of(error)
+        if isinstance(told, Offline) and status is not None:
+            raise Offline(busy(error, status)) from error
+        if isinstance(told, Offline) and not isinstance(error, ValueError):
             raise Offline("Hugging Face cannot be reached. Check the network, then try again.") from error
         raise told from error
 

@@ -147,6 +147,7 @@ class ModelsPane(Pane):
         self.list.customContextMenuRequested.connect(self._menu)
         self.desk.models_changed.connect(self.library.look)
         self.desk.wiped.connect(self.downloads.forget)
+        self.desk.preferences.changed.connect(lambda key: self._offline() if key == "offline" else None)
         self.splitter.splitterMoved.connect(
             lambda *_: self.desk.preferences.put("models.widths", self.splitter.sizes())
         )
@@ -174,6 +175,12 @@ class ModelsPane(Pane):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._timer.stop()
+
+    def _offline(self) -> None:
+        """The switch in Settings."""
+        if self.desk.preferences.get("offline"):
+            self.downloads.pause_all()
+        self._show()
 
     # -- what a person does
 

@@ -24,12 +24,14 @@ from app.gui.buttons import icon_button, label, text_button
 from app.gui.desk import Desk
 from app.gui.look import LANGUAGES
 from app.gui.pane import Pane
+from app.gui.settings.accessview import AccessView
 from app.gui.settings.hotkeyedit import HotKeyEdit
 from app.gui.settings.privacyview import PrivacyView
 from app.gui.settings.sections import Section
 from app.gui.style import restate
 from app.gui.texts import mark, tr
 from app.gui.theme import APPEARANCES, GRID
+from app.gui.viewmodels.settings.access import Access
 from app.gui.viewmodels.settings.computing import BACKENDS, DEVICES, Computing
 from app.gui.viewmodels.settings.privacy import Privacy
 
@@ -53,6 +55,8 @@ class SettingsPane(Pane):
         super().__init__(desk)
         self.computing = Computing(desk.core, desk.preferences)
         self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped)
+        self.access = Access(desk.work, desk.preferences)
+        desk.wiped.connect(self.access.remove_all)
         self._add_actions()
         self.appearance = self._choice("appearance", tr("Appearance"), [(n, tr(_APPEARANCES[n])) for n in APPEARANCES])
         self.scale = self._choice("text_scale", tr("Size of text"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
@@ -72,6 +76,7 @@ class SettingsPane(Pane):
         self.usual_cache = text_button(tr("Use the usual one"), lambda: self._put_cache(None))
         self.folders = QVBoxLayout()
         self.private = PrivacyView(desk.look, self.privacy)
+        self.network = AccessView(desk.look, self.access)
         self._build()
         self.computing.changed.connect(self._show)
         desk.preferences.changed.connect(lambda key: self._show())
@@ -124,7 +129,7 @@ class SettingsPane(Pane):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for section in (seen, computed, kept, private):
+        for section in (seen, computed, kept, self.network, private):
             column.addWidget(section)
         column.addStretch(1)
         body = QWidget()
@@ -173,6 +178,7 @@ class SettingsPane(Pane):
     def look_again(self) -> None:
         self.computing.look()
         self.privacy.look()
+        self.access.look()
 
     def show_data(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.desk.places.data)))

@@ -38,6 +38,12 @@ class Section(QWidget):
         self._column.addLayout(row)
         return told
 
+    def say(self) -> QLabel:
+        """A line of its own that tells of what stands above it."""
+        told = label(kind="second", wrap=True)
+        self._column.addWidget(told)
+        return told
+
     def put(self, part: QWidget) -> None:
         """Something that takes the whole width."""
         self._column.addWidget(part)

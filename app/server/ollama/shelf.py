@@ -17,7 +17,8 @@ from app.server.ollama.protocol import Details, NameRequest, Resident, Shown, Ta
 from app.server.ollama.serving import moment
 from app.server.service import Service
 from app.server.streaming import line
-from engine.errors import GrusError
+from engine.errors import GrusError, Offline
+from engine.hub import offline
 from engine.hub.cache import find
 from engine.hub.download import download
 from engine.hub.naming import parse
@@ -108,14 +109,21 @@ async def pull(name: str, service: Service) -> AsyncIterator[bytes]:
         with contextlib.suppress(RuntimeError):  # the loop has gone
             loop.call_soon_threadsafe(queue.put_nowait, item)
 
-    def progress(done: int, total: int) -> None:
-        if given_up.is_set():
-            raise _GivenUp
-        tell({"status": f"pulling {repo}", "digest": repo, "total": total, "completed": done})
+    class Progress:
+        """Lines for the client, from the download's thread."""
+
+        def __call__(self, done: int, total: int) -> None:
+            if given_up.is_set():
+                raise _GivenUp
+            tell({"status": f"pulling {repo}", "digest": repo, "total": total, "completed": done})
+
+        def waiting(self, sentence: str) -> None:
+            if sentence:
+                tell({"status": sentence})
 
     def work() -> None:
         try:
-            download(repo, cache_dir=service.catalogue.cache_dir, progress=progress)
+            download(repo, cache_dir=service.catalogue.cache_dir, progress=Progress())
         except Exception as error:
             tell(error)
         else:
@@ -138,12 +146,15 @@ class _GivenUp(GrusError):
 
 
 def repository(name: str) -> str:
+    """What a client calls a model, as a repository id. Raises what forbids its download."""
     repo = name.removeprefix("hf.co/").removeprefix("huggingface.co/").removesuffix(":latest")
     if parse(repo) is None:
         raise bad_request(
             f"{name[:100]!r} is no repository id like owner/name or owner/name-GGUF:Q8_0; models come from Hugging Face.",
             "model",
         )
+    if why := offline.reason():
+        raise Offline(f"{repo} is not downloaded, because {why}.")
     return repo
 
 

@@ -48,8 +48,12 @@ class Opened:
 
 
 @pytest.fixture
-def open_grus(qapp: QApplication, qtbot: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
+def open_grus(
+    qapp: QApplication, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Opened]]:
     """`open_grus()` opens a window on this test's folder; calling it again is a restart."""
+    monkeypatch.setattr("engine.hub.token.token_file", lambda: tmp_path / "tokens" / "hub-tokens.json")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     opened: list[Window] = []
 
     def shut() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
 from app.gui.store import conversations, kept, messages
@@ -15,10 +15,15 @@ from app.gui.store.kept import Preset
 from app.gui.store.messages import Message
 from app.gui.theme import CONTRAST, DARK
 from app.gui.viewmodels.settings.computing import read_limit
-from engine.errors import BackendUnavailable, BadRequest
+from engine.errors import BackendUnavailable, BadRequest, Offline
+from engine.hub import offline
+from engine.hub import token as token_module
+from engine.hub.download import download
+from engine.hub.searching import facts, search
 from engine.machine import Machine
 from tests.app.gui.conftest import Opened
 from tests.asserting import every
+from tests.hub_server import serving
 
 GB = 10**9
 
@@ -198,3 +203,49 @@ def test_folders_of_models_can_be_taken_off(open_settings: Any, tmp_path: Path) 
     assert pane.cache_told.text() == str(tmp_path / "elsewhere")
     grus.qtbot.mouseClick(pane.usual_cache, Qt.MouseButton.LeftButton)
     assert grus.desk.preferences.get("cache_dir") is None
+
+
+def test_the_offline_switch_binds_this_process_and_holds_after_a_restart(open_settings: Any, tmp_path: Path) -> None:
+    with serving() as hub, pytest.MonkeyPatch.context() as patch:
+        for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+            patch.delenv(name, raising=False)
+        patch.setenv("HF_ENDPOINT", hub.address)
+        grus, pane = open_settings()
+        assert not pane.network.offline.isChecked()
+        grus.qtbot.mouseClick(
+            pane.network.offline, Qt.MouseButton.LeftButton, pos=pane.network.offline.rect().topLeft() + QPoint(8, 8)
+        )
+        assert pane.network.offline.isChecked()
+        for ask in (lambda: search("model"), lambda: facts("a/b"), lambda: download("a/b", cache_dir=tmp_path / "hub")):
+            with pytest.raises(Offline, match="ettings say to work offline"):
+                ask()
+        assert offline.forbidden()
+        grus, pane = open_settings()
+        assert pane.network.offline.isChecked()
+        assert pane.network.offline.isEnabled()
+        with pytest.raises(Offline, match="ettings say to work offline"):
+            search("model")
+        assert hub.asked == []
+        pane.network.offline.toggle()
+        assert offline.reason() is None
+
+
+def test_a_token_is_kept_hidden_and_deleted_with_everything(open_settings: Any) -> None:
+    grus, pane = open_settings()
+    grus.until(lambda: pane.access.kept is not None)
+    assert not pane.network.remove.isVisibleTo(pane)
+    grus.qtbot.keyClicks(pane.network.token, "two words")
+    grus.qtbot.keyClick(pane.network.token, Qt.Key.Key_Return)
+    grus.until(lambda: pane.network.about_token.text().startswith("A token is one word"))
+    grus.qtbot.keyClicks(pane.network.token, "hf_secretsecret")
+    assert "secret" not in pane.network.token.displayText()
+    grus.qtbot.keyClick(pane.network.token, Qt.Key.Key_Return)
+    grus.until(lambda: pane.access.removable)
+    assert pane.network.token.text() == ""
+    kept = token_module.token_file()
+    assert b"hf_secretsecret" in kept.read_bytes()
+    assert holds(grus, b"hf_secretsecret") == []
+    pane.privacy.ask()
+    pane.privacy.delete_all()
+    grus.until(lambda: not kept.exists(), 10)
+    grus.until(lambda: not pane.access.removable)

@@ -16,6 +16,7 @@ from app.server import fetching
 from app.server.images import MAX_IMAGE, MAX_IMAGES, ImagePart, Images
 from app.server.settings import ServerSettings
 from engine.errors import BadRequest, ContextOverflow
+from engine.hub import offline
 from engine.types import Picture, Request
 from tests.app.server.live import Live, scripted
 from tests.app.server.scripted import scripted_model
@@ -97,6 +98,19 @@ def test_the_switch_turns_fetching_off(look: Look, monkeypatch: pytest.MonkeyPat
     with pytest.raises(Exception, match="fetches no images from URLs"):
         look(ImagePart("x", "https://pictures.example/x.png"), remote_images=False)
     assert look(ImagePart("x", DATA), remote_images=False)
+
+
+def test_offline_forbids_pictures_from_urls(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(Exception, match="was not found"):
+        look(ImagePart("x", "https://pictures.invalid/x.png"))  # the hub's own variable is about the hub
+    offline.forbid("this server was started with --offline")
+    try:
+        with pytest.raises(Exception, match="was not fetched, because this server was started with --offline"):
+            look(ImagePart("x", "https://pictures.invalid/x.png"))
+        assert look(ImagePart("x", DATA))
+    finally:
+        offline.permit()
 
 
 def test_little_detail_is_a_smaller_image(look: Look, sighted: Any, monkeypatch: pytest.MonkeyPatch) -> None:

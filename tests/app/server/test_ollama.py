@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
 
 import httpx
 import ollama
 import pytest
 
-from app.server.ollama import shelf
-from engine.errors import EngineStopped, Offline
+from engine.errors import EngineStopped
 from tests.app.server.live import Live
 from tests.app.server.scripted import schema_of, until
+from tests.hub_server import FakeHub, hub_here
 
 USER = [{"role": "user", "content": "Hi"}]
 CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
@@ -159,27 +160,26 @@ def test_errors_have_ollamas_shape(client: ollama.Client) -> None:
         client.chat("tiny", [{"role": "user", "content": "x", "images": [b"x"]}])
 
 
-def test_a_pull_tells_how_far_it_is(client: ollama.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(repo: str, cache_dir: Any = None, progress: Any = None) -> None:
-        assert repo == "owner/name"
-        progress(1, 2)
-        progress(2, 2)
+@pytest.fixture
+def hub(live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+    live.service.catalogue.cache_dir = str(tmp_path / "cache")
+    with hub_here(monkeypatch) as hub:
+        hub.repos["owner/name"] = {"config.json": b"{}", "model.safetensors": bytes(3_000_000)}
+        yield hub
 
-    monkeypatch.setattr(shelf, "download", download)
+
+def test_a_pull_tells_how_far_it_is(client: ollama.Client, hub: FakeHub) -> None:
     seen = list(client.pull("hf.co/owner/name", stream=True))
-    assert [one.status for one in seen] == ["pulling manifest", "pulling owner/name", "pulling owner/name", "success"]
-    assert seen[2].completed == 2
+    assert [seen[0].status, seen[1].status, seen[-1].status] == ["pulling manifest", "pulling owner/name", "success"]
+    assert (seen[-2].completed, seen[-2].total) == (3_000_002, 3_000_002)
     assert client.pull("owner/name").status == "success"
 
 
-def test_a_pull_that_fails_says_why(client: ollama.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(repo: str, cache_dir: Any = None, progress: Any = None) -> None:
-        raise Offline("The network is off.")
-
-    monkeypatch.setattr(shelf, "download", download)
-    with pytest.raises(ollama.ResponseError, match="network is off"):
+def test_a_pull_that_fails_says_why(client: ollama.Client, hub: FakeHub) -> None:
+    hub.gated["owner/name"] = set()
+    with pytest.raises(ollama.ResponseError, match="owner/name is gated"):
         list(client.pull("owner/name", stream=True))
-    with pytest.raises(ollama.ResponseError, match="network is off"):
+    with pytest.raises(ollama.ResponseError, match="owner/name is gated"):
         client.pull("owner/name")
     with pytest.raises(ollama.ResponseError, match="owner/name"):
         client.pull("../../etc")

@@ -45,5 +45,6 @@ def put(tmp_path):
 
 @pytest.fixture
 def hub(monkeypatch):
+    monkeypatch.setattr("engine.hub.client._PAUSES", (0.01, 0.02))
     with hub_here(monkeypatch) as fake:
         yield fake

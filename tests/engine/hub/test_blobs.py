@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+from types import SimpleNamespace
 
 import pytest
 
-from engine.errors import Offline
+from engine.errors import GrusError, Offline
 from engine.hub.blobs import Damaged, damaged_files, matches
 from engine.hub.cache import find
 from engine.hub.download import download
@@ -38,7 +40,7 @@ def test_a_broken_connection_is_taken_up_where_it_broke(tmp_path, one):
 
 
 def test_a_paused_download_goes_on_after_a_restart(tmp_path, one):
-    one.cuts["model.safetensors"] = [1_500_000, 0]
+    one.cuts["model.safetensors"] = [1_500_000, 0, 0, 0]
     with pytest.raises(Offline, match="cannot be reached"):
         download("a/b", cache_dir=tmp_path)
     kept = part_of(tmp_path).stat().st_size
@@ -72,3 +74,24 @@ def test_checksums_as_git_makes_them(tmp_path):
     assert matches(file, "ce013625030ba8dba906f756967f9e9ca394464a")
     assert not matches(file, "0" * 40)
     assert matches(file, "no-checksum-at-all")
+
+
+def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path, one):
+    one.repos["a/b"] = {**FILES, f"{tmp_path}/escaped.json": b"{}"}
+    with pytest.raises(GrusError, match="no name inside a repository"):
+        download("a/b", cache_dir=tmp_path / "cache")
+    one.repos["a/b"] = FILES
+    one.tags["config.json"] = "../../escaped"
+    with pytest.raises(GrusError, match="does not say which version"):
+        download("a/b", cache_dir=tmp_path / "cache")
+    assert list(tmp_path.rglob("*escaped*")) == []
+
+
+def test_a_resumed_download_needs_room_for_the_rest_alone(tmp_path, one, monkeypatch):
+    one.cuts["model.safetensors"] = [2_000_000, 0, 0, 0]
+    with pytest.raises(Offline):
+        download("a/b", cache_dir=tmp_path)
+    kept = part_of(tmp_path).stat().st_size
+    free = len(WEIGHTS) - kept + 100
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    assert (download("a/b", cache_dir=tmp_path) / "model.safetensors").read_bytes() == WEIGHTS

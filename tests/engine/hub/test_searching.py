@@ -58,9 +58,7 @@ def test_how_a_model_is_quantized(repo, names, config, dtypes, kind):
 
 
 def test_without_a_network_it_says_so(hub, monkeypatch):
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
     for ask in (lambda: search("qwen"), lambda: facts("a/b")):
         with pytest.raises(Offline, match="Hugging Face cannot be reached"):
             ask()

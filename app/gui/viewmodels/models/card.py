@@ -129,7 +129,7 @@ class Cards:
         problem = self._finding.problems.get(repo, "")
         if (facts is not None and facts.gated) or (choice is not None and choice.gated):
             problem = tr(
-                "Its makers ask you to accept their terms on the page first, and to set HF_TOKEN to your token."
+                "Its makers ask you to accept their terms on its page first. Then give your token in Settings, under Network."
             )
         if left is not None and download is None:
             problem = tr("A download was cut off here. What arrived is kept.")

@@ -42,6 +42,7 @@ class Download:
     total: int = 0
     rate: float = 0.0  # bytes a second
     problem: str = ""
+    waits: str = ""  # why nothing arrives, while it runs
 
     @property
     def sentence(self) -> str:
@@ -50,6 +51,8 @@ class Download:
             return self.problem
         if self.state == "paused":
             return tr("Paused at {how_far}", how_far=how_far) if how_far else tr("Paused")
+        if self.waits:
+            return self.waits
         if not how_far:
             return tr("Asking Hugging Face which files it takes")
         if self.done >= self.total:
@@ -90,7 +93,7 @@ class Downloads:
             self.items.append(item)
         if item.state == "running":
             return
-        item.state, item.problem, item.rate = "running", "", 0.0
+        item.state, item.problem, item.rate, item.waits = "running", "", 0.0, ""
         stop = self._stops[repo] = threading.Event()
         cache_dir = self._preferences.get("cache_dir")
         threading.Thread(target=self._run, args=(item, stop, cache_dir), name="grus-download", daemon=True).start()
@@ -133,14 +136,11 @@ class Downloads:
     # -- beside the UI thread
 
     def _run(self, item: Download, stop: threading.Event, cache_dir: str | None) -> None:
-        meter = _Meter()
-
-        def progress(done: int, total: int) -> None:
-            if stop.is_set():
-                raise _Paused
-            if meter.due(done) or done >= total:
-                self._post(lambda: self._moved(item, stop, done, total, meter.rate))
-
+        progress = _Progress(
+            stop,
+            lambda done, total, rate: self._post(lambda: self._moved(item, stop, done, total, rate)),
+            lambda sentence: self._post(lambda: self._waits(item, stop, sentence)),
+        )
         try:
             self._fetch(item.repo, cache_dir, progress)
         except _Paused:
@@ -158,6 +158,11 @@ class Downloads:
     def _moved(self, item: Download, stop: threading.Event, done: int, total: int, rate: float) -> None:
         if not stop.is_set():
             item.done, item.total, item.rate = done, total, rate
+            self.changed()
+
+    def _waits(self, item: Download, stop: threading.Event, sentence: str) -> None:
+        if not stop.is_set():
+            item.waits = sentence
             self.changed()
 
     def _broke(self, item: Download, stop: threading.Event, sentence: str) -> None:
@@ -180,6 +185,22 @@ class Downloads:
         told = tr("Downloading {model} from Hugging Face.", model=", ".join(running)) if running else ""
         self._core.reach("download", told)
         self.changed()
+
+
+class _Progress:
+    """What a transfer tells, from its own thread. A stop ends the transfer where it tells something."""
+
+    def __init__(
+        self, stop: threading.Event, moved: Callable[[int, int, float], None], waiting: Callable[[str], None]
+    ) -> None:
+        self._stop, self._moved, self.waiting = stop, moved, waiting
+        self._meter = _Meter()
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._stop.is_set():
+            raise _Paused
+        if self._meter.due(done) or done >= total:
+            self._moved(done, total, self._meter.rate)
 
 
 class _Meter:

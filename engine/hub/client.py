@@ -1,0 +1,159 @@
+"""Requests to the hub: with the right token, to the hub alone, and again where the hub is busy or a connection broke.
+
+A redirect to another host, such as the storage that large files lie on, is followed without the token.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import quote, urljoin, urlsplit
+
+from engine.errors import GrusError
+from engine.hub import library
+from engine.hub.token import token
+
+_T = TypeVar("_T")
+PATIENCE = 30.0  # seconds without a byte; then the connection counts as broken
+LONGEST_WAIT = 60.0  # seconds that the hub may ask to wait; for longer, a person is told
+_PAUSES = (0.5, 1.5)  # seconds before each further attempt
+_BUSY = (408, 429, 500, 502, 503, 504)
+_MOST_REDIRECTS = 10
+_BROKEN = {"TransportError", "ConnectionError", "ChunkedEncodingError", "StreamError"}
+_UNREACHABLE = {"ConnectError", "ConnectTimeout", "ProxyError", "OfflineModeIsEnabled"}
+_RESET = re.compile(r";\s*t=(\d+)")
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What the hub says of a file before it is fetched."""
+
+    etag: str
+    size: int | None
+
+
+def file_url(repo: str, name: str, commit: str) -> str:
+    return f"{library.endpoint()}/{repo}/resolve/{quote(commit, safe='')}/{quote(name)}"
+
+
+def headers() -> dict[str, str]:
+    """For the hub alone: a token may be among them."""
+    return dict(library.hub().utils.build_hf_headers(token=token(library.endpoint())))
+
+
+def file_facts(url: str) -> FileFacts:
+    """Asks for the head of a file. Of one that lies on another host, the hub itself gives checksum and size."""
+    asked = {**headers(), "Accept-Encoding": "identity"}
+    for _ in range(_MOST_REDIRECTS):
+        response = library.hub().utils.get_session().request(
+            "HEAD", url, headers=asked, follow_redirects=False, timeout=PATIENCE
+        )  # fmt: skip
+        target = _redirected(url, response)
+        if target is None or _origin(target) != _origin(url):
+            break
+        url = target
+    else:
+        raise GrusError("The hub redirects a file in a circle. Try again later.")
+    if not response.is_redirect:
+        library.hub().utils.hf_raise_for_status(response)
+    told = response.headers
+    etag = (told.get("X-Linked-ETag") or told.get("ETag") or "").strip().removeprefix("W/").strip('"')
+    size = told.get("X-Linked-Size") or (None if response.is_redirect else told.get("Content-Length"))
+    return FileFacts(etag, int(size) if size and size.isdigit() else None)
+
+
+@contextmanager
+def opened(url: str, more: Mapping[str, str]) -> Iterator[Any]:
+    """A file's response, to be read piece by piece; `more` are further headers."""
+    asked = {**headers(), "Accept-Encoding": "identity", **more}
+    for _ in range(_MOST_REDIRECTS):
+        with library.hub().utils.get_session().stream(
+            "GET", url, headers=asked, follow_redirects=False, timeout=PATIENCE
+        ) as response:  # fmt: skip
+            target = _redirected(url, response)
+            if target is None:
+                if response.is_error:
+                    response.read()  # what it says is in the body
+                library.hub().utils.hf_raise_for_status(response)
+                yield response
+                return
+        if _origin(target) != _origin(url):
+            asked = {key: value for key, value in asked.items() if key.lower() != "authorization"}
+        url = target
+    raise GrusError("The hub redirects a file in a circle. Try again later.")
+
+
+def persistent(ask: Callable[[], _T], waiting: Callable[[str], None], tick: Callable[[], None]) -> _T:
+    """`ask`, a few times where the hub is busy or a connection breaks. `waiting` hears why it takes long, and an empty
+    sentence when it goes on; raising from `tick` gives up."""
+    for attempt in range(len(_PAUSES) + 1):
+        try:
+            return ask()
+        except Exception as error:
+            pause = pause_for(error, attempt)
+            if pause is None:
+                raise
+            rest_for(error, pause, waiting, tick)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def pause_for(error: Exception, attempt: int, unreachable: bool = False) -> float | None:
+    """Seconds to the next attempt; None where another one is of no use. `unreachable`: also where no connection comes
+    about, because one stood a moment ago."""
+    if attempt >= len(_PAUSES):
+        return None
+    status = status_of(error)
+    if status is None:
+        return _PAUSES[attempt] if _broke(error, unreachable) else None
+    if status not in _BUSY:
+        return None
+    told = told_to_wait(error)
+    if told is None:
+        return _PAUSES[attempt]
+    return told if told <= LONGEST_WAIT else None
+
+
+def rest_for(error: Exception, seconds: float, waiting: Callable[[str], None], tick: Callable[[], None]) -> None:
+    if seconds >= 1 and (status := status_of(error)):
+        waiting(f"Hugging Face is busy (status {status}). Trying again in {math.ceil(seconds)} s.")
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        tick()
+        time.sleep(min(left, 0.1))
+    waiting("")
+
+
+def told_to_wait(error: BaseException) -> float | None:
+    """Seconds that a refusal asks to wait: `Retry-After`, or the end of the hub's own limit."""
+    told = getattr(getattr(error, "response", None), "headers", None) or {}
+    after = str(told.get("Retry-After") or "").strip()
+    if after.isdigit():
+        return float(after)
+    reset = _RESET.search(str(told.get("RateLimit") or ""))
+    return float(reset[1]) if reset else None
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status of a refusal; None for another error."""
+    return getattr(getattr(error, "response", None), "status_code", None)
+
+
+def _broke(error: BaseException, unreachable: bool) -> bool:
+    """By name: which library carries the bytes depends on the hub's version."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return bool(kinds & _BROKEN) and (unreachable or not kinds & _UNREACHABLE) and "UnsupportedProtocol" not in kinds
+
+
+def _redirected(url: str, response: Any) -> str | None:
+    location = response.headers.get("Location") if response.is_redirect else None
+    return urljoin(url, location) if location else None
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").lower(), parts.port
