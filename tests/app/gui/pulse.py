@@ -123,13 +123,19 @@ class Recorder:
              "--latency-msec=20"], stdout=self._file,
         )  # fmt: skip
 
+        self._from = 0
+
+    def begin(self) -> None:
+        """`samples` are those from now on."""
+        self._from = self._path.stat().st_size // 4 * 4
+
     @property
     def running(self) -> bool:
         return self._path.stat().st_size > 0
 
     @property
     def samples(self) -> np.ndarray:
-        data = self._path.read_bytes()
+        data = self._path.read_bytes()[self._from :]
         return np.frombuffer(data[: len(data) // 4 * 4], "<f4")
 
     def quiet(self, seconds: float = 0.3) -> bool:
@@ -138,19 +144,17 @@ class Recorder:
         loud = np.flatnonzero(np.abs(samples) > _LOUD)
         return len(loud) > 0 and len(samples) - loud[-1] > seconds * RATE
 
-    def loud(self) -> bool:
-        return bool((np.abs(self.samples) > _LOUD).any())
+    def loud(self, seconds: float = 0.0) -> bool:
+        return measured(self.samples, RATE)[0] > seconds
 
-    def stop(self) -> tuple[float, float]:
-        """Seconds of sound, gaps not counted, and its effective level."""
+    def stop(self) -> None:
         self._process.terminate()
         self._process.wait(10)
         self._file.close()
-        return measured(self.samples, RATE)
 
 
 def measured(samples: np.ndarray, rate: int) -> tuple[float, float]:
-    """In pieces of 5 ms: how long those are that sound, and how loud."""
+    """In pieces of 5 ms: how many seconds of them sound, gaps not counted, and how loud they are."""
     step = rate // 200
     levels = np.sqrt(np.mean(np.square(samples[: len(samples) // step * step].reshape(-1, step)), axis=1))
     loud = levels[levels > _LOUD]

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import soundfile
 from PySide6.QtCore import Qt
@@ -39,19 +39,27 @@ def pause(seconds: float) -> Callable[[], bool]:
 
 
 class Played:
-    """A recorder of a loudspeaker, as a step of a task."""
+    """What a loudspeaker plays in a step of a task. A recorder goes on for the next step."""
 
-    count = 0
+    recorders: ClassVar[dict[str, pulse.Recorder]] = {}
 
     def __init__(self, sink: str) -> None:
-        Played.count += 1
-        self.sink = sink
-        self.recorder = pulse.Recorder(sink, Path(os.environ["XDG_RUNTIME_DIR"]) / f"{Played.count}.raw")
+        if sink not in self.recorders:
+            file = Path(os.environ["XDG_RUNTIME_DIR"]) / f"{time.monotonic_ns()}.raw"
+            self.recorders[sink] = pulse.Recorder(sink, file)
+        self.sink, self.recorder = sink, self.recorders[sink]
+        self.recorder.begin()
         self.ready = lambda: self.recorder.running
 
     def tell(self, what: str, **more: Any) -> None:
-        seconds, level = self.recorder.stop()
+        seconds, level = pulse.measured(self.recorder.samples, pulse.RATE)
         tell(what, sink=self.sink, seconds=seconds, level=level, **more)
+
+
+def unplug(name: str) -> None:
+    pulse.unplug(name)
+    if (recorder := Played.recorders.pop(name, None)) is not None:
+        recorder.stop()
 
 
 def play(window: Any, name: str) -> Waits:
@@ -102,13 +110,13 @@ def play(window: Any, name: str) -> Waits:
     yield heard.ready
     press()
     yield lambda: playback.position > 0.4
-    pulse.unplug("two")
+    unplug("two")
     yield lambda: not playback.playing and heard.recorder.quiet()
     heard.tell("unplugged, one is left", ended=playback.ended)
 
     press()
     yield lambda: playback.position > 0.4
-    pulse.unplug("one")
+    unplug("one")
     yield lambda: not playback.playing and notice()
     tell("unplugged, none is left", notice=notice(), position=playback.position, ended=playback.ended)
     window.notice.hide()
@@ -196,7 +204,7 @@ def converse(window: Any) -> Waits:
     bar.toggle()
     yield lambda: bar.handsfree.state == "listening" or problem()
     said = pulse.say(talk(1), 16_000)
-    yield lambda: (bar.handsfree.state == "speaking" and heard.recorder.loud()) or problem()
+    yield lambda: (bar.handsfree.state == "speaking" and heard.recorder.loud(0.2)) or problem()
     bar.hush.click()
     yield heard.recorder.quiet
     said.wait(10)
