@@ -16,6 +16,7 @@ from app.gui.theme import GRID
 from app.logfile import export, shown
 
 _MOST = 760  # pixels
+_FATAL = "Fatal Python error"  # how a stack begins
 
 
 class LogView(QWidget):
@@ -60,7 +61,8 @@ class LogView(QWidget):
         column.addWidget(self.text, 1)
         column.addLayout(ends)
 
-    def open(self) -> None:
+    def open(self, crash: bool = False) -> None:
+        """At its end; or (`crash`) where the last crash stands."""
         window = self.parentWidget()
         width, height = min(_MOST, window.width() - 8 * GRID), min(620, window.height() - 8 * GRID)
         self.setGeometry((window.width() - width) // 2, (window.height() - height) // 2, width, height)
@@ -68,12 +70,13 @@ class LogView(QWidget):
         self.raise_()
         self.text.setFocus()
         folder = self._desk.places.logs
-        self._desk.work.run(lambda: shown(folder), self._fill, self._complain)
+        self._desk.work.run(lambda: shown(folder), lambda text: self._fill(text, crash), self._complain)
 
-    def _fill(self, text: str) -> None:
+    def _fill(self, text: str, crash: bool) -> None:
         self.text.setPlainText(text)
         bar = self.text.verticalScrollBar()
-        bar.setValue(bar.maximum())
+        at = text.rfind(_FATAL) if crash else -1
+        bar.setValue(text.count("\n", 0, at) if at >= 0 else bar.maximum())
         self.text.horizontalScrollBar().setValue(0)
 
     # -- what a person does

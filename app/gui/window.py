@@ -159,8 +159,8 @@ class Window(QMainWindow):
     def tell_crash(self) -> None:
         """Of the session before this one."""
         self.say(
-            tr("Grus ended unexpectedly last time. What was saved is here; the log shows where it happened."),
-            level="warning", undo=(tr("Show the log"), self.show_log),
+            tr("Grus ended unexpectedly last time. Nothing was deleted."),
+            level="warning", undo=(tr("Show the log"), lambda: self.log.open(crash=True)),
         )  # fmt: skip
 
     def stop(self) -> None:
