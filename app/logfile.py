@@ -80,14 +80,17 @@ class Log:
         if self.crash.stat().st_size > _NBYTES:
             self.crash.replace(self.crash.with_name(self.crash.name + ".1"))
         self._handler = _File(self.file)
-        logging.getLogger().addHandler(self._handler)
+        for logger in (logging.getLogger(), OWN):
+            logger.addHandler(self._handler)
         OWN.setLevel(logging.INFO)
+        OWN.propagate = False
         self._stacks = os.fdopen(_private(str(self.crash)), "a", encoding="utf-8")
         faulthandler.enable(self._stacks)
 
     def _release(self) -> None:
         if self._handler is not None:
-            logging.getLogger().removeHandler(self._handler)
+            for logger in (logging.getLogger(), OWN):
+                logger.removeHandler(self._handler)
             self._handler.close()
         if self._stacks is not None:
             faulthandler.disable()

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,8 @@ from app.gui.preferences import Preferences
 from app.gui.store import kept
 from app.gui.store.worker import Store
 from tests import speech_checkpoints
-from tests.app.gui.pulse import MISSING, RATE, Pulse, tone
+from tests.app.gui.pulse import MISSING, RATE, Pulse, Recorder, measured, plug_microphone, say, tone, unplug, wait_for
+from tests.engine.pipelines.listening.conftest import talk
 from tests.qwen3_tts_cases import checkpoint, ending
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,9 +75,10 @@ def told(pulse: Pulse, task: str, folder: Path, *more: str) -> dict[str, dict[st
         timeout=240,
     )
     lines = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith('{"what"')]
-    assert ended.returncode == 0, (
-        f"{ended.returncode}, behind {[line['what'] for line in lines]}\n{ended.stderr[-6000:]}"
-    )
+    crash = places_under(folder).logs / "app-crash.log"
+    stack = crash.read_text() if crash.exists() else ""
+    steps = [line["what"] for line in lines]
+    assert ended.returncode == 0, f"{ended.returncode}, behind {steps}\n{ended.stderr[-3000:]}\n{stack}"
     return {line["what"]: line for line in lines}
 
 
@@ -132,3 +137,69 @@ def test_talk_listens_and_speaks_until_a_device_is_unplugged(pulse: Pulse, tmp_p
     assert 0.05 < seen["spoken"]["seconds"] < 5.0  # then it was interrupted
     assert "The microphone was disconnected." in seen["microphone unplugged"]["problem"]
     assert "disconnected" in seen["loudspeaker unplugged"]["problem"]
+
+
+# -- the command line, which plays and records by PortAudio
+
+
+@pytest.fixture
+def portaudio(pulse: Pulse) -> dict[str, str]:
+    """The environment of a command whose PortAudio comes to the daemon."""
+    environment = {**os.environ, **pulse.environment}
+    ask = "import sounddevice; print([device['name'] for device in sounddevice.query_devices()])"
+    found = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, timeout=60)
+    if "PortAudio library not found" in found.stderr:
+        pytest.skip("libportaudio2 is not installed")
+    if "'pulse'" not in found.stdout:
+        pytest.skip("ALSA has no plugin for PulseAudio here: libasound2-plugins brings it")
+    return environment
+
+
+def test_grus_speak_plays_to_the_end_and_says_so_where_the_loudspeaker_goes(
+    pulse: Pulse, portaudio: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    voices = ending(checkpoint("custom_voice", tmp_path / "voices"))
+    for name, value in pulse.environment.items():
+        monkeypatch.setenv(name, value)
+    speak = [sys.executable, "-m", "app.cli", "speak", "--model", str(voices), "--voice", "vivian", "--seed", "1"]
+    how: dict[str, Any] = {"cwd": ROOT, "env": portaudio, "stderr": subprocess.PIPE, "text": True}
+    recorder = Recorder("one", tmp_path / "one.raw")
+    wait_for(lambda: recorder.running, "the recorder")
+    whole = subprocess.run([*speak, "The crane dances."], **how, timeout=120)
+    assert whole.returncode == 0, whole.stderr
+    wait_for(recorder.quiet, "the end of the sound")
+    told = re.search(r"([\d.]+) s of sound", whole.stderr)
+    assert told is not None
+    assert measured(recorder.samples, RATE)[0] == pytest.approx(float(told[1]), abs=0.1)
+    recorder.begin()
+    cut = subprocess.Popen([*speak, "The crane dances. " * 40], **how)
+    wait_for(recorder.loud, "the long text is heard", 60)
+    for sink in ("one", "two"):
+        unplug(sink)
+    _, said = cut.communicate(timeout=60)
+    recorder.stop()
+    assert cut.returncode == 2
+    assert "grus: The loudspeaker was disconnected. -o FILE writes the sound instead." in said
+
+
+def test_grus_listen_hears_the_microphone_until_ctrl_c(
+    pulse: Pulse, portaudio: dict[str, str], ears: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in pulse.environment.items():
+        monkeypatch.setenv(name, value)
+    plug_microphone()
+    listen = subprocess.Popen(
+        [sys.executable, "-u", "-m", "app.cli", "listen", "--mic", "--model", str(ears)], cwd=ROOT, env=portaudio,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert listen.stderr is not None
+        assert any("Listening." in line for line in listen.stderr)
+        assert say(talk(3), 16_000).wait(30) == 0
+        time.sleep(2)
+        listen.send_signal(signal.SIGINT)
+        heard, problem = listen.communicate(timeout=30)
+    finally:
+        listen.kill()
+    assert listen.returncode == 0, problem
+    assert heard.strip()
