@@ -6,6 +6,7 @@ engine and its models, the same that the server's routes use, so that chat and s
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from engine.loading import LoadedModel
     from engine.types import FinishReason, SamplingParams, Timings
 
+log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
 
 
@@ -206,9 +208,9 @@ class Core:
             try:
                 self._speak(ask, speaking)
             except BaseException as error:
-                speaking.gather.put(("failed", explained(error)))
                 if not isinstance(error, GrusError):
-                    raise
+                    log.exception("a reply failed")
+                speaking.gather.put(("failed", explained(error)))
 
         threading.Thread(target=speak, name="grus-reply", daemon=True).start()
         return speaking

@@ -6,6 +6,7 @@ the command line does not wait for it.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -37,8 +38,10 @@ def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication
 
+    from app.gui import qtlog
     from app.gui.places import places_under, usual_places
     from app.gui.single import Reception, hand_over, name_for
+    from app.logfile import keep_log
 
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
@@ -46,12 +49,22 @@ def start(wanted: Start) -> int:
     name = name_for(places.data)
     if hand_over(name, wanted.files):
         return 0
-    window = open_window(app, wanted, places)
-    reception = Reception(name, window.take_files, window)
-    _announce(window)
-    code = app.exec()
-    reception.close()
-    close_desk(window)
+    logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.WARNING)
+    log = keep_log(places.logs, "app")
+    qtlog.install()
+    try:
+        window = open_window(app, wanted, places)
+        window.desk.wiped.connect(log.reopen_or_release)
+        if log.crashed:
+            window.tell_crash()
+        reception = Reception(name, window.take_files, window)
+        _announce(window)
+        code = app.exec()
+        reception.close()
+        close_desk(window)
+    finally:
+        qtlog.uninstall()
+    log.close()
     return code
 
 

@@ -11,6 +11,9 @@ import numpy as np
 
 from engine.errors import BackendUnavailable
 
+GONE = "The loudspeaker was disconnected. -o FILE writes the sound instead."
+PATIENCE = 5.0  # seconds after which a device that takes or gives nothing counts as gone
+
 
 def opened(rate: int, **how: Any) -> Any:
     """A stream of sounddevice, one channel."""
@@ -27,6 +30,16 @@ def opened(rate: int, **how: Any) -> Any:
         raise BackendUnavailable(
             f"No loudspeaker could be opened ({error}). -o FILE writes the sound instead."
         ) from None
+
+
+def written(stream: Any, samples: np.ndarray) -> None:
+    """Waits until the device has room. Raises BackendUnavailable where it is gone."""
+    import sounddevice
+
+    try:
+        stream.write(samples.reshape(-1, 1))
+    except sounddevice.PortAudioError:
+        raise BackendUnavailable(GONE) from None
 
 
 class Loudspeaker:
@@ -47,12 +60,18 @@ class Loudspeaker:
             self._waiting = self._waiting[:0]
 
     def finish(self) -> None:
-        """Wait until all is played."""
+        """Wait until all is heard. Raises BackendUnavailable where the loudspeaker is gone."""
+        moved, before = time.monotonic(), -1
         while True:
             with self._lock:
                 left = len(self._waiting)
             if not left:
+                self._stream.stop()  # which plays what the device holds still
                 return
+            if left != before:
+                moved, before = time.monotonic(), left
+            elif not self._stream.active or time.monotonic() - moved > PATIENCE:
+                raise BackendUnavailable(GONE)
             time.sleep(0.05)
 
     def _fill(self, out: np.ndarray, frames: int, when: Any, status: Any) -> None:

@@ -13,6 +13,7 @@ from engine.errors import BackendUnavailable
 
 RATE = 16_000
 _SECONDS = 0.1
+PATIENCE = 5.0  # seconds after which a microphone that gives nothing counts as gone
 
 
 def pieces(begun: Callable[[], None] = lambda: None) -> Iterator[np.ndarray]:
@@ -34,7 +35,10 @@ def pieces(begun: Callable[[], None] = lambda: None) -> Iterator[np.ndarray]:
     with stream:
         begun()
         while True:
-            yield convert.resample_chunk(waiting.get())
+            try:
+                yield convert.resample_chunk(waiting.get(timeout=PATIENCE))
+            except queue.Empty:
+                raise BackendUnavailable("The microphone was disconnected. Connect one, then try again.") from None
 
 
 def _library() -> Any:

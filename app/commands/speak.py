@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import grus
-from app.commands.loudspeaker import opened
+from app.commands.loudspeaker import opened, written
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest
 from engine.media.soundfiles import FORMATS, encoded, format_of, write_file
@@ -159,9 +159,9 @@ def _send(chunks: Iterator[np.ndarray], rate: int) -> int:
 def _play(chunks: Iterator[np.ndarray], rate: int) -> int:
     stream = opened(rate)
     count = 0
-    with stream:
+    with stream:  # which plays what the device holds still, before it closes
         for chunk in chunks:
-            stream.write(chunk.reshape(-1, 1))
+            written(stream, chunk)
             count += len(chunk)
     return count
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
+from app.explain import HAS_MORE, leads_to_log
 from app.gui.look import Look
+from app.gui.texts import tr
+
+_LOG = "grus:log"
 
 
 def icon_button(
@@ -45,8 +50,37 @@ def text_button(title: str, run: Callable[[], Any] | None = None, *, kind: str =
     return button
 
 
+class Label(QLabel):
+    """Where its sentence says that the log has more, these words open the log."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self._sentence = ""
+        self.linkActivated.connect(lambda link: _show_log(self) if link == _LOG else None)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        self._sentence = text
+        if leads_to_log(text):
+            words = tr(HAS_MORE)
+            before, _, behind = text.partition(words)
+            super().setText(f'{escape(before)}<a href="{_LOG}">{escape(words)}</a>{escape(behind)}')
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        else:
+            super().setText(text)
+
+    def text(self) -> str:
+        """The sentence, without the link's marks."""
+        return self._sentence
+
+
+def _show_log(part: QWidget) -> None:
+    if (show := getattr(part.window(), "show_log", None)) is not None:
+        show()
+
+
 def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
-    made = QLabel(text)
+    made = Label(text)
     made.setProperty("kind", kind)
     made.setWordWrap(wrap)
     return made

@@ -21,6 +21,11 @@ class Places:
         return self.data / "attachments"
 
     @property
+    def logs(self) -> Path:
+        """What went wrong, and stacks of crashes: `app.logfile`."""
+        return self.data / "logs"
+
+    @property
     def preferences(self) -> Path:
         return self.settings / "preferences.json"
 

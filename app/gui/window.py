@@ -13,8 +13,10 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from app.explain import leads_to_log
 from app.gui.desk import Desk
 from app.gui.finder import Finder
+from app.gui.logview import LogView
 from app.gui.notice import Notice
 from app.gui.overview import Overview
 from app.gui.pane import PANES, Pane
@@ -48,6 +50,7 @@ class Window(QMainWindow):
         self.notice.setParent(self)
         self.finder = Finder(self, desk)
         self.overview = Overview(self, desk.look, desk.actions)
+        self.log = LogView(self, desk)
         self._place = QTimer(self)
         self._place.setSingleShot(True)
         self._place.setInterval(_WRITE_PLACE)
@@ -86,6 +89,7 @@ class Window(QMainWindow):
         }
         add(self, "window.find", tr("Find anything"), self.find_anything, "Ctrl+K", group, "search")
         add(self, "window.shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, "Ctrl+/ F1", group)
+        add(self, "window.log", tr("Show the log"), self.show_log, "F12", group, "list")
         add(self, "window.stop", tr("Stop what runs"), self.stop, "Esc", group, "stop")
         add(self, "window.appearance", tr("Switch light and dark"), self.switch_appearance, "Ctrl+Shift+L", group)
         add(self, "window.larger", tr("Larger text"), lambda: self.scale_text(0.1), "Ctrl++ Ctrl+=", group)
@@ -149,9 +153,19 @@ class Window(QMainWindow):
         self.make_all()
         self.overview.toggle()
 
+    def show_log(self) -> None:
+        self.log.open()
+
+    def tell_crash(self) -> None:
+        """Of the session before this one."""
+        self.say(
+            tr("Grus ended unexpectedly last time. Nothing was deleted."),
+            level="warning", undo=(tr("Show the log"), lambda: self.log.open(crash=True)),
+        )  # fmt: skip
+
     def stop(self) -> None:
         """Esc closes what lies on top, else ends what runs in the pane."""
-        for card in (self.finder, self.overview):
+        for card in (self.finder, self.overview, self.log):
             if card.isVisible():
                 card.hide()
                 return
@@ -169,6 +183,8 @@ class Window(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def say(self, sentence: str, level: Any = "info", undo: tuple[str, Callable[[], Any]] | None = None) -> None:
+        if undo is None and leads_to_log(sentence):
+            undo = (tr("Show the log"), self.show_log)
         self.notice.say(sentence, level, undo)
         self._put_notice()
 

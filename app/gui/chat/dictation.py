@@ -46,7 +46,7 @@ class Dictation(QObject):
     def _begin(self) -> None:
         sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
         try:
-            self._microphone = devices.Microphone(sound.put, self)
+            self._microphone = devices.Microphone(sound.put, self, self._lost)
         except BackendUnavailable as error:
             self._composer.complain(str(error))
             return
@@ -64,6 +64,10 @@ class Dictation(QObject):
                 before = field.toPlainText()[: field.textCursor().position()]
                 space = " " if before and not before[-1].isspace() else ""
                 field.insertPlainText(space + caption.segment.text)
+
+    def _lost(self, sentence: str) -> None:
+        self.stop()
+        self._composer.complain(sentence)
 
     def _ended(self, problem: str) -> None:
         if problem:

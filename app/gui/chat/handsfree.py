@@ -96,6 +96,7 @@ class TalkBar(QWidget):
         talk.changed.connect(self._show)
         talk.moved.connect(lambda: self.meter.show_level(talk.level))
         talk.ready.connect(self._open_loudspeaker)
+        talk.hushed.connect(lambda: self.loudspeaker is not None and self.loudspeaker.flush())
         talk.ended.connect(self._ended)
         self.headphones.toggled.connect(self._choose)
 
@@ -129,7 +130,7 @@ class TalkBar(QWidget):
             return
         try:
             devices.multimedia()
-            self.microphone = devices.Microphone(self.handsfree.hear, self)
+            self.microphone = devices.Microphone(self.handsfree.hear, self, self.handsfree.fail)
         except BackendUnavailable as error:
             self._complain(str(error))
             return
@@ -151,7 +152,7 @@ class TalkBar(QWidget):
 
     def _open_loudspeaker(self, rate: int) -> None:
         try:
-            self.loudspeaker = devices.Loudspeaker(self.handsfree.take, rate, self)
+            self.loudspeaker = devices.Loudspeaker(self.handsfree.take, rate, self, self.handsfree.fail)
         except BackendUnavailable as error:
             self.handsfree.fail(str(error))
 

@@ -228,8 +228,8 @@ class FootView(RowView):
 
     def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
         super().__init__(look, drawn, do)
-        self.told = QLabel(self)
-        self.told.setWordWrap(True)
+        self.told = label(wrap=True)
+        self.told.setParent(self)
         self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = Buttons(look, self._act, ("copy", "regenerate", "continue", "edit", "delete"), self)
 

@@ -229,7 +229,7 @@ class ListenPane(Pane):
             self._end(self.listening.live)
             return
         try:
-            self.microphone = devices.Microphone(self.listening.hear_live, self)
+            self.microphone = devices.Microphone(self.listening.hear_live, self, self._lost)
         except BackendUnavailable as error:
             self.desk.say(str(error), level="error")
             return
@@ -245,6 +245,11 @@ class ListenPane(Pane):
             self.microphone.stop()
             self.microphone = None
             self.listening.end_live()
+
+    def _lost(self, sentence: str) -> None:
+        """The microphone was disconnected: what was heard is written down to its end."""
+        self._end_microphone()
+        self.desk.say(sentence, level="error")
 
     def copy(self) -> None:
         item = self.listening.current
@@ -320,6 +325,8 @@ class ListenPane(Pane):
             self.empty.offer(tr("Add files"), self.choose, main=True)
 
     def _changed(self, item: Recording) -> None:
+        if self.microphone is not None and self.listening.live is None:  # what listened to it has failed
+            self._end_microphone()
         self.list.refresh()
         if item is self.listening.current:
             self._show_state()

@@ -123,13 +123,16 @@ class SettingsPane(Pane):
         kept.put(self.own)
         private = Section(look, tr("Privacy"))
         private.put(self.private)
+        wrong = Section(look, tr("When something goes wrong"))
+        show = text_button(tr("Show the log"), self.desk.actions["window.log"].trigger)
+        wrong.add(tr("Log"), show, tr("Errors and crashes, kept on this machine. Export it for whoever helps you."))
         inner = QWidget()
         inner.setMaximumWidth(_WIDTH)
         inner.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for section in (seen, computed, kept, self.network, private):
+        for section in (seen, computed, kept, self.network, private, wrong):
             column.addWidget(section)
         column.addStretch(1)
         body = QWidget()

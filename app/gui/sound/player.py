@@ -72,6 +72,8 @@ class Player(QWidget):
 
     def seek(self, seconds: float) -> None:
         self.playback.seek(seconds)
+        if self._device is not None:
+            self._device.flush()
         self._tell()
 
     def hush(self) -> bool:
@@ -89,11 +91,10 @@ class Player(QWidget):
         """The device runs while something is played."""
         playing = self.playback.playing
         if self._device is not None and (not playing or self._rate != self.playback.rate):
-            self._device.stop()
-            self._device = None
+            self._release()
         if playing and self._device is None:
             try:
-                self._device = devices.Loudspeaker(self.playback.take, self.playback.rate, self)
+                self._device = devices.Loudspeaker(self.playback.take, self.playback.rate, self, self._lost)
                 self._rate = self.playback.rate
                 self._timer.start()
             except BackendUnavailable as error:
@@ -106,6 +107,20 @@ class Player(QWidget):
         self.button.setToolTip(title)
         self.button.setAccessibleName(title)
         self._tell()
+
+    def _release(self) -> None:
+        """At its end a sound is heard to the end; otherwise playing stops at once, and goes on there."""
+        device, self._device = self._device, None
+        if self.playback.ended:
+            device.finish()
+            return
+        if self._rate == self.playback.rate:
+            self.playback.give_back(device.unheard)
+        device.stop()
+
+    def _lost(self, sentence: str) -> None:
+        self.playback.pause()
+        self._desk.say(sentence, level="error")
 
     def _tick(self) -> None:
         self._tell()

@@ -75,7 +75,7 @@ class VoicePanel(QWidget):
             self._end()
             return
         try:
-            self.microphone = devices.Microphone(self._hear, self)
+            self.microphone = devices.Microphone(self._hear, self, self._lost)
         except BackendUnavailable as error:
             self._tell(str(error), "error")
             return
@@ -121,6 +121,10 @@ class VoicePanel(QWidget):
             self.microphone.stop()
             self.microphone = None
             self.record.setText(tr("Record"))
+
+    def _lost(self, sentence: str) -> None:
+        self._end()
+        self._tell(sentence, "error")
 
     def _tell(self, sentence: str, level: str = "") -> None:
         self.told.setText(sentence)

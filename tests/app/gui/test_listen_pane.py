@@ -39,11 +39,16 @@ class Device:
     opened: ClassVar[list[Any]] = []
 
     def __init__(self, call: Callable[..., Any], *more: Any) -> None:
-        self.call, self.stopped = call, False
+        self.call, self.stopped, self.unheard = call, False, 0
         type(self).opened.append(self)
 
     def stop(self) -> None:
         self.stopped = True
+
+    finish = stop
+
+    def flush(self) -> None:
+        """Nothing waits in it."""
 
 
 @pytest.fixture

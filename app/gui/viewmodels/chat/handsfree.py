@@ -26,11 +26,12 @@ _SILENCE = -50.0  # decibels under the loudest, where the meter begins
 
 class HandsFree:
     """`changed`: another state, other words. `moved`: another level. `ready(rate)`: a loudspeaker is needed from now on.
-    `ended(problem)`: it is over; empty: because somebody wished it."""
+    `hushed`: what the loudspeaker still holds is not to be heard. `ended(problem)`: it is over; empty: because somebody wished it."""
 
     def __init__(self, chat: Talk, streams: Streams, post: Callable[[Callable[[], None]], None]) -> None:
         self._chat, self._streams, self._post = chat, streams, post
         self.changed, self.moved, self.ready, self.ended = Hook(), Hook(), Hook(), Hook()
+        self.hushed = Hook()
         self.state: State = "off"
         self.saying = ""  # by the person, now
         self.problem = ""  # with the last answer; the conversation goes on
@@ -152,6 +153,7 @@ class HandsFree:
         self._voiced = self._answered = False
         if self._playback.playing:
             self._playback.begin(self._rate)
+            self.hushed()
 
     def _turn(self, state: State) -> None:
         self.state = state

@@ -1,6 +1,6 @@
 """What is played: samples that may still be coming, a place in them, a speed. Whoever plays takes samples from here.
 
-Knows no device. `take` is called from the device's side, everything else from the UI thread; both are the same thread.
+Knows no device. All of it happens on the UI thread, `take` too.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Playback:
         self.speed = 1.0
         self.playing = False
         self.complete = True  # nothing more will come
+        self.ended = False  # playing came to its end by itself: what was taken last is still to be heard
         self._chunks: list[np.ndarray] = []
         self._samples = np.zeros(0, np.float32)
         self._peaks: list[np.ndarray] = []
@@ -42,7 +43,7 @@ class Playback:
         self.rate, self.complete = rate, False
         self._chunks, self._samples = [], np.zeros(0, np.float32)
         self._peaks, self._rest = [], np.zeros(0, np.float32)
-        self.playing = False
+        self.playing = self.ended = False
         self.seek(0.0)
         self.changed()
 
@@ -104,12 +105,12 @@ class Playback:
         elif self.complete and self.position >= self.seconds - 1 / self.rate:
             self.seek(0.0)
         self._until = None if stop is None else round(stop * self.rate)
-        self.playing = True
+        self.playing, self.ended = True, False
         self.changed()
 
     def pause(self) -> None:
         if self.playing:
-            self.playing = False
+            self.playing = self.ended = False
             self.changed()
 
     def seek(self, seconds: float) -> None:
@@ -119,8 +120,16 @@ class Playback:
     def set_speed(self, speed: float) -> None:
         at = self.position
         self.speed = speed
-        until, self._until = self._until, None
-        self.seek(at)
+        self._return(at)
+
+    def give_back(self, count: int) -> None:
+        """The last `count` samples that were taken were not heard."""
+        if count:
+            self._return(self.position - count * self.speed / self.rate)
+
+    def _return(self, seconds: float) -> None:
+        until = self._until
+        self.seek(seconds)
         self._until = until
 
     def take(self, count: int) -> np.ndarray:
@@ -139,6 +148,6 @@ class Playback:
             self._ready = np.concatenate((self._ready, made))
         given, self._ready = self._ready[:count], self._ready[count:]
         if not len(given) and self._at >= end and (self.complete or self._until is not None):
-            self.playing, self._until, self._stretch = False, None, None
+            self.playing, self.ended, self._until, self._stretch = False, True, None, None
             self.changed()
         return given
