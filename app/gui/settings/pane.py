@@ -52,7 +52,7 @@ class SettingsPane(Pane):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self.computing = Computing(desk.core, desk.preferences)
-        self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped)
+        self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped, desk.reread)
         self._add_actions()
         self.appearance = self._choice("appearance", tr("Appearance"), [(n, tr(_APPEARANCES[n])) for n in APPEARANCES])
         self.scale = self._choice("text_scale", tr("Size of text"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
