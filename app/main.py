@@ -77,6 +77,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.gui.hotkey.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.preferences import Preferences
+    from app.gui.store.files import repair
     from app.gui.store.worker import Store
     from app.gui.tray import add_tray, app_icon
     from app.gui.window import Window
@@ -112,6 +113,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     window.show()
     add_tray(window)
     core.start()
+    work.run(lambda: repair((places.data, places.settings)))
     if preferences.get("server.on"):
         window.pane("server")  # goes on serving where it was left serving
     if wanted.files:

@@ -42,3 +42,4 @@ class Desk:
     models_changed: Hook = field(default_factory=Hook)  # a model was added, removed, loaded or unloaded
     hotkey: HotKey | None = None  # the key that brings the window to the front
     wiped: Hook = field(default_factory=Hook)  # everything that is remembered is about to go, or is gone: begin anew
+    reread: Hook = field(default_factory=Hook)  # what is stored may be other than what panes show: read it again

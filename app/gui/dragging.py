@@ -1,6 +1,7 @@
 """Results leave the window as files: dragged from a list into a folder, a mail, another program.
 
-The file is written beside the UI thread when the drag begins, into a folder that goes when Grus ends.
+The file is written beside the UI thread when the drag begins, into a folder that is emptied when Grus ends or begins, and when
+something is deleted.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from PySide6.QtGui import QDrag, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView
 
 from app.gui.desk import Desk
+from app.gui.store.files import DRAGGED, private_folder
 
 _LONGEST = 80  # characters of a name
 _NO_NAME = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
@@ -42,7 +43,8 @@ class DragOut:
         name, write = offered
 
         def make() -> Path:
-            file = Path(tempfile.mkdtemp(dir=_folder().name)) / file_name(name)
+            folder = private_folder(self._desk.places.data / DRAGGED)
+            file = Path(tempfile.mkdtemp(dir=folder)) / file_name(name)
             write(file)
             return file
 
@@ -76,8 +78,3 @@ def file_name(title: str) -> str:
     stem, dot, ending = title.rpartition(".")
     stem = " ".join(_NO_NAME.sub(" ", stem if dot else ending).split()).strip(". ")[:_LONGEST].strip(". ") or "Grus"
     return f"{stem}.{ending}" if dot else stem
-
-
-@cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="grus-dragged-", ignore_cleanup_errors=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.gui.store.files import private_folder
+
 
 @dataclass(frozen=True)
 class Places:
@@ -30,8 +32,9 @@ class Places:
         return self.settings / "preferences.json"
 
     def make(self) -> Places:
+        """Both folders, which only their owner may open."""
         for folder in (self.data, self.settings):
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
         return self
 
 

@@ -22,6 +22,7 @@ from app.gui.overview import Overview
 from app.gui.pane import PANES, Pane
 from app.gui.quiet import Quiet
 from app.gui.rail import Rail
+from app.gui.savebar import SaveBar
 from app.gui.strip import Strip
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -45,6 +46,8 @@ class Window(QMainWindow):
         self.stack = QStackedWidget()
         self.rail = Rail(desk.look, self.specs, chooses, self.open_pane)
         self.strip = Strip(desk.look, desk.core)
+        self.save_bar = SaveBar(desk.look, desk.store)
+        self._warned = False  # that closing loses what is not saved
         self._build()
         self.notice = Notice(desk.look)
         self.notice.setParent(self)
@@ -58,6 +61,7 @@ class Window(QMainWindow):
         self.quiet = Quiet(lambda: desk.core.busy)
         self._return()
         desk.store.opened(self._tell_damage)
+        desk.store.saving.watch(self._tell_saving)
         if desk.preferences.set_aside is not None:
             self.say(
                 tr("Your settings could not be read. They are kept as {file}; Grus began with new ones.",
@@ -76,6 +80,7 @@ class Window(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(row, 1)
+        column.addWidget(self.save_bar)
         column.addWidget(self.strip)
         self.setCentralWidget(body)
 
@@ -193,10 +198,17 @@ class Window(QMainWindow):
             self.say(
                 tr(
                     "The file with your conversations was damaged. It is kept as {file}; Grus began with a new one.",
-                    file=opened.set_aside.name,
+                    file=opened.set_aside,
                 ),
                 level="warning",
             )
+
+    def _tell_saving(self, sentence: str) -> None:
+        was = self.save_bar.sentence.text()
+        self.save_bar.tell(sentence)
+        if was and not sentence:
+            self._warned = False
+            self.say(tr("Everything is saved again."), level="ok")
 
     # -- place on the screen
 
@@ -231,6 +243,12 @@ class Window(QMainWindow):
         self.quiet.watch(self.windowHandle())
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.desk.store.saving.kept and not self._warned:
+            self._warned = True
+            self.desk.store.save_now()
+            self.say(tr("What you did last is not saved yet. Close the window again to lose it."), level="error")
+            event.ignore()
+            return
         self._remember()
         for pane in self.panes.values():
             pane.leaving()

@@ -30,7 +30,7 @@ from app.gui.chat.transcript import Transcript
 from app.gui.desk import Desk
 from app.gui.empty import Empty
 from app.gui.pane import Pane
-from app.gui.store import conversations, messages
+from app.gui.store import messages
 from app.gui.store.messages import Message
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -75,7 +75,6 @@ class ChatPane(Pane):
         self._build()
         self._connect()
         desk.store.ask(messages.settle)
-        desk.store.ask(conversations.purge)
         self.shelf.look()
         last = desk.preferences.get("conversation")
         self.draft.open(last)
@@ -137,6 +136,7 @@ class ChatPane(Pane):
         talk.configured.connect(self._show_settings)
         self.shelf.changed.connect(self._show_title)
         self.shelf.deleted.connect(lambda id: self.begin() if id == talk.id else None)
+        self.shelf.restored.connect(self.open)
         self.shelf_view.chosen.connect(self.open)
         self.shelf_view.menu_wanted.connect(self.deeds.list_menu)
         self.transcript.menu_wanted.connect(self.deeds.message_menu)
@@ -148,6 +148,8 @@ class ChatPane(Pane):
         self.splitter.splitterMoved.connect(lambda *_: self.desk.preferences.put("chat.widths", self.splitter.sizes()))
         self.desk.found.append(self._found)
         self.desk.wiped.connect(self._begin_anew)
+        self.desk.reread.connect(self.shelf.look)
+        self.desk.reread.connect(self.panel.read_presets)
 
     # -- the pane
 
@@ -156,9 +158,13 @@ class ChatPane(Pane):
 
     def _begin_anew(self) -> None:
         self.talk_bar.end()
+        self.dictation.stop()
         self.talk.stop()
+        self.draft.forget()
+        self.shelf_view.field.clear()
         self.begin()
-        self.shelf.look()
+        self.transcript.redraw()  # views that wait to be used again still hold their words
+        self.shelf.forget()
 
     def take(self, files: Sequence[Path]) -> None:
         self.draft.add(files)

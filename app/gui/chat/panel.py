@@ -58,7 +58,7 @@ class Panel(QScrollArea):
         self.fields = {option.name: number_field(option, partial(self._typed, option)) for option in OPTIONS}
         self.setWidget(self._build())
         talk.configured.connect(self.show_settings)
-        self._read_presets()
+        self.read_presets()
         self.show_settings()
 
     def minimumSizeHint(self) -> QSize:
@@ -156,7 +156,7 @@ class Panel(QScrollArea):
 
     # -- presets
 
-    def _read_presets(self) -> None:
+    def read_presets(self) -> None:
         def got(found: list[Preset]) -> None:
             self._presets = [*BUILT_IN, *found]
             self.preset.clear()
@@ -179,11 +179,11 @@ class Panel(QScrollArea):
             self.name.setFocus()
             return
         preset = Preset(name, dict(self._talk.head.sampling), self._talk.head.system or None)
-        self._store.ask(lambda db: kept.keep_preset(db, preset), lambda _: self._read_presets())
+        self._store.ask(lambda db: kept.keep_preset(db, preset), lambda _: self.read_presets())
         self.name.clear()
 
     def _drop_preset(self) -> None:
         index = self.preset.currentIndex()
         if index >= len(BUILT_IN):
             name = self._presets[index].name
-            self._store.ask(lambda db: kept.drop_preset(db, name), lambda _: self._read_presets())
+            self._store.ask(lambda db: kept.drop_preset(db, name), lambda _: self.read_presets())

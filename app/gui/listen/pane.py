@@ -30,6 +30,7 @@ from app.gui.buttons import icon_button, label, text_button
 from app.gui.desk import Desk
 from app.gui.dragging import DragOut, from_outside
 from app.gui.empty import Empty
+from app.gui.listen.emptying import begin_anew
 from app.gui.pane import Pane
 from app.gui.resultlist import ResultList
 from app.gui.sound import devices
@@ -55,11 +56,8 @@ class ListenPane(Pane):
         said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
         self.listening = Listening(desk.store, desk.core, said, desk.places.data / "recordings")
         self.list = ResultList(desk.look, tr("Recordings"), lambda: self.listening.items)
-        self.list.drag = DragOut(
-            desk,
-            self.list,
-            lambda item: self.listening.as_file(item, str(desk.preferences.get("listen.format", "txt"))),
-        )
+        format = lambda: str(desk.preferences.get("listen.format", "txt"))  # noqa: E731
+        self.list.drag = DragOut(desk, self.list, lambda item: self.listening.as_file(item, format()))
         self.model_box = AbilityBox(desk, "listen")
         self.player = Player(desk)
         self.empty = Empty(desk.look, "listen", tr("Write down what is said"), "")
@@ -179,6 +177,8 @@ class ListenPane(Pane):
         self.table.itemChanged.connect(self._edited)
         self.player.wave.sought.connect(self._sought)
         self.outer.splitterMoved.connect(lambda *_: self.desk.preferences.put("listen.list", self.outer.sizes()))
+        self.desk.wiped.connect(lambda: begin_anew(self))
+        self.desk.reread.connect(listening.look)
 
     # -- the pane
 

@@ -191,6 +191,8 @@ class ReadPane(Pane):
         self.model_box.listed.connect(self._show_empty)
         self.splitter.splitterMoved.connect(lambda *_: prefs.put("read.widths", self.splitter.sizes()))
         self.outer.splitterMoved.connect(lambda *_: prefs.put("read.list", self.outer.sizes()))
+        self.desk.wiped.connect(self._begin_anew)
+        self.desk.reread.connect(reading.look)
 
     # -- the pane
 
@@ -202,6 +204,16 @@ class ReadPane(Pane):
 
     def stop(self) -> bool:
         return self.reading.stop()
+
+    def _begin_anew(self) -> None:
+        """Everything was deleted."""
+        self._images.clear()
+        self.queue.forget()
+        self.reading.forget()
+        self.blocks.clear()
+        self.page.show_image(None, (0, 0))
+        for told in (self.status, self.which, self.password):
+            told.clear()
 
     def paste(self) -> None:
         """Files or a picture from the clipboard."""

@@ -115,6 +115,10 @@ class QueueView(QListView):
         if item is not None:
             self.menu_wanted.emit(item, self.viewport().mapToGlobal(where))
 
+    def forget(self) -> None:
+        """Everything was deleted, thumbnails as well."""
+        self._thumbs.clear()
+
     def _thumbnail(self, item: Item) -> QImage | None:
         """Made beside the UI thread, when it is first looked at."""
         key = (str(item.source), item.numbers[0] if item.numbers else 1)

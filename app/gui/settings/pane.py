@@ -54,7 +54,7 @@ class SettingsPane(Pane):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self.computing = Computing(desk.core, desk.preferences)
-        self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped)
+        self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped, desk.reread)
         self.access = Access(desk.work, desk.preferences)
         desk.wiped.connect(self.access.remove_all)
         self._add_actions()

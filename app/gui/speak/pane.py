@@ -164,6 +164,8 @@ class SpeakPane(Pane):
         self.voice_panel.made.connect(self._voice_made)
         self.voice_panel.left.connect(self.voice_panel.hide)
         self.outer.splitterMoved.connect(lambda *_: prefs.put("speak.list", self.outer.sizes()))
+        self.desk.wiped.connect(self._begin_anew)
+        self.desk.reread.connect(studio.look)
 
     # -- the pane
 
@@ -185,6 +187,14 @@ class SpeakPane(Pane):
     def leaving(self) -> None:
         self.studio.stop()
         self.player.hush()
+
+    def _begin_anew(self) -> None:
+        """Everything was deleted."""
+        self.player.hush()
+        self.studio.forget()
+        self.voice_panel.leave()
+        self.text.clear()
+        self.instructions.clear()
 
     def dragEnterEvent(self, event: Any) -> None:
         if from_outside(event):

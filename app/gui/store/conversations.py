@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-DELETED_KEPT = 7 * 24 * 3600.0  # seconds; a deleted conversation can be brought back for so long
+from app.gui.store.upkeep import next_id
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ def create(
     title: str = "",
 ) -> int:
     now = time.time()
-    row = db.execute(
-        "INSERT INTO conversations(title, named, folder, model, system, sampling, created, changed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (title, bool(title), folder, model, system, json.dumps(dict(sampling or {})), now, now),
+    id = next_id(db, "conversations")
+    db.execute(
+        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, created, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (id, title, bool(title), folder, model, system, json.dumps(dict(sampling or {})), now, now),
     )
-    assert row.lastrowid is not None
-    return row.lastrowid
+    return id
 
 
 def head(db: sqlite3.Connection, id: int) -> Head | None:
@@ -102,14 +102,16 @@ def _message_with(db: sqlite3.Connection, conversation: int, word: str) -> str |
     # LIKE folds the case of ASCII only; what it cannot see is found by the second look
     pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
     row = db.execute(
-        "SELECT text FROM messages WHERE conversation = ? AND text LIKE ? ESCAPE '\\' ORDER BY id LIMIT 1",
+        "SELECT text FROM messages WHERE conversation = ? AND deleted IS NULL AND text LIKE ? ESCAPE '\\' ORDER BY id LIMIT 1",
         (conversation, pattern),
     ).fetchone()
     if row is not None:
         return str(row["text"])
     if word.isascii():
         return None
-    texts = db.execute("SELECT text FROM messages WHERE conversation = ? ORDER BY id", (conversation,))
+    texts = db.execute(
+        "SELECT text FROM messages WHERE conversation = ? AND deleted IS NULL ORDER BY id", (conversation,)
+    )
     return next((str(r["text"]) for r in texts if word.casefold() in r["text"].casefold()), None)
 
 
@@ -160,40 +162,36 @@ def configure(db: sqlite3.Connection, id: int, **values: Any) -> None:
 
 
 def delete(db: sqlite3.Connection, id: int) -> None:
-    """Out of sight; `restore` brings it back until `purge` comes by."""
+    """Out of sight; `restore` brings it back until it is purged (`deletion.py`)."""
     db.execute("UPDATE conversations SET deleted = ? WHERE id = ?", (time.time(), id))
 
 
-def restore(db: sqlite3.Connection, id: int) -> None:
-    db.execute("UPDATE conversations SET deleted = NULL WHERE id = ?", (id,))
-
-
-def purge(db: sqlite3.Connection, kept: float = DELETED_KEPT) -> None:
-    db.execute("DELETE FROM conversations WHERE deleted < ?", (time.time() - kept,))
+def restore(db: sqlite3.Connection, id: int) -> bool:
+    """False when it is gone for good."""
+    return db.execute("UPDATE conversations SET deleted = NULL WHERE id = ?", (id,)).rowcount > 0
 
 
 def duplicate(db: sqlite3.Connection, id: int, title: str) -> int:
     """A copy with every branch."""
     now = time.time()
-    row = db.execute(
-        "INSERT INTO conversations(title, named, folder, model, system, sampling, created, changed)"
-        " SELECT ?, 1, folder, model, system, sampling, ?, ? FROM conversations WHERE id = ?",
-        (title, now, now, id),
+    copy = next_id(db, "conversations")
+    db.execute(
+        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, created, changed)"
+        " SELECT ?, ?, 1, folder, model, system, sampling, ?, ? FROM conversations WHERE id = ?",
+        (copy, title, now, now, id),
     )
-    copy = row.lastrowid
     new_ids: dict[int, int] = {}
-    for message in db.execute("SELECT * FROM messages WHERE conversation = ? ORDER BY id", (id,)).fetchall():
-        values = {key: message[key] for key in message.keys() if key != "id"}  # noqa: SIM118 (a Row iterates values)
+    every = "SELECT * FROM messages WHERE conversation = ? AND deleted IS NULL ORDER BY id"
+    for message in db.execute(every, (id,)).fetchall():
+        values = {key: message[key] for key in message.keys()}  # noqa: SIM118 (a Row iterates values)
+        values["id"] = new_ids[message["id"]] = next_id(db, "messages")
         values["conversation"] = copy
         values["parent"] = new_ids.get(message["parent"])
         names = ", ".join(values)
         marks = ", ".join("?" * len(values))
-        inserted = db.execute(f"INSERT INTO messages({names}) VALUES ({marks})", tuple(values.values()))
-        assert inserted.lastrowid is not None
-        new_ids[message["id"]] = inserted.lastrowid
+        db.execute(f"INSERT INTO messages({names}) VALUES ({marks})", tuple(values.values()))
     leaf = db.execute("SELECT leaf FROM conversations WHERE id = ?", (id,)).fetchone()["leaf"]
     db.execute("UPDATE conversations SET leaf = ? WHERE id = ?", (new_ids.get(leaf), copy))
-    assert copy is not None
     return copy
 
 
@@ -205,9 +203,9 @@ def folders(db: sqlite3.Connection) -> list[Folder]:
 
 
 def create_folder(db: sqlite3.Connection, name: str) -> int:
-    row = db.execute("INSERT INTO folders(name) VALUES (?)", (name,))
-    assert row.lastrowid is not None
-    return row.lastrowid
+    id = next_id(db, "folders")
+    db.execute("INSERT INTO folders(id, name) VALUES (?, ?)", (id, name))
+    return id
 
 
 def rename_folder(db: sqlite3.Connection, id: int, name: str) -> None:

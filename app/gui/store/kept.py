@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.gui.store.messages import Attachment
+from app.gui.store.upkeep import next_id
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,13 @@ class Result:
 
 def add_result(db: sqlite3.Connection, result: Result) -> int:
     now = time.time()
-    row = db.execute(
-        "INSERT INTO results(kind, title, source, body, file, state, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (result.kind, result.title, result.source, _json(result.body), result.file, result.state, now, now),
+    id = next_id(db, "results")
+    db.execute(
+        "INSERT INTO results(id, kind, title, source, body, file, state, created, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (id, result.kind, result.title, result.source, _json(result.body), result.file, result.state, now, now),
     )
-    assert row.lastrowid is not None
-    return row.lastrowid
+    return id
 
 
 def update_result(db: sqlite3.Connection, result: Result) -> None:
@@ -102,9 +104,11 @@ def results(db: sqlite3.Connection, kind: str, limit: int = 500) -> list[Result]
     ]
 
 
-def delete_result(db: sqlite3.Connection, id: int, deleted: bool = True) -> None:
-    """Out of sight, or (`deleted=False`) back again."""
-    db.execute("UPDATE results SET deleted = ? WHERE id = ?", (time.time() if deleted else None, id))
+def delete_result(db: sqlite3.Connection, id: int, deleted: bool = True) -> bool:
+    """Out of sight, or (`deleted=False`) back again. False when it is gone for good."""
+    return (
+        db.execute("UPDATE results SET deleted = ? WHERE id = ?", (time.time() if deleted else None, id)).rowcount > 0
+    )
 
 
 @dataclass(frozen=True)
@@ -117,12 +121,12 @@ class Voice:
 
 
 def add_voice(db: sqlite3.Connection, voice: Voice) -> int:
-    row = db.execute(
-        "INSERT INTO voices(name, body, sample, created) VALUES (?, ?, ?, ?)",
-        (voice.name, _json(voice.body), voice.sample, time.time()),
+    id = next_id(db, "voices")
+    db.execute(
+        "INSERT INTO voices(id, name, body, sample, created) VALUES (?, ?, ?, ?, ?)",
+        (id, voice.name, _json(voice.body), voice.sample, time.time()),
     )
-    assert row.lastrowid is not None
-    return row.lastrowid
+    return id
 
 
 def update_voice(db: sqlite3.Connection, voice: Voice) -> None:
@@ -139,12 +143,6 @@ def voices(db: sqlite3.Connection) -> list[Voice]:
 
 def delete_voice(db: sqlite3.Connection, id: int, deleted: bool = True) -> None:
     db.execute("UPDATE voices SET deleted = ? WHERE id = ?", (time.time() if deleted else None, id))
-
-
-def delete_everything(db: sqlite3.Connection) -> None:
-    """All that was ever kept: the person asked for it, and was asked back."""
-    for table in ("messages", "conversations", "folders", "drafts", "presets", "results", "voices"):
-        db.execute(f"DELETE FROM {table}")
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -12,6 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from app.gui.store.upkeep import next_id
+
+# a message and all below it
+_BELOW = (
+    "WITH RECURSIVE below(id) AS (VALUES (?) UNION ALL SELECT messages.id FROM messages"
+    " JOIN below ON messages.parent = below.id) SELECT id FROM below"
+)
+
 Role = Literal["user", "assistant", "tool"]
 State = Literal["writing", "done", "stopped", "length", "failed"]
 
@@ -69,16 +77,14 @@ class Message:
 def add(db: sqlite3.Connection, conversation: int, message: Message) -> Message:
     """Insert below its parent and make it the shown leaf. Returns it with its id."""
     now = message.created or time.time()
-    row = db.execute(
-        "INSERT INTO messages(conversation, parent, role, text, reasoning, calls, attachments, figures, model, state,"
-        " error, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (conversation, message.parent, message.role, *_columns(message), now),
-    )
-    assert row.lastrowid is not None
+    id = next_id(db, "messages")
     db.execute(
-        "UPDATE conversations SET leaf = ?, changed = ? WHERE id = ?", (row.lastrowid, time.time(), conversation)
+        "INSERT INTO messages(id, conversation, parent, role, text, reasoning, calls, attachments, figures, model,"
+        " state, error, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (id, conversation, message.parent, message.role, *_columns(message), now),
     )
-    return replace(message, id=row.lastrowid, created=now)
+    db.execute("UPDATE conversations SET leaf = ?, changed = ? WHERE id = ?", (id, time.time(), conversation))
+    return replace(message, id=id, created=now)
 
 
 def update(db: sqlite3.Connection, message: Message) -> None:
@@ -105,7 +111,7 @@ def _columns(message: Message) -> tuple[Any, ...]:
 
 def all_of(db: sqlite3.Connection, conversation: int) -> list[Message]:
     """Every message of every branch, oldest first."""
-    rows = db.execute("SELECT * FROM messages WHERE conversation = ? ORDER BY id", (conversation,))
+    rows = db.execute("SELECT * FROM messages WHERE conversation = ? AND deleted IS NULL ORDER BY id", (conversation,))
     return [_message(row) for row in rows]
 
 
@@ -132,9 +138,25 @@ def show(db: sqlite3.Connection, conversation: int, leaf: int | None) -> None:
 
 
 def remove(db: sqlite3.Connection, conversation: int, id: int, leaf: int | None) -> None:
-    """A message and everything below it."""
-    db.execute("DELETE FROM messages WHERE id = ?", (id,))
+    """A message and everything below it, out of sight; `restore` brings them back until they are purged."""
+    db.execute(
+        f"UPDATE messages SET deleted = ? WHERE deleted IS NULL AND id IN ({_BELOW})",
+        (time.time(), id),
+    )
     show(db, conversation, leaf)
+
+
+def restore(db: sqlite3.Connection, conversation: int, id: int, leaf: int | None) -> bool:
+    """What `remove` took with this message. False when it is gone for good."""
+    found = db.execute(
+        "UPDATE messages SET deleted = NULL WHERE deleted = (SELECT deleted FROM messages WHERE id = ?)"
+        f" AND id IN ({_BELOW})",
+        (id, id),
+    )
+    if found.rowcount <= 0:
+        return False
+    show(db, conversation, leaf)
+    return True
 
 
 def settle(db: sqlite3.Connection) -> int:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+
+from app.gui.store.upkeep import put_created, want_vacuum
 
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -75,6 +78,12 @@ MIGRATIONS: tuple[str, ...] = (
         created REAL NOT NULL
     );
     """,
+    # a message can be brought back like a conversation; what was deleted by an older Grus is still in unused pages
+    """
+    ALTER TABLE messages ADD COLUMN deleted REAL;
+    CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL);
+    INSERT INTO facts VALUES ('vacuum', 1);
+    """,
 )
 
 
@@ -89,3 +98,6 @@ def migrate(db: sqlite3.Connection) -> None:
         raise Newer(f"This file was written by a newer Grus (version {version}, this one knows {len(MIGRATIONS)}).")
     for number in range(version, len(MIGRATIONS)):
         db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
+    if version == 0:
+        want_vacuum(db, False)
+        put_created(db, time.time())

@@ -56,7 +56,7 @@ class Voices:
             raise BadRequest(
                 f"There is a voice called {name} already. Choose another name, or delete it first.", "name"
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
         try:
             write_clone(fresh / "voice.npz", clone)
@@ -64,6 +64,8 @@ class Voices:
             body = {"model": model, "text": clone.text, "seconds": round(len(samples) / rate, 2),
                     "made": datetime.now(UTC).isoformat(timespec="seconds")}  # fmt: skip
             (fresh / "voice.json").write_text(json.dumps(body, ensure_ascii=False, indent=1), encoding="utf-8")
+            for part in fresh.iterdir():
+                part.chmod(0o600)  # a person's voice is nobody else's business
             if target.exists():
                 self.delete(name)
             fresh.rename(target)

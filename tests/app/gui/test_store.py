@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.gui.store import conversations, kept, messages, schema
+from app.gui.store import conversations, kept, messages
 from app.gui.store.messages import Attachment, Figures, Message, ToolUse
 from app.gui.store.worker import Store
 
@@ -73,19 +73,6 @@ def test_a_damaged_file_is_set_aside_whole_and_said_so(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_file_of_a_newer_grus_is_set_aside(tmp_path: Path) -> None:
-    file = tmp_path / "grus.sqlite3"
-    db = sqlite3.connect(file)
-    db.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS) + 1}")
-    db.close()
-    store = Store(file)
-    found = []
-    store.opened(found.append)
-    store.wait()
-    assert "newer" in found[0].why
-    store.close()
-
-
 def test_search_looks_into_all_text_whatever_the_case(store: Store) -> None:
     def fill(db: sqlite3.Connection) -> None:
         for title, text in (("Birds", "The red crown of the ÄRGERNIS crane"), ("Fish", "100% water_"), ("Other", "x")):
@@ -103,18 +90,6 @@ def test_search_looks_into_all_text_whatever_the_case(store: Store) -> None:
     assert found("100% water_") == ["Fish"]
     assert found("%") == ["Fish"]
     assert found("nothing") == []
-
-
-def test_a_deleted_conversation_can_be_taken_back_and_is_purged_later(store: Store) -> None:
-    id = store.ask(lambda db: conversations.create(db, title="Gone")).result()
-    store.ask(lambda db: conversations.delete(db, id)).result()
-    assert store.ask(conversations.listed).result() == []
-    store.ask(lambda db: conversations.restore(db, id)).result()
-    assert [line.title for line in store.ask(conversations.listed).result()] == ["Gone"]
-    store.ask(lambda db: conversations.delete(db, id)).result()
-    store.ask(lambda db: conversations.purge(db, kept=-1)).result()
-    store.ask(lambda db: conversations.restore(db, id)).result()
-    assert store.ask(conversations.listed).result() == []
 
 
 def test_a_duplicate_has_every_branch_and_is_its_own(store: Store) -> None:

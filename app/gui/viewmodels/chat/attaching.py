@@ -7,10 +7,10 @@ the originals.
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Literal
 
+from app.gui.store.files import keep_bytes
 from app.gui.store.messages import Attachment
 from app.gui.texts import tr
 from engine.errors import BadRequest
@@ -34,7 +34,8 @@ def kind_of(file: Path) -> Kind:
 
 
 def attach(file: Path, folder: Path) -> Attachment:
-    """Copy a file and read what a model can be told of it. Raises BadRequest in plain words."""
+    """Copy a file and read what a model can be told of it. The copy is in use (`files.release`) until a row refers to it.
+    Raises BadRequest in plain words."""
     if not file.is_file():
         raise BadRequest(tr("{name} is not a file. Drop files, not folders.", name=file.name))
     nbytes = file.stat().st_size
@@ -57,13 +58,7 @@ def attach_bytes(name: str, data: bytes, folder: Path) -> Attachment:
 
 
 def _keep(name: str, data: bytes, folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (hashlib.sha256(data).hexdigest()[:32] + Path(name).suffix.lower())
-    if not path.exists():
-        fresh = path.with_name(f"{path.name}.{os.getpid()}")
-        fresh.write_bytes(data)
-        os.replace(fresh, path)
-    return path
+    return keep_bytes(data, folder / (hashlib.sha256(data).hexdigest()[:32] + Path(name).suffix.lower()))
 
 
 def _text(name: str, data: bytes) -> tuple[str, str]:

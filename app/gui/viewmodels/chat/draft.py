@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 
 from app.core import Runs
 from app.gui.store import kept
+from app.gui.store.files import release
 from app.gui.store.messages import Attachment
 from app.gui.store.worker import Store
 from app.gui.viewmodels.chat.attaching import attach, attach_bytes
@@ -29,7 +31,8 @@ class DraftModel:
         self.text = ""
         self.files: list[Attachment] = []
         self.reading = 0  # files that are being read
-        self._writing = False
+        self._guard = threading.Lock()
+        self._changes: dict[str, tuple[str, tuple[Attachment, ...]]] = {}  # by place, not yet with the store
 
     def open(self, conversation: int | None) -> None:
         """The draft of a conversation, or that of the one that is not begun yet."""
@@ -49,8 +52,8 @@ class DraftModel:
     def follow(self, conversation: int) -> None:
         """The conversation that was not begun yet has begun: what was typed since belongs to it."""
         if self.place == "new":
+            self._write("new", "", ())
             self.place = str(conversation)
-            self._store.ask(lambda db: kept.keep_draft(db, "new", ""))
             self._keep()
 
     def type(self, text: str) -> None:
@@ -69,12 +72,20 @@ class DraftModel:
         self.files.remove(file)
         self.files_changed()
         self._keep()
+        self._store.drop_files(file.path)
 
     def clear(self) -> None:
         """It was sent, and is out of the store with that."""
         self.text, self.files = "", []
         self.loaded()
         self.files_changed()
+
+    def forget(self) -> None:
+        """Everything was deleted: nothing is written that was typed before."""
+        with self._guard:
+            self._changes.clear()
+        self.place = "new"
+        self.clear()
 
     def _read(self, read: Callable[[], Attachment]) -> None:
         self.reading += 1
@@ -84,13 +95,20 @@ class DraftModel:
             self.reading -= 1
             self.files.append(file)
             self.files_changed()
-            self._keep()
+            self._keep(lambda: release(file.path))
 
         def done(file: Attachment) -> None:
             if file.kind == "sound" and self._hear is not None:
-                self._hear(Path(file.path), lambda words: taken(replace(file, text=words)), failed)
+                self._hear(
+                    Path(file.path), lambda words: taken(replace(file, text=words)), lambda why: refused(file, why)
+                )
             else:
                 taken(file)
+
+        def refused(file: Attachment, sentence: str) -> None:
+            release(file.path)
+            self._store.drop_files(file.path)
+            failed(sentence)
 
         def failed(sentence: str) -> None:
             self.reading -= 1
@@ -99,14 +117,22 @@ class DraftModel:
 
         self._work.run(read, done, failed)
 
-    def _keep(self) -> None:
-        """One write at a time: a fast typist does not fill the store's queue."""
-        if self._writing:
-            return
-        self._writing = True
+    def _keep(self, then: Callable[[], Any] | None = None) -> None:
+        self._write(self.place, self.text, tuple(self.files), then)
+
+    def _write(
+        self, place: str, text: str, files: tuple[Attachment, ...], then: Callable[[], Any] | None = None
+    ) -> None:
+        """One write a place at a time: a fast typist does not fill the store's queue."""
+        with self._guard:
+            waits = place in self._changes
+            self._changes[place] = (text, files)
 
         def write(db: Any) -> None:
-            self._writing = False
-            kept.keep_draft(db, self.place, self.text, tuple(self.files))
+            with self._guard:
+                change = self._changes.pop(place, None)
+            if change is not None:
+                kept.keep_draft(db, place, *change)
 
-        self._store.ask(write)
+        if not waits or then is not None:
+            self._store.ask(write, lambda _: then() if then is not None else None)

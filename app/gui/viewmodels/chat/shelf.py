@@ -32,7 +32,7 @@ class Shelf:
 
     def __init__(self, store: Store, say: Callable[..., Any], today: Callable[[], datetime.date]) -> None:
         self._store, self._say, self._today = store, say, today
-        self.changed, self.deleted = Hook(), Hook()
+        self.changed, self.deleted, self.restored = Hook(), Hook(), Hook()
         self.words = ""
         self.all: list[Summary] = []
         self.folders: list[Folder] = []
@@ -115,10 +115,21 @@ class Shelf:
             back = (tr("Undo"), lambda: self.take_back(id))
             self._say(tr("“{title}” was deleted.", title=title), undo=back)
 
-        self._store.ask(lambda db: conversations.delete(db, id), done)
+        self._store.delete(lambda db: conversations.delete(db, id), done)
 
     def take_back(self, id: int) -> None:
-        self._do(lambda db: conversations.restore(db, id))
+        def done(there: bool) -> None:
+            self.look()
+            if there:
+                self.restored(id)
+
+        self._store.ask(lambda db: conversations.restore(db, id), done)
+
+    def forget(self) -> None:
+        """Everything was deleted."""
+        self._asked += 1  # what is still on its way was read before
+        self.words, self.all, self.folders, self.lines = "", [], [], []
+        self.changed()
 
     def _do(self, change: Callable[[Any], Any]) -> None:
         self._store.ask(change, lambda _: self.look())

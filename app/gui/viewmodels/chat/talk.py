@@ -174,21 +174,16 @@ class Talk:
             return
         message = self.tree[id]
         others = [other for other in self.tree.siblings(id) if other != id]
-        removed = [m for m in self.tree.path(self.head.leaf) if m.id >= id]
+        shown = self.head.leaf
         leaf = self.tree.newest_leaf(others[-1]) if others else message.parent
         self.tree.remove(id)
         self.head = replace(self.head, leaf=leaf)
-        self._store.ask(lambda db: messages.remove(db, conversation, id, leaf))
+        self._store.delete(lambda db: messages.remove(db, conversation, id, leaf))
         self.changed()
-        self._say(tr("The message was deleted."), undo=(tr("Undo"), lambda: self._restore(conversation, removed)))
+        self._say(tr("The message was deleted."), undo=(tr("Undo"), lambda: self._restore(conversation, id, shown)))
 
-    def _restore(self, conversation: int, removed: Sequence[Message]) -> None:
-        def put_back(db: Any) -> None:
-            parent = removed[0].parent
-            for message in removed:
-                parent = messages.add(db, conversation, replace(message, parent=parent)).id
-
-        self._store.ask(put_back, lambda _: self.open(conversation))
+    def _restore(self, conversation: int, id: int, leaf: int | None) -> None:
+        self._store.ask(lambda db: messages.restore(db, conversation, id, leaf), lambda _: self.open(conversation))
 
     def stop(self) -> bool:
         if self.reply is None:

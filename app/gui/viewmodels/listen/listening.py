@@ -12,10 +12,12 @@ from typing import Any, Literal
 import numpy as np
 
 from app.gui.store import kept
+from app.gui.store.files import private_file
 from app.gui.store.worker import Store
 from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.hook import Hook
+from app.gui.viewmodels.removing import delete_row, removed
 from app.stream import Cancels, Streams
 from engine.pipelines.listening.transcript import FORMATS, Segment, Transcript, write
 
@@ -108,7 +110,9 @@ class Listening:
     def _enqueue(self, item: Recording, choose: bool = True) -> None:
         def stored(id: int) -> None:
             item.id = id
-            if item.state == "waiting":
+            if item not in self.items:
+                delete_row(self._store, item)  # removed before it was stored
+            elif item.state == "waiting":
                 self._begin_next()
             else:
                 self._keep(item)
@@ -245,19 +249,26 @@ class Listening:
         self.cancel(item)
         at = self.items.index(item)
         self.items.remove(item)
-        self._store.ask(lambda db: kept.delete_result(db, item.id))
         if self.current is item:
             self.choose(self.items[min(at, len(self.items) - 1)] if self.items else None)
         self.listed()
 
-        def take_back() -> None:
-            self._store.ask(lambda db: kept.delete_result(db, item.id, False))
+        def put_back() -> None:
             self.items.insert(min(at, len(self.items)), item)
             self.listed()
             self.choose(item)
 
-        self._say(tr("“{title}” was removed from the list. The file is where it was.", title=item.title),
-                  undo=(tr("Undo"), take_back))  # fmt: skip
+        removed(self._store, item, item.source, self._say, put_back)
+
+    def forget(self) -> None:
+        """Everything was deleted."""
+        self.end_live()
+        for running in self._running.values():
+            running.cancel()
+        self._running.clear()
+        self.items, self.current = [], None
+        self.listed()
+        self.shown()
 
     def as_file(self, item: Recording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
         """A name, and what writes the transcript; None while there is none."""
@@ -340,7 +351,7 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
 
     captions = Captions(core.engine, abilities.listener(core, model))
     if keep is not None:
-        keep.parent.mkdir(parents=True, exist_ok=True)
+        private_file(keep)
     file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")
     try:
         while (samples := sound.get()) is not None:

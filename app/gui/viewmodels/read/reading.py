@@ -8,11 +8,12 @@ from typing import Any
 
 from app.core import Runs
 from app.gui.store import kept
+from app.gui.store.files import release
 from app.gui.store.worker import Store
-from app.gui.texts import tr
 from app.gui.viewmodels.chat.attaching import attach_bytes
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.read.item import KIND, Item, Live, Wish, edited, edited_cell, from_result, to_result
+from app.gui.viewmodels.removing import delete_row, removed
 from app.stream import Cancels, Streams
 
 TOGETHER = 3  # documents that are read at once: their regions share the device
@@ -58,13 +59,16 @@ class Reading:
         """A picture that was pasted or taken of the screen: a copy is kept."""
 
         def kept_as(attachment: Any) -> None:
-            self._enqueue(Item(Path(attachment.path), name, self.wish))
+            self._enqueue(Item(Path(attachment.path), name, self.wish), then=lambda: release(attachment.path))
 
         self._work.run(lambda: attach_bytes(f"{name}.png", data, self._pictures), kept_as, self._complain)
 
-    def _enqueue(self, item: Item, choose: bool = True) -> None:
+    def _enqueue(self, item: Item, choose: bool = True, then: Callable[[], Any] = lambda: None) -> None:
         def stored(id: int) -> None:
             item.id = id
+            then()
+            if item not in self.items:
+                delete_row(self._store, item)  # removed before it was stored
             self._begin_next()
 
         self.items.insert(0, item)
@@ -115,19 +119,25 @@ class Reading:
         self.cancel(item)
         at = self.items.index(item)
         self.items.remove(item)
-        self._store.ask(lambda db: kept.delete_result(db, item.id))
         if self.current is item:
             self.choose(self.items[min(at, len(self.items) - 1)] if self.items else None)
         self.listed()
 
-        def take_back() -> None:
-            self._store.ask(lambda db: kept.delete_result(db, item.id, False))
+        def put_back() -> None:
             self.items.insert(min(at, len(self.items)), item)
             self.listed()
             self.choose(item)
 
-        self._say(tr("“{title}” was removed from the list. The file is where it was.", title=item.title),
-                  undo=(tr("Undo"), take_back))  # fmt: skip
+        removed(self._store, item, item.source, self._say, put_back)
+
+    def forget(self) -> None:
+        """Everything was deleted."""
+        for running in self._running.values():
+            running.cancel()
+        self._running.clear()
+        self.items, self.current = [], None
+        self.listed()
+        self.shown()
 
     # -- what is looked at
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.gui.store.wiping import wipe
 from app.gui.texts import mark, tr
 from app.gui.viewmodels.hook import Hook
 
@@ -30,7 +29,7 @@ class Stored:
 
 
 class Privacy:
-    """`changed`: `stored` is known anew. `wiped()`: nothing is left; every pane begins anew."""
+    """`changed`: `stored` is known anew. `wiped()`: every pane forgets what it shows. `reread()`: it looks at what is left."""
 
     def __init__(
         self,
@@ -40,9 +39,10 @@ class Privacy:
         work: Runs,
         say: Callable[..., Any],
         wiped: Callable[[], Any],
+        reread: Callable[[], Any],
     ) -> None:
         self._places, self._preferences, self._store, self._work = places, preferences, store, work
-        self._say, self._wiped = say, wiped
+        self._say, self._wiped, self._reread = say, wiped, reread
         self.changed = Hook()
         self.stored: list[Stored] = []
         self.asking = False  # whether a person was asked if all shall be deleted
@@ -66,7 +66,7 @@ class Privacy:
         if not self.asking:
             return
         self.asking = False
-        self._wiped()  # first, so that no pane writes any more
+        self._wiped()  # first, so that no pane shows or writes it any more
 
         def clear() -> None:
             database = self._places.database.name
@@ -79,10 +79,16 @@ class Privacy:
         def done(_: None) -> None:
             self._preferences.forget()
             self._wiped()
+            self._reread()
             self._say(tr("Everything is deleted. Models are still on this machine."), level="ok")
             self.look()
 
-        self._store.ask(wipe, lambda _: self._work.run(clear, done, self._complain), self._complain)
+        def failed(sentence: str) -> None:
+            self._reread()
+            self._complain(sentence)
+            self.look()
+
+        self._store.wipe(lambda: self._work.run(clear, done, failed), failed)
 
     def _complain(self, sentence: str) -> None:
         self._say(sentence, level="error")

@@ -13,10 +13,12 @@ import numpy as np
 
 from app.core import Runs
 from app.gui.store import kept
+from app.gui.store.files import private_file
 from app.gui.store.worker import Store
 from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.hook import Hook
+from app.gui.viewmodels.removing import delete_row, removed
 from app.gui.viewmodels.sound.playback import Playback
 from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
 from app.stream import Cancels, Streams
@@ -160,6 +162,8 @@ class Studio:
     def _stored(self, take: Take, id: int) -> None:
         take.id = id
         self._keep(take)
+        if take not in self.items:
+            delete_row(self._store, take)  # removed before it was stored
 
     def _spoken(self, core: Any, take: Take) -> Iterator[tuple[str, Any]]:
         """Beside the UI thread. The file grows with the sound."""
@@ -171,7 +175,7 @@ class Studio:
         choice, shares = take.choice, [0.0]
         manner = manner_of(choice, self.voices)
         voice = abilities.speaker(core, choice.model)
-        take.file.parent.mkdir(parents=True, exist_ok=True)
+        private_file(take.file)
         chunks = tell(
             voice, take.text, manner, Wishes(markdown=choice.markdown),
             progress=lambda done, total: shares.append(done / total),
@@ -214,7 +218,6 @@ class Studio:
             self.stop()
         at = self.items.index(take)
         self.items.remove(take)
-        self._store.ask(lambda db: kept.delete_result(db, take.id))
         if take is self.current:
             self.current = None
             self.playback.show(np.zeros(0, np.float32), RATE)
@@ -223,13 +226,23 @@ class Studio:
         self.listed()
         self.shown()
 
-        def take_back() -> None:
-            self._store.ask(lambda db: kept.delete_result(db, take.id, False))
+        def put_back() -> None:
             self.items.insert(min(at, len(self.items)), take)
             self.listed()
             self.choose(take)
 
-        self._say(tr("“{title}” was removed.", title=take.title), undo=(tr("Undo"), take_back))
+        removed(self._store, take, take.file, self._say, put_back)
+
+    def forget(self) -> None:
+        """Everything was deleted."""
+        if self._running is not None:
+            self._running[1].cancel()
+            self._running = None
+        self.items, self.current, self.saved = [], None, []
+        self.playback.show(np.zeros(0, np.float32), RATE)
+        self.listed()
+        self.voiced()
+        self.shown()
 
     def _keep(self, take: Take) -> None:
         if take.id:
