@@ -35,6 +35,13 @@ def _cannot_import(what: str, *modules: str) -> str:
     return ""
 
 
+def no_kernels() -> str:
+    """Why the CPU kernels are missing here: they are compiled when Grus is installed."""
+    from backends.torch.kernels import library
+
+    return "" if library.available() else f"needs the CPU kernels: {library.why_not()}"
+
+
 def no_program(*names: str) -> str:
     """Which of these programs are missing here."""
     absent = [name for name in names if shutil.which(name) is None]

@@ -13,6 +13,7 @@ from backends.torch.kernels import library
 from engine.weights.convert import convert
 from tests.app.conftest import Outcome
 from tests.checkpoints import save
+from tests.needs import no_kernels
 from tests.reading_checkpoints import save_pp_doclayout
 
 Command = Callable[..., Outcome]
@@ -44,6 +45,7 @@ def test_json_has_the_figures(command: Command, model: Path) -> None:
 
 
 @pytest.mark.torch_only("plain weights become blocks by themselves only where kernels multiply blocks")
+@pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
 def test_memory_is_what_loading_would_take(command: Command, tmp_path: Path) -> None:
     """A file of sixteen bits becomes q8_0 by itself."""
     folder = save("qwen3", tmp_path / "m", dtype="bfloat16")
@@ -101,6 +103,7 @@ def test_an_architecture_that_only_mlx_lm_knows(command: Command, tmp_path: Path
 
 
 @pytest.mark.torch_only("the CPU kernels are torch's")
+@pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
 def test_says_which_kernels_run_and_what_a_backend_changes(command: Command, tmp_path: Path) -> None:
     folder = save("qwen3", tmp_path / "m", hidden_size=256, intermediate_size=256)
     file = convert(folder, tmp_path / "m.gguf", "gguf", "q6_k")

@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.needs import no_window
+
 ROOT = Path(__file__).resolve().parents[3]
 
 # Every pane is opened in a process of its own, with the engine that people have, and with ears for imports.
@@ -55,6 +59,8 @@ close_desk(window)
 
 
 def open_all(folder: Path, *more: str) -> tuple[list[str], list[str], str]:
+    if no_window():
+        pytest.skip(no_window())
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     ran = subprocess.run(
         [sys.executable, "-c", OPEN_ALL, str(folder), *more],

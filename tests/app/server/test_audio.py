@@ -27,6 +27,7 @@ from tests.app.server.scripted import until
 from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.pipelines.listening.conftest import RATE, talk
+from tests.needs import no_kernels
 from tests.qwen3_tts_cases import KINDS, checkpoint, ending
 from tests.spark_checkpoint import save_all
 from tests.speech_checkpoints import save as save_ears
@@ -195,6 +196,7 @@ def test_a_transcription_is_stopped_too(live: Live, stream: str) -> None:
     until(lambda: live.service.stats()["active"] == 0)
 
 
+@pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
 def test_voices_and_ears_and_words_together(client: openai.OpenAI, live: Live) -> None:
     voice, sound = preset(live), wav(talk(1))
 
