@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QMenu
@@ -22,7 +23,7 @@ def show_menu(pane: ListenPane, item: Recording, where: Any) -> None:
         menu.addAction(actions[f"listen.{name}"])
     out = menu.addMenu(tr("Export as"))
     for kind in FORMATS:
-        out.addAction(NAMES[kind], lambda kind=kind: pane.export(item, kind))
+        out.addAction(NAMES[kind], partial(pane.export, item, kind))
     menu.addSeparator()
     menu.addAction(actions["listen.remove"])
     menu.popup(where)
