@@ -21,6 +21,7 @@ from app.gui.chat.composer import Composer
 from app.gui.chat.deeds import Deeds
 from app.gui.chat.dictation import Dictation
 from app.gui.chat.drawn import Drawn
+from app.gui.chat.emptying import begin_anew
 from app.gui.chat.files import Files
 from app.gui.chat.handsfree import TalkBar
 from app.gui.chat.modelbox import ModelBox
@@ -147,7 +148,7 @@ class ChatPane(Pane):
         self.model_box.listed.connect(self._choose_usual)
         self.splitter.splitterMoved.connect(lambda *_: self.desk.preferences.put("chat.widths", self.splitter.sizes()))
         self.desk.found.append(self._found)
-        self.desk.wiped.connect(self._begin_anew)
+        self.desk.wiped.connect(lambda: begin_anew(self))
         self.desk.reread.connect(self.shelf.look)
         self.desk.reread.connect(self.panel.read_presets)
 
@@ -155,16 +156,6 @@ class ChatPane(Pane):
 
     def entered(self) -> None:
         self.composer.field.setFocus()
-
-    def _begin_anew(self) -> None:
-        self.talk_bar.end()
-        self.dictation.stop()
-        self.talk.stop()
-        self.draft.forget()
-        self.shelf_view.field.clear()
-        self.begin()
-        self.transcript.redraw()  # views that wait to be used again still hold their words
-        self.shelf.forget()
 
     def take(self, files: Sequence[Path]) -> None:
         self.draft.add(files)

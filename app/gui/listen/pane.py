@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
-    QMenu,
     QSplitter,
     QStackedWidget,
     QTableWidget,
@@ -31,6 +29,7 @@ from app.gui.desk import Desk
 from app.gui.dragging import DragOut, from_outside
 from app.gui.empty import Empty
 from app.gui.listen.emptying import begin_anew
+from app.gui.listen.menu import NAMES, show_menu
 from app.gui.pane import Pane
 from app.gui.resultlist import ResultList
 from app.gui.sound import devices
@@ -42,7 +41,6 @@ from app.gui.viewmodels.listen.listening import FORMATS, RATE, SOUNDS, Listening
 from engine.errors import BackendUnavailable
 
 _NOTHING = np.zeros(0, np.float32)
-_NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
 
 
 def make(desk: Desk) -> Pane:
@@ -169,7 +167,7 @@ class ListenPane(Pane):
         listening.changed.connect(self._changed)
         listening.heard.connect(self._heard)
         self.list.chosen.connect(listening.choose)
-        self.list.menu_wanted.connect(self._menu)
+        self.list.menu_wanted.connect(lambda item, where: show_menu(self, item, where))
         self.model_box.picked.connect(lambda name: setattr(listening, "model", name))
         self.model_box.listed.connect(self._show_empty)
         self.table.cellClicked.connect(lambda row, column: self.hear_segment(row) if column == 0 else None)
@@ -260,7 +258,7 @@ class ListenPane(Pane):
     def export(self, item: Recording, format: str = "") -> None:
         dialog = QFileDialog(self.window(), tr("Export"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([_NAMES[kind] for kind in ([format] if format else FORMATS)])
+        dialog.setNameFilters([NAMES[kind] for kind in ([format] if format else FORMATS)])
         dialog.setDefaultSuffix(format or "txt")
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")")))
         dialog.selectFile(f"{Path(item.title).stem}.{format or 'txt'}")
@@ -286,18 +284,6 @@ class ListenPane(Pane):
         item = self.listening.current
         if item is not None and (row := self.listening.at(item, seconds)) >= 0:
             self.table.setCurrentCell(row, 1)
-
-    def _menu(self, item: Recording, where: Any) -> None:
-        self.listening.choose(item)
-        menu, actions = QMenu(self), self.desk.actions
-        for name in ("copy", "again", "cancel"):
-            menu.addAction(actions[f"listen.{name}"])
-        out = menu.addMenu(tr("Export as"))
-        for kind in FORMATS:
-            out.addAction(_NAMES[kind], partial(self.export, item, kind))
-        menu.addSeparator()
-        menu.addAction(actions["listen.remove"])
-        menu.popup(where)
 
     # -- what is shown
 
