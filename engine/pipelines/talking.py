@@ -16,6 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.at_exit import join_at_exit
 from engine.pipelines.answering import Answered, AnswerEvent, Answering, Reply, Sounded, Speak, Voiced
 from engine.pipelines.listening.captions import Caption
 
@@ -56,7 +57,7 @@ class _Turn:
     def __init__(self, words: Iterator[str], speak: Speak, tell: Callable[[_Turn, AnswerEvent], None]) -> None:
         self.answering = Answering(words, speak, lambda event: tell(self, event))
         self.sounded = Sounded()
-        self.thread = threading.Thread(target=self.answering.run, name="grus-talk", daemon=True)
+        self.thread = join_at_exit(threading.Thread(target=self.answering.run, name="grus-talk", daemon=True))
 
 
 class Talk:

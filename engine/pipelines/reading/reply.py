@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from engine.at_exit import join_at_exit
 from engine.errors import EngineFault, EngineStopped, GrusError, UnreadableFile
 from engine.handle import RequestHandle
 from engine.loading import LoadedModel
@@ -36,7 +37,7 @@ def page_reply(
 ) -> RequestHandle:
     """Reads in a thread of its own. `submit` takes the requests for single lines; `most`: tokens that are told."""
     reply = _Reply(_Lines(submit), loaded, pages, most)
-    threading.Thread(target=reply.run, name="grus-page-reply", daemon=True).start()
+    join_at_exit(threading.Thread(target=reply.run, name="grus-page-reply", daemon=True)).start()
     return reply.handle
 
 
