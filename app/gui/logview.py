@@ -63,7 +63,7 @@ class LogView(QWidget):
 
     def open(self, crash: bool = False) -> None:
         """At its end; or (`crash`) where the last crash stands."""
-        window = self.parentWidget()
+        window = self.window()
         width, height = min(_MOST, window.width() - 8 * GRID), min(620, window.height() - 8 * GRID)
         self.setGeometry((window.width() - width) // 2, (window.height() - height) // 2, width, height)
         self.show()
