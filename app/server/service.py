@@ -36,8 +36,8 @@ log = logging.getLogger("grus.server")
 class EngineLike(Protocol):
     """The part of the engine that a server needs."""
 
-    def submit(self, request: Request) -> Handle: ...
-    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
     def load(self, name: str) -> Any: ...
     def unload(self, name: str, *, cancel: bool = False) -> Any: ...
     def keep(self, name: str, seconds: float | None) -> Any: ...
@@ -167,12 +167,16 @@ class Service:
         """What to load for a served model's name, or for one that is needed beside them."""
         return self._source_beside(name)
 
-    def task(self, model: str, work: Work[Any]) -> Task[Any]:
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
         """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
         word of a client."""
         if model not in self._models:
             self._beside.add(model)
-        return self.engine.task(model, work)
+        try:
+            return self.engine.task(model, work, admitted=admitted)
+        except GrusError as error:
+            self.meters.refused(error)
+            raise
 
     async def find(self, name: str | None, kind: Kind = "text") -> tuple[str, LoadedModel]:
         """The served name and the facts of a model of this kind, loaded if it was not. Raises ModelNotFound."""
@@ -231,10 +235,10 @@ class Service:
         """Of all models. Returns how many there were."""
         return await asyncio.to_thread(self.engine.forget_prefixes)
 
-    def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
-        if self.log_prompts:
-            log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
-        return self.follow(self.start(request), request.model, reader or ReplyReader())
+    def submit(self, request: Request, reader: ReplyReader | None = None, *, admitted: bool = False) -> Running:
+        if self.log_prompts and (loaded := self._models.get(request.model)) is not None:
+            log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
+        return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyReader())
 
     def follow(self, handle: Handle, model: str, reader: ReplyReader) -> Running:
         """A reply that is being made, for a client."""
@@ -244,10 +248,10 @@ class Service:
         self._running.add(running)
         return running
 
-    def start(self, request: Request) -> Handle:
+    def start(self, request: Request, *, admitted: bool = False) -> Handle:
         """For pipelines that read a request's events themselves, in a thread of their own."""
         try:
-            return self.engine.submit(request)
+            return self.engine.submit(request, admitted=admitted)
         except GrusError as error:
             self.meters.refused(error)
             raise

@@ -65,7 +65,7 @@ class BoundThoughts:
             return
         wishes = replace(sampling, max_tokens=left, grammar_after=None)
         request = replace(continued(self._request, [*thought, *ids]), id=new_id(), sampling=wishes)
-        self._running = self._service.submit(request)
+        self._running = self._service.submit(request, admitted=True)
         for part in self.reader.read(Text(self._request.id, close, ())):
             yield part
         async for event in self._running.events():
