@@ -37,7 +37,7 @@ _AGAIN = 1.3  # the repetition penalty of a second try
 class EngineLike(Protocol):
     """The part of the engine that listening needs."""
 
-    def submit(self, request: Request) -> Handle: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
     def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
 
 
@@ -86,12 +86,14 @@ class Listener:
         """In order, each as soon as it and all before it are done. Closing the iterator stops the work."""
         self._check(audio, language)
         flying: deque[tuple[Span, np.ndarray, Handle]] = deque()
+        admitted = False  # a sound that was begun is heard to its end, however full the queue is
         spans = iter(self.spans(audio))
         try:
             while True:
                 while len(flying) < _AHEAD and (span := next(spans, None)) is not None:
                     part = audio.samples[span.start : span.stop]
-                    flying.append((span, part, self.submit(part)))
+                    flying.append((span, part, self.submit(part, admitted=admitted)))
+                    admitted = True
                 if not flying:
                     return
                 span, part, handle = flying[0]
@@ -119,21 +121,22 @@ class Listener:
         """Where speech is."""
         return spans(self._engine, audio, self._rules, self._vad)
 
-    def submit(self, samples: np.ndarray, penalty: float | None = None) -> Handle:
+    def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> Handle:
         rate = _TOKENS_A_SECOND.get(self.model.language, _TOKENS_A_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
             temperature=0.0, max_tokens=most, logprobs=True, nearly=True, repetition_penalty=penalty
         )
         key = hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest()
-        return self._engine.submit(Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key)))
+        request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key))
+        return self._engine.submit(request, admitted=admitted)
 
     def segment(self, samples: np.ndarray, begins: float, handle: Handle, words: bool = False) -> Segment:
         """Wait for a segment's text, and ask again where the model lost itself in repetitions."""
         result = handle.result()
         loop = loop_start(result.text.split())
         if loop is not None:
-            result = self.submit(samples, _AGAIN).result()
+            result = self.submit(samples, _AGAIN, admitted=True).result()
             loop = loop_start(result.text.split())
         text = " ".join(result.text.split()[:loop])
         sure = [token.logprob for token in result.logprobs]
