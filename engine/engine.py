@@ -24,7 +24,7 @@ from engine.at_exit import close_at_exit
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
 from engine.handle import RequestHandle
 from engine.lane import Lane
-from engine.loaded import Loaded
+from engine.loaded import Loaded, Loader
 from engine.metrics import RequestMetrics
 from engine.residents import Busy, Residents
 from engine.sequence import Job
@@ -44,7 +44,8 @@ _NAP = 0.5  # seconds; the longest sleep, so that an idle deadline by another cl
 class Engine:
     """Serves many requests at once on one device.
 
-    `load(name)` gives a loaded model; it is called on the engine's thread when a model is first asked for. With
+    `load(name)` gives a loaded model; it is called on the engine's thread when a model is first asked for. A `Loader` also
+    says how large a model is before it is loaded, and hears when one goes. With
     `start=False` nothing happens by itself: the caller is the engine's thread and calls `turn`.
     """
 
@@ -58,7 +59,8 @@ class Engine:
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="grus-helper")
         self._shared = Shared(self.settings, clock, Tracer() if profile is not None else Silent(), Tally(),
                               Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
-        self._residents = Residents(load, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
+        loader = load if isinstance(load, Loader) else Loader(load)
+        self._residents = Residents(loader, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
         self._tasks = Tasks(self._residents, Busy, self._shared.trace)
         self._arrivals = Arrivals(self._residents, self._shared)
         self._inbox: deque[Callable[[], None]] = deque()

@@ -17,7 +17,7 @@ from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
-from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece
+from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.models.model_types import model_type_named
 from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
@@ -181,6 +181,7 @@ def make_service(options: Mapping[str, Any]) -> Service:
         catalogue(options),
         Meters(),
         fetch=bring,
+        size=lambda source: weight_bytes(source, of(source)),
     )
     if draft is not None:
         service.allow_beside(draft)

@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.media.sound import Audio
-from engine.models.moonshine import SAMPLE_RATE, MoonshineDecoder
+from engine.models.moonshine import SAMPLE_RATE
 from engine.models.moonshine_times import token_times
 from engine.pipelines.listening.cutting import USUAL, Rules, Span
 from engine.pipelines.listening.repeats import loop_start
@@ -27,6 +27,7 @@ from engine.pipelines.listening.words import words_in_time
 from engine.tasks import Task, Work
 from engine.types import Handle, Request, Result, SamplingParams, Sound
 
+LISTENING = ("moonshine", "moonshine_streaming")  # model types
 _AHEAD = 32  # segments that are given to the engine before the first is awaited
 _TOKENS_A_SECOND = {"en": 6.5}  # more is no speech; other scripts take more tokens
 _TOKENS_A_SECOND_ELSE = 13.0
@@ -38,7 +39,7 @@ class EngineLike(Protocol):
     """The part of the engine that listening needs."""
 
     def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
-    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Ear:
 
 def ear(name: str, loaded: Any) -> Ear:
     """Raises BadRequest for a model that does not listen."""
-    if not isinstance(loaded.model, MoonshineDecoder):
+    if loaded.config.get("model_type") not in LISTENING:  # the model itself may have been unloaded since it was found
         raise BadRequest(
             f"{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.", "model"
         )
@@ -156,5 +157,5 @@ class Listener:
             (features,) = yield from loaded.model.encode([Sound(samples, "")])
             return token_times(loaded.model, features, [self.model.start_id, *ids])
 
-        times: np.ndarray = self._engine.task(self.model.name, work).result()
+        times: np.ndarray = self._engine.task(self.model.name, work, admitted=True).result()
         return words_in_time(segment, ids, times[: len(ids)], self.model.decode)
