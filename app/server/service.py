@@ -326,3 +326,16 @@ class Service:
 
     def close(self) -> None:
         self.engine.close()
+
+
+class Direct:
+    """The service as pipelines want an engine: a model has one name for all of them, and so is loaded once."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def submit(self, request: Request, *, admitted: bool = False) -> Handle:
+        return self._service.start(request, admitted=admitted)
+
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
+        return self._service.task(model, work, admitted=admitted)

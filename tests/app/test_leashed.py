@@ -110,7 +110,7 @@ def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> Core:
     monkeypatch.setattr(abilities, "listener", lambda core, wanted: Listener(core.engine, ear))
     monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Eyes(core.engine))
     monkeypatch.setattr(abilities, "layout", lambda core: None)
-    service: Any = SimpleNamespace(engine=engine)
+    service: Any = SimpleNamespace(engine=engine, start=engine.submit, task=engine.task)
     made = Core(AtOnce(), lambda: service, lambda deliver: SimpleNamespace(put=lambda item: deliver([item])))
     made.start()
     return made
