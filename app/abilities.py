@@ -102,11 +102,7 @@ def listener(core: Beside, wanted: str) -> Listener:
 
 
 def speaker(core: Beside, wanted: str) -> Voice:
-    """What speaks. It goes by its folder, as the codec beside it does."""
-    from engine.hub.resolve import resolve
+    """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
     from engine.pipelines.speaking.speakers import speaker as made
 
-    catalogue = core.service.catalogue
-    source = catalogue.look_up(needed(core, "speak", wanted)).source
-    folder = resolve(source, catalogue.cache_dir, download=False).resolve()
-    return made(core.engine, str(folder))
+    return made(core.engine, needed(core, "speak", wanted))

@@ -234,7 +234,9 @@ class Core:
     @property
     def engine(self) -> Any:
         """Beside the UI thread: what computes."""
-        return self.service.engine
+        from app.server.service import Direct
+
+        return Direct(self.service)
 
     def bring(self, name: str) -> LoadedModel:
         """Beside the UI thread: a model, loaded if it was not. The strip tells of it."""

@@ -20,8 +20,9 @@ def hear(service: Service, file: Path) -> str:
         raise ModelNotFound(
             tr("No model on this machine listens. Add one, UsefulSensors/moonshine-base for example, and try again.")
         )
+    from app.server.service import Direct
     from engine.media.sound import read_sound
     from engine.pipelines.listening.listener import SAMPLE_RATE, Listener, ear
 
     loaded = service.load_now(names[0])
-    return Listener(service.engine, ear(names[0], loaded)).listen(read_sound(file, SAMPLE_RATE)).text
+    return Listener(Direct(service), ear(names[0], loaded)).listen(read_sound(file, SAMPLE_RATE)).text

@@ -56,9 +56,9 @@ class _Engine:
     def __init__(self, core: Beside) -> None:
         self._core = core
 
-    def submit(self, request: Request) -> Any:
-        return self._core.engine.submit(request)
+    def submit(self, request: Request, *, admitted: bool = False) -> Any:
+        return self._core.engine.submit(request, admitted=admitted)
 
-    def task(self, model: str, work: Work[Any]) -> Task[Any]:
-        task: Task[Any] = self._core.engine.task(model, work)
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
+        task: Task[Any] = self._core.engine.task(model, work, admitted=admitted)
         return task

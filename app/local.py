@@ -24,7 +24,7 @@ def local_service(
     from app.server.metrics import Meters
     from app.server.service import Service
     from engine.engine import Engine
-    from engine.loading import LoadOptions, fetch, load_any, pick_backend
+    from engine.loading import LoadOptions, fetch, load_any, pick_backend, weight_bytes
     from engine.settings import Settings, memory_limit
 
     limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
@@ -43,12 +43,15 @@ def local_service(
         chosen = where(source)
         return load_any(source, replace(chosen, memory_limit=memory_limit(limit, pick_backend(chosen).memory().total)))
 
-    def engine(load: Callable[[str], Any]) -> Engine:
-        # what comes with Grus (voice activity) or belongs to a model (a codec) goes by its path, and is in no list
-        return Engine(lambda name: load_source(name) if Path(name).is_absolute() else load(name), settings)
-
     named = {**models, **dict(preferences.get("models", {}))}
     folder = preferences.get("models_folder")
     catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
     catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
-    return Service(engine, load_source, catalogue, Meters(), fetch=lambda source: fetch(source, where(source)))
+    return Service(
+        lambda load: Engine(load, settings),
+        load_source,
+        catalogue,
+        Meters(),
+        fetch=lambda source: fetch(source, where(source)),
+        size=lambda source: weight_bytes(source, where(source)),
+    )

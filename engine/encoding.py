@@ -66,11 +66,16 @@ class Encoding:
     def busy(self) -> bool:
         return self._task is not None or bool(self._waiting)
 
+    @property
+    def waiting(self) -> int:
+        """Requests whose pictures or sound are not encoded yet."""
+        return len(self._waiting)
+
     def add(self, job: Job) -> None:
         self._waiting.append(job)
         self._ready[job] = {}
         if self._task is None:
-            self._task = Task(self._model, self._work)
+            self._task = Task(self._model, self._work, counted=False)
             self._start(self._task)
 
     def close(self, error: GrusError) -> None:

@@ -24,7 +24,7 @@ from engine.at_exit import close_at_exit
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
 from engine.handle import RequestHandle
 from engine.lane import Lane
-from engine.loaded import Loaded
+from engine.loaded import Loaded, Loader
 from engine.metrics import RequestMetrics
 from engine.residents import Busy, Residents
 from engine.sequence import Job
@@ -44,7 +44,8 @@ _NAP = 0.5  # seconds; the longest sleep, so that an idle deadline by another cl
 class Engine:
     """Serves many requests at once on one device.
 
-    `load(name)` gives a loaded model; it is called on the engine's thread when a model is first asked for. With
+    `load(name)` gives a loaded model; it is called on the engine's thread when a model is first asked for. A `Loader` also
+    says how large a model is before it is loaded, and hears when one goes. With
     `start=False` nothing happens by itself: the caller is the engine's thread and calls `turn`.
     """
 
@@ -58,7 +59,8 @@ class Engine:
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="grus-helper")
         self._shared = Shared(self.settings, clock, Tracer() if profile is not None else Silent(), Tally(),
                               Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
-        self._residents = Residents(load, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
+        loader = load if isinstance(load, Loader) else Loader(load)
+        self._residents = Residents(loader, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
         self._tasks = Tasks(self._residents, Busy, self._shared.trace)
         self._arrivals = Arrivals(self._residents, self._shared)
         self._inbox: deque[Callable[[], None]] = deque()
@@ -74,22 +76,27 @@ class Engine:
 
     # -- from any thread
 
-    def submit(self, request: Request) -> RequestHandle:
-        """Queue a request. Raises BadRequest, QueueFull or EngineStopped; all else arrives as `Failed`."""
-        return self._submit(request, self.settings.max_events)
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
+        """Queue a request. Raises BadRequest, QueueFull or EngineStopped; all else arrives as `Failed`. `admitted`: it is
+        part of work that was taken already (the next sentence of a voice), which a full queue must not break off."""
+        return self._submit(request, self.settings.max_events, admitted)
 
-    def _submit(self, request: Request, limit: int | None) -> RequestHandle:
+    def _submit(self, request: Request, limit: int | None, admitted: bool = False) -> RequestHandle:
         request.sampling.check()
-        if self._waiting() >= self.settings.max_queue:
-            raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
         handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._arrivals.cancel(job)))
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(63)
         job = Job(request, handle, seed, self._clock())
         with self._closing:  # once the engine stops, nothing may be put where nobody looks any more
             if self._stopping:
                 raise EngineStopped("The engine has been stopped.")
+            self._check_queue(admitted)
             self._call(lambda: self._arrivals.add(job))
         return handle
+
+    def _check_queue(self, admitted: bool) -> None:
+        """Raise QueueFull where as much waits as may. Under the lock that whoever adds to it holds."""
+        if not admitted and self._waiting() >= self.settings.max_queue:
+            raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
 
     def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
         """Run many requests; their results in order. `errors="return"` puts a failed one's error into its place."""
@@ -125,12 +132,14 @@ class Engine:
                 unheard.append(handle)
                 return handle
 
-    def task(self, model: str, work: Work[_T]) -> Task[_T]:
-        """Let `work(loaded)` run beside requests, on the engine's thread: what needs a model's arrays but is no reply."""
-        task = Task(model, work, self.wake)
+    def task(self, model: str, work: Work[_T], *, admitted: bool = False) -> Task[_T]:
+        """Let `work(loaded)` run beside requests, on the engine's thread: what needs a model's arrays but is no reply.
+        Takes a place in the same queue, and is refused as `submit` refuses; one that is `admitted` takes none."""
+        task = Task(model, work, self.wake, counted=not admitted)
         with self._closing:
             if self._stopping:
                 raise EngineStopped("The engine has been stopped.")
+            self._check_queue(admitted)
             self._call(lambda: self._tasks.add(task))
         return task
 
@@ -303,8 +312,10 @@ class Engine:
         return answer.result(timeout)
 
     def _waiting(self) -> int:
+        """What was asked for and has not begun."""
         lanes = list(self._residents.lanes.values())
-        return len(self._inbox) + self._arrivals.waiting + sum(len(lane.scheduler.waiting) for lane in lanes)
+        in_lanes = sum(len(lane.scheduler.waiting) + lane.encoding.waiting for lane in lanes)
+        return len(self._inbox) + self._arrivals.waiting + self._tasks.waiting + in_lanes
 
     # -- on the engine's thread
 

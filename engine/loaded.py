@@ -6,7 +6,7 @@ sampling ask for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from backends.base import KV, DeviceMemory, Runner
@@ -61,3 +61,20 @@ class Loaded(Protocol):
 
     def text_stream(self) -> TextStream: ...
     def close(self) -> None: ...
+
+
+class Loader:
+    """Gives the engine its models, and is told when they go. Called on the engine's thread."""
+
+    def __init__(self, load: Callable[[str], Loaded]) -> None:
+        self._load = load
+
+    def __call__(self, name: str) -> Loaded:
+        return self._load(name)
+
+    def size(self, name: str) -> int | None:
+        """Bytes that the model's weights will take, without loading it. None: that is not known."""
+        return None
+
+    def unloaded(self, loaded: Loaded) -> None:
+        """The model is closed: for whatever reason it went."""

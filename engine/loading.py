@@ -15,7 +15,7 @@ from typing import Any
 
 from backends import pick
 from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Model, Runner
-from engine.errors import BackendUnavailable, OutOfMemory, UnsupportedArchitecture
+from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
@@ -164,12 +164,32 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
         raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
     if make is None:
         return _load_model(name, folder, opened, options)
-    exact = part_kind(opened.config, piece) in EXACT_PARTS
-    backend = pick_backend(replace(options, dtype="f32") if exact else options)
+    backend = _part_backend(opened, piece, options)
     nbytes = survey(lambda view: make(view, opened.config), opened.source).memory(backend.dtype)
     part = load_part(make, opened.source, opened.config, backend)
     mark = fingerprint(opened, backend, None, None)
     return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark)
+
+
+def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
+    """What `load_any` will report as the model's size, read from its headers. None where they cannot be read: loading says
+    why."""
+    options = replace(options or LoadOptions(), download=False, progress=None)
+    _, piece = split_piece(name)
+    try:
+        opened = open_model(fetch(name, options))
+        make = find_part(opened.config, piece)
+        if make is None:
+            return None if piece else opened.nbytes
+        dtype = _part_backend(opened, piece, options).dtype
+        return survey(lambda view: make(view, opened.config), opened.source).memory(dtype)
+    except (GrusError, OSError):
+        return None
+
+
+def _part_backend(opened: Opened, piece: str, options: LoadOptions) -> Backend:
+    exact = part_kind(opened.config, piece) in EXACT_PARTS
+    return pick_backend(replace(options, dtype="f32") if exact else options)
 
 
 def split_piece(name: str) -> tuple[str, str]:

@@ -76,6 +76,13 @@ class Prefixes:
     def slots(self) -> list[Slot]:
         return [prefix.slot for prefix in self._idle]
 
+    @property
+    def nbytes(self) -> int:
+        """What dropping all of them gives back."""
+        kv = self._memory.kv
+        states = sum(border.nbytes for prefix in self._idle for border in prefix.borders)
+        return states + sum(kv.bytes_for(prefix.slot.capacity) for prefix in self._idle)
+
     def match(self, key: Sequence[int], adapter: str | None, running: Iterable[Choice]) -> Match | None:
         """The longest reusable beginning of `key`, its last token excepted (that one must be computed)."""
         usable = len(key) - 1

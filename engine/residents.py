@@ -6,9 +6,11 @@ Everything here happens on the engine thread. Knows lanes and sizes; requests ar
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import psutil
 
@@ -18,7 +20,7 @@ from engine.errors import OutOfMemory
 from engine.grammar import Grammars
 from engine.joining import Joining
 from engine.lane import Lane
-from engine.loaded import Loaded
+from engine.loaded import Loaded, Loader
 from engine.prefix import Prefix, Prefixes
 from engine.settings import memory_limit
 from engine.shared import Shared
@@ -34,14 +36,27 @@ class Busy(Exception):
     """The model would fit if one that is in use were gone."""
 
 
+@dataclass(frozen=True)
+class _Room:
+    """What decides whether another model fits."""
+
+    lanes: frozenset[tuple[str, int, bool, bool]]
+    used: int  # bytes of sequences
+
+    def better_than(self, before: _Room) -> bool:
+        return self.lanes != before.lanes or self.used < before.used
+
+
 class Residents:
-    def __init__(self, load: Callable[[str], Loaded], shared: Shared, helper: Executor,
+    def __init__(self, load: Loader, shared: Shared, helper: Executor,
                  wake: Callable[[], None], start: Callable[[Task[None]], None]) -> None:  # fmt: skip
         self.lanes: dict[str, Lane] = {}
         self.pinned: set[str] = set()
         self.closing: set[str] = set()  # unloaded as soon as their requests have ended
         self._kept: dict[str, float | None] = {}  # seconds that a model stays unused, where not as the settings say
         self._load = load
+        self._refused: dict[str, _Room] = {}  # models that wait for room, and what there was when they were refused
+        self._sizes: dict[str, int] = {}  # ... and their bytes, which are estimated until they were loaded once
         self._shared = shared
         self._helper = helper
         self._wake = wake
@@ -54,17 +69,62 @@ class Residents:
     def lane(self, name: str) -> Lane:
         """The model's lane, loaded now if it must be. Raises what loading raises, or Busy."""
         lane = self.lanes.get(name)
-        if lane is None:
+        if lane is not None:
+            return lane
+        if (refused := self._refused.get(name)) is not None and not self._room().better_than(refused):
+            raise Busy
+        try:
             self._make_place()
+            self._make_room(name)
             lane = self._open(name)
             self.lanes[name] = lane
             self._fit(name)
+        except Busy:
+            self._refused[name] = self._room()
+            raise
+        except BaseException:
+            self._forget_refusal(name)
+            raise
+        self._forget_refusal(name)
         return lane
+
+    def _forget_refusal(self, name: str) -> None:
+        self._refused.pop(name, None)
+        self._sizes.pop(name, None)
+
+    def _room(self) -> _Room:
+        lanes = frozenset((n, id(lane), lane.busy, n in self.pinned) for n, lane in self.lanes.items())
+        return _Room(lanes, sum(lane.memory.used for lane in self.lanes.values()))
 
     def _make_place(self) -> None:
         most = self._shared.settings.max_models
         while most and len(self.lanes) >= most:
             self._unload_oldest(None)
+
+    def _make_room(self, name: str) -> None:
+        """Unload others before the model is loaded, where its size is known. Nothing is unloaded for what does not fit."""
+        limit = self.limit.nbytes
+        if limit is None or not self.lanes:
+            return
+        if name not in self._sizes:
+            self._sizes[name] = self._load.size(name) or 0
+        size = self._sizes[name]
+        if not size:
+            return
+        if size >= limit:
+            raise self._never_fits(name, size)
+        stay = {n: lane for n, lane in self.lanes.items() if lane.busy or n in self.pinned}
+        least = sum(lane.weight_bytes + max(0, lane.memory.used - lane.prefixes.nbytes) for lane in stay.values())
+        if least + size >= limit:
+            self._refuse(stay, None)
+        while self.weight_bytes + sum(lane.memory.used for lane in self.lanes.values()) + size >= limit:
+            if not self._reclaim(name):
+                self._unload_oldest(None)
+
+    def _never_fits(self, name: str, size: int) -> OutOfMemory:
+        assert self.limit.nbytes is not None
+        return OutOfMemory(f"The model {name} takes {size >> 20} MiB; the memory limit is {self.limit.nbytes >> 20} MiB, "
+                           "and its sequences need room too.")  # fmt: skip
 
     def _open(self, name: str) -> Lane:
         while True:
@@ -80,6 +140,7 @@ class Residents:
             return self._lane(loaded)
         except BaseException:
             loaded.close()
+            self._load.unloaded(loaded)
             raise
 
     def _lane(self, loaded: Loaded) -> Lane:
@@ -136,12 +197,14 @@ class Residents:
                 if not alone and self._reclaim(name):
                     continue
                 if alone or len(self.lanes) == 1:
-                    raise OutOfMemory(f"The model {name} takes {lane.weight_bytes >> 20} MiB; the memory limit is "
-                                      f"{limit >> 20} MiB, and its sequences need room too.")  # fmt: skip
+                    raise self._never_fits(name, lane.weight_bytes)
                 self._unload_oldest(None, spare=name)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, Busy):
+                self._sizes[name] = lane.weight_bytes + lane.memory.used
             del self.lanes[name]
             lane.close()
+            self._load.unloaded(lane.loaded)
             raise
 
     def _unload_oldest(self, cause: BaseException | None, spare: str | None = None) -> None:
@@ -149,10 +212,14 @@ class Residents:
         free = [n for n, lane in self.lanes.items() if n not in self.pinned and n != spare and not lane.busy]
         if free:
             self.unload(min(free, key=lambda n: self.lanes[n].last_used))
-        elif any(n not in self.pinned and n != spare for n in self.lanes):
-            raise Busy
         else:
-            raise OutOfMemory("There is no room for another model: all that are loaded are pinned.") from cause
+            self._refuse([n for n in self.lanes if n != spare], cause)
+
+    def _refuse(self, stay: Iterable[str], cause: BaseException | None) -> NoReturn:
+        """These are in the way."""
+        if any(name not in self.pinned for name in stay):
+            raise Busy
+        raise OutOfMemory("There is no room for another model: all that are loaded are pinned.") from cause
 
     def unload(self, name: str) -> None:
         lane = self.lanes.pop(name)
@@ -164,6 +231,7 @@ class Residents:
             lane.close()
         except Exception:  # a device that is broken may refuse even that; the others go on
             log.exception("%s could not be closed properly", name)
+        self._load.unloaded(lane.loaded)
 
     def forget_prefixes(self, name: str | None) -> Future[int]:
         """Memory is given back now, files are deleted soon. The answer is how many prefixes there were in both."""

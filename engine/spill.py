@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import os
+import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -51,7 +52,8 @@ class Spill:
         self._folder = folder
         self._limit = limit
         self._least = least
-        self._pending = 0
+        self._waiting: set[str] = set()  # names of prefixes that the helper has yet to write
+        self._guard = threading.Lock()  # over it: the engine's thread adds, the helper's removes
         self._entries: dict[str, _Entry] = {}
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it tells what was talked about
@@ -69,11 +71,20 @@ class Spill:
         """Write a prefix unless it is there already. `export` is called now, the writing happens on the helper.
         In a `hurry` a prefix is left out when the helper cannot keep up; not so when the model is unloaded."""
         name = self._name(key, tokens)
-        if len(tokens) < self._least or name in self._entries or (self._pending >= _MOST_PENDING and hurry):
+        if len(tokens) < self._least or name in self._entries or name in self._waiting:
+            return
+        if hurry and self.pending >= _MOST_PENDING:
             return
         arrays = export()
-        self._pending += 1
+        with self._guard:
+            self._waiting.add(name)
         helper.submit(self._write, name, key, np.asarray(tokens, dtype=np.int64), arrays)
+
+    @property
+    def pending(self) -> int:
+        """Prefixes that wait in memory to be written."""
+        with self._guard:
+            return len(self._waiting)
 
     def finder(self, fingerprint: str, whole_only: bool) -> Callable[[list[int], str | None], Kept | None]:
         """`find(tokens, adapter)`: the stored memory that shares most with them (`whole_only`: all of its own tokens)."""
@@ -100,7 +111,13 @@ class Spill:
         return digest.hexdigest()[:40] + _SUFFIX
 
     def _write(self, name: str, key: str, tokens: np.ndarray, arrays: list[np.ndarray]) -> None:
-        self._pending -= 1
+        try:
+            self._written(name, key, tokens, arrays)
+        finally:
+            with self._guard:
+                self._waiting.discard(name)
+
+    def _written(self, name: str, key: str, tokens: np.ndarray, arrays: list[np.ndarray]) -> None:
         parts = [tokens.tobytes(), *(np.ascontiguousarray(array).tobytes() for array in arrays)]
         digest = hashlib.sha256()
         for part in parts:

@@ -55,8 +55,12 @@ class Places(Protocol):
 class Task(Generic[T]):
     """A piece of work that was asked for. Any thread may wait for it or cancel it."""
 
-    def __init__(self, model: str, work: Work[T], wake: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, model: str, work: Work[T], wake: Callable[[], None] = lambda: None, *, counted: bool = True
+    ) -> None:
+        """`counted`: it takes a place in the queue. An encoder's task stands for requests, which are counted instead."""
         self.model = model
+        self.counted = counted
         self.work = work
         self.future: Future[T] = Future()
         self.cancelled = False
@@ -119,6 +123,11 @@ class Run:
     def lonely(self) -> bool:
         """It has not begun, and others may join it."""
         return self._work is None and not self.forgone and len(self.tasks) < self.most
+
+    @property
+    def counted(self) -> int:
+        """Its tasks that take a place in the queue."""
+        return sum(task.counted and not task.cancelled for task in self.tasks)
 
     def joins(self, other: Run) -> bool:
         """Whether `other`, which waits, may have its work done here."""
@@ -189,6 +198,11 @@ class Tasks:
 
     def __len__(self) -> int:
         return len(self._queue)
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that wait for their turn: all but one, since tasks take turns. Any thread may ask."""
+        return max(0, sum(run.counted for run in self._queue.copy()) - 1)
 
     def add(self, task: Task[Any]) -> None:
         self._queue.append(Run(task))

@@ -12,12 +12,13 @@ from app.kinds import kind_of
 from app.option_values import repetition, speculation
 from app.server.catalogue import Catalogue
 from app.server.metrics import Meters
+from app.server.responses.store import usual_file
 from app.server.service import Service
 from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
-from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece
+from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.models.model_types import model_type_named
 from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
@@ -41,7 +42,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_body=options["max_body_mib"] * MIB,
         max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
-        responses_file=options["responses_file"] or ":memory:",
+        responses_file=options["responses_file"] or usual_file(),
         voices_dir=options["voices_dir"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],
@@ -181,6 +182,7 @@ def make_service(options: Mapping[str, Any]) -> Service:
         catalogue(options),
         Meters(),
         fetch=bring,
+        size=lambda source: weight_bytes(source, of(source)),
     )
     if draft is not None:
         service.allow_beside(draft)

@@ -82,7 +82,7 @@ def _options() -> Sequence[Option]:
                "prompts that begin alike are read from there", work, metavar="DIR"),
         Option("kv_offload_limit", "text", "most that this folder may hold; what was not used for longest goes", work, "8G",
                metavar="SIZE"),
-        Option("responses_file", "text", "keep responses that may be continued here, beyond a restart", work,
+        Option("responses_file", "text", "where responses that may be continued are kept; else with this person's data", work,
                metavar="FILE"),
         Option("temperature", "decimal", "0 always takes the likeliest token", replies, metavar="T"),
         Option("top_p", "decimal", "sample from the likeliest tokens that hold P of the mass", replies, metavar="P"),

@@ -67,7 +67,7 @@ class Server:
         if model.sight is not None and model.sight.strips is not None:
             images = self.images.pages(pages.wanted(chat, served))
             seen = await while_connected(request.receive, images, lambda: None)
-            return served, model, pages.prepared(chat, served, seen)
+            return served, model, pages.prepared(chat, served, model, seen)
         if parts := parts_of(chat.messages):
             pictures = await self.look(parts, model, request)
             chat = replace(chat, messages=with_pictures(chat.messages, pictures))
@@ -80,7 +80,7 @@ class Server:
         if not prepared.pages:
             return self.service.submit(prepared.request, prepared.reader)
         name, most = prepared.request.model, prepared.request.sampling.max_tokens
-        reply = page_reply(self.service.start, self.service.loaded[name], prepared.pages, most)
+        reply = page_reply(self.service.start, prepared.model, prepared.pages, most)
         return self.service.follow(reply, name, prepared.reader)
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel, request: Request) -> list[Picture]:

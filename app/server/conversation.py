@@ -57,6 +57,7 @@ class Prepared:
     request: Request
     reader: ReplyReader
     prompt: Prompt
+    model: LoadedModel  # as it was when the request was made: it may be unloaded at any time
     close: str = ""  # what ends this model's reasoning
     pages: Sequence[Image] = ()  # instead of the request: pictures of pages to be read
 
@@ -87,7 +88,7 @@ class _Preparation:
         reader = ReplyReader(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
         close = self.tags.close if self.tags is not None else ""
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
-        return Prepared(prompt.request(name, sampling, prediction=guess), reader, prompt, close)
+        return Prepared(prompt.request(name, sampling, prediction=guess), reader, prompt, self.model, close)
 
     def _grammar(self, forced: bool) -> Grammar | None:
         chat = self.chat

@@ -12,6 +12,7 @@ from app.server.errors import ApiError
 from engine.hub.cache import find
 from engine.hub.naming import parse
 from engine.models.registry import find_part
+from engine.pipelines.listening.listener import LISTENING
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
 
@@ -23,14 +24,13 @@ DOES: dict[Kind, str] = {
     "transcription": "listens",
     "part": "is a part that other models use",
 }
-_LISTENS = ("moonshine", "moonshine_streaming")
 
 
 def kind_of(config: Mapping[str, Any], folder: Path | None = None) -> Kind:
     """`folder`: where it lies; Spark-TTS is told by the codec beside it."""
     if config.get("model_type") == "qwen3_tts" or is_orpheus(config) or (folder is not None and is_spark(folder)):
         return "speech"
-    if config.get("model_type") in _LISTENS:
+    if config.get("model_type") in LISTENING:
         return "transcription"
     return "part" if find_part(config) is not None else "text"
 

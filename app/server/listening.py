@@ -148,12 +148,22 @@ class _Socket(WebSocketsSansIOProtocol):
         self.loop.call_later(_LINGERS, self.transport.abort)
 
 
+def claim(listening: socket.socket) -> None:
+    """Options of a socket that is about to be bound: a port that was left a moment ago may be taken again, one that
+    another program listens on may not. On Windows SO_REUSEADDR would take even that one away, silently."""
+    exclusive: int | None = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
+    if exclusive is not None:
+        listening.setsockopt(socket.SOL_SOCKET, exclusive, 1)
+    else:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+
+
 def _bind(host: str, port: int) -> socket.socket:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # asyncio switches off Nagle's delay only where it reads that this is TCP; it would cost 40 ms a chunk
         listening = socket.socket(family, kind, socket.IPPROTO_TCP)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        claim(listening)
         listening.bind(address)
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)

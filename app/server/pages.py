@@ -20,6 +20,8 @@ from engine.types import Request, SamplingParams
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from engine.loading import LoadedModel
+
 # of what a request may wish, what changes nothing where the likeliest character is taken every time, and the length
 _HARMLESS = {"max_tokens", "seed", "top_p", "top_k", "min_p", "typical_p", "repetition_window"}
 _NEUTRAL = {"temperature": 0.0, "repetition_penalty": 1.0}
@@ -49,9 +51,9 @@ def wanted(chat: Conversation, name: str) -> list[ImagePart]:
     return found
 
 
-def prepared(chat: Conversation, name: str, pages: Sequence[Image]) -> Prepared:
+def prepared(chat: Conversation, name: str, model: LoadedModel, pages: Sequence[Image]) -> Prepared:
     """How many tokens the pages take is known only when they have been cut into lines."""
-    return Prepared(Request(name, (), chat.sampling), ReplyReader(), Prompt("", []), pages=pages)
+    return Prepared(Request(name, (), chat.sampling), ReplyReader(), Prompt("", []), model, pages=pages)
 
 
 def check_counted(prepared: Prepared) -> None:

@@ -23,6 +23,7 @@ from app.server.kinds import Kind, need
 from app.server.metrics import Meters
 from app.server.replies import Part, ReplyReader
 from engine.errors import GrusError, ModelNotFound
+from engine.loaded import Loader
 from engine.loading import LoadedModel, split_piece
 from engine.metrics import RequestMetrics
 from engine.parts import LoadedPart
@@ -36,8 +37,8 @@ log = logging.getLogger("grus.server")
 class EngineLike(Protocol):
     """The part of the engine that a server needs."""
 
-    def submit(self, request: Request) -> Handle: ...
-    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
     def load(self, name: str) -> Any: ...
     def unload(self, name: str, *, cancel: bool = False) -> Any: ...
     def keep(self, name: str, seconds: float | None) -> Any: ...
@@ -108,8 +109,22 @@ class Running:
         return event
 
 
+class _Models(Loader):
+    """A service's models, as its engine asks for them."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(service._loaded_for_engine)
+        self._service = service
+
+    def size(self, name: str) -> int | None:
+        return self._service._size_for_engine(name)
+
+    def unloaded(self, loaded: Any) -> None:
+        self._service._unloaded(loaded)
+
+
 class Service:
-    """One engine, the models it may load, and the facts about those that were loaded."""
+    """One engine, the models it may load, and the facts about those that it holds."""
 
     def __init__(
         self,
@@ -118,14 +133,17 @@ class Service:
         catalogue: Catalogue,
         meters: Meters,
         fetch: Callable[[str], object] = lambda source: None,
+        size: Callable[[str], int | None] = lambda source: None,
     ) -> None:
         """`load` reads the model at a path or repository id that the catalogue gave. It runs on the engine's thread, where
-        all replies are made: what it would have to wait for is brought before by `fetch`, on the thread of who asks."""
+        all replies are made: what it would have to wait for is brought before by `fetch`, on the thread of who asks. `size`: bytes
+        that a model's weights will take, where that is known without loading it."""
         self.catalogue = catalogue
         self.log_prompts = False
         self.meters = meters
         self._load = load
         self._fetch = fetch
+        self._size = size
         self._models: dict[str, Any] = {}
         self._beside: set[str] = set()  # what served models need beside them, by a name that no client can say
         self._guard = threading.Lock()
@@ -133,23 +151,38 @@ class Service:
         self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
         self._running: set[Running] = set()
         self._sounds: dict[str, Callable[[], object]] = {}  # how voices and transcriptions are stopped, by request id
-        self.engine = make_engine(self._loaded_for_engine)
+        self.engine = make_engine(_Models(self))
 
     def _loaded_for_engine(self, name: str) -> Loaded:
         """Called by the engine, on a thread of its own, also when it brings a model back that it had unloaded."""
+        source, served = self._source_of(name)
+        loaded = self._load(source)
+        loaded.name = name
+        if served:
+            with self._guard:
+                self._models[name] = loaded
+        return loaded
+
+    def _source_of(self, name: str) -> tuple[str, bool]:
+        """Where a model lies, and whether it is served under its name."""
         try:
-            source = self.catalogue.look_up(name).source
+            return self.catalogue.look_up(name).source, True
         except ModelNotFound:
             if name not in self._beside:
                 raise
-            loaded = self._load(self._source_beside(name))
-            loaded.name = name
-            return loaded
-        loaded = self._load(source)
-        loaded.name = name
+            return self._source_beside(name), False
+
+    def _size_for_engine(self, name: str) -> int | None:
+        try:
+            return self._size(self._source_of(name)[0])
+        except GrusError:
+            return None  # loading says what is wrong
+
+    def _unloaded(self, loaded: Any) -> None:
+        """The engine has closed it: what was known of it is not true of the next one."""
         with self._guard:
-            self._models[name] = loaded
-        return loaded
+            if self._models.get(loaded.name) is loaded:
+                del self._models[loaded.name]
 
     def _source_beside(self, name: str) -> str:
         """A piece of a served model lies where the model does; all else is told by its own name."""
@@ -167,12 +200,16 @@ class Service:
         """What to load for a served model's name, or for one that is needed beside them."""
         return self._source_beside(name)
 
-    def task(self, model: str, work: Work[Any]) -> Task[Any]:
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
         """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
         word of a client."""
         if model not in self._models:
             self._beside.add(model)
-        return self.engine.task(model, work)
+        try:
+            return self.engine.task(model, work, admitted=admitted)
+        except GrusError as error:
+            self.meters.refused(error)
+            raise
 
     async def find(self, name: str | None, kind: Kind = "text") -> tuple[str, LoadedModel]:
         """The served name and the facts of a model of this kind, loaded if it was not. Raises ModelNotFound."""
@@ -197,9 +234,11 @@ class Service:
         self.engine.load(name)
 
     def load_now(self, name: str) -> Any:
-        """The same for those who may wait, before the server listens."""
-        self._bring(name)
-        return self._models[name]
+        """The same for those who may wait, beside the event loop."""
+        while True:
+            self._bring(name)
+            if (loaded := self._models.get(name)) is not None:  # else it was unloaded at the same moment
+                return loaded
 
     def known(self, name: str | None) -> Known:
         name = name or self.catalogue.default
@@ -211,7 +250,7 @@ class Service:
 
     @property
     def loaded(self) -> dict[str, Any]:
-        """Facts of every model that was loaded so far."""
+        """Facts of every model that is loaded, or being loaded."""
         with self._guard:
             return dict(self._models)
 
@@ -231,10 +270,10 @@ class Service:
         """Of all models. Returns how many there were."""
         return await asyncio.to_thread(self.engine.forget_prefixes)
 
-    def submit(self, request: Request, reader: ReplyReader | None = None) -> Running:
-        if self.log_prompts:
-            log.info("%s asks: %s", request.id, self._models[request.model].tokenizer.decode(request.prompt_ids))
-        return self.follow(self.start(request), request.model, reader or ReplyReader())
+    def submit(self, request: Request, reader: ReplyReader | None = None, *, admitted: bool = False) -> Running:
+        if self.log_prompts and (loaded := self._models.get(request.model)) is not None:
+            log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
+        return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyReader())
 
     def follow(self, handle: Handle, model: str, reader: ReplyReader) -> Running:
         """A reply that is being made, for a client."""
@@ -244,10 +283,10 @@ class Service:
         self._running.add(running)
         return running
 
-    def start(self, request: Request) -> Handle:
+    def start(self, request: Request, *, admitted: bool = False) -> Handle:
         """For pipelines that read a request's events themselves, in a thread of their own."""
         try:
-            return self.engine.submit(request)
+            return self.engine.submit(request, admitted=admitted)
         except GrusError as error:
             self.meters.refused(error)
             raise
@@ -287,3 +326,16 @@ class Service:
 
     def close(self) -> None:
         self.engine.close()
+
+
+class Direct:
+    """The service as pipelines want an engine: a model has one name for all of them, and so is loaded once."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def submit(self, request: Request, *, admitted: bool = False) -> Handle:
+        return self._service.start(request, admitted=admitted)
+
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
+        return self._service.task(model, work, admitted=admitted)

@@ -31,7 +31,7 @@ class ServerSettings:
     heartbeat_seconds: float = 5.0  # silence in a stream is broken after these
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
     grace_seconds: float = 10.0  # running replies may go on for so long when the server is told to stop
-    responses_file: str = ":memory:"  # where responses that may be continued are kept
+    responses_file: str = ""  # where responses that may be continued are kept; "": in a file that goes with the server
     voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
     max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
     max_sessions: int = 8  # conversations by voice at once

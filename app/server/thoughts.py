@@ -23,6 +23,7 @@ class BoundThoughts:
         self._service = service
         self._request = prepared.request
         self._close = prepared.close
+        self._tokenizer = prepared.model.tokenizer
         self._budget = budget
         self._running: Running = service.submit(prepared.request, prepared.reader)
         self.reader = prepared.reader
@@ -55,7 +56,7 @@ class BoundThoughts:
 
     async def _answer(self, thought: list[int], before: Timings) -> AsyncIterator[Part]:
         close = f"\n{self._close}\n\n"
-        ids = self._service.loaded[self._request.model].tokenizer.encode(close, add_special=False)
+        ids = self._tokenizer.encode(close, add_special=False)
         sampling, said = self._request.sampling, len(thought) + len(ids)
         left = None if sampling.max_tokens is None else sampling.max_tokens - said
         if left is not None and left < 1:
@@ -65,7 +66,7 @@ class BoundThoughts:
             return
         wishes = replace(sampling, max_tokens=left, grammar_after=None)
         request = replace(continued(self._request, [*thought, *ids]), id=new_id(), sampling=wishes)
-        self._running = self._service.submit(request)
+        self._running = self._service.submit(request, admitted=True)
         for part in self.reader.read(Text(self._request.id, close, ())):
             yield part
         async for event in self._running.events():

@@ -33,7 +33,8 @@ class Recording(Protocol):
 
 
 class FixedCache:
-    """See `backends.base.Cache`. Sequence i owns row i of the class's slabs; rows beyond the live ones are padding."""
+    """See `backends.base.Cache`. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
+    ones, are padding."""
 
     def __init__(self, kv: TorchKV, capacity: int, past: Tensor, states: Tensor) -> None:
         self.kv, self.capacity, self.past, self.states = kv, capacity, past, states
@@ -98,39 +99,52 @@ class DecodeGraphs:
         if not self.possible or plan.longs or len(plan.groups) != 1 or plan.pos.ndim != 1 or plan.total > LARGEST:
             return False
         owners = self.kv.table.classes[plan.groups[0].capacity]
-        return plan.total == len(owners) and all(
-            (s.seg.ids is not None or s.seg.held) and s.seg.add is None for s in plan.spans
-        )
+        if len(owners) > LARGEST or any(owner.length >= owner.capacity for owner in owners):
+            return False
+        return all((s.seg.ids is not None or s.seg.held) and s.seg.add is None for s in plan.spans)
 
     def run(self, plan: Plan, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Hidden states and logits of each row: the recording's own tensors, good until the next step."""
-        capacity, padded = plan.groups[0].capacity, 1 << (plan.total - 1).bit_length()
+        capacity = plan.groups[0].capacity
+        owners = self.kv.table.classes[capacity]
+        padded = 1 << (len(owners) - 1).bit_length()
         junk = self.kv.reserve_padding(capacity, padded)
+        rows = [span.slot.place.row for span in plan.spans]
         if self._version != self.kv.version:  # a tensor that the recordings hold has been replaced
             self._recordings.clear()
             self._version = self.kv.version
 
-        def column(values: list[int], fill: int) -> list[int]:
-            return values + [fill] * (padded - len(values))
+        def column(values: list[int], fill: list[int]) -> list[int]:
+            for row, value in zip(rows, values, strict=True):
+                fill[row] = value
+            return fill
 
-        past = [span.past for span in plan.spans]
+        # a row that belongs to an idle sequence steps too, and writes behind its end, where nobody looks
+        idle = [owner.length for owner in owners] + [0] * (padded - len(owners))
         columns = upload_columns(
             [
-                column(plan.pos.tolist(), 0),
-                column(past, 0),
-                column([span.slot.place.state for span in plan.spans], junk),
+                column(plan.pos.tolist(), [0] * padded),
+                column([span.past for span in plan.spans], idle),
+                column([span.slot.place.state for span in plan.spans], [junk] * padded),
+                rows + [0] * (padded - len(rows)),
             ],
             torch.int64,
             ids.device,
         )
-        inputs = (F.pad(ids, (0, padded - plan.total)), columns[0].to(torch.int32), columns[1], columns[2])
+        own = None if rows == list(range(plan.total)) else columns[3][: plan.total]
+        given = F.pad(ids, (0, padded - plan.total))
+        if own is not None:
+            given = torch.zeros_like(given).index_copy_(0, own, ids)
+        inputs = (given, columns[0].to(torch.int32), columns[1], columns[2])
         recording = self._recordings.get((capacity, padded))
         if recording is None:
             # recording runs the step: rows beyond a sequence's end may be written to, states may not
             harmless = (*inputs[:3], torch.full_like(inputs[3], junk))
             recording = self._recordings[capacity, padded] = self.record(self._step_of(capacity), harmless)
         hidden, logits = recording.replay(inputs)
-        return hidden[: plan.total], logits[: plan.total]
+        if own is None:
+            return hidden[: plan.total], logits[: plan.total]
+        return hidden.index_select(0, own), logits.index_select(0, own)
 
     def _step_of(self, capacity: int) -> Callable[..., tuple[Tensor, Tensor]]:
         def step(ids: Tensor, pos: Tensor, past: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:

@@ -20,19 +20,11 @@ _ENOUGH_TEXT = 10  # signs; below, a page is taken for a scan with a stamp on it
 
 class PdfDocument:
     def __init__(self, name: str, data: bytes, password: str | None, dots: int) -> None:
-        import pypdfium2
-
         self.name = name
         self._dots = dots
         with _ONE_AT_A_TIME:
-            try:
-                self._pdf = pypdfium2.PdfDocument(data, password=password)
-                self._count = len(self._pdf)
-            except pypdfium2.PdfiumError as error:
-                if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
-                    said = "The password is wrong." if password else "The PDF is protected. Give its password."
-                    raise PasswordNeeded(said) from None
-                raise UnreadableFile("The PDF is damaged or incomplete.") from None
+            self._pdf = _opened(data, password)
+            self._count = len(self._pdf)
         if not self._count:
             self.close()
             raise UnreadableFile("The PDF has no pages.")
@@ -69,6 +61,28 @@ class PdfDocument:
     def close(self) -> None:
         with _ONE_AT_A_TIME:
             self._pdf.close()
+
+
+def _opened(data: bytes, password: str | None) -> Any:
+    import pypdfium2
+
+    try:
+        return pypdfium2.PdfDocument(data, password=password)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
+            said = "The password is wrong." if password else "The PDF is protected. Give its password."
+            raise PasswordNeeded(said) from None
+        raise UnreadableFile("The PDF is damaged or incomplete.") from None
+
+
+def texts_of(data: bytes) -> list[str]:
+    """The text that each page carries. Raises PasswordNeeded or UnreadableFile."""
+    with _ONE_AT_A_TIME:
+        document = _opened(data, None)
+        try:
+            return [page.get_textpage().get_text_bounded() for page in document]
+        finally:
+            document.close()
 
 
 def _words(page: Any, width: int, height: int) -> tuple[Written, ...] | None:

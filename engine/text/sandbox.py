@@ -8,12 +8,12 @@ Knows nothing of chats.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
+from types import GeneratorType
 from typing import Any
 
 import jinja2
@@ -24,14 +24,17 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
+from engine.text import measuring
+
 MAX_STEPS = 2_000_000
 _CALL_STEPS = 4
 MAX_CHARS = 64_000_000
 MAX_SOURCE = 1_000_000
 _MAX_NUMBER = 1_000_000  # as an argument: a width, a count, an index
-_AMPLIFIERS = frozenset({"replace", "join", "indent", "format"})  # their results can be a product of their inputs
 _CHEAP = frozenset({"length", "count", "first", "last", "default", "d"})  # these do not walk through their input
-_WIDE_FIELD = re.compile(r"\d{5}|\*")
+_SCAN = 1000  # characters that an operation walks through in the time of a step
+_FRESH = frozenset({"batch", "slice", "groupby", "split", "rsplit", "splitlines", "partition", "rpartition"})
+_LAZY = (GeneratorType, map, filter, zip, reversed, enumerate)  # what filters give that make their items one by one
 
 
 class LimitReached(Exception):
@@ -70,25 +73,49 @@ def _charge(chars: int, steps: int = 0) -> None:
             raise LimitReached("it builds a text that is too long")
 
 
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, (str, list, tuple, dict, range)) else 1
+def _check(chars: int | None) -> None:
+    """Refuse what would blow up, before it does."""
+    if chars is None:
+        raise LimitReached("it formats with a width that is too large")
+    if chars > MAX_CHARS:
+        raise LimitReached("it builds a text that is too long")
 
 
 def _paid(value: Any) -> Any:
-    _charge(_size(value))
+    _charge(measuring.held(value))
     return value
 
 
-def _check_product(name: str, subject: Any, args: list[Any]) -> None:
-    """Refuse what would blow up, before it does."""
+def _shown(value: Any) -> Any:
+    """A value on its way into the text."""
+    if isinstance(value, str):
+        return _paid(value)
+    _check(measuring.shown(value))
+    return _paid(str(value))
+
+
+def _listed(value: Any) -> Any:
+    """What makes its items one by one is made now, so that it can be measured."""
+    if not isinstance(value, _LAZY):
+        return value
+    made = []
+    for item in value:
+        _charge(0, steps=1)
+        made.append(item)
+    return made
+
+
+def _check_made(name: str, subject: Any, args: list[Any]) -> None:
     if any(isinstance(a, int) and abs(a) > _MAX_NUMBER for a in args):
         raise LimitReached("it uses a number that is too large")
-    if name in _AMPLIFIERS:
-        _charge(_size(subject) * max((_size(a) for a in args), default=1))
-    if name == "indent":
-        _charge(_size(subject) * max((a for a in args if isinstance(a, int)), default=1))
-    if name == "format" and isinstance(subject, str) and _WIDE_FIELD.search(subject):
-        raise LimitReached("it formats with a width that is too large")
+    walked = measuring.size(subject) if isinstance(subject, str | bytes) else 0
+    _charge(0, steps=_CALL_STEPS + walked // _SCAN)
+    if name in _CHEAP:
+        return
+    most = measuring.made(name, subject, args)
+    _check(most)
+    if name in _FRESH and most is not None:  # they make more than the list that is counted when they are done
+        _charge(most if measuring.size(subject) >= 100_000 or name in ("batch", "slice") else measuring.size(subject))
 
 
 class _Tick:
@@ -103,11 +130,21 @@ class _Metering(NodeTransformer):
 
     def _charge_body(self, node: Any) -> Any:
         cost = sum(len(data.data) for data in node.find_all(nodes.TemplateData))
+        literals = [len(made.items) for made in node.find_all((nodes.List, nodes.Tuple, nodes.Dict))]
+        cost += measuring.ITEM * sum(literals)
         self.generic_visit(node)
         node.body.insert(0, nodes.ExprStmt(nodes.Sub(nodes.EnvironmentAttribute("tick"), nodes.Const(cost))))
         return node
 
     visit_For = visit_Macro = visit_CallBlock = _charge_body
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:
+        self.generic_visit(node)
+        if not isinstance(node.arg, nodes.Slice):
+            return node
+        none = nodes.Const(None)
+        bounds = [node.arg.start or none, node.arg.stop or none, node.arg.step or none]
+        return nodes.Call(nodes.EnvironmentAttribute("sliced"), [node.node, *bounds], [], None, None)
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
         self.generic_visit(node)
@@ -151,7 +188,7 @@ class Environment(ImmutableSandboxedEnvironment):
     tick = _Tick()
 
     def __init__(self) -> None:
-        super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols], finalize=_paid)
+        super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols], finalize=_shown)
         self.filters["tojson"] = _tojson
         self.filters = {name: _measured(name, function) for name, function in self.filters.items()}
         self.globals = {
@@ -161,7 +198,7 @@ class Environment(ImmutableSandboxedEnvironment):
             "joiner": self.globals["joiner"],
             "dict": lambda *args, **kwargs: dict(*args, **kwargs),
             "raise_exception": _raise_exception,
-            "strftime_now": lambda format: datetime.now().strftime(format),
+            "strftime_now": _strftime_now,
         }
 
     def load(self, source: str) -> jinja2.Template:
@@ -172,14 +209,22 @@ class Environment(ImmutableSandboxedEnvironment):
         return jinja2.Template.from_code(self, self.compile(tree), self.make_globals(None))
 
     def concatenate(self, *values: Any) -> str:
+        values = tuple(map(_listed, values))
+        _check(sum(map(measuring.shown, values)))
         texts = [str(value) for value in values]
         _charge(sum(map(len, texts)))
         return "".join(texts)
 
+    def sliced(self, value: Any, start: Any, stop: Any, step: Any) -> Any:
+        return value[start:stop:step]
+
     def call(self, context: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         subject = getattr(getattr(obj, "__wrapped__", obj), "__self__", None)  # the sandbox wraps str.format
-        _check_product(getattr(obj, "__name__", ""), subject, [*args, *kwargs.values()])
-        _charge(0, steps=_CALL_STEPS)
+        args, kwargs = tuple(map(_listed, args)), {name: _listed(value) for name, value in kwargs.items()}
+        if subject is self:  # our own, which measure for themselves
+            _charge(0, steps=_CALL_STEPS)
+        else:
+            _check_made(getattr(obj, "__name__", ""), subject, [*args, *kwargs.values()])
         return _paid(super().call(context, obj, *args, **kwargs))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
@@ -191,8 +236,8 @@ class Environment(ImmutableSandboxedEnvironment):
                     raise LimitReached("it uses a number that is too large")
             else:
                 _charge(_product(left, right))
-        if operator == "%" and isinstance(left, str):
-            _check_product("format", left, [right])
+        if operator == "%" and isinstance(left, str | bytes):
+            _check(measuring.formatted(left, [right], percent=True))
         return _paid(super().call_binop(context, operator, left, right))
 
 
@@ -201,19 +246,19 @@ def _magnitude(value: Any) -> float:
 
 
 def _product(left: Any, right: Any) -> int:
-    sizes = [value if isinstance(value, int) else _size(value) for value in (left, right)]
+    sizes = [value if isinstance(value, int) else measuring.held(value) for value in (left, right)]
     return max(0, sizes[0] * sizes[1])
 
 
 def _measured(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    made = "%" if name == "format" else name  # the filter of this name is the operator
     skipped = 1 if hasattr(function, "jinja_pass_arg") else 0  # Jinja passes a context first to some
 
     def measured(*args: Any, **kwargs: Any) -> Any:
-        subject, *rest = args[skipped:]
-        _check_product(name, subject, [*rest, *kwargs.values()])
-        walked = 0 if name in _CHEAP or isinstance(subject, str) else _size(subject)
-        _charge(0, steps=_CALL_STEPS + walked)
-        return _paid(function(*args, **kwargs))
+        subject, *rest = given = [_listed(value) for value in args[skipped:]]
+        _check_made(made, subject, [*rest, *(_listed(value) for value in kwargs.values())])
+        _charge(0, steps=0 if name in _CHEAP or isinstance(subject, str) else measuring.size(subject))
+        return _paid(function(*args[:skipped], *given, **kwargs))
 
     if skipped:
         measured.jinja_pass_arg = function.jinja_pass_arg  # type: ignore[attr-defined]
@@ -233,5 +278,12 @@ def _tojson(
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
 
+def _strftime_now(format: str) -> str:
+    if len(format) > 1000 or any(char.isdigit() for char in format):  # glibc takes widths
+        raise LimitReached("it formats with a width that is too large")
+    return datetime.now().strftime(format)
+
+
 def _raise_exception(message: str) -> None:
+    _check(measuring.shown(message))
     raise jinja2.TemplateError(str(message))

@@ -11,6 +11,7 @@ import io
 import math
 import mmap
 import pickle
+import pickletools
 import zipfile
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ _STORAGES = {
     "IntStorage": ("I32", 4),
     "DoubleStorage": ("F64", 8),
 }
+_LARGEST = 64 << 20  # bytes of the pickle, which has about a hundred for each tensor
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,22 @@ def _read(path: Path, archive: zipfile.ZipFile, whole: memoryview) -> dict[str, 
     if len(pickles) != 1:
         raise WeightsError("it is not a file of weights.")
     root = pickles[0].removesuffix("data.pkl")
-    state = _Reader(io.BytesIO(archive.read(pickles[0]))).load()
+    state = _Reader(io.BytesIO(_unpacked(archive, pickles[0]))).load()
     if not isinstance(state, dict):
         raise WeightsError("it holds no named tensors.")
     return {str(name): _raw(path, archive, whole, root, str(name), tensor) for name, tensor in state.items()}
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The pickle's bytes. torch stores them as they are, but a stranger may have packed a bomb."""
+    with archive.open(name) as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise WeightsError(f"its list of tensors is larger than {_LARGEST >> 20} MiB.")
+    for code, value, _ in pickletools.genops(data):
+        if code.name in ("PUT", "LONG_BINPUT") and value > len(data):  # Python makes room for as many before it
+            raise WeightsError("its list of tensors is damaged.")
+    return data
 
 
 def _raw(path: Path, archive: zipfile.ZipFile, whole: memoryview, root: str, name: str, tensor: Any) -> Raw:

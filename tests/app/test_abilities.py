@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import numpy as np
 import pytest
 
@@ -19,6 +21,9 @@ from app.gui.viewmodels.read.reading import Reading
 from app.gui.viewmodels.speak.choice import Choice
 from app.gui.viewmodels.speak.studio import Studio
 from app.local import local_service
+from app.server.app import create_app
+from app.server.listening import Listener
+from app.server.settings import ServerSettings
 from engine.errors import BadRequest
 from engine.starter import READER, starters
 from tests import speech_checkpoints
@@ -121,6 +126,35 @@ def test_a_text_is_spoken_by_a_real_model(core: Core, store: Store, tmp_path: Pa
     studio.stop()
     assert np.isfinite(studio.playback.samples).all()
     assert abilities.config_of("no/such-model") == {}
+
+
+def test_window_and_server_share_a_voice(core: Core, store: Store, tmp_path: Path) -> None:
+    service = core.service
+    before = service.resident()
+    streams = Streams(core)
+    studio = Studio(store, streams, streams, lambda *a, **m: None, tmp_path)
+    preset = abilities.speaker(core, "voice").presets[0]
+    studio.speak("Hello.", Choice("voice", preset=preset))
+    while not studio.playback.seconds:
+        streams.held[0].step()
+    studio.stop()
+    here = service.resident()
+    assert "voice" in here
+    settings = ServerSettings(port=0)
+    listener = Listener(create_app(service, settings), settings)
+    thread = threading.Thread(target=listener.run, daemon=True)
+    thread.start()
+    try:
+        address = f"http://127.0.0.1:{listener.wait_until_open(10)}"
+        wishes = {"model": "voice", "input": "Hello.", "voice": preset, "seed": 3, "response_format": "pcm"}
+        with httpx.stream("POST", f"{address}/v1/audio/speech", json=wishes, timeout=60) as reply:
+            assert reply.status_code == 200
+            assert next(reply.iter_bytes())
+    finally:
+        listener.stop()
+        thread.join(20)
+    assert service.resident() == here
+    assert len(here - before) <= 2  # the voice and its codec
 
 
 def test_the_built_in_reader_reads_print(

@@ -38,7 +38,7 @@ class Deaf:
         self.asked: list[str] = []
         self.cancelled: list[str] = []
 
-    def submit(self, request: Request) -> RequestHandle:
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         def cancel() -> None:
             self.cancelled.append("request")
             handle.end(Done(request.id, "cancelled", Timings()))
@@ -47,7 +47,7 @@ class Deaf:
         self.asked.append("request")
         return handle
 
-    def task(self, model: str, work: Any) -> Task[Any]:
+    def task(self, model: str, work: Any, *, admitted: bool = False) -> Task[Any]:
         task: Task[Any] = Task(model, work)
 
         def cancel() -> None:
@@ -110,7 +110,7 @@ def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> Core:
     monkeypatch.setattr(abilities, "listener", lambda core, wanted: Listener(core.engine, ear))
     monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Eyes(core.engine))
     monkeypatch.setattr(abilities, "layout", lambda core: None)
-    service: Any = SimpleNamespace(engine=engine)
+    service: Any = SimpleNamespace(engine=engine, start=engine.submit, task=engine.task)
     made = Core(AtOnce(), lambda: service, lambda deliver: SimpleNamespace(put=lambda item: deliver([item])))
     made.start()
     return made

@@ -79,13 +79,49 @@ def test_hidden_states_outlive_the_next_replay():
     np.testing.assert_allclose(found, whole, atol=2e-4)
 
 
+@pytest.mark.parametrize("bits", [32, 8])
+@pytest.mark.parametrize("layers", [("full", "window"), ("full", "delta", "delta")])
+def test_rows_of_idle_sequences_are_padding_and_stay_what_they_are(layers, bits):
+    """Device-free: that a recording of this shape pays on CUDA is not measured."""
+    rig, made = rig_of(*layers, bits=bits)
+    usual = Rig(*layers, bits=bits)
+    pairs = [(rig.kv.open(30), usual.kv.open(30)) for _ in range(5)]
+    for number, pair in enumerate(pairs):
+        for r, slot in zip((rig, usual), pair):
+            r.runner.run([Seg(slot, prompt(3 + number, number), sample=Sampling())]).read()
+    assert made == []
+    for _ in range(3):
+        outs = []
+        for side, r in enumerate((rig, usual)):
+            segs = [Seg(pairs[number][side], sample=Sampling(), want=range(1)) for number in (4, 1, 3)]
+            outs.append(r.runner.run(segs).read())
+        for number in (4, 1, 3):
+            mine, theirs = (outs[side][pairs[number][side]] for side in (0, 1))
+            assert mine.ids == theirs.ids
+            np.testing.assert_allclose(mine.logits, theirs.logits, atol=2e-4)
+    assert [shapes[0] for shapes in made] == [8]
+    for number in (0, 2):  # idle all the while: they go on as if nothing had happened
+        outs = [r.runner.run([Seg(slot, sample=Sampling(), want=range(1))]).read()[slot]
+                for r, slot in zip((rig, usual), pairs[number])]  # fmt: skip
+        assert outs[0].ids == outs[1].ids
+        np.testing.assert_allclose(outs[0].logits, outs[1].logits, atol=2e-4)
+    assert [shapes[0] for shapes in made] == [8]  # one recording for all of these batches
+
+
+def test_a_full_idle_row_has_no_place_to_pad_in():
+    rig, made = rig_of("full")
+    full, other = rig.kv.open(256), rig.kv.open(10)
+    rig.runner.run([Seg(full, prompt(256, 1))]).read()
+    rig.runner.run([Seg(other, [1])]).read()
+    assert made == []
+
+
 def test_what_does_not_fit_goes_the_usual_way():
     rig, made = rig_of("full")
     a, b, long = rig.kv.open(10), rig.kv.open(10), rig.kv.open(300)
     table = rig.model.table
     for segs in (
         [Seg(a, [1, 2])],
-        [Seg(a, [1])],  # b does not take part
         [Seg(a, [1]), Seg(b, [1]), Seg(long, [1])],
         [Seg(a, [1]), Seg(b, embeds=table[:1])],
         [Seg(a, [1], pos=np.zeros((3, 1))), Seg(b, [1])],

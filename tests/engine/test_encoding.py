@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.encoding import Features
-from engine.errors import BadRequest, EngineFault, EngineStopped
+from engine.errors import BadRequest, EngineFault, EngineStopped, QueueFull
 from engine.types import Picture, Request, SamplingParams, Sound
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 
@@ -164,3 +164,41 @@ def test_features_are_forgotten_oldest_first():
     kept.put("c", np.zeros(10, np.float32))
     assert kept.get("b") is None
     assert kept.get("a") is not None
+
+
+class Slow(Eyes):
+    """Never comes to an end."""
+
+    def encode(self, pictures):
+        while True:
+            yield
+
+
+def refused(asking, engine, times):
+    """How many of so many were refused, when the engine has a turn after each."""
+    count = 0
+    for number in range(times):
+        try:
+            asking(number)
+        except QueueFull:
+            count += 1
+        engine.turn()
+    return count
+
+
+@pytest.mark.parametrize("kind", ["picture", "sound"])
+def test_requests_that_wait_for_their_encoder_fill_the_queue(build, loaded, kind):
+    loaded.model = Slow()
+    engine = build(loaded, max_queue=4)
+
+    def ask(number):
+        sound = Request("fake", [40], GREEDY, sound=Sound(np.ones(10, np.float32), str(number)))
+        engine.submit(asks(picture(str(number))) if kind == "picture" else sound)
+
+    assert refused(ask, engine, 200) == 196
+    assert engine.stats().waiting == 4
+    with pytest.raises(QueueFull):
+        engine.submit(Request("fake", [40], GREEDY))  # the queue is everybody's
+    engine.submit(Request("fake", [40], GREEDY), admitted=True)
+    while engine.stats().active == 0:
+        engine.turn()

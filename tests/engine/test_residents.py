@@ -9,6 +9,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import BadRequest, CheckpointError, EngineStopped, ModelNotFound, OutOfMemory
+from engine.loaded import Loaded, Loader
 from engine.settings import Settings
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeClock, FakeDevice, FakeLoaded, Nature, oracle
@@ -223,3 +224,94 @@ def test_an_idle_models_prefixes_give_way_to_another_models_sequences():
     assert handle.result(0).ids
     assert engine.models()[0].idle_prefixes < before
     assert shelf.loaded[0].kv.used + shelf.loaded[1].kv.used <= 20_000
+
+
+class Sized(Loader):
+    """A loader that knows how large its models are."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(shelf)
+        self.shelf = shelf
+        self.gone: list[str] = []
+
+    def size(self, name: str) -> int | None:
+        return self.shelf.sizes.get(name)
+
+    def unloaded(self, loaded: Loaded) -> None:
+        self.gone.append(loaded.name)
+
+
+def sized(sizes, **settings):
+    clock = FakeClock()
+    loader = Sized(Shelf(clock, sizes))
+    engine = Engine(loader, Settings(gpu_memory_limit="100M", **settings), clock=clock, start=False)
+    return engine, loader, clock
+
+
+def work(loaded):
+    return loaded.name
+    yield
+
+
+@pytest.mark.parametrize(("made", "loads"), [(make, 1), (sized, 0)], ids=["of unknown size", "of known size"])
+@pytest.mark.parametrize("ask_for", ["task", "request"])
+def test_what_does_not_fit_beside_a_busy_model_is_not_loaded_again_and_again(made, loads, ask_for):
+    engine, loader, _ = made({"busy": 60 * MEG, "idle": MEG, "pinned": MEG, "other": 60 * MEG})
+    shelf = getattr(loader, "shelf", loader)
+    engine.load("pinned", pin=True)
+    engine.load("idle")
+    long = ask(engine, "busy", 40, run=False)
+    engine.turn()
+    waits = engine.task("other", work).future if ask_for == "task" else ask(engine, "other", run=False)
+    for _ in range(10):
+        engine.turn()
+    assert [model.name for model in shelf.loaded].count("other") == loads
+    assert ("idle" in shelf.names) == (not loads)  # nothing has to go for what does not fit anyway
+    while engine.turn():
+        pass
+    assert len(long.result(0).ids) == 40
+    assert waits.result(0) == "other" if ask_for == "task" else len(waits.result(0).ids) == 3
+    assert [model.name for model in shelf.loaded].count("other") == loads + 1
+    assert {"other", "pinned"} <= set(shelf.names)
+
+
+def test_what_is_known_to_be_too_large_is_not_loaded():
+    engine, loader, _ = sized({"big": 200 * MEG, "a": MEG})
+    ask(engine, "a").result(0)
+    with pytest.raises(OutOfMemory, match="big takes 200 MiB"):
+        ask(engine, "big").result(0)
+    assert loader.shelf.names == ["a"]
+    assert len(loader.shelf.loaded) == 1
+
+
+def test_prefixes_of_a_busy_model_give_way_to_another_models_weights():
+    engine, loader, _ = sized({"a": 50 * MEG, "b": 50 * MEG - 40_000})
+    for i in range(6):
+        handle = engine.submit(Request("a", [40 + i, *[50] * 100], SamplingParams(temperature=0.0, max_tokens=3)))
+        while engine.turn():
+            pass
+        handle.result(0)
+    assert engine.models()[0].kv_bytes > 40_000
+    busy = ask(engine, "a", 40, run=False)
+    engine.turn()
+    engine.task("b", work)
+    engine.turn()
+    assert loader.shelf.names == ["a", "b"]
+    assert not busy.ended
+
+
+@pytest.mark.parametrize("way", ["unload", "cancel", "keep", "room", "closed"])
+def test_the_loader_hears_of_every_model_that_goes(way):
+    engine, loader, _ = sized({"a": 60 * MEG, "b": 60 * MEG})
+    ask(engine, "a").result(0)
+    assert loader.gone == []
+    if way in ("unload", "cancel"):
+        engine.unload("a", cancel=way == "cancel")
+    elif way == "keep":
+        engine.keep("a", 0)
+        engine.turn()
+    elif way == "room":
+        ask(engine, "b").result(0)
+    else:
+        engine.close()
+    assert loader.gone == ["a"]

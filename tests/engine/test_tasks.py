@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from engine.errors import BadRequest, EngineFault, EngineStopped, ModelNotFound
+from engine.errors import BadRequest, EngineFault, EngineStopped, ModelNotFound, QueueFull
 from engine.tasks import Joint
 from engine.types import Request, SamplingParams
 from tests.asserting import every
@@ -291,3 +291,26 @@ def test_unloading_by_force_ends_all_in_company(build):
         with pytest.raises(EngineStopped):
             task.result(0)
     assert counter.closed == 1
+
+
+def test_tasks_take_places_in_the_queue(build):
+    engine, seen = build(FakeLoaded(), max_queue=4), []
+    tasks, refused = [], 0
+    for _ in range(200):
+        try:
+            tasks.append(engine.task("fake", counting(1000, seen)))
+        except QueueFull:
+            refused += 1
+        engine.turn()
+    assert len(tasks) == 5  # one is at work, four wait
+    assert refused == 195
+    assert engine.stats().waiting == 4
+    with pytest.raises(QueueFull):
+        engine.submit(Request("fake", [40] * 4, SamplingParams(max_tokens=2)))
+    goes_on = engine.task("fake", counting(1, []), admitted=True)  # part of work that was taken takes no place
+    while not goes_on.future.done():
+        engine.turn()
+    assert engine.stats().waiting == 4
+    tasks[0].cancel()
+    engine.turn()
+    engine.submit(Request("fake", [40] * 4, SamplingParams(max_tokens=2)))  # a place became free

@@ -15,7 +15,7 @@ from fastapi import Request
 
 from app.server import account
 from app.server.context import Server
-from app.server.service import Service
+from app.server.service import Direct, Service
 from app.server.streaming import while_connected
 from engine.errors import EngineStopped
 from engine.pipelines.speaking.leash import Leash
@@ -28,23 +28,22 @@ _END = object()
 _THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
 
 
-class Direct:
-    """The service as pipelines want an engine, for the request that this task answers. Pipelines submit from threads."""
+class Counted(Direct):
+    """For the request that this task answers. Pipelines submit from threads."""
 
     def __init__(self, service: Service) -> None:
-        self.task = service.task
-        self._start = service.start
+        super().__init__(service)
         self._account = account.current.get()
 
-    def submit(self, request: EngineRequest) -> Handle:
-        handle = self._start(request)
+    def submit(self, request: EngineRequest, *, admitted: bool = False) -> Handle:
+        handle = super().submit(request, admitted=admitted)
         if self._account is not None:
             self._account.add(handle)
         return handle
 
 
 def leashed(server: Server) -> Leash:
-    return Leash(Direct(server.service))
+    return Leash(Counted(server.service))
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:

@@ -81,7 +81,7 @@ async def _plain(body: GenerateRequest, server: Server) -> tuple[str, Prepared]:
     else:
         filled = infill(model.tokenizer, text, body.suffix)
         prompt, params = Prompt(text, filled.ids), replace(params, stop_token_ids=filled.stops)
-    return name, Prepared(EngineRequest(name, prompt.ids, params), ReplyReader(), prompt)
+    return name, Prepared(EngineRequest(name, prompt.ids, params), ReplyReader(), prompt, model)
 
 
 async def _reply(
@@ -93,7 +93,7 @@ async def _reply(
     shape: serving.Shape,
 ) -> Response:
     prepared = serving.within(prepared, body.options)
-    tokenizer = server.service.loaded[name].tokenizer
+    tokenizer = prepared.model.tokenizer
     running = server.submit(prepared)
     try:
         await _keep(body, server, name)  # now that the request is there: one kept for no time must not go before

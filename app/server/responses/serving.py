@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -123,7 +124,7 @@ class Exchange:
             failed = self._object("failed") | {"error": {"code": "server_error", "message": problem.message}}
             yield told("response.failed", {"response": failed})
             return
-        whole = self._keep(self._object())
+        whole = await asyncio.to_thread(self._keep, self._object())
         yield told(f"response.{whole['status']}", {"response": whole})
 
     def _keep(self, response: dict[str, Any]) -> dict[str, Any]:

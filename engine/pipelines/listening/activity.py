@@ -20,7 +20,7 @@ CHUNK = 512  # samples of one judgement
 
 
 class EngineLike(Protocol):
-    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -95,5 +95,5 @@ class Activity:
             made: np.ndarray = yield from loaded.model.probabilities(samples, SAMPLE_RATE, self._heard)
             return made
 
-        made: np.ndarray = self._engine.task(VOICE_ACTIVITY, work).result()
+        made: np.ndarray = self._engine.task(VOICE_ACTIVITY, work, admitted=True).result()
         return made

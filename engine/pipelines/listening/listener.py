@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.media.sound import Audio
-from engine.models.moonshine import SAMPLE_RATE, MoonshineDecoder
+from engine.models.moonshine import SAMPLE_RATE
 from engine.models.moonshine_times import token_times
 from engine.pipelines.listening.cutting import USUAL, Rules, Span
 from engine.pipelines.listening.repeats import loop_start
@@ -27,6 +27,7 @@ from engine.pipelines.listening.words import words_in_time
 from engine.tasks import Task, Work
 from engine.types import Handle, Request, Result, SamplingParams, Sound
 
+LISTENING = ("moonshine", "moonshine_streaming")  # model types
 _AHEAD = 32  # segments that are given to the engine before the first is awaited
 _TOKENS_A_SECOND = {"en": 6.5}  # more is no speech; other scripts take more tokens
 _TOKENS_A_SECOND_ELSE = 13.0
@@ -37,8 +38,8 @@ _AGAIN = 1.3  # the repetition penalty of a second try
 class EngineLike(Protocol):
     """The part of the engine that listening needs."""
 
-    def submit(self, request: Request) -> Handle: ...
-    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Ear:
 
 def ear(name: str, loaded: Any) -> Ear:
     """Raises BadRequest for a model that does not listen."""
-    if not isinstance(loaded.model, MoonshineDecoder):
+    if loaded.config.get("model_type") not in LISTENING:  # the model itself may have been unloaded since it was found
         raise BadRequest(
             f"{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.", "model"
         )
@@ -86,12 +87,14 @@ class Listener:
         """In order, each as soon as it and all before it are done. Closing the iterator stops the work."""
         self._check(audio, language)
         flying: deque[tuple[Span, np.ndarray, Handle]] = deque()
+        admitted = False  # a sound that was begun is heard to its end, however full the queue is
         spans = iter(self.spans(audio))
         try:
             while True:
                 while len(flying) < _AHEAD and (span := next(spans, None)) is not None:
                     part = audio.samples[span.start : span.stop]
-                    flying.append((span, part, self.submit(part)))
+                    flying.append((span, part, self.submit(part, admitted=admitted)))
+                    admitted = True
                 if not flying:
                     return
                 span, part, handle = flying[0]
@@ -119,21 +122,22 @@ class Listener:
         """Where speech is."""
         return spans(self._engine, audio, self._rules, self._vad)
 
-    def submit(self, samples: np.ndarray, penalty: float | None = None) -> Handle:
+    def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> Handle:
         rate = _TOKENS_A_SECOND.get(self.model.language, _TOKENS_A_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
             temperature=0.0, max_tokens=most, logprobs=True, nearly=True, repetition_penalty=penalty
         )
         key = hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest()
-        return self._engine.submit(Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key)))
+        request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key))
+        return self._engine.submit(request, admitted=admitted)
 
     def segment(self, samples: np.ndarray, begins: float, handle: Handle, words: bool = False) -> Segment:
         """Wait for a segment's text, and ask again where the model lost itself in repetitions."""
         result = handle.result()
         loop = loop_start(result.text.split())
         if loop is not None:
-            result = self.submit(samples, _AGAIN).result()
+            result = self.submit(samples, _AGAIN, admitted=True).result()
             loop = loop_start(result.text.split())
         text = " ".join(result.text.split()[:loop])
         sure = [token.logprob for token in result.logprobs]
@@ -153,5 +157,5 @@ class Listener:
             (features,) = yield from loaded.model.encode([Sound(samples, "")])
             return token_times(loaded.model, features, [self.model.start_id, *ids])
 
-        times: np.ndarray = self._engine.task(self.model.name, work).result()
+        times: np.ndarray = self._engine.task(self.model.name, work, admitted=True).result()
         return words_in_time(segment, ids, times[: len(ids)], self.model.decode)

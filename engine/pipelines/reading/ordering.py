@@ -22,6 +22,7 @@ class Unopened:
     document: int
     name: str
     error: str
+    locked: bool = False
 
 
 @dataclass
@@ -34,6 +35,7 @@ class _Waiting:
     ready: dict[int, Page] = field(default_factory=dict)
     gone: list[Page] = field(default_factory=list)
     error: str | None = None
+    locked: bool = False
 
 
 class Ordering:
@@ -53,7 +55,7 @@ class Ordering:
     def take(self, event: Event | PageDone | Unopened) -> Iterator[Event]:
         if isinstance(event, Unopened):
             self._unopened -= 1
-            self._documents.append(_Waiting(event.document, event.name, error=event.error))
+            self._documents.append(_Waiting(event.document, event.name, error=event.error, locked=event.locked))
         elif isinstance(event, Opened):
             self._unopened -= 1
             self._known += len(event.pages)
@@ -79,7 +81,8 @@ class Ordering:
                 return
             self._documents.popleft()
             self._left -= 1
-            yield DocumentRead(first.index, Document(first.name, tuple(first.gone), first.error), self._progress())
+            document = Document(first.name, tuple(first.gone), first.error, first.locked)
+            yield DocumentRead(first.index, document, self._progress())
 
     def _progress(self) -> Progress:
         left = self._known - self._done

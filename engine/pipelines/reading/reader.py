@@ -142,7 +142,7 @@ class _Run:
         try:
             document = self._unlocked(source)
         except GrusError as error:
-            self._queue.put(Unopened(index, _name(source), str(error)))
+            self._queue.put(Unopened(index, _name(source), str(error), isinstance(error, PasswordNeeded)))
             return
         try:
             try:

@@ -33,9 +33,10 @@ log = logging.getLogger("grus.reading")
 
 
 def page_reply(
-    submit: Callable[[Request], Handle], loaded: LoadedModel, pages: Sequence[Image], most: int | None = None
+    submit: Callable[..., Handle], loaded: LoadedModel, pages: Sequence[Image], most: int | None = None
 ) -> RequestHandle:
-    """Reads in a thread of its own. `submit` takes the requests for single lines; `most`: tokens that are told."""
+    """Reads in a thread of its own. `submit` takes the requests for single lines, as `Engine.submit` does; `most`: tokens
+    that are told."""
     reply = _Reply(_Lines(submit), loaded, pages, most)
     join_at_exit(threading.Thread(target=reply.run, name="grus-page-reply", daemon=True)).start()
     return reply.handle
@@ -44,7 +45,7 @@ def page_reply(
 class _Lines:
     """The engine as the lines of one reply see it: they are counted, and can be stopped together."""
 
-    def __init__(self, submit: Callable[[Request], Handle]) -> None:
+    def __init__(self, submit: Callable[..., Handle]) -> None:
         self._submit = submit
         self._lock = threading.Lock()
         self._handles: list[Handle] = []
@@ -57,7 +58,7 @@ class _Lines:
             if self.stopped:
                 raise EngineStopped("The reading was stopped.")
             try:
-                handle = self._submit(request)
+                handle = self._submit(request, admitted=bool(self.tokens))  # a page that was begun is read to its end
             except GrusError as error:
                 self.problem = self.problem or error
                 raise

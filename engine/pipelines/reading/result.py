@@ -65,6 +65,7 @@ class Document:
     name: str
     pages: tuple[Page, ...] = ()
     error: str | None = None  # why the document could not be opened
+    locked: bool = False  # ... it has a password, which was missing or wrong
 
     @property
     def elements(self) -> Iterator[Element]:

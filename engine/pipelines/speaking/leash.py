@@ -14,17 +14,19 @@ from engine.types import Request
 
 
 class EngineLike(Protocol):
-    def submit(self, request: Request) -> Any: ...
-    def task(self, model: str, work: Work[Any]) -> Task[Any]: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> Any: ...
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
 class Leash:
-    """Stands in for the engine. After `cut` it takes nothing more: who still asks gets CancelledError."""
+    """Stands in for the engine. After `cut` it takes nothing more: who still asks gets CancelledError. Once the engine took
+    a request, the rest of the work is not refused for a full queue: a voice would break off in the middle."""
 
     def __init__(self, engine: EngineLike) -> None:
         self._engine = engine
         self._lock = threading.Lock()
         self._is_cut = False
+        self._admitted = False  # a request of it was taken
         self._handles: list[Any] = []
         self._tasks: list[Task[Any]] = []
 
@@ -32,17 +34,18 @@ class Leash:
     def is_cut(self) -> bool:
         return self._is_cut
 
-    def submit(self, request: Request) -> Any:
+    def submit(self, request: Request, *, admitted: bool = False) -> Any:
         with self._lock:
             self._check()
-            handle = self._engine.submit(request)
+            handle = self._engine.submit(request, admitted=admitted or self._admitted)
+            self._admitted = True
             self._handles = [other for other in self._handles if not other.ended] + [handle]
             return handle
 
-    def task(self, model: str, work: Work[Any]) -> Task[Any]:
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
         with self._lock:
             self._check()
-            task = self._engine.task(model, work)
+            task = self._engine.task(model, work, admitted=admitted or self._admitted)
             self._tasks = [other for other in self._tasks if not other.future.done()] + [task]
             return task
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pypdf
 import pytest
 
 from app.core import Ask, Listener
@@ -25,6 +27,7 @@ from app.gui.viewmodels.chat.tree import Tree
 from app.server.replies import Part
 from engine.errors import BadRequest
 from engine.types import Timings
+from tests.engine.media.test_pages import text_pdf
 
 
 class Mouth:
@@ -354,6 +357,11 @@ def test_files_that_cannot_be_read_are_told_in_plain_words(tmp_path: Path) -> No
     ):
         with pytest.raises(BadRequest, match=word):
             attach_bytes(name, data, tmp_path)
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(text_pdf("Secret words here")))
+    writer.encrypt("sesame", algorithm="RC4-128")
+    writer.write(locked := io.BytesIO())
+    with pytest.raises(BadRequest, match=r"x\.pdf is password-protected"):
+        attach_bytes("x.pdf", locked.getvalue(), tmp_path)
     with pytest.raises(BadRequest, match="not folders"):
         attach(tmp_path, tmp_path)
 

@@ -178,6 +178,13 @@ def test_a_protected_pdf_waits_for_its_password(desk: Desk, sheet: Sheet, tmp_pa
     assert b"sesame" not in (tmp_path / "grus.sqlite3").read_bytes()
 
 
+def test_a_file_is_locked_by_what_it_is_and_not_by_what_it_is_called(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+    desk.add(tmp_path / "passwords.pdf")  # which is not there, as its error says
+    item = desk.reading.items[0]
+    assert "passwords.pdf" in item.error
+    assert item.state == "failed"
+
+
 def test_without_a_model_the_text_of_pdfs_is_read_and_pictures_say_what_to_get(
     desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,7 +124,7 @@ class ScriptedEngine:
     def close(self, grace: float = 0.0) -> None:
         self.closed = True
 
-    def submit(self, request: Request) -> RequestHandle:
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         if self.refusal is not None:
             raise self.refusal
         request.sampling.check()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
+import httpx
 import openai
 import pytest
 
 from app.server.responses.store import Store
-from engine.errors import EngineFault
-from tests.app.server.live import Live
-from tests.app.server.scripted import schema_of
+from engine.errors import BadRequest, EngineFault
+from tests.app.server.live import Live, scripted
+from tests.app.server.scripted import schema_of, until
 
 WEATHER = {
     "type": "function",
@@ -139,11 +146,82 @@ def test_a_failure_in_a_stream_is_an_event(client: openai.OpenAI, live: Live) ->
     assert last.response.error.message == "A step failed."
 
 
-def test_the_store_forgets_the_oldest(tmp_path: Any) -> None:
-    store = Store(str(tmp_path / "kept.db"), kept=2)
-    for id in ("a", "b", "c"):
-        store.put({"id": id}, [])
+def saved(number: int, size: int = 10) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    return {"id": f"resp-{number}"}, [{"type": "message", "role": "user", "content": "x" * size}]
+
+
+def test_stored_ones_survive_a_restart_and_the_oldest_give_way(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "kept.db"
+    store = Store(str(file), most=10_000)
+    for number in range(6):
+        store.put(*saved(number, 3000))
     store.close()
-    again = Store(str(tmp_path / "kept.db"), kept=2)
-    assert [again.get(id) is not None for id in ("a", "b", "c")] == [False, True, True]
+    again = Store(str(file), most=10_000)
+    assert [number for number in range(6) if again.get(f"resp-{number}")] == [3, 4, 5]
+    again.put(*saved(7, 20_000))  # more than may be kept: nothing gives way to it
+    assert again.get("resp-7") is None
+    assert again.get("resp-5") is not None
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     again.close()
+
+
+def test_stored_ones_are_forgotten_in_time_and_leave_nothing_on_the_disk(tmp_path: Path) -> None:
+    file, now = tmp_path / "kept.db", [1000.0]
+    store = Store(str(file), longest=60.0, clock=lambda: now[0])
+    store.put({"id": "old"}, [{"content": "a secret that is long gone"}])
+    assert b"a secret" in file.read_bytes()
+    now[0] += 61
+    assert store.get("old") is None
+    store.put({"id": "new"}, [{"content": "another"}])
+    assert b"a secret" not in file.read_bytes()
+    assert store.delete("new")
+    assert b"another" not in file.read_bytes()
+    store.close()
+
+
+def test_what_an_older_version_kept_is_still_there(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "kept.db")) as old, old:
+        old.execute("CREATE TABLE responses (id TEXT PRIMARY KEY, response TEXT NOT NULL, items TEXT NOT NULL)")
+        old.execute("INSERT INTO responses VALUES ('a', '{}', '[1]')")
+    store = Store(str(tmp_path / "kept.db"))
+    found = store.get("a")
+    assert found is not None
+    assert found.items == [1]
+    store.close()
+
+
+def test_a_file_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    (tmp_path / "kept.db").write_bytes(b"no database at all, but long enough to be taken for one" * 50)
+    for path in (tmp_path / "kept.db", tmp_path):
+        with pytest.raises(BadRequest, match="cannot be used"):
+            Store(str(path))
+
+
+def test_a_store_without_a_path_is_on_the_disk_and_goes_with_it() -> None:
+    store = Store()
+    store.put(*saved(1))
+    (file,) = [row[2] for row in store._database.execute("PRAGMA database_list")]
+    assert b"resp-1" in Path(file).read_bytes()
+    store.close()
+    assert not Path(file).exists()
+
+
+def test_a_disk_that_is_slow_holds_up_nobody(tmp_path: Path) -> None:
+    """Another process holds the file: who stores waits, and all others are answered meanwhile."""
+    with scripted(tmp_path / "slow", responses_file=str(tmp_path / "slow.db")) as slow:
+        other = sqlite3.connect(tmp_path / "slow.db", isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        asking = openai.OpenAI(base_url=f"{slow.url}/v1", api_key="none", max_retries=0)
+        with ThreadPoolExecutor(1) as pool:
+            waits = pool.submit(ask, asking)
+            until(lambda: slow.engine.requests and not slow.engine.running)
+            for _ in range(5):
+                began = time.monotonic()
+                assert httpx.get(f"{slow.url}/v1/models", timeout=10).status_code == 200
+                assert time.monotonic() - began < 2
+            assert not waits.done()
+            other.execute("ROLLBACK")
+            assert waits.result().output_text == "Hello there."
+        other.close()
+        assert asking.responses.retrieve(waits.result().id).output_text == "Hello there."

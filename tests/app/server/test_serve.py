@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,9 +14,12 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from app.server.assembly import catalogue, engine_settings, load_options, server_settings
 from app.server.config import OPTIONS, gather
+from app.server.listening import Listener, claim
+from app.server.settings import ServerSettings
 from engine.errors import BadRequest
 from engine.starter import starters
 from engine.weights.quantize import CHOICES
@@ -163,3 +167,32 @@ def test_it_serves_until_it_is_told_to_stop(model: Path, end: signal.Signals) ->
         said = child.communicate(timeout=20)[1]
     assert child.returncode == 0
     assert "Traceback" not in said
+
+
+class Windows:
+    """A socket of a machine where another program's port can be taken away; it notes how it was set up."""
+
+    def __init__(self) -> None:
+        self.options: list[tuple[int, int, int]] = []
+
+    def setsockopt(self, *option: int) -> None:
+        self.options.append(option)  # type: ignore[arg-type]
+
+
+def test_on_windows_a_port_is_claimed_for_this_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The logic alone: what Windows makes of it is not seen here."""
+    monkeypatch.setattr(socket, "SO_EXCLUSIVEADDRUSE", -5, raising=False)
+    made: Any = Windows()
+    claim(made)
+    assert made.options == [(socket.SOL_SOCKET, -5, 1)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SO_REUSEADDR is what other systems need")
+def test_elsewhere_a_port_that_was_left_may_be_taken_again_and_one_in_use_may_not() -> None:
+    made: Any = Windows()
+    claim(made)
+    assert made.options == [(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)]
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        settings = ServerSettings(port=other.getsockname()[1])
+        with pytest.raises(BadRequest, match="Choose another --host or --port"):
+            Listener(FastAPI(), settings)

@@ -13,7 +13,7 @@ from typing import Literal
 from app.gui.store.files import keep_bytes
 from app.gui.store.messages import Attachment
 from app.gui.texts import tr
-from engine.errors import BadRequest
+from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
 
 Kind = Literal["image", "text", "pdf", "sound"]
 
@@ -78,18 +78,14 @@ def _bounded(text: str) -> tuple[str, str]:
 
 
 def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
-    import pypdfium2 as pdfium
+    from engine.media.pdf import texts_of
 
     try:
-        document = pdfium.PdfDocument(data)
-    except pdfium.PdfiumError as error:
-        if "password" in str(error).lower():
-            raise BadRequest(tr("{name} is password-protected. Save a copy without the password.", name=name)) from None
+        pages = texts_of(data)
+    except PasswordNeeded:
+        raise BadRequest(tr("{name} is password-protected. Save a copy without the password.", name=name)) from None
+    except UnreadableFile:
         raise BadRequest(tr("{name} is not a PDF that can be read: the file is damaged.", name=name)) from None
-    try:
-        pages = [page.get_textpage().get_text_bounded() for page in document]
-    finally:
-        document.close()
     text, note = _bounded("\n\n".join(pages).replace("\r\n", "\n").strip())
     if not text:
         raise BadRequest(tr("{name} holds pictures of text, and no text. Open it in Read first.", name=name))

@@ -235,7 +235,7 @@ class Reading:
             self.page_changed(item, event.page.number)
         elif isinstance(event, DocumentRead) and event.result.error is not None:
             item.error = event.result.error
-            if "password" in item.error.lower():
+            if event.result.locked:
                 self._settle(item, "locked")
         self.changed(item)
 

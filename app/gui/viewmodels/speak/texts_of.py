@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from app.gui.texts import tr
-from engine.errors import BadRequest
+from engine.errors import BadRequest, UnreadableFile
 
 ENDINGS = (".txt", ".md", ".pdf", ".epub")
 _LARGEST = 64 << 20  # bytes of a book's pages, unpacked
@@ -42,18 +42,14 @@ def text_of(file: Path) -> str:
 
 
 def _pdf(file: Path) -> str:
-    import pypdfium2 as pdfium
+    from engine.media.pdf import texts_of
 
     try:
-        document = pdfium.PdfDocument(file.read_bytes())
-    except pdfium.PdfiumError:
+        pages = texts_of(file.read_bytes())
+    except UnreadableFile:
         raise BadRequest(
             tr("{name} cannot be opened: it is damaged or protected by a password.", name=file.name)
         ) from None
-    try:
-        pages = [page.get_textpage().get_text_bounded() for page in document]
-    finally:
-        document.close()
     # lines of a page are no paragraphs, and a word cut at a line's end is one word
     text = "\n\n".join(pages).replace("\r\n", "\n")
     text = re.sub(r"(\w)[-\ufffe\xad]\n(\w)", r"\1\2", text)

@@ -33,8 +33,10 @@ class Prompted(Engine):
             return super().load(name)
         return self.script.load(name)
 
-    def submit(self, request: Request) -> Any:
-        return self.script.submit(request) if request.model == "scripted" else super().submit(request)
+    def submit(self, request: Request, *, admitted: bool = False) -> Any:
+        if request.model == "scripted":
+            return self.script.submit(request, admitted=admitted)
+        return super().submit(request, admitted=admitted)
 
 
 @pytest.fixture(scope="package")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.server.audio.pump import Direct
+from app.server.audio.pump import Counted
 from app.server.errors import ApiError
 from app.server.realtime.hearing import InputBuffer, SpeechBegan, SpeechEnded
 from app.server.realtime.protocol import TurnDetection
@@ -26,7 +26,7 @@ def fed(buffer: InputBuffer, samples: np.ndarray, piece: int = 4800) -> list[Spe
 
 @pytest.fixture
 def engine(talking: Live) -> Direct:
-    return Direct(talking.service)
+    return Counted(talking.service)
 
 
 @pytest.mark.parametrize("piece", [960, 4800, 1 << 22])

@@ -50,7 +50,7 @@ class Scripted:
         self.script, self.requests, self.cancelled = [], [], 0
         self.closing = "stop"
 
-    def task(self, model, work):
+    def task(self, model, work, *, admitted=False):
         if model == "talker":
 
             class Loaded:
@@ -60,7 +60,7 @@ class Scripted:
             return Answer(work(Loaded))
         return self.engine.task(self.codec, work)
 
-    def submit(self, request):
+    def submit(self, request, *, admitted=False):
         self.requests.append(request)
         script = self.script[min(len(self.requests), len(self.script)) - 1]
         return Handle(self, request, script)

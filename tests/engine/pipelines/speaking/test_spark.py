@@ -29,10 +29,10 @@ class Scripted:
         self.engine, self.script, self.requests, self.cancelled = engine, [], [], 0
         self.closing = "stop"
 
-    def task(self, model, work):
+    def task(self, model, work, *, admitted=False):
         return self.engine.task(model, work)
 
-    def submit(self, request):
+    def submit(self, request, *, admitted=False):
         self.requests.append(request)
         return Handle(self, request, self.script[min(len(self.requests), len(self.script)) - 1])
 
