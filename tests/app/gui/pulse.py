@@ -96,7 +96,7 @@ def plug_microphone() -> None:
         plug(_MOUTH)
         pactl("set-default-sink", default)
         quick = ["parec", "-d", f"{_MOUTH}.monitor", "--latency-msec=20", "--raw"]
-        subprocess.Popen(quick, stdout=subprocess.DEVNULL)  # ends with the daemon
+        subprocess.Popen(quick, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # ends with the daemon
     pactl("load-module", "module-remap-source", f"master={_MOUTH}.monitor", "source_name=microphone")
     pactl("set-default-source", "microphone")
 
@@ -104,7 +104,9 @@ def plug_microphone() -> None:
 def say(sound: np.ndarray, rate: int) -> subprocess.Popen[bytes]:
     """Into the microphone, in real time."""
     player = subprocess.Popen(
-        ["pacat", "-d", _MOUTH, "--raw", "--format=float32le", f"--rate={rate}", "--channels=1"], stdin=subprocess.PIPE
+        ["pacat", "-d", _MOUTH, "--raw", "--format=float32le", f"--rate={rate}", "--channels=1"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
     assert player.stdin is not None
     player.stdin.write(sound.astype("<f4").tobytes())
@@ -120,7 +122,7 @@ class Recorder:
         self._path = file
         self._process = subprocess.Popen(
             ["parec", "-d", f"{sink}.monitor", "--raw", "--format=float32le", f"--rate={RATE}", "--channels=1",
-             "--latency-msec=20"], stdout=self._file,
+             "--latency-msec=20"], stdout=self._file, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
         self._from = 0
