@@ -20,7 +20,7 @@ from typing import TypeVar
 import psutil
 
 from engine.arrivals import Arrivals
-from engine.at_exit import close_at_exit
+from engine.at_exit import close_at_exit, note_native
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
 from engine.handle import RequestHandle
 from engine.lane import Lane
@@ -320,6 +320,7 @@ class Engine:
     # -- on the engine's thread
 
     def _live(self) -> None:
+        note_native()
         try:
             while not self._over:
                 self._wakeup.clear()
