@@ -22,7 +22,7 @@ import psutil
 from engine.arrivals import Arrivals
 from engine.at_exit import close_at_exit, note_native
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
-from engine.handle import RequestHandle
+from engine.handle import RequestHandle, outcome
 from engine.lane import Lane
 from engine.loaded import Loaded, Loader
 from engine.metrics import RequestMetrics
@@ -44,8 +44,7 @@ _NAP = 0.5  # seconds; the longest sleep, so that an idle deadline by another cl
 class Engine:
     """Serves many requests at once on one device.
 
-    `load(name)` gives a loaded model; it is called on the engine's thread when a model is first asked for. A `Loader` also
-    says how large a model is before it is loaded, and hears when one goes. With
+    `load(name)` gives a loaded model; it is called on the engine's thread when one is first asked for (see `Loader`). With
     `start=False` nothing happens by itself: the caller is the engine's thread and calls `turn`.
     """
 
@@ -77,8 +76,8 @@ class Engine:
     # -- from any thread
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
-        """Queue a request. Raises BadRequest, QueueFull or EngineStopped; all else arrives as `Failed`. `admitted`: it is
-        part of work that was taken already (the next sentence of a voice), which a full queue must not break off."""
+        """Queue a request. Raises BadRequest, QueueFull or EngineStopped; all else arrives as `Failed`. One that is `admitted`,
+        as part of work that was taken already (the next sentence of a voice), is not refused for a full queue."""
         return self._submit(request, self.settings.max_events, admitted)
 
     def _submit(self, request: Request, limit: int | None, admitted: bool = False) -> RequestHandle:
@@ -87,16 +86,9 @@ class Engine:
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(63)
         job = Job(request, handle, seed, self._clock())
         with self._closing:  # once the engine stops, nothing may be put where nobody looks any more
-            if self._stopping:
-                raise EngineStopped("The engine has been stopped.")
-            self._check_queue(admitted)
+            self._check_open(admitted)
             self._call(lambda: self._arrivals.add(job))
         return handle
-
-    def _check_queue(self, admitted: bool) -> None:
-        """Raise QueueFull where as much waits as may. Under the lock that whoever adds to it holds."""
-        if not admitted and self._waiting() >= self.settings.max_queue:
-            raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
 
     def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
         """Run many requests; their results in order. `errors="return"` puts a failed one's error into its place."""
@@ -111,7 +103,7 @@ class Engine:
                     if not returned:
                         raise
                     begun.append(error)
-            return [_outcome(one, returned) for one in begun]
+            return [outcome(one, returned) for one in begun]
         except BaseException:
             for one in begun:
                 if isinstance(one, RequestHandle):
@@ -137,9 +129,7 @@ class Engine:
         Takes a place in the same queue, and is refused as `submit` refuses; one that is `admitted` takes none."""
         task = Task(model, work, self.wake, counted=not admitted)
         with self._closing:
-            if self._stopping:
-                raise EngineStopped("The engine has been stopped.")
-            self._check_queue(admitted)
+            self._check_open(admitted)
             self._call(lambda: self._tasks.add(task))
         return task
 
@@ -304,12 +294,18 @@ class Engine:
                 answer.set_exception(error)
 
         with self._closing:
-            if self._stopping:
-                raise EngineStopped("The engine has been stopped.")
+            self._check_open(admitted=True)
             self._call(run)
         if self._thread is None:
             self.turn()
         return answer.result(timeout)
+
+    def _check_open(self, admitted: bool) -> None:
+        """Raise EngineStopped, or QueueFull where as much waits as may. Under the lock of all that add to it."""
+        if self._stopping:
+            raise EngineStopped("The engine has been stopped.")
+        if not admitted and self._waiting() >= self.settings.max_queue:
+            raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
 
     def _waiting(self) -> int:
         """What was asked for and has not begun."""
@@ -397,14 +393,3 @@ class Engine:
         self._helper.shutdown()
         if self._profile is not None:
             self._shared.trace.write(self._profile)
-
-
-def _outcome(begun: RequestHandle | GrusError, returned: bool) -> Result | GrusError:
-    if isinstance(begun, GrusError):
-        return begun
-    try:
-        return begun.result()
-    except GrusError as error:
-        if returned:
-            return error
-        raise

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import numpy as np
 
+from engine.errors import GrusError
 from engine.types import Done, Embedded, Event, Failed, Finished, FinishReason, Result, Text, Timings, TokenLogprob
 
 
@@ -168,3 +169,15 @@ class _Collector:
         texts = ["".join(self._texts.get(i, ())) for i in range(max(self._texts, default=0) + 1)]
         reason = self._reason or last.reason
         return Result(self.request, texts[0], self._ids, reason, last.timings, self._logprobs, texts, self._vector)
+
+
+def outcome(begun: RequestHandle | GrusError, returned: bool) -> Result | GrusError:
+    """What became of a request, or why it was not taken. `returned`: its error, which is raised otherwise."""
+    if isinstance(begun, GrusError):
+        return begun
+    try:
+        return begun.result()
+    except GrusError as error:
+        if returned:
+            return error
+        raise

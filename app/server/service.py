@@ -51,7 +51,7 @@ class EngineLike(Protocol):
 
 
 Loaded = LoadedModel | LoadedPart
-LoadModel = Callable[[str], Loaded]
+LoadModel = Callable[[str], Any]
 MakeEngine = Callable[[LoadModel], EngineLike]
 
 
@@ -178,11 +178,12 @@ class Service:
         except GrusError:
             return None  # loading says what is wrong
 
-    def _unloaded(self, loaded: Any) -> None:
+    def _unloaded(self, gone: Any) -> None:
         """The engine has closed it: what was known of it is not true of the next one."""
+        name = gone.name
         with self._guard:
-            if self._models.get(loaded.name) is loaded:
-                del self._models[loaded.name]
+            if self._models.get(name) is gone:
+                del self._models[name]
 
     def _source_beside(self, name: str) -> str:
         """A piece of a served model lies where the model does; all else is told by its own name."""

@@ -6,7 +6,7 @@ Knows Python's values and operations, and of Jinja its namespaces. Who asks comp
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ _PASSED_ON = frozenset(
 _SPLITS = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition"})
 _SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 _TEXT = (str, bytes, bytearray)
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS = (KeysView, ValuesView, ItemsView)
 _SIZED = (*_TEXT, list, tuple, dict, set, frozenset, range, *_VIEWS)
 
 
@@ -97,7 +97,7 @@ def _written(value: Any) -> Extent:
     return Extent(len(value) + value.count('"') + value.count("'") + value.count("\\") + 2, 1, 0)
 
 
-def formatted(subject: str | bytes, values: Sequence[Any], percent: bool) -> int | None:
+def formatted(subject: str | bytes | bytearray, values: Sequence[Any], percent: bool) -> int | None:
     """Characters at most of `format` or `%`. None: widths are given as values, which nobody needs."""
     text = subject.decode("latin-1") if isinstance(subject, bytes | bytearray) else subject
     if percent:
@@ -126,7 +126,9 @@ def made(name: str, subject: Any, values: Sequence[Any]) -> int | None:
     if name in ("format", "format_map", "%") and isinstance(subject, _TEXT):
         return formatted(subject, values, percent=name == "%")
     if name == "expandtabs":
-        tabs = subject.count("\t" if isinstance(subject, str) else b"\t") if isinstance(subject, _TEXT) else texts
+        tabs = texts
+        if isinstance(subject, _TEXT):
+            tabs = subject.count("\t") if isinstance(subject, str) else subject.count(b"\t")
         return texts + int(tabs) * max(numbers, default=8)
     if name == "translate":
         inner = values[0] if values else {}

@@ -104,7 +104,9 @@ def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
     if len(data) > _LARGEST:
         raise WeightsError(f"its list of tensors is larger than {_LARGEST >> 20} MiB.")
     for code, value, _ in pickletools.genops(data):
-        if code.name in ("PUT", "LONG_BINPUT") and value > len(data):  # Python makes room for as many before it
+        if code.name in ("PUT", "LONG_BINPUT") and int(value or 0) > len(
+            data
+        ):  # Python makes room for as many before it
             raise WeightsError("its list of tensors is damaged.")
     return data
 

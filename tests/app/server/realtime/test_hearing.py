@@ -25,12 +25,12 @@ def fed(buffer: InputBuffer, samples: np.ndarray, piece: int = 4800) -> list[Spe
 
 
 @pytest.fixture
-def engine(talking: Live) -> Direct:
+def engine(talking: Live) -> Counted:
     return Counted(talking.service)
 
 
 @pytest.mark.parametrize("piece", [960, 4800, 1 << 22])
-def test_speech_is_cut_out_where_it_was(engine: Direct, piece: int) -> None:
+def test_speech_is_cut_out_where_it_was(engine: Counted, piece: int) -> None:
     buffer = InputBuffer(engine, 300.0, TURNS)
     told = fed(buffer, SOUND, piece)
     assert [type(one) for one in told] == [SpeechBegan, SpeechEnded] * 2
@@ -41,7 +41,7 @@ def test_speech_is_cut_out_where_it_was(engine: Direct, piece: int) -> None:
         assert np.corrcoef(original, ended.samples)[0, 1] > 0.99
 
 
-def test_what_comes_before_a_speech_belongs_to_it_once(engine: Direct) -> None:
+def test_what_comes_before_a_speech_belongs_to_it_once(engine: Counted) -> None:
     both = np.concatenate([silence(1.0), voice(0.8), silence(0.3), voice(0.8, 1), silence(0.5)])
     short = TURNS.model_copy(update={"prefix_padding_ms": 0, "silence_duration_ms": 200})
     long = short.model_copy(update={"prefix_padding_ms": 2000})
@@ -56,20 +56,20 @@ def test_what_comes_before_a_speech_belongs_to_it_once(engine: Direct) -> None:
     assert begins[2000][1] > begins[0][0]  # what was committed is not committed again
 
 
-def test_of_silence_little_is_kept(engine: Direct) -> None:
+def test_of_silence_little_is_kept(engine: Counted) -> None:
     buffer = InputBuffer(engine, 300.0, TURNS)
     fed(buffer, silence(20.0))
     assert sum(map(len, buffer._pieces)) < RATE
 
 
-def test_a_speech_that_does_not_end_is_cut(engine: Direct) -> None:
+def test_a_speech_that_does_not_end_is_cut(engine: Counted) -> None:
     told = fed(InputBuffer(engine, 2.0, TURNS), np.tile(voice(1.0), 5))
     ended = [one for one in told if isinstance(one, SpeechEnded)]
     assert ended
     assert every(len(one.samples) <= 2.5 * RATE for one in ended)
 
 
-def test_a_running_speech_is_committed_and_the_next_is_found(engine: Direct) -> None:
+def test_a_running_speech_is_committed_and_the_next_is_found(engine: Counted) -> None:
     buffer = InputBuffer(engine, 300.0, TURNS)
     with pytest.raises(ApiError, match="Nobody is speaking"):
         buffer.commit()
@@ -83,7 +83,7 @@ def test_a_running_speech_is_committed_and_the_next_is_found(engine: Direct) -> 
     ]
 
 
-def test_turns_are_found_from_now_on_or_no_more(engine: Direct) -> None:
+def test_turns_are_found_from_now_on_or_no_more(engine: Counted) -> None:
     buffer = InputBuffer(engine, 3.0, None)
     assert fed(buffer, SOUND[: 2 * RATE]) == []
     assert [type(one) for one in buffer.turn(TURNS)] == [SpeechBegan]
