@@ -90,7 +90,7 @@ def test_a_quantization_of_a_gguf_repository(fresh: Fresh, backend: str) -> None
 
 
 def test_chat(fresh: Fresh) -> None:
-    seen = fresh.grus("chat", WRITER, "--max-tokens", 3, "--backend", "torch", said="Hello\n/quit\n")
+    seen = fresh.grus("chat", WRITER, "--max-tokens", 3, "--backend", "auto", said="Hello\n/quit\n")
     check(fresh, WRITER, seen.code, seen.err)
 
 
@@ -102,23 +102,23 @@ def test_info(fresh: Fresh) -> None:
 
 def test_speak(fresh: Fresh, tmp_path: Path) -> None:
     out = tmp_path / "said.wav"
-    seen = fresh.grus("speak", "Hello there.", "--model", VOICE, "-o", out, "--backend", "torch")
+    seen = fresh.grus("speak", "Hello there.", "--model", VOICE, "-o", out, "--backend", "auto")
     check(fresh, VOICE, seen.code, seen.err)
     assert len(soundfile.read(out)[0]) > 0
 
 
 def test_listen(fresh: Fresh, sound: Path) -> None:
-    seen = fresh.grus("listen", sound, "--model", EARS, "--backend", "torch")
+    seen = fresh.grus("listen", sound, "--model", EARS, "--backend", "auto")
     check(fresh, EARS, seen.code, seen.err)
 
 
 def test_read(fresh: Fresh, page: Path) -> None:
-    seen = fresh.grus("read", page, "--model", EYES, "--backend", "torch")
+    seen = fresh.grus("read", page, "--model", EYES, "--backend", "auto")
     check(fresh, EYES, seen.code, seen.err)
 
 
 def test_serve_and_pull(fresh: Fresh) -> None:
-    with fresh.serving("--model", WRITER, "--backend", "torch") as url:
+    with fresh.serving("--model", WRITER, "--backend", "auto") as url:
         assert fresh.found(WRITER) is not None
         body = {"model": WRITER, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 3}
         assert httpx.post(f"{url}/v1/chat/completions", json=body, timeout=60).status_code == 200
@@ -137,7 +137,7 @@ def test_serve_and_pull(fresh: Fresh) -> None:
 
 def test_a_server_that_is_offline_neither_pulls_nor_fetches_pictures(fresh: Fresh) -> None:
     fresh.put(WRITER)
-    with fresh.serving("--model", WRITER, "--backend", "torch", "--offline") as url:
+    with fresh.serving("--model", WRITER, "--backend", "auto", "--offline") as url:
         for stream in (True, False):
             answer = httpx.post(f"{url}/api/pull", json={"model": VOICE, "stream": stream}, timeout=60)
             assert answer.status_code == 404

@@ -92,7 +92,7 @@ def _png(image: Any) -> bytes:
     held = QByteArray()
     buffer = QBuffer(held)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImage(image).save(buffer, b"PNG")
+    QImage(image).save(buffer, "PNG")  # type: ignore[call-overload]  # Qt takes text; its stubs say bytes
     return bytes(held.data())
 
 

@@ -227,7 +227,7 @@ class ReadPane(Pane):
             held = QByteArray()
             buffer = QBuffer(held)
             buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-            QImage(given.imageData()).save(buffer, b"PNG")
+            QImage(given.imageData()).save(buffer, "PNG")  # type: ignore[call-overload]  # Qt takes text; its stubs say bytes
             self.reading.add_bytes(tr("Pasted picture"), bytes(held.data()))
         else:
             self.desk.say(tr("There is no picture and no file to paste."), level="warning")

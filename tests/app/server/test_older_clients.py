@@ -78,7 +78,7 @@ def test_a_window_of_nothing_contradicts_a_penalty(live: Live, at: int) -> None:
 def serve(*arguments: str, environment: dict[str, str]) -> tuple[str, str]:
     """A process that serves the Guide, answers once, and is told to stop: what it wrote to standard error, and the reply."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--backend", "torch", "--cpu", *arguments],
+        [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--backend", "auto", "--cpu", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
     )  # fmt: skip
     try:
