@@ -115,6 +115,7 @@ def test_removing_can_be_taken_back(desk: Desk, tmp_path: Path) -> None:
     desk.listening.remove(desk.listening.items[0])
     assert desk.listening.items == []
     desk.said[-1][1]["undo"][1]()
+    desk.store.wait()
     assert len(desk.listening.items) == 1
 
 

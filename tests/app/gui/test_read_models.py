@@ -207,6 +207,7 @@ def test_removing_can_be_taken_back(desk: Desk, sheet: Sheet, tmp_path: Path) ->
     assert desk.reading.items == []
     assert desk.reading.current is None
     desk.said[-1][1]["undo"][1]()
+    desk.store.wait()
     assert desk.reading.items == [item]
     assert (tmp_path / "page.png").exists()
 
