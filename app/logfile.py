@@ -27,7 +27,7 @@ from typing import Any, TextIO
 OWN = logging.getLogger("grus.log")
 _NBYTES, _COPIES = 1_000_000, 3
 _SHOWN = 200_000  # bytes of each file that are shown
-_OURS = ("grus", "qt")
+_OURS = ("grus",)
 # Their words are Python's own: names of attributes, numbers of arguments, never what a person gave.
 _HARMLESS = (
     AttributeError, ImportError, IndexError, MemoryError, NameError, NotImplementedError, RecursionError, TypeError,

@@ -38,7 +38,6 @@ def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication
 
-    from app.gui import qtlog
     from app.gui.places import places_under, usual_places
     from app.gui.single import Reception, hand_over, name_for
     from app.logfile import keep_log
@@ -51,19 +50,15 @@ def start(wanted: Start) -> int:
         return 0
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.WARNING)
     log = keep_log(places.logs, "app")
-    qtlog.install()
-    try:
-        window = open_window(app, wanted, places)
-        window.desk.wiped.connect(log.reopen_or_release)
-        if log.crashed:
-            window.tell_crash()
-        reception = Reception(name, window.take_files, window)
-        _announce(window)
-        code = app.exec()
-        reception.close()
-        close_desk(window)
-    finally:
-        qtlog.uninstall()
+    window = open_window(app, wanted, places)
+    window.desk.wiped.connect(log.reopen_or_release)
+    if log.crashed:
+        window.tell_crash()
+    reception = Reception(name, window.take_files, window)
+    _announce(window)
+    code = app.exec()
+    reception.close()
+    close_desk(window)
     log.close()
     return code
 

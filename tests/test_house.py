@@ -81,3 +81,9 @@ def test_importing_a_layer_loads_no_array_library_and_no_window(layer: str) -> N
     loaded = set(run.stdout.split())
     assert layer in loaded
     assert loaded.isdisjoint({"torch", "mlx", "mlx_lm", "transformers", "PySide6"})
+
+
+def test_no_python_function_hears_qts_messages() -> None:
+    """Qt calls it wherever it has something to say, also while a library is being loaded. It then waits for the interpreter
+    with the loader's lock in hand, which a thread that holds the interpreter may be waiting for: the window stands still."""
+    assert [name_of(path) for path in SOURCES if "qInstallMessageHandler" in path.read_text(encoding="utf-8")] == []
