@@ -69,6 +69,9 @@ class Label(QLabel):
         else:
             super().setText(text)
 
+    def clear(self) -> None:
+        self.setText("")
+
     def text(self) -> str:
         """The sentence, without the link's marks."""
         return self._sentence

@@ -116,7 +116,7 @@ def test_an_unknown_architecture_is_told_with_what_is_supported(command: Command
     assert (run.code, info.code) == (2, 2)
     assert "Runs here      no" in info.out
     for said in (run.err, info.out):
-        assert f"{broken} has the architecture `mamba9`, which Grus does not know" in said
+        assert f"{broken} has the architecture `mamba9` (`architectures`: Qwen3ForCausalLM), which Grus does not know" in said
         assert "Supported: hunyuan_v1_dense, llama, mistral" in said
         assert ("mlx-lm was tried" in said) == (backend == "mlx")
 
@@ -125,7 +125,7 @@ def test_what_mlx_lm_cannot_read_is_one_sentence(command: Command, broken: Path)
     edit_config(broken, model_type="gemma", hidden_size=...)
     seen = command("run", broken, "Hi", "--backend", "mlx")
     assert seen.code == 2
-    assert seen.err.startswith(f"grus: {broken}: mlx-lm cannot load this model: ")
+    assert seen.err.startswith(f"grus: {broken} (`architectures`: Qwen3ForCausalLM): mlx-lm cannot load this model: ")
     assert len(seen.err.splitlines()) == 1
 
 
