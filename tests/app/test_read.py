@@ -121,7 +121,7 @@ def test_pages_and_text_layers(command: Command, models: type[Made], tmp_path: P
     file.write_bytes(text_pdf("Page number one", "Page number two", "Page number three"))
     seen = command("read", file, "--text-layer", "--pages", "2-", "--format", "txt", "--dpi", 72)
     assert seen.out == "Page number two\n\nPage number three\n"
-    assert models.asked[3] == {"required": False}
+    assert models.asked[3] == {"required": False, "profile": None}
 
 
 def test_a_protected_pdf(command: Command, tmp_path: Path, models: type[Made]) -> None:

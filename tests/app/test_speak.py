@@ -165,7 +165,7 @@ def test_who_names_no_voice_hears_the_model_s_first(typed, models, tmp_path):
     (["Hello.", "--voice", "nobody"], "no voice 'nobody'"),
     (["Hello.", "--voice", "eric", "--language", "klingon"], "klingon"),
     (["Hello.", "--voice", "eric", "--speed", "9"], "speed must be"),
-    (["Hello.", "--voice", "eric", "-o", "hello.aac"], "not as 'aac'"),
+    (["Hello.", "--voice", "eric", "-o", "hello.wma"], "not as 'wma'"),
     (["Hello.", "--voice", "eric", "--file", "x.txt"], "one of the two"),
     (["--file", "none.txt", "--voice", "eric"], "cannot be read"),
     (["Hello.", "--voice", "eric", "--clone", "me.wav"], "not both"),
