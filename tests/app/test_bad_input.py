@@ -116,7 +116,10 @@ def test_an_unknown_architecture_is_told_with_what_is_supported(command: Command
     assert (run.code, info.code) == (2, 2)
     assert "Runs here      no" in info.out
     for said in (run.err, info.out):
-        assert f"{broken} has the architecture `mamba9` (`architectures`: Qwen3ForCausalLM), which Grus does not know" in said
+        assert (
+            f"{broken} has the architecture `mamba9` (`architectures`: Qwen3ForCausalLM), which Grus does not know"
+            in said
+        )
         assert "Supported: hunyuan_v1_dense, llama, mistral" in said
         assert ("mlx-lm was tried" in said) == (backend == "mlx")
 
