@@ -109,7 +109,7 @@ class Saving:
 
     def watch(self, told: Callable[[str], Any]) -> None:
         """`told(sentence)` from now on, and at once where nothing can be saved already."""
-        self._told = told
+        self._told, self._said = told, ""  # what was said before, nobody heard
         self._post(self._tell)
 
     def _tell(self) -> None:

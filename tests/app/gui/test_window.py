@@ -168,7 +168,7 @@ def test_without_a_screen_the_server_is_started_instead(monkeypatch: pytest.Monk
     if os.name != "posix" or os.uname().sysname == "Darwin":
         pytest.skip("this system always has a screen")
     served: list[list[str]] = []
-    monkeypatch.setattr("app.commands.serve.serve_models", lambda models: served.append(models) or 0)
+    monkeypatch.setattr("app.commands.serve.serve_models", lambda models, offline: served.append(models) or 0)
     from app.cli import parser
 
     options = parser().parse_args(["app", "--model", "x/y"])

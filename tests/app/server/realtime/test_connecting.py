@@ -131,7 +131,7 @@ def test_no_more_sessions_than_may_be(guarded: Live) -> None:
         assert "--max-sessions" in error["message"]
         assert open_now(guarded) == 2
         one.close()
-        until(lambda: open_now(guarded) == 1)
+        until(lambda: open_now(guarded) == 1, 30)  # the first model of a session is loaded
         with opened(guarded) as third:
             assert told(third)["type"] == "session.created"
 
@@ -189,7 +189,7 @@ def test_a_session_outlives_the_time_that_a_request_has_to_arrive(guarded: Live)
 
 def test_a_client_that_gives_no_sign_of_life_is_gone(guarded: Live) -> None:
     with raw_session(guarded) as raw:
-        until(lambda: open_now(guarded) == 1)
+        until(lambda: open_now(guarded) == 1, 30)  # the first model of a session is loaded
         until(lambda: open_now(guarded) == 0)
         rest = b""
         while data := raw.recv(10_000):
@@ -207,7 +207,7 @@ def test_a_client_that_takes_nothing_is_gone(guarded: Live) -> None:
         stop = threading.Event()
         asking = threading.Thread(target=ask_on, args=(raw, stop))
         asking.start()
-        until(lambda: open_now(guarded) == 1)
+        until(lambda: open_now(guarded) == 1, 30)  # the first model of a session is loaded
         until(lambda: open_now(guarded) == 0, 15)
         stop.set()
         asking.join(10)
