@@ -42,6 +42,7 @@ def window(fresh: Fresh, task: str, *more: str) -> Iterator[subprocess.Popen[str
         process.communicate()
 
 
+@pytest.mark.slow  # a download that is resumed at once may wait for the paused connection to time out
 def test_a_download_is_paused_goes_on_and_survives_a_kill(fresh: Fresh) -> None:
     first = fresh.hub.holds[WEIGHTS] = Hold(2_000_000)
     with window(fresh, "download") as process:
