@@ -20,27 +20,27 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from app.kinds import KINDS
+from app.runtime.capabilities import capabilities, main_use
+from app.runtime.models import Loaded, open_models
+from app.runtime.reading import Read, forget_readers, read, read_all
 from app.sdk.activity import VoiceActivity
 from app.sdk.ears import Ears
 from app.sdk.speaker import Speaker, Spoken
 from app.sdk.talker import Talker
 from engine.draft import same_vocabulary
 from engine.engine import Engine
-from engine.errors import BadRequest, GrusError
+from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions
-from engine.loading import load as load_model
 from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
 from engine.pipelines.listening.speech import SpeechSpan
 from engine.pipelines.listening.transcript import Transcript
-from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
 from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.talking import TalkEvent
@@ -107,31 +107,23 @@ class Model:
     ) -> None:
         """`profile`: where a Chrome trace of everything the engine did is written at the end."""
         self.name = name
-        self._options = options or LoadOptions()
-        self.engine = Engine(self._load, settings, profile=profile)
+        self.service = open_models([name], options, settings, profile=profile, accept=self._accept)
         try:
-            self.engine.load(name)
+            self.service.load_now(name)
         except BaseException:
-            self.engine.close()
+            self.service.close()
             raise
 
-    def _load(self, name: str) -> LoadedModel:
-        """On the engine's thread, which must make every array itself."""
-        if name != self.name:  # a draft model
-            return self._draft(name)
-        loaded = load_model(name, self._options)
-        if (use := _NO_TEXT.get(KINDS.get(str(loaded.config.get("model_type")), "chat"))) is not None:
-            loaded.close()
-            raise BadRequest(f"{name} {use}", "model")
-        self.loaded = loaded
-        return loaded
+    @property
+    def engine(self) -> Engine:
+        return self.service.engine  # type: ignore[return-value]
 
-    def _draft(self, name: str) -> LoadedModel:
-        draft = load_model(name, replace(self._options, model_type="auto", format="auto"))
-        if not same_vocabulary(draft, self.loaded):
-            draft.close()
-            raise BadRequest(f"{name} cannot draft for {self.name}: their vocabularies differ.", "draft")
-        return draft
+    def _accept(self, source: str, loaded: Loaded) -> None:
+        """Raises for a model that writes no text, and for a draft model of another vocabulary."""
+        if source == self.name:
+            self.loaded = accepted(source, loaded)
+        elif isinstance(loaded, LoadedModel) and not same_vocabulary(loaded, self.loaded):
+            raise BadRequest(f"{source} cannot draft for {self.name}: their vocabularies differ.", "draft")
 
     def prompt(
         self,
@@ -163,7 +155,7 @@ class Model:
 
     def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> Handle:
         """Start a request; its events are read from the handle."""
-        return self.engine.submit(prompt.request(self.name, sampling))
+        return self.service.submit(prompt.request(self.name, sampling))
 
     def run(
         self,
@@ -214,7 +206,7 @@ class Model:
         ]
 
     def close(self) -> None:
-        self.engine.close()
+        self.service.close()
 
     def __enter__(self) -> Model:
         return self
@@ -223,6 +215,17 @@ class Model:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def accepted(name: str, loaded: Loaded) -> LoadedModel:
+    """Raises for one that writes no text."""
+    if not isinstance(loaded, LoadedModel):
+        raise UnsupportedArchitecture(
+            f"{name} has the architecture `{loaded.config['model_type']}`: it writes no text."
+        )
+    if (other := _NO_TEXT.get(main_use(capabilities(loaded.config)))) is not None:
+        raise MissingCapability(f"{name} {other}", "chat")
+    return loaded
 
 
 def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:

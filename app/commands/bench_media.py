@@ -62,8 +62,8 @@ def listening(options: argparse.Namespace, load: LoadOptions, streams: list[int]
 
 
 def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:
+    from app.runtime.reading import ReadingModels
     from engine.pipelines.ocr import Session
-    from engine.pipelines.reading.opening import ReadingModels
 
     if streams is not None:
         raise BadRequest(

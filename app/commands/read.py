@@ -72,9 +72,9 @@ def add_to(commands: Any) -> None:
 
 
 def read(options: argparse.Namespace) -> int:
+    from app.runtime.reading import ReadingModels
     from engine.errors import BadRequest
     from engine.pipelines.ocr import Session, files_of, targets
-    from engine.pipelines.reading.opening import ReadingModels
     from engine.pipelines.reading.reader import Wishes
     from engine.pipelines.reading.writers.formats import BINARY, Style
 

@@ -7,7 +7,7 @@ from types import TracebackType
 
 import numpy as np
 
-from app.sdk.opening import open_engine
+from app.runtime.models import EngineLike, open_models
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from engine.media.sound import from_array, read_sound
@@ -20,7 +20,12 @@ class VoiceActivity:
 
     def __init__(self, options: LoadOptions | None = None, profile: Path | None = None) -> None:
         """`profile`: where a Chrome trace of everything the engine did is written at the end."""
-        self.engine, _ = open_engine(VOICE_ACTIVITY, options, None, profile)
+        self.service = open_models([VOICE_ACTIVITY], options, profile=profile)
+        try:
+            self.service.load_now(VOICE_ACTIVITY)
+        except BaseException:
+            self.service.close()
+            raise
 
     def find(
         self,
@@ -40,10 +45,14 @@ class VoiceActivity:
             audio = from_array(sound, rate, SAMPLE_RATE)
         else:
             audio = read_sound(sound, SAMPLE_RATE)
-        return speech_in(self.engine, audio, rules)
+        return speech_in(self.service, audio, rules)
+
+    @property
+    def engine(self) -> EngineLike:
+        return self.service.engine
 
     def close(self) -> None:
-        self.engine.close()
+        self.service.close()
 
     def __enter__(self) -> VoiceActivity:
         return self

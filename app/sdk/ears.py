@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import cast
 
 import numpy as np
 
-from app.sdk.opening import open_engine
+from app.runtime.models import EngineLike, open_models
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import from_array, read_sound
@@ -24,12 +23,12 @@ class Ears:
 
     def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
                  profile: Path | None = None) -> None:  # fmt: skip
-        self.engine, loaded = open_engine(name, options, settings, profile)
-        self.loaded = cast(LoadedModel, loaded[name])
+        self.service = open_models([name], options, settings, profile=profile)
         try:
-            self.listener = Listener(self.engine, ear(name, loaded[name]))
+            self.loaded: LoadedModel = self.service.load_now(name)
+            self.listener = Listener(self.service, ear(name, self.loaded))
         except BaseException:
-            self.engine.close()
+            self.service.close()
             raise
 
     def listen(
@@ -50,8 +49,12 @@ class Ears:
             audio = read_sound(sound, SAMPLE_RATE)
         return self.listener.listen(audio, language=language, words=words, progress=progress)
 
+    @property
+    def engine(self) -> EngineLike:
+        return self.service.engine
+
     def close(self) -> None:
-        self.engine.close()
+        self.service.close()
 
     def __enter__(self) -> Ears:
         return self

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import cast
 
 import numpy as np
 
-from app.sdk.opening import open_engine
+from app.runtime.models import EngineLike, open_models
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import read_sound
@@ -47,12 +46,12 @@ class Speaker:
                  voices: Voices | None = None, profile: Path | None = None) -> None:  # fmt: skip
         self.name = name
         self.voices = voices or Voices()
-        self.engine, loaded = open_engine(name, options, settings, profile)
-        self.loaded = cast(LoadedModel, loaded[name])
+        self.service = open_models([name], options, settings, profile=profile)
         try:
-            self.voice = speaker(self.engine, name)
+            self.loaded: LoadedModel = self.service.load_now(name)
+            self.voice = speaker(self.service, name)
         except BaseException:
-            self.engine.close()
+            self.service.close()
             raise
 
     @property
@@ -92,8 +91,12 @@ class Speaker:
     def _recorded(self, recording: str | Path | bytes) -> np.ndarray:
         return read_sound(recording, self.rate).samples
 
+    @property
+    def engine(self) -> EngineLike:
+        return self.service.engine
+
     def close(self) -> None:
-        self.engine.close()
+        self.service.close()
 
     def __enter__(self) -> Speaker:
         return self

@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from app.sdk.opening import open_engine
+from app.runtime.models import EngineLike, open_models
 from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.chat import chat_prompt
 from engine.pipelines.listening.captions import Captions
@@ -42,16 +42,16 @@ class Talker:
         # all conversations have the same voice
         self._wishes = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
         self._system, self.model = system, model
-        self.engine, loaded = open_engine(ears, options, settings)
+        self.service = open_models([ears, model, voice_model], options, settings)
         try:
-            self._listener = Listener(self.engine, ear(ears, loaded[ears]))
-            self.engine.load(model)
-            self._loaded = cast(LoadedModel, loaded[model])
-            self._voice = speaker(self.engine, voice_model)
+            self._listener = Listener(self.service, ear(ears, self.service.load_now(ears)))
+            self._loaded: LoadedModel = self.service.load_now(model)
+            self.service.load_now(voice_model)
+            self._voice = speaker(self.service, voice_model)
             self._manner = (voices or Voices()).manner(voice, self._voice.presets, language, instructions)
             self._voice.check(self._manner)
         except BaseException:
-            self.engine.close()
+            self.service.close()
             raise
 
     @property
@@ -61,7 +61,7 @@ class Talker:
 
     def open(self, messages: Sequence[Message] = ()) -> Talk:
         """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.talking`."""
-        captions = Captions(self.engine, self._listener)
+        captions = Captions(self.service, self._listener)
         mouth = Mouth(self._voice, self._manner, self._wishes)
         return Talk(captions, self._chat, mouth, mouth.rate, messages, hush=mouth.stop)
 
@@ -80,7 +80,7 @@ class Talker:
         told = [{"role": "system", "content": self._system}, *messages] if self._system else list(messages)
         prompt = chat_prompt(self._loaded, told, enable_thinking=False)
         splitter = ReasoningSplitter.after_prompt(prompt.text)  # some models think all the same: aloud nobody wants it
-        handle = self.engine.submit(prompt.request(self.model, self._sampling))
+        handle = self.service.submit(prompt.request(self.model, self._sampling))
         try:
             for event in handle:
                 if isinstance(event, Failed):
@@ -91,8 +91,12 @@ class Talker:
         finally:
             handle.cancel()
 
+    @property
+    def engine(self) -> EngineLike:
+        return self.service.engine
+
     def close(self) -> None:
-        self.engine.close()
+        self.service.close()
 
     def __enter__(self) -> Talker:
         return self

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.runtime.models import ModelService
 from app.server import docs_page
 from app.server.account import Account, as_header, as_log, current
 from app.server.anthropic import router as anthropic
@@ -27,9 +28,9 @@ from app.server.metrics import Meters
 from app.server.models import router as models
 from app.server.ollama import router as ollama
 from app.server.realtime import router as realtime
+from app.server.requests import Requests
 from app.server.responses import router as responses
 from app.server.responses.store import Store
-from app.server.service import Service
 from app.server.settings import ServerSettings
 from app.server.sglang import router as sglang
 from app.server.streaming import ClientGone
@@ -55,7 +56,7 @@ FAMILIES = (
 )
 
 
-def create_app(service: Service, settings: ServerSettings) -> FastAPI:
+def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     """The ASGI application over a service. The caller closes the service."""
     app = FastAPI(
         title="Grus",
@@ -65,16 +66,17 @@ def create_app(service: Service, settings: ServerSettings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.server = Server(settings, service, Store(settings.responses_file), Images(settings))
+    meters = Meters()
+    requests = Requests(service, meters, settings.log_prompts)
+    app.state.server = Server(settings, service, requests, Store(settings.responses_file), Images(settings))
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(docs_page.router)
     app.add_exception_handler(RequestValidationError, _invalid)
     for kind in (HTTPException, GrusError, ClientGone, Exception):
         app.add_exception_handler(kind, _failed)
-    service.log_prompts = settings.log_prompts
-    service.meters.observe(service.stats, service.engine.request_metrics)
-    app.add_middleware(_Timed, meters=service.meters, quiet=not settings.log_requests)
+    meters.observe(service.stats, service.engine.request_metrics)
+    app.add_middleware(_Timed, meters=meters, quiet=not settings.log_requests)
     app.add_middleware(Gate, settings=settings)
     return app
 

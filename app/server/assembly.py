@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.kinds import kind_of
 from app.option_values import repetition, speculation
-from app.server.catalogue import Catalogue
-from app.server.metrics import Meters
+from app.runtime.capabilities import can
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService, open_service
 from app.server.responses.store import usual_file
-from app.server.service import Service
 from app.server.settings import MIB, ServerSettings
-from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
-from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
+from engine.loading import LoadedModel, LoadOptions, split_piece
 from engine.models.model_types import model_type_named
 from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
-from engine.settings import Settings, memory_limit
+from engine.settings import Settings
 from engine.starter import starters
 from engine.types import SamplingParams
 
@@ -150,43 +147,20 @@ def _special(options: Mapping[str, Any]) -> str | None:
     return str(sources[0])
 
 
-def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel | LoadedPart]:
-    """What loads a model's source."""
-    of = load_options(options)
+def make_service(options: Mapping[str, Any]) -> ModelService:
     defaults = sampling_defaults(options)
 
-    def load_source(source: str) -> LoadedModel | LoadedPart:
-        where = of(source)
-        total = pick_backend(where).memory().total
-        limit = memory_limit(options["gpu_memory_limit"], total)
-        loaded = load_any(source, replace(where, memory_limit=limit))
-        if defaults and isinstance(loaded, LoadedModel) and kind_of(str(loaded.folder)) == "chat":
+    def accept(source: str, loaded: LoadedModel | LoadedPart) -> None:
+        if defaults and isinstance(loaded, LoadedModel) and can(str(loaded.folder), "chat"):
             loaded.defaults = {**loaded.defaults, **defaults}
-        return loaded
 
-    return load_source
-
-
-def make_service(options: Mapping[str, Any]) -> Service:
-    settings, of, draft = engine_settings(options), load_options(options), options["draft"]
-    profile = Path(options["profile"]).expanduser() if options["profile"] else None
-
-    def bring(source: str) -> None:
-        fetch(source, of(source))
-        if draft is not None:
-            fetch(service.source_of(draft), of(service.source_of(draft)))
-
-    service = Service(
-        lambda load: Engine(load, settings, profile=profile),
-        loader(options),
+    return open_service(
         catalogue(options),
-        Meters(),
-        fetch=bring,
-        size=lambda source: weight_bytes(source, of(source)),
+        load_options(options),
+        engine_settings(options),
+        profile=Path(options["profile"]).expanduser() if options["profile"] else None,
+        accept=accept,
     )
-    if draft is not None:
-        service.allow_beside(draft)
-    return service
 
 
 def _ports(given: Sequence[str]) -> Iterator[int]:

@@ -11,14 +11,15 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
+from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.models import ModelService
+from app.runtime.replies import ReplyEvent
 from app.server import pages
-from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
 from app.server.many import Together
-from app.server.replies import Part
+from app.server.requests import Requests, RunningRequest
 from app.server.responses.store import Store
-from app.server.service import Running, Service
 from app.server.settings import ServerSettings
 from app.server.streaming import COMMENT, Stream, event, while_connected
 from app.server.thoughts import BoundThoughts
@@ -52,14 +53,15 @@ class Server:
     """One running server's parts."""
 
     settings: ServerSettings
-    service: Service
+    service: ModelService
+    requests: Requests
     responses: Store
     images: Images
     conversations: int = 0  # by voice, that are open
 
     async def prepare(
-        self, chat: Conversation, name: str | None, request: Request
-    ) -> tuple[str, LoadedModel, Prepared]:
+        self, chat: ChatRequest, name: str | None, request: Request
+    ) -> tuple[str, LoadedModel, PreparedChat]:
         """Look the model up, look at the images, render and tokenize; all for nothing if the client goes away."""
         size = sum(map(text_size, chat.messages)) + len(chat.prediction)
         self.check_prompt(size)
@@ -75,13 +77,13 @@ class Server:
             return served, model, prepare(chat, model, served)
         return served, model, await asyncio.to_thread(prepare, chat, model, served)
 
-    def submit(self, prepared: Prepared) -> Running:
+    def submit(self, prepared: PreparedChat) -> RunningRequest:
         """Begin the reply."""
         if not prepared.pages:
-            return self.service.submit(prepared.request, prepared.reader)
+            return self.requests.submit(prepared.request, prepared.reader)
         name, most = prepared.request.model, prepared.request.sampling.max_tokens
-        reply = page_reply(self.service.start, prepared.model, prepared.pages, most)
-        return self.service.follow(reply, name, prepared.reader)
+        reply = page_reply(self.requests.start, prepared.model, prepared.pages, most)
+        return self.requests.follow(reply, name, prepared.reader)
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel, request: Request) -> list[Picture]:
         """What the model sees of a request's images; nothing is fetched any more once the client has gone."""
@@ -95,17 +97,17 @@ class Server:
                 f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
             )
 
-    async def parts(self, request: Request, running: Running | BoundThoughts) -> list[Part]:
+    async def parts(self, request: Request, running: RunningRequest | BoundThoughts) -> list[ReplyEvent]:
         """A whole reply."""
 
-        async def read() -> list[Part]:
+        async def read() -> list[ReplyEvent]:
             return [part async for part in running.parts()]
 
         return await while_connected(request.receive, read(), running.cancel)
 
     async def stream(
         self,
-        running: Running | BoundThoughts | Together,
+        running: RunningRequest | BoundThoughts | Together,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,

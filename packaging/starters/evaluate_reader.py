@@ -70,8 +70,8 @@ def score(read: Read, cases: Sequence[Case], worst: int = 0) -> Score:
 
 
 def with_grus(model: Path | None) -> Read:
+    from app.runtime.reading import ReadingModels
     from engine.pipelines.ocr import Session
-    from engine.pipelines.reading.opening import ReadingModels
 
     def read(cases: Sequence[Case]) -> list[str]:
         with ReadingModels(str(model) if model else None, None) as models:

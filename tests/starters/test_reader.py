@@ -10,8 +10,8 @@ import line_fonts
 import pytest
 from PIL import Image
 
+from app.runtime.reading import ReadingModels
 from engine.pipelines.ocr import Session
-from engine.pipelines.reading.opening import ReadingModels
 
 HERE = Path(__file__).resolve().parent
 PICTURES = sorted((HERE / "pictures").glob("*.png"))

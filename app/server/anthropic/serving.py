@@ -6,6 +6,9 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from app.runtime.calls import json_grammar
+from app.runtime.chat import ChatRequest, ToolChoice
+from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyMessage
 from app.server.anthropic.protocol import (
     AutoChoice,
     CountRequest,
@@ -21,12 +24,9 @@ from app.server.anthropic.protocol import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from app.server.calls import json_grammar
-from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request
 from app.server.images import ImagePart, data_url, written_content
-from app.server.replies import Collector, Message, Part
-from app.server.service import Running
+from app.server.requests import RunningRequest
 from app.server.streaming import event
 from app.server.thoughts import BoundThoughts
 from engine.types import Grammar, SamplingParams, Timings, new_id
@@ -45,7 +45,7 @@ def _image(block: ImageBlock, param: str) -> ImagePart:
     )
 
 
-def conversation(body: CountRequest) -> Conversation:
+def conversation(body: CountRequest) -> ChatRequest:
     messages: list[dict[str, Any]] = []
     if body.system:
         text = body.system if isinstance(body.system, str) else "\n".join(block.text for block in body.system)
@@ -64,7 +64,7 @@ def conversation(body: CountRequest) -> Conversation:
         if isinstance(body.thinking, ThinkingOn) and body.thinking.budget_tokens >= body.max_tokens:
             raise bad_request("thinking.budget_tokens must be below max_tokens.", "thinking.budget_tokens")
     choice, parallel = _choice(body)
-    return Conversation(
+    return ChatRequest(
         messages=messages,
         sampling=sampling,
         tools=[
@@ -153,8 +153,8 @@ def _result(block: ToolResultBlock, at: int) -> str | list[dict[str, Any]]:
     return written_content(parts)
 
 
-def complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str) -> dict[str, Any]:
-    collector = Collector()
+def complete(parts: Sequence[ReplyEvent], running: RunningRequest | BoundThoughts, name: str) -> dict[str, Any]:
+    collector = ReplyCollector()
     for part in parts:
         collector.add(part)
     reply = collector.messages()[0]
@@ -170,7 +170,7 @@ def complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str)
     }
 
 
-def _blocks(reply: Message) -> list[dict[str, Any]]:
+def _blocks(reply: ReplyMessage) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     if reply.reasoning:
         blocks.append({"type": "thinking", "thinking": reply.reasoning, "signature": ""})
@@ -212,7 +212,7 @@ _OPENING: dict[str, dict[str, Any]] = {
 }
 
 
-async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
+async def events(running: RunningRequest | BoundThoughts, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
     """One block is open at a time; a part of another kind closes it and opens the next."""
     message: dict[str, Any] = {
         "id": new_id("msg"),
@@ -224,7 +224,7 @@ async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int
     message |= {"stop_reason": None, "stop_sequence": None, "usage": _usage(Timings(prompt_tokens=prompt_tokens))}
     yield event({"type": "message_start", "message": message}, "message_start")
     index, kind = -1, ""
-    ending: Part | None = None
+    ending: ReplyEvent | None = None
     async for part in running.streamed():
         if part.kind == "end":
             ending = part
@@ -248,7 +248,7 @@ async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int
     yield event({"type": "message_stop"}, "message_stop")
 
 
-def _delta(part: Part) -> dict[str, str]:
+def _delta(part: ReplyEvent) -> dict[str, str]:
     if part.kind == "answer":
         return {"type": "text_delta", "text": part.text}
     if part.kind == "reasoning":

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from app.server.conversation import Effort
+from app.runtime.chat import Effort
 from app.server.sampling import Count, SamplingFields
 from app.server.strict import Strict
 
@@ -146,7 +146,7 @@ class Prediction(Strict):
     content: str | list[TextContent]
 
 
-class ChatRequest(SamplingFields):
+class ChatCompletionRequest(SamplingFields):
     model: str | None = None
     messages: Annotated[list[Message], Field(min_length=1)]
     stream: bool | None = None

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.server.chat import serving
-from app.server.chat.protocol import ChatCompletion, ChatRequest
+from app.server.chat.protocol import ChatCompletion, ChatCompletionRequest
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.strict import StrictRoute
@@ -17,7 +17,7 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 
 
 @router.post("/v1/chat/completions", response_model=ChatCompletion, responses=streams() | errors(400, 404, 429))
-async def chat_completions(body: ChatRequest, request: Request, server: Here) -> Any | Response:
+async def chat_completions(body: ChatCompletionRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
     name, model, prepared = await server.prepare(serving.conversation(body), body.model, request)
     running = server.submit(prepared)

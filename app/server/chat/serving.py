@@ -6,11 +6,14 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from app.runtime.calls import json_grammar
+from app.runtime.chat import ChatRequest, ToolChoice
+from app.runtime.replies import ReplyCollector, ReplyEvent
+from app.runtime.replies import ReplyMessage as Reply
 from app.server.account import told_timings
-from app.server.calls import json_grammar
 from app.server.chat.protocol import (
     AudioContent,
-    ChatRequest,
+    ChatCompletionRequest,
     Content,
     ImageContent,
     JsonObjectFormat,
@@ -19,19 +22,16 @@ from app.server.chat.protocol import (
     NamedTool,
     TextContent,
 )
-from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai_shapes import content_logprobs, finish_reason, usage
-from app.server.replies import Collector, Part
-from app.server.replies import Message as Reply
-from app.server.service import Running
+from app.server.requests import RunningRequest
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.types import Grammar, new_id
 
 
-def conversation(body: ChatRequest) -> Conversation:
+def conversation(body: ChatCompletionRequest) -> ChatRequest:
     """Raises an ApiError for what this server cannot do."""
     if body.max_tokens is not None and body.max_completion_tokens is not None:
         raise bad_request("Give max_completion_tokens or max_tokens, not both.", "max_tokens")
@@ -44,7 +44,7 @@ def conversation(body: ChatRequest) -> Conversation:
     if thinking is not None and not isinstance(thinking, bool):
         raise bad_request("enable_thinking must be true or false.", "chat_template_kwargs.enable_thinking")
     variables = {k: v for k, v in (body.chat_template_kwargs or {}).items() if k != "enable_thinking"}
-    return Conversation(
+    return ChatRequest(
         messages=[template_message(message, at) for at, message in enumerate(body.messages)],
         sampling=body.params(
             body.max_completion_tokens or body.max_tokens,
@@ -88,7 +88,7 @@ def _text(content: str | list[TextContent]) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
-def _tool_choice(body: ChatRequest) -> ToolChoice:
+def _tool_choice(body: ChatCompletionRequest) -> ToolChoice:
     if body.tool_choice is None:
         return ToolChoice("auto" if body.tools else "none")
     if isinstance(body.tool_choice, NamedTool):
@@ -100,7 +100,7 @@ def _tool_choice(body: ChatRequest) -> ToolChoice:
     return choice
 
 
-def _grammar(body: ChatRequest) -> Grammar | None:
+def _grammar(body: ChatCompletionRequest) -> Grammar | None:
     if isinstance(body.response_format, JsonObjectFormat):
         return json_grammar()
     if isinstance(body.response_format, JsonSchemaFormat):
@@ -108,8 +108,10 @@ def _grammar(body: ChatRequest) -> Grammar | None:
     return None
 
 
-def complete(parts: list[Part], running: Running, name: str, model: LoadedModel, scored: bool) -> dict[str, Any]:
-    collector = Collector()
+def complete(
+    parts: list[ReplyEvent], running: RunningRequest, name: str, model: LoadedModel, scored: bool
+) -> dict[str, Any]:
+    collector = ReplyCollector()
     for part in parts:
         collector.add(part)
     return {
@@ -142,7 +144,7 @@ def _choice(index: int, reply: Reply, model: LoadedModel, scored: bool) -> dict[
 
 
 async def chunks(
-    running: Running, name: str, model: LoadedModel, choices: int, with_usage: bool
+    running: RunningRequest, name: str, model: LoadedModel, choices: int, with_usage: bool
 ) -> AsyncIterator[bytes]:
     head = {
         "id": new_id("chatcmpl"),
@@ -174,7 +176,7 @@ async def chunks(
     yield DONE
 
 
-def _delta(part: Part) -> dict[str, Any]:
+def _delta(part: ReplyEvent) -> dict[str, Any]:
     if part.kind == "answer":
         return {"content": part.text}
     if part.kind == "reasoning":

@@ -21,7 +21,7 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 async def completions(body: CompletionRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens, or of several at once."""
     made = await serving.job(body, server)
-    together = Together.begin(server.service, made.requests)
+    together = Together.begin(server.requests, made.requests)
     if body.stream:
         return await server.stream(together, serving.chunks(made, together))
     await together.whole(request.receive, made.hear)

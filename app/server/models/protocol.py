@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from app.server.kinds import Kind
+Kind = Literal["text", "speech", "transcription", "part"]
 
 
 class ModelCard(BaseModel):

@@ -88,7 +88,7 @@ class _Common(Strict):
     keep_alive: KeepAlive = None
 
 
-class ChatRequest(_Common):
+class OllamaChatRequest(_Common):
     messages: list[Message] | None = None
     tools: list[Tool] | None = None
 

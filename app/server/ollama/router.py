@@ -10,21 +10,22 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
+from app.runtime.chat import PreparedChat
+from app.runtime.replies import ReplyParser
 from app.server.context import Here, Server, answer, told
-from app.server.conversation import Prepared
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.ollama import embedding, serving, shelf
 from app.server.ollama.keeping import seconds
 from app.server.ollama.protocol import (
     ChatReply,
-    ChatRequest,
     Embedded,
     EmbedRequest,
     GenerateReply,
     GenerateRequest,
     OldEmbedded,
     OldEmbedRequest,
+    OllamaChatRequest,
     PullRequest,
     Residents,
     Shown,
@@ -32,7 +33,6 @@ from app.server.ollama.protocol import (
     Tags,
     Version,
 )
-from app.server.replies import ReplyReader
 from app.server.streaming import Stream, line
 from app.server.strict import StrictRoute
 from engine.pipelines.chat import Prompt, text_prompt
@@ -47,7 +47,7 @@ _ERRORS = errors(400, 404, 429, family="ollama")
 
 
 @router.post("/api/chat", response_model=ChatReply, responses=streams(LINES) | _ERRORS)
-async def chat(body: ChatRequest, request: Request, server: Here) -> Any | Response:
+async def chat(body: OllamaChatRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation. Without messages: load the model, or unload it with keep_alive 0."""
     if not body.messages:
         return await _load_or_unload(body, server, serving.chat_shape)
@@ -67,7 +67,7 @@ async def generate(body: GenerateRequest, request: Request, server: Here) -> Any
     return await _reply(body, request, server, name, prepared, serving.generate_shape)
 
 
-async def _plain(body: GenerateRequest, server: Server) -> tuple[str, Prepared]:
+async def _plain(body: GenerateRequest, server: Server) -> tuple[str, PreparedChat]:
     """A text to be continued, or a middle to be filled in."""
     for param in ("system", "think", "images", "format"):
         if getattr(body, param):
@@ -81,15 +81,15 @@ async def _plain(body: GenerateRequest, server: Server) -> tuple[str, Prepared]:
     else:
         filled = infill(model.tokenizer, text, body.suffix)
         prompt, params = Prompt(text, filled.ids), replace(params, stop_token_ids=filled.stops)
-    return name, Prepared(EngineRequest(name, prompt.ids, params), ReplyReader(), prompt, model)
+    return name, PreparedChat(EngineRequest(name, prompt.ids, params), ReplyParser(), prompt, model)
 
 
 async def _reply(
-    body: ChatRequest | GenerateRequest,
+    body: OllamaChatRequest | GenerateRequest,
     request: Request,
     server: Server,
     name: str,
-    prepared: Prepared,
+    prepared: PreparedChat,
     shape: serving.Shape,
 ) -> Response:
     prepared = serving.within(prepared, body.options)
@@ -107,7 +107,7 @@ async def _reply(
     return answer(serving.complete(parts, running, name, shape, tokenizer))
 
 
-async def _load_or_unload(body: ChatRequest | GenerateRequest, server: Server, shape: serving.Shape) -> Response:
+async def _load_or_unload(body: OllamaChatRequest | GenerateRequest, server: Server, shape: serving.Shape) -> Response:
     if body.keep_alive is not None and seconds(body.keep_alive) == 0:
         name = server.service.known(body.model).name
         if name in server.service.resident():
@@ -121,7 +121,7 @@ async def _load_or_unload(body: ChatRequest | GenerateRequest, server: Server, s
     return Response(json.dumps(said | shape("", "", [])), media_type="application/json")
 
 
-async def _keep(body: ChatRequest | GenerateRequest | EmbedRequest, server: Server, name: str) -> None:
+async def _keep(body: OllamaChatRequest | GenerateRequest | EmbedRequest, server: Server, name: str) -> None:
     if body.keep_alive is not None:
         await server.service.keep(name, seconds(body.keep_alive))
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.server.calls import json_grammar
-from app.server.conversation import Conversation, Prepared, ToolChoice
+from app.runtime.calls import json_grammar
+from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice
+from app.runtime.replies import ReplyCollector, ReplyEvent
 from app.server.errors import bad_request
 from app.server.images import ImagePart, written_content
-from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
+from app.server.ollama.protocol import GenerateRequest, Message, OllamaChatRequest, Options
 from app.server.openai_shapes import content_logprobs
-from app.server.replies import Collector, Part
+from app.server.requests import RunningRequest
 from app.server.sampling import repetition_window, stop_list
-from app.server.service import Running
 from app.server.streaming import line
 from engine.errors import ContextOverflow
 from engine.text.tokenizer import Tokenizer
@@ -25,8 +25,8 @@ from engine.types import SamplingParams, Timings
 Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, thinking, calls
 
 
-def chat(body: ChatRequest) -> Conversation:
-    return Conversation(
+def chat(body: OllamaChatRequest) -> ChatRequest:
+    return ChatRequest(
         messages=[template_message(message, at) for at, message in enumerate(body.messages or ())],
         tools=[
             {"type": "function", "function": tool.function.model_dump(exclude_none=True)} for tool in body.tools or ()
@@ -36,13 +36,13 @@ def chat(body: ChatRequest) -> Conversation:
     )
 
 
-def generate(body: GenerateRequest) -> Conversation:
+def generate(body: GenerateRequest) -> ChatRequest:
     messages: list[dict[str, Any]] = [{"role": "system", "content": body.system}] if body.system else []
     messages.append({"role": "user", "content": _content(body.prompt, body.images, "images")})
-    return Conversation(messages=messages, **_common(body))
+    return ChatRequest(messages=messages, **_common(body))
 
 
-def _common(body: ChatRequest | GenerateRequest) -> dict[str, Any]:
+def _common(body: OllamaChatRequest | GenerateRequest) -> dict[str, Any]:
     grammar = None
     if body.format == "json":
         grammar = json_grammar()
@@ -53,7 +53,7 @@ def _common(body: ChatRequest | GenerateRequest) -> dict[str, Any]:
     return {"sampling": sampled(body), "grammar": grammar, "thinking": thinking, "effort": effort}
 
 
-def sampled(body: ChatRequest | GenerateRequest) -> SamplingParams:
+def sampled(body: OllamaChatRequest | GenerateRequest) -> SamplingParams:
     if body.top_logprobs and not body.logprobs:
         raise bad_request("top_logprobs needs logprobs: true.", "top_logprobs")
     params = sampling(body.options or Options())
@@ -107,7 +107,7 @@ def _content(text: str | None, images: list[str] | None, param: str) -> str | li
     return written_content([*(ImagePart(param, image, "base64") for image in images or ()), text or ""])
 
 
-def within(prepared: Prepared, options: Options | None) -> Prepared:
+def within(prepared: PreparedChat, options: Options | None) -> PreparedChat:
     """`num_ctx` bounds prompt and reply together."""
     room = options.num_ctx if options is not None else None
     if room is None:
@@ -135,8 +135,10 @@ def generate_shape(answer: str, thinking: str, calls: list[dict[str, Any]]) -> d
     return {"response": answer} | ({"thinking": thinking} if thinking else {})
 
 
-def complete(parts: Sequence[Part], running: Running, name: str, shape: Shape, tokenizer: Tokenizer) -> dict[str, Any]:
-    collector = Collector()
+def complete(
+    parts: Sequence[ReplyEvent], running: RunningRequest, name: str, shape: Shape, tokenizer: Tokenizer
+) -> dict[str, Any]:
+    collector = ReplyCollector()
     for part in parts:
         collector.add(part)
     reply = collector.messages()[0]
@@ -145,7 +147,7 @@ def complete(parts: Sequence[Part], running: Running, name: str, shape: Shape, t
     return whole | ({"logprobs": content_logprobs(tokenizer, reply.logprobs)} if reply.logprobs else {})
 
 
-async def lines(running: Running, name: str, shape: Shape, tokenizer: Tokenizer) -> AsyncIterator[bytes]:
+async def lines(running: RunningRequest, name: str, shape: Shape, tokenizer: Tokenizer) -> AsyncIterator[bytes]:
     """Calls come whole, as Ollama's clients expect them."""
     open_calls: dict[int, tuple[str, str, list[str]]] = {}
     reason = "stop"

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from app.server.catalogue import Known
+from app.runtime.catalogue import KnownModel
+from app.runtime.models import ModelService
 from app.server.errors import bad_request
 from app.server.ollama.protocol import Details, NameRequest, Resident, Shown, Tagged
 from app.server.ollama.serving import moment
-from app.server.service import Service
 from app.server.streaming import line
 from engine.errors import GrusError, Offline
 from engine.hub import offline
@@ -36,7 +36,7 @@ def name_of(body: NameRequest) -> str:
     return name
 
 
-def tagged(known: Known, service: Service) -> Tagged:
+def tagged(known: KnownModel, service: ModelService) -> Tagged:
     """Reads the disk; call it from a thread."""
     loaded = service.loaded.get(known.name)
     size = loaded.weight_bytes if loaded is not None else _size(known, service.catalogue.cache_dir)
@@ -50,7 +50,7 @@ def tagged(known: Known, service: Service) -> Tagged:
     )
 
 
-def _size(known: Known, cache_dir: str | None) -> int:
+def _size(known: KnownModel, cache_dir: str | None) -> int:
     path = Path(known.source).expanduser()
     if not path.exists():
         named = parse(known.source)
@@ -67,8 +67,8 @@ def _details(loaded: LoadedModel | None) -> Details:
     return Details(family=family, families=[family] if family else None)
 
 
-def resident(loaded: LoadedModel, service: Service, expires_in: float | None) -> Resident:
-    about = tagged(Known(loaded.name, loaded.name), service)
+def resident(loaded: LoadedModel, service: ModelService, expires_in: float | None) -> Resident:
+    about = tagged(KnownModel(loaded.name, loaded.name), service)
     on_device = loaded.weight_bytes if loaded.backend.device != "cpu" else 0
     expires = _NEVER if expires_in is None else moment(datetime.now(UTC) + timedelta(seconds=expires_in))
     return Resident(**about.model_dump(), expires_at=expires, size_vram=on_device, context_length=loaded.context)
@@ -98,7 +98,7 @@ def shown(loaded: LoadedModel) -> Shown:
     )
 
 
-async def pull(name: str, service: Service) -> AsyncIterator[bytes]:
+async def pull(name: str, service: ModelService) -> AsyncIterator[bytes]:
     """Download a repository, saying how far it is. Nobody reading any more ends it."""
     repo = repository(name)
     loop = asyncio.get_running_loop()

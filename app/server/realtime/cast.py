@@ -11,9 +11,9 @@ from app.server.audio.speech import voices
 from app.server.context import Server
 from app.server.errors import ApiError
 from app.server.realtime.protocol import AudioOutput, SessionFields, Transcription
+from engine.cancel import CancelScope
 from engine.loading import LoadedModel
 from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.mouth import Mouth
 from engine.pipelines.speaking.speakers import speaker
 from engine.pipelines.speaking.story import Wishes
@@ -21,7 +21,7 @@ from engine.pipelines.speaking.story import Wishes
 
 async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:
     """None: the first that writes text."""
-    found, model = await chosen(server, name, "text")
+    found, model = await chosen(server, name, "chat")
     if model.sight is not None and model.sight.strips is not None:
         raise ApiError(
             400,
@@ -33,16 +33,16 @@ async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel
 
 
 class Cast:
-    """`engine` is on the session's leash: what ears and voice ask of it ends with the session."""
+    """`engine` is on the session's scope: what ears and voice ask of it ends with the session."""
 
-    def __init__(self, server: Server, engine: Leash) -> None:
+    def __init__(self, server: Server, engine: CancelScope) -> None:
         self._server, self._engine = server, engine
         self._seed = secrets.randbits(31)  # of the voice: the same in every answer
         self._mouth: Mouth | None = None
         self._spoken: tuple[AudioOutput, int | None] | None = None  # what the mouth was made for
 
     async def ears(self, wished: Transcription | None) -> Listener:
-        name, loaded = await chosen(self._server, wished.model if wished is not None else None, "transcription")
+        name, loaded = await chosen(self._server, wished.model if wished is not None else None, "listen")
         listener = Listener(self._engine, ear(name, loaded))
         listener.check_language(wished.language if wished is not None else None)
         return listener
@@ -51,7 +51,7 @@ class Cast:
         """Raises an error for a voice, a language or a manner that the model does not have."""
         output, seed = fields.audio.output, fields.seed
         if self._mouth is None or self._spoken != (output, seed):
-            name, _ = await chosen(self._server, output.model, "speech", "custom_voice")
+            name, _ = await chosen(self._server, output.model, "speak", "custom_voice")
             self._mouth = await in_thread(self._made, name, output, self._seed if seed is None else seed)
             self._spoken = output, seed
         return self._mouth

@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.runtime.chat import ChatRequest, PreparedChat, prepare
 from app.server.context import LONG_PROMPT, Server
-from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError
 from app.server.realtime.conversation import Item, messages
 from app.server.realtime.protocol import SessionFields
@@ -22,7 +22,7 @@ _ROOM = 512  # tokens that an answer of no stated length should have left, or a 
 
 async def prompted(
     server: Server, items: Sequence[Item], fields: SessionFields, model: LoadedModel, id: str
-) -> Prepared:
+) -> PreparedChat:
     """`id`: of the request. Where the conversation is too long, its oldest turns are left out, or it is an error."""
     wanted = fields.max_output_tokens
     context = min(model.context, server.service.engine_settings().get("max_seq_len") or model.context)
@@ -40,7 +40,7 @@ async def prompted(
         kept = shorter
 
 
-async def _prepared(server: Server, items: Sequence[Item], fields: SessionFields, model: LoadedModel) -> Prepared:
+async def _prepared(server: Server, items: Sequence[Item], fields: SessionFields, model: LoadedModel) -> PreparedChat:
     chat = _conversation(items, fields, model)
     size = sum(len(message["content"]) for message in chat.messages)
     server.check_prompt(size)
@@ -49,7 +49,7 @@ async def _prepared(server: Server, items: Sequence[Item], fields: SessionFields
     return await asyncio.to_thread(prepare, chat, model, model.name)
 
 
-def _conversation(items: Sequence[Item], fields: SessionFields, model: LoadedModel) -> Conversation:
+def _conversation(items: Sequence[Item], fields: SessionFields, model: LoadedModel) -> ChatRequest:
     said = messages(items, fields.instructions)
     if not said:
         raise ApiError(
@@ -59,7 +59,7 @@ def _conversation(items: Sequence[Item], fields: SessionFields, model: LoadedMod
             param="input",
         )
     effort = fields.reasoning.effort if fields.reasoning is not None else None
-    return Conversation(
+    return ChatRequest(
         messages=said,
         sampling=SamplingParams(
             max_tokens=None if fields.max_output_tokens == "inf" else fields.max_output_tokens,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, Protocol
 
+from app.runtime.replies import ReplyEvent
 from app.server.audio.pump import in_thread
 from app.server.context import Server
 from app.server.realtime.cast import Cast, chat_model
@@ -22,8 +23,7 @@ from app.server.realtime.prompting import prompted
 from app.server.realtime.protocol import SessionFields
 from app.server.realtime.sound import Resampled, to_wire
 from app.server.realtime.wire import detail
-from app.server.replies import Part
-from app.server.service import Running
+from app.server.requests import RunningRequest
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 from engine.pipelines.answering import AnswerEvent, Answering, Reply, Voiced
@@ -59,7 +59,7 @@ class Response:
         self._loop = asyncio.get_running_loop()
         self.output = Output(self.id, fields.spoken, None if outside else host.conversation, host.tell)
         self._is_over = False
-        self._running: Running | None = None
+        self._running: RunningRequest | None = None
         self._mouth: Mouth | None = None
         self._answering: Answering | None = None
         self._words: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -107,7 +107,7 @@ class Response:
         mouth = await host.cast.mouth(fields) if fields.spoken else None
         if self._is_over:
             return
-        self._running = host.server.service.submit(prepared.request, prepared.reader)
+        self._running = host.server.requests.submit(prepared.request, prepared.reader)
         voice = asyncio.ensure_future(in_thread(self._begin_voice(mouth).run)) if mouth is not None else None
         try:
             async with contextlib.aclosing(self._running.streamed()) as parts:
@@ -139,7 +139,7 @@ class Response:
             raise asked.problem
         return items
 
-    async def _take(self, part: Part) -> None:
+    async def _take(self, part: ReplyEvent) -> None:
         output = self.output
         if part.kind == "call":
             await output.call(part.name, part.call_id)
@@ -194,14 +194,14 @@ class Response:
 
     async def _voiced(self, voice: asyncio.Future[None]) -> None:
         """The end of the voice, which has an id to be stopped by, as every reply has."""
-        service = self._host.server.service
+        requests = self._host.server.requests
         stop = lambda: self._loop.call_soon_threadsafe(self._aborted)  # noqa: E731
-        service.sound_begins(self.id, stop)
+        requests.sound_begins(self.id, stop)
         try:
             with contextlib.suppress(ClientGone):
                 await voice
         finally:
-            service.sound_ends(self.id)
+            requests.sound_ends(self.id)
 
     def _aborted(self) -> None:
         self._reason = "cancelled"

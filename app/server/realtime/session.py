@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.server.audio.pump import in_thread, leashed
+from app.server.audio.pump import cancel_scope, in_thread
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error
 from app.server.realtime.cast import Cast
@@ -41,9 +41,9 @@ class RealtimeSession:
         self.server, self.fields = server, fields
         self.tell, self.fail = wire.tell, wire.fail
         self.lock = asyncio.Lock()
-        self._leash = leashed(server)
-        self.cast = Cast(server, self._leash)
-        self.buffer = InputBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
+        self._scope = cancel_scope(server)
+        self.cast = Cast(server, self._scope)
+        self.buffer = InputBuffer(self._scope, settings.max_buffer_seconds, fields.audio.input.turn_detection)
         self.conversation = Conversation(settings.max_prompt)
         self.response: Response | None = None  # that is being made
         self._free = asyncio.Event()  # none is
@@ -58,7 +58,7 @@ class RealtimeSession:
 
     async def close(self) -> None:
         """Everything that was asked for ends, and its memory is free."""
-        self._leash.cut()
+        self._scope.cancel()
         if self.response is not None:
             self.response.halt()
             self.over(self.response)

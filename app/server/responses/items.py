@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from app.runtime.replies import ReplyEvent
 from app.server.openai_shapes import content_logprobs
-from app.server.replies import Part
 from engine.text.tokenizer import Tokenizer
 from engine.types import new_id
 
@@ -23,7 +23,7 @@ class Items:
         self.output: list[dict[str, Any]] = []
         self.reason = "stop"
 
-    def add(self, part: Part) -> Iterator[Told]:
+    def add(self, part: ReplyEvent) -> Iterator[Told]:
         if part.kind == "tokens":
             self._scores += content_logprobs(self._tokenizer, part.logprobs)
         elif part.kind == "end":
@@ -45,7 +45,7 @@ class Items:
     def _place(self) -> dict[str, Any]:
         return {"item_id": self.output[-1]["id"], "output_index": len(self.output) - 1}
 
-    def _open(self, kind: str, part: Part) -> Iterator[Told]:
+    def _open(self, kind: str, part: ReplyEvent) -> Iterator[Told]:
         self._kind = kind
         item: dict[str, Any]
         if kind == "call":

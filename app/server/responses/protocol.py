@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
+from app.runtime.chat import Effort
 from app.server.chat.protocol import Name
-from app.server.conversation import Effort
 from app.server.sampling import Count
 from app.server.strict import Strict
 

@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.server.calls import json_grammar
-from app.server.conversation import Conversation, ToolChoice
+from app.runtime.calls import json_grammar
+from app.runtime.chat import ChatRequest, ToolChoice
+from app.runtime.replies import ReplyEvent
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
-from app.server.replies import Part
+from app.server.requests import RunningRequest
 from app.server.responses.items import Items
 from app.server.responses.protocol import (
     CallItem,
@@ -30,7 +31,6 @@ from app.server.responses.protocol import (
 )
 from app.server.responses.protocol import Part as Given
 from app.server.responses.store import Store
-from app.server.service import Running
 from app.server.streaming import event
 from engine.errors import GrusError
 from engine.text.tokenizer import Tokenizer
@@ -52,7 +52,7 @@ class Exchange:
         self.given = [item.model_dump(exclude_none=True) for item in given]
         self.conversation = self._conversation(given)
         self.items: Items | None = None
-        self.running: Running | None = None
+        self.running: RunningRequest | None = None
         self.name = ""
 
     def _history(self) -> list[dict[str, Any]]:
@@ -67,14 +67,14 @@ class Exchange:
             )  # fmt: skip
         return stored.items
 
-    def _conversation(self, given: Sequence[Item]) -> Conversation:
+    def _conversation(self, given: Sequence[Item]) -> ChatRequest:
         body = self.body
         logprobs = bool(body.include) or body.top_logprobs is not None
         messages = template_messages([*stored_items(self.history), *given])
         if body.instructions is not None:
             messages.insert(0, {"role": "system", "content": body.instructions})
         choice = tool_choice(body.tool_choice, body.tools)
-        return Conversation(
+        return ChatRequest(
             messages=messages,
             sampling=SamplingParams(
                 max_tokens=body.max_output_tokens,
@@ -90,10 +90,10 @@ class Exchange:
             effort=body.reasoning.effort if body.reasoning is not None else None,
         )
 
-    def begin(self, running: Running, name: str, tokenizer: Tokenizer) -> None:
+    def begin(self, running: RunningRequest, name: str, tokenizer: Tokenizer) -> None:
         self.running, self.name, self.items = running, name, Items(tokenizer)
 
-    def complete(self, parts: Sequence[Part]) -> dict[str, Any]:
+    def complete(self, parts: Sequence[ReplyEvent]) -> dict[str, Any]:
         assert self.items is not None
         taken_back = {part.call for part in parts if part.kind == "broken"}
         for part in parts:

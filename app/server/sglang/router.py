@@ -9,12 +9,12 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from app.runtime.capabilities import capabilities, main_use, require
 from app.server.audio.probing import hear_one_second, speak_one_frame
-from app.server.audio.pump import in_thread, leashed
+from app.server.audio.pump import cancel_scope, in_thread
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
-from app.server.kinds import kind_of, need
 from app.server.management.protocol import Health
 from app.server.many import Together
 from app.server.sglang import serving
@@ -43,7 +43,7 @@ PROBE_SECONDS = 30.0
 async def generate(body: GenerateRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens; a list for a list."""
     made = await serving.generation(body, server, request)
-    together = Together.begin(server.service, made.requests)
+    together = Together.begin(server.requests, made.requests)
     if body.stream:
         return await server.stream(together, serving.chunks(made, together))
     await together.whole(request.receive, made.hear)
@@ -55,18 +55,18 @@ async def generate(body: GenerateRequest, request: Request, server: Here) -> Any
 async def model_info(server: Here) -> ModelInfo:
     """The model that answers where none is named, whatever it does."""
     name, model = await server.service.find_any(None)
-    kind = kind_of(model.config, model.folder)
+    use = main_use(capabilities(model.config, model.folder))
     return ModelInfo(
         model_path=str(model.folder),
         tokenizer_path=str(model.folder),
         device=device_name(model),
-        is_generation=kind != "part",
+        is_generation=use not in ("part", "layout"),
         served_model_name=name,
         preferred_sampling_params=dict(model.defaults) or None,
         model_type=str(model.config.get("model_type", "")),
         max_context_length=model.context or None,
         has_image_understanding=getattr(model, "sight", None) is not None,
-        has_audio_understanding=kind == "transcription",
+        has_audio_understanding=use == "listen",
     )
 
 
@@ -108,28 +108,28 @@ def device_name(model: LoadedModel | LoadedPart) -> str:
 async def health_generate(request: Request, server: Here) -> Health:
     """Makes one token, one frame of a voice, or listens to one second. Fails when that takes longer than half a minute."""
     name, model = await server.service.find_any(None)
-    kind = kind_of(model.config, model.folder)
-    if kind == "part":
-        need("text", name, model)
-    leash = leashed(server)
+    use = main_use(capabilities(model.config, model.folder))
+    if use in ("part", "layout"):
+        require("chat", name, model)
+    scope = cancel_scope(server)
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            if kind == "speech":
-                await in_thread(speak_one_frame, leash, name)
-            elif kind == "transcription":
-                await in_thread(hear_one_second, leash, name, model)
+            if use == "speak":
+                await in_thread(speak_one_frame, scope, name)
+            elif use == "listen":
+                await in_thread(hear_one_second, scope, name, model)
             else:
                 await _write_one_token(request, server, name, model)
     except TimeoutError:
         raise ApiError(503, "Nothing was made within 30 seconds.", code="unhealthy") from None
     finally:
-        leash.cut()
+        scope.cancel()
     return Health()
 
 
 async def _write_one_token(request: Request, server: Here, name: str, model: Any) -> None:
     begin = next(iter(model.tokenizer.encode("a", add_special=False)), 0)
-    running = server.service.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
+    running = server.requests.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
     try:
         await server.parts(request, running)
     finally:
@@ -141,7 +141,7 @@ async def abort_request(body: AbortRequest, server: Here) -> Done:
     """Cancel a request by its id, or all. One that has ended already is no error."""
     if not body.abort_all and not body.rid:
         raise bad_request("Say which request: rid, or abort_all: true.", "rid")
-    count = server.service.abort(None if body.abort_all else body.rid)
+    count = server.requests.abort(None if body.abort_all else body.rid)
     return Done(message=f"{count} requests are being cancelled.")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from fastapi import Request as HttpRequest
 
+from app.runtime.calls import json_grammar
 from app.server.account import told_timings
-from app.server.calls import json_grammar
 from app.server.completions.serving import check_ids
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import Request
 
+from app.runtime.chat import ChatRequest, ToolChoice
 from app.server import pages
 from app.server.chat.serving import template_message
 from app.server.context import Server
-from app.server.conversation import Conversation, ToolChoice
 from app.server.errors import bad_request
 from app.server.openai_shapes import token_text
 from app.server.tokens.protocol import DetokenizeReply, DetokenizeRequest, TokenizeReply, TokenizeRequest
@@ -15,7 +15,7 @@ from app.server.tokens.protocol import DetokenizeReply, DetokenizeRequest, Token
 
 async def tokenize(body: TokenizeRequest, server: Server, request: Request) -> TokenizeReply:
     if body.messages is not None:
-        chat = Conversation(
+        chat = ChatRequest(
             [template_message(message, at) for at, message in enumerate(body.messages)],
             tools=[tool.model_dump(exclude_none=True) for tool in body.tools or ()],
             tool_choice=ToolChoice("auto" if body.tools else "none"),

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.cancel import CancelScope
 from engine.pipelines.speaking.example import Example
-from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.speakers import Voice
 from engine.pipelines.speaking.story import Wishes, tell
 from engine.pipelines.speaking.voice import Manner
@@ -28,7 +28,7 @@ class Mouth:
         self._voice, self._manner = voice, manner
         self._wishes = replace(wishes, seed=seed, markdown=True)
         self._example = Example(voice, manner)
-        self._leash: Leash | None = None
+        self._scope: CancelScope | None = None
 
     @property
     def rate(self) -> int:
@@ -37,14 +37,14 @@ class Mouth:
     def __call__(self, sentence: str) -> Iterator[np.ndarray]:
         if not any(sign.isalnum() for sign in sentence):  # a line of dashes, the end of a code block
             return
-        self._leash = leash = Leash(self._voice.engine)
+        self._scope = scope = CancelScope(self._voice.engine)
         try:
-            yield from tell(self._voice, sentence, self._manner, self._wishes, leash=leash,
+            yield from tell(self._voice, sentence, self._manner, self._wishes, scope=scope,
                             example=self._example)  # fmt: skip
         except CancelledError:
             return
 
     def stop(self) -> None:
         """End the sentence that is being made, at once, from any thread."""
-        if (leash := self._leash) is not None:
-            leash.cut()
+        if (scope := self._scope) is not None:
+            scope.cancel()

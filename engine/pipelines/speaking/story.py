@@ -18,11 +18,11 @@ from itertools import islice
 
 import numpy as np
 
+from engine.cancel import CancelScope
 from engine.errors import BadRequest
 from engine.media.stretch import Stretch
 from engine.pipelines.speaking.example import Example
 from engine.pipelines.speaking.joins import Joints
-from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.level import Level
 from engine.pipelines.speaking.passages import Passage, passages
 from engine.pipelines.speaking.speakers import Voice
@@ -53,16 +53,16 @@ class Wishes:
 
 def tell(voice: Voice, text: str, manner: Manner, wishes: Wishes = Wishes(), *,
          progress: Callable[[int, int], None] = lambda done, total: None,
-         leash: Leash | None = None, example: Example | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+         scope: CancelScope | None = None, example: Example | None = None) -> Iterator[np.ndarray]:  # fmt: skip
     """Samples at `voice.rate`, as they are made. What cannot be is raised before the first. Closing the iterator stops
-    everything, and so does cutting `leash`, from any thread; `progress` is told how many characters of how many have
+    everything, and so does cancelling `scope`, from any thread; `progress` is told how many characters of how many have
     been spoken. `example`: of the voice, where it has spoken before and is to stay the same."""
     parts = prepared(text, manner, wishes)
     voice.check(manner)
     stretch = Stretch(wishes.speed, voice.rate)
     held = copy.copy(voice)
-    held.engine = leash = leash or Leash(voice.engine)
-    sound = _told(held, leash, parts, manner, wishes, stretch, progress, example or Example(voice, manner))
+    held.engine = scope = scope or CancelScope.over(voice.engine)
+    sound = _told(held, scope, parts, manner, wishes, stretch, progress, example or Example(voice, manner))
     if wishes.max_tokens is None:
         return sound
     return _limited(sound, int(wishes.max_tokens / voice.token_rate * voice.rate / wishes.speed))
@@ -92,7 +92,7 @@ def prepared(text: str, manner: Manner, wishes: Wishes) -> list[Passage]:
     return parts
 
 
-def _told(voice: Voice, leash: Leash, parts: list[Passage], manner: Manner, wishes: Wishes, stretch: Stretch,
+def _told(voice: Voice, scope: CancelScope, parts: list[Passage], manner: Manner, wishes: Wishes, stretch: Stretch,
           progress: Callable[[int, int], None],
           example: Example) -> Generator[np.ndarray, None, None]:  # fmt: skip
     seed = secrets.randbits(31) if wishes.seed is None else wishes.seed
@@ -137,6 +137,6 @@ def _told(voice: Voice, leash: Leash, parts: list[Passage], manner: Manner, wish
                 joints.pause(part.pause)
             yield stretch.finish()
         finally:
-            leash.cut()
+            scope.cancel()
             for future in waiting:
                 future.cancel()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.server.audio.pump import Pump
+from engine.cancel import CancelScope
 from engine.errors import EngineStopped
-from engine.pipelines.speaking.leash import Leash
 
 
 class Sounds:
@@ -28,10 +28,10 @@ class Sounds:
 
 
 def pump_of(pieces: Generator[int, None, None], sounds: Sounds) -> Pump[int]:
-    server: Any = SimpleNamespace(service=sounds)
+    server: Any = SimpleNamespace(requests=sounds)
     request: Any = SimpleNamespace(scope={"state": {"request_id": "one"}})
     engine: Any = None
-    return Pump(pieces, Leash(engine), server, request)
+    return Pump(pieces, CancelScope(engine), server, request)
 
 
 async def read(pump: Pump[int]) -> list[int]:

@@ -13,12 +13,12 @@ import pytest
 from PIL import Image
 
 import grus
+from app.runtime.reading import ReadingModels
 from backends.base import Pending, Seg
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from engine.pipelines.ocr import Session, Wishes
 from engine.pipelines.reading.model_layout import ModelLayout
-from engine.pipelines.reading.opening import ReadingModels
 from engine.pipelines.reading.recognizer import Crop
 from engine.types import Handle, Request
 from tests.asserting import every

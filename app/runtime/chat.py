@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.server.calls import FORCED, demanded_calls, strict_calls
-from app.server.errors import bad_request, unsupported
-from app.server.replies import ReplyReader
+from app.runtime.calls import FORCED, demanded_calls, strict_calls
+from app.runtime.replies import ReplyParser
+from engine.errors import BadRequest, Unsupported
 from engine.loading import LoadedModel
 from engine.pipelines.chat import Prompt, chat_prompt
 from engine.pipelines.prompt import with_text
@@ -36,7 +36,7 @@ class ToolChoice:
 
 
 @dataclass
-class Conversation:
+class ChatRequest:
     """What was asked. Messages and tools have OpenAI's shape, which chat templates read; images are `ImagePart`s."""
 
     messages: Sequence[Mapping[str, Any]]
@@ -53,22 +53,22 @@ class Conversation:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedChat:
     request: Request
-    reader: ReplyReader
+    reader: ReplyParser
     prompt: Prompt
     model: LoadedModel  # as it was when the request was made: it may be unloaded at any time
     close: str = ""  # what ends this model's reasoning
     pages: Sequence[Image] = ()  # instead of the request: pictures of pages to be read
 
 
-def prepare(conversation: Conversation, model: LoadedModel, name: str) -> Prepared:
+def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> PreparedChat:
     """Raises an ApiError or a GrusError that names what cannot be done."""
     return _Preparation(conversation, model).run(name)
 
 
 class _Preparation:
-    def __init__(self, conversation: Conversation, model: LoadedModel) -> None:
+    def __init__(self, conversation: ChatRequest, model: LoadedModel) -> None:
         self.chat = conversation
         self.model = model
         self.kind = str(model.config.get("model_type", ""))
@@ -76,7 +76,7 @@ class _Preparation:
         self.template = model.template.source(tools=self.offers_tools) if model.template.names else ""
         self.tags = tags_for(self.kind, self.template)
 
-    def run(self, name: str) -> Prepared:
+    def run(self, name: str) -> PreparedChat:
         forced = self.offers_tools and self.chat.tool_choice.kind in ("required", "named")
         grammar = self._grammar(forced)
         prompt, opened = self._prompt(constrained=forced or self.chat.grammar is not None)
@@ -85,10 +85,10 @@ class _Preparation:
             after = self.tags.close if self.tags and opened else None
             sampling = replace(sampling, grammar=grammar, grammar_after=after)
         sampling.check()
-        reader = ReplyReader(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
+        reader = ReplyParser(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
         close = self.tags.close if self.tags is not None else ""
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
-        return Prepared(prompt.request(name, sampling, prediction=guess), reader, prompt, self.model, close)
+        return PreparedChat(prompt.request(name, sampling, prediction=guess), reader, prompt, self.model, close)
 
     def _grammar(self, forced: bool) -> Grammar | None:
         chat = self.chat
@@ -96,16 +96,16 @@ class _Preparation:
         if not forced and not strict:
             return chat.grammar
         if chat.grammar is not None:
-            raise bad_request("response_format does not go with calls that are demanded or strict.", "tool_choice")
+            raise BadRequest("response_format does not go with calls that are demanded or strict.", "tool_choice")
         if forced:
             several = chat.parallel_calls and chat.tool_choice.kind == "required"
             return demanded_calls(self._functions(), several)
         marker = self.model.tokenizer.id("<tool_call>")
         as_json = "<tool_call>" in self.template and "<function=" not in self.template
         if not as_json or (marker is not None and self.model.tokenizer.is_special(marker)):
-            raise unsupported(
-                "tools.function.strict",
+            raise Unsupported(
                 "This model's calls cannot be held to a schema among words. Leave strict out, or demand a call.",
+                "tools.function.strict",
             )
         return strict_calls(self._functions())
 
@@ -116,7 +116,7 @@ class _Preparation:
         name = self.chat.tool_choice.name
         named = [function for function in functions if function["name"] == name]
         if not named:
-            raise bad_request(f"tool_choice names {name!r}, which is none of the tools.", "tool_choice")
+            raise BadRequest(f"tool_choice names {name!r}, which is none of the tools.", "tool_choice")
         return named
 
     def _prompt(self, constrained: bool) -> tuple[Prompt, bool]:
@@ -146,9 +146,9 @@ class _Preparation:
         chat = self.chat
         for key in chat.variables:
             if key in _RESERVED or not key.isidentifier():
-                raise bad_request(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
+                raise BadRequest(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
             if key not in self.template:
-                raise unsupported(f"chat_template_kwargs.{key}", f"This model's chat template does not know {key!r}.")
+                raise Unsupported(f"This model's chat template does not know {key!r}.", f"chat_template_kwargs.{key}")
         thinking = chat.thinking if chat.effort is None else chat.effort != "none"
         variables: dict[str, Any] = dict(chat.variables)
         if thinking is not None:
@@ -162,10 +162,10 @@ class _Preparation:
     def _check_switch(self, thinking: bool) -> None:
         named = "reasoning_effort" if self.chat.effort is not None else "thinking"
         if thinking and self.tags is None:
-            raise unsupported(named, "This model does not reason before it answers.")
+            raise Unsupported("This model does not reason before it answers.", named)
         switchable = "enable_thinking" in self.template
         if not thinking and self.tags is not None and not switchable:
-            raise unsupported(named, "This model's reasoning cannot be switched off.")
+            raise Unsupported("This model's reasoning cannot be switched off.", named)
 
     def _splitter(self, opened: bool) -> Any:
         tags: ReasoningTags | None = self.tags
