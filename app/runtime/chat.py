@@ -1,7 +1,8 @@
-"""From a conversation, in whichever family's words it came, to a request for the engine and a reader of its reply.
+"""The chat pipeline: messages and tools become a request for the engine and a parser of its reply.
 
-Decides what follows from a model's template: whether it can reason or call tools, how that is switched, and which
-grammar holds a reply to what was promised. Knows no HTTP.
+The model's template decides whether it can reason or call tools, how that is switched, and which grammar a reply must
+follow where tool calls are demanded or strict. Used by every protocol of the server, the window, the command line and
+`grus.Model`. No HTTP: errors are the engine's.
 """
 
 from __future__ import annotations
@@ -63,8 +64,15 @@ class PreparedChat:
 
 
 def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> PreparedChat:
-    """Raises an ApiError or a GrusError that names what cannot be done."""
+    """The engine's request for a chat, and the parser of its reply. Raises BadRequest or Unsupported where the model, its
+    template or its tools do not allow what was asked; `param` names it."""
     return _Preparation(conversation, model).run(name)
+
+
+def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
+    """`ChatRequest.thinking` for an answer that nobody waits for reasoning before: False where it can be switched off."""
+    switchable = bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
+    return False if switchable else None
 
 
 class _Preparation:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, Self, cast
 
 from app.runtime.capabilities import Capability, require
 from app.runtime.catalogue import Catalogue, KnownModel
 from engine.engine import Engine
 from engine.errors import GrusError, ModelNotFound, Unsupported
+from engine.handle import RequestHandle
 from engine.loaded import Loader
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.metrics import RequestMetrics
@@ -26,13 +28,13 @@ from engine.parts import LoadedPart
 from engine.settings import Settings, memory_limit
 from engine.stats import EngineStats
 from engine.tasks import Task, Work
-from engine.types import Handle, Request
+from engine.types import Request
 
 
 class EngineLike(Protocol):
     """The part of the engine that the service uses: the tests have one that follows a script."""
 
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle: ...
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
     def load(self, name: str) -> Any: ...
     def unload(self, name: str, *, cancel: bool = False) -> Any: ...
@@ -114,6 +116,35 @@ def open_models(
         profile=profile,
         accept=accept,
     )
+
+
+@contextmanager
+def closed_on_error(service: ModelService) -> Iterator[ModelService]:
+    """Closes the service where what is made over it fails."""
+    try:
+        yield service
+    except BaseException:
+        service.close()
+        raise
+
+
+class ServiceOwner:
+    """Base of the classes of the Python interface: each has a service of its own. Close it, or use it in a `with` block."""
+
+    service: ModelService
+
+    @property
+    def engine(self) -> Engine:
+        return self.service.engine  # type: ignore[return-value]  # scripted engines are the tests' own
+
+    def close(self) -> None:
+        self.service.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class _Models(Loader):
@@ -223,7 +254,7 @@ class ModelService:
 
     # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once
 
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle:
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         return self.engine.submit(request, admitted=admitted)
 
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.runtime.models import EngineLike, open_models
+from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest, UnreadableFile
 from engine.loading import LoadedModel, LoadOptions
 from engine.parts import LoadedPart
@@ -24,8 +24,8 @@ from engine.settings import Settings
 from engine.starter import READER, starter
 
 
-class ReadingModels:
-    """A recognizer, and a layout where one was asked for. Close it, or use it in a `with` block."""
+class ReadingModels(ServiceOwner):
+    """A recognizer, and a layout where one was asked for."""
 
     recognizer: Recognizer | None
     layout: Layout | None
@@ -48,15 +48,12 @@ class ReadingModels:
             raise BadRequest(NO_MODEL, "model")
         names = [given for given in (name, layout) if given is not None]
         self.service = open_models(names, options, settings, profile=profile)
-        try:
+        with closed_on_error(self.service):
             if name is not None:
                 self.recognizer = self._recognizer(name)
             if layout is not None:
                 self.service.load_now(layout)
                 self.layout = ModelLayout(self.service, layout)
-        except BaseException:
-            self.service.close()
-            raise
 
     def _recognizer(self, name: str) -> VisionRecognizer:
         loaded = self.service.load_now(name)
@@ -64,19 +61,6 @@ class ReadingModels:
             raise BadRequest(f"{name} writes no text. Give it as the layout, and a vision model as the model.", "model")
         self.loaded = loaded
         return VisionRecognizer(self.service, loaded)
-
-    @property
-    def engine(self) -> EngineLike:
-        return self.service.engine
-
-    def close(self) -> None:
-        self.service.close()
-
-    def __enter__(self) -> ReadingModels:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @dataclass(frozen=True)

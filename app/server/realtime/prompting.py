@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, prepare, reasoning_off
 from app.server.context import LONG_PROMPT, Server
 from app.server.errors import ApiError
 from app.server.realtime.conversation import Item, messages
@@ -69,14 +69,9 @@ def _conversation(items: Sequence[Item], fields: SessionFields, model: LoadedMod
         tools=template_tools(fields.tools),
         tool_choice=tool_choice(fields.tool_choice, fields.tools),
         parallel_calls=fields.parallel_tool_calls,
-        thinking=False if effort is None and _thinks_on_demand(model, bool(fields.tools)) else None,
+        thinking=reasoning_off(model, bool(fields.tools)) if effort is None else None,
         effort=effort,
     )
-
-
-def _thinks_on_demand(model: LoadedModel, tools: bool) -> bool:
-    """In a conversation nobody waits for thoughts that were not asked for."""
-    return bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
 
 
 def _without_oldest(items: list[Item]) -> list[Item]:

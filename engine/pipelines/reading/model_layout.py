@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.engine import Engine
+from engine.cancel import TaskEngine
 from engine.errors import BadRequest
 from engine.pipelines.reading.geometry import Box
 from engine.pipelines.reading.layout import Found, Region
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ModelLayout:
-    def __init__(self, engine: Engine, model: str) -> None:
+    def __init__(self, engine: TaskEngine, model: str) -> None:
         self.name = model
         self._engine = engine
 
