@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
 from app.server import docs_page
-from app.server.account import Account, as_header, as_log, current
 from app.server.anthropic import router as anthropic
 from app.server.audio import router as audio
 from app.server.chat import router as chat
 from app.server.completions import router as completions
+from app.server.config import ServerSettings, server_version
 from app.server.context import Server
 from app.server.embeddings import router as embeddings
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
@@ -28,14 +28,12 @@ from app.server.metrics import Meters
 from app.server.models import router as models
 from app.server.ollama import router as ollama
 from app.server.realtime import router as realtime
-from app.server.requests import Requests
+from app.server.requests import Account, Requests, as_header, as_log, current
 from app.server.responses import router as responses
 from app.server.responses.store import Store
-from app.server.settings import ServerSettings
 from app.server.sglang import router as sglang
 from app.server.streaming import ClientGone
 from app.server.tokens import router as tokens
-from app.server.version import server_version
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")

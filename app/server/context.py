@@ -15,14 +15,12 @@ from app.runtime.chat import ChatRequest, PreparedChat, prepare
 from app.runtime.models import ModelService
 from app.runtime.replies import ReplyEvent
 from app.server import pages
+from app.server.config import ServerSettings
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
-from app.server.many import Together
-from app.server.requests import Requests, RunningRequest
+from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
 from app.server.responses.store import Store
-from app.server.settings import ServerSettings
 from app.server.streaming import COMMENT, Stream, event, while_connected
-from app.server.thoughts import BoundThoughts
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.reading.reply import page_reply
@@ -97,7 +95,7 @@ class Server:
                 f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
             )
 
-    async def parts(self, request: Request, running: RunningRequest | BoundThoughts) -> list[ReplyEvent]:
+    async def parts(self, request: Request, running: RunningRequest | ReasoningBudget) -> list[ReplyEvent]:
         """A whole reply."""
 
         async def read() -> list[ReplyEvent]:
@@ -107,7 +105,7 @@ class Server:
 
     async def stream(
         self,
-        running: RunningRequest | BoundThoughts | Together,
+        running: RunningRequest | ReasoningBudget | RequestGroup,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,

@@ -6,9 +6,9 @@ import threading
 
 from app.runtime.models import ModelService
 from app.server.app import create_app
+from app.server.config import ServerSettings
 from app.server.listening import Listener
 from app.server.requests import Requests
-from app.server.settings import ServerSettings
 
 _OPENS_WITHIN = 20.0  # seconds
 

@@ -1,24 +1,123 @@
-"""The requests of a server's clients: what was submitted for them, what they read of it, and how they are aborted by id.
+"""The requests of a server's clients: what was submitted for each of them, how its reply is read and aborted, what it cost.
 
-Belongs to one server. The models and the engine are the runtime's (`app.runtime.models`), and outlive it.
+Belongs to one server. The models and the engine are the runtime's (`app.runtime.models`), and outlive it. First the account
+of one HTTP request, then requests that run, one by one or in groups, a budget for reasoning, and the table of all of them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
+from starlette.types import Receive
+
+from app.runtime.chat import PreparedChat
 from app.runtime.models import ModelService
 from app.runtime.replies import ReplyEvent, ReplyParser
-from app.server import account
 from app.server.metrics import Meters
+from app.server.streaming import while_connected
 from engine.errors import GrusError
+from engine.pipelines.prompt import continued
 from engine.tasks import Task, Work
-from engine.types import Done, Event, Failed, Handle, Request, Timings
+from engine.types import Done, Event, Failed, Handle, Request, Text, Timings, new_id
+
+current: ContextVar[Account | None] = ContextVar("grus_account", default=None)
+
+
+class Account:
+    def __init__(self, told: bool = False) -> None:
+        """`told`: the client asked for the timings in the body of its reply."""
+        self.told = told
+        self.requests = 0
+        self._lock = threading.Lock()
+        self._running: list[Any] = []
+        self._ended: Timings | None = None
+
+    def add(self, handle: Any) -> None:
+        """A request of the engine. Those that have ended are summed up, so that a long text keeps no list of them."""
+        with self._lock:
+            self.requests += 1
+            self._fold()
+            self._running.append(handle)
+
+    @property
+    def timings(self) -> Timings | None:
+        """Of all requests that have ended; None where there was none. Tokens are added up; the seconds to the first token
+        are the first one's, the others the largest."""
+        with self._lock:
+            self._fold()
+            return self._ended
+
+    def _fold(self) -> None:
+        left = []
+        for handle in self._running:
+            timings: Timings | None = getattr(handle, "timings", None)
+            if timings is None:
+                left.append(handle)
+            else:
+                self._ended = timings if self._ended is None else joined(self._ended, timings)
+        self._running = left
+
+
+def joined(first: Timings, second: Timings) -> Timings:
+    return Timings(
+        queued=max(first.queued, second.queued),
+        first_token=first.first_token,
+        total=max(first.total, second.total),
+        prompt_tokens=first.prompt_tokens + second.prompt_tokens,
+        cached_tokens=first.cached_tokens + second.cached_tokens,
+        output_tokens=first.output_tokens + second.output_tokens,
+        gap_p50=max(first.gap_p50, second.gap_p50),
+        gap_p95=max(first.gap_p95, second.gap_p95),
+        drafted=first.drafted + second.drafted,
+        accepted=first.accepted + second.accepted,
+    )
+
+
+def add_to_account(handle: Any) -> None:
+    """To the account of the request that this task answers, where there is one."""
+    account = current.get()
+    if account is not None:
+        add_to_account(handle)
+
+
+def told_timings() -> dict[str, Any]:
+    """`timings` for a reply's body, where the client asked for them."""
+    account = current.get()
+    if account is None or not account.told or account.timings is None:
+        return {}
+    return {"timings": account.timings.report()}
+
+
+def as_header(timings: Timings) -> str:
+    """Server-Timing, in milliseconds: browsers and clients show it."""
+    parts = {
+        "queue": timings.queued,
+        "first-token": timings.first_token,
+        "gap-p50": timings.gap_p50,
+        "gap-p95": timings.gap_p95,
+        "total": timings.total,
+    }
+    return ", ".join(f"{name};dur={1000 * seconds:.3f}" for name, seconds in parts.items())
+
+
+def as_log(account: Account) -> str:
+    """Of one line of the log: never a word of a prompt or a reply."""
+    timings = account.timings
+    if timings is None:
+        return ""
+    return (
+        f" {timings.prompt_tokens} prompt tokens, {timings.output_tokens} output tokens, queued {timings.queued:.3f}s,"
+        f" first token {timings.first_token:.3f}s"
+    )
+
 
 log = logging.getLogger("grus.server")
 
@@ -94,7 +193,7 @@ class Requests:
 
     def follow(self, handle: Handle, model: str, reader: ReplyParser) -> RunningRequest:
         """A reply that is being made, for a client."""
-        account.add(handle)
+        add_to_account(handle)
         running = RunningRequest(handle, reader, self._running.discard)
         running.model = model
         self._running.add(running)
@@ -147,13 +246,147 @@ class AccountedEngine:
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
-        self._account = account.current.get()
+        self._account = current.get()
 
     def submit(self, request: Request, *, admitted: bool = False) -> Handle:
         handle = self._requests.start(request, admitted=admitted)
         if self._account is not None:
-            self._account.add(handle)
+            self._add_to_account(handle)
         return handle
 
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
         return self._requests.task(model, work, admitted=admitted)
+
+
+class RequestGroup:
+    """Reads as one what runs as many. Has a `RunningRequest`'s face, as far as a stream needs it."""
+
+    def __init__(self, runnings: Sequence[RunningRequest]) -> None:
+        self.runnings = list(runnings)
+
+    @classmethod
+    def begin(cls, running: Requests, requests: Sequence[Request]) -> RequestGroup:
+        """All of them, or none: where one is refused, those before it are cancelled."""
+        together = cls([])
+        try:
+            for request in requests:
+                together.runnings.append(running.submit(request))
+        except BaseException:
+            together.cancel()
+            raise
+        return together
+
+    def cancel(self) -> None:
+        for running in self.runnings:
+            running.cancel()
+
+    async def begun(self, patience: float) -> None:
+        await self.runnings[0].begun(patience)
+
+    async def whole(self, receive: Receive, hear: Callable[[int, Event], object]) -> None:
+        """Hear everything to its end, unless one fails or the client goes away: then the others are cancelled."""
+
+        async def read() -> None:
+            async for number, event in self.events():
+                hear(number, event)
+
+        await while_connected(receive, read(), self.cancel)
+
+    async def events(self) -> AsyncIterator[tuple[int, Event]]:
+        """Events with the number of the request that they belong to, as they come. The first failure is raised."""
+        if len(self.runnings) == 1:
+            async for event in self.runnings[0].events():
+                yield 0, event
+            return
+        queue: asyncio.Queue[tuple[int, Event] | Exception | None] = asyncio.Queue()
+
+        async def read(number: int, running: RunningRequest) -> None:
+            try:
+                async for event in running.events():
+                    queue.put_nowait((number, event))
+                queue.put_nowait(None)
+            except Exception as error:
+                queue.put_nowait(error)
+
+        tasks = [asyncio.create_task(read(i, running)) for i, running in enumerate(self.runnings)]
+        left = len(tasks)
+        try:
+            while left:
+                item = await queue.get()
+                if isinstance(item, Exception):
+                    raise item
+                if item is None:
+                    left -= 1
+                else:
+                    yield item
+        finally:
+            for task in tasks:
+                task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class ReasoningBudget:
+    """For requests of one choice."""
+
+    def __init__(self, requests: Requests, prepared: PreparedChat, budget: int) -> None:
+        self._requests = requests
+        self._request = prepared.request
+        self._close = prepared.close
+        self._tokenizer = prepared.model.tokenizer
+        self._budget = budget
+        self._running: RunningRequest = requests.submit(prepared.request, prepared.reader)
+        self.reader = prepared.reader
+        self.timings = Timings()
+
+    def cancel(self) -> None:
+        self._running.cancel()
+
+    async def begun(self, patience: float) -> None:
+        await self._running.begun(patience)
+
+    async def parts(self) -> AsyncIterator[ReplyEvent]:
+        ids: list[int] = []
+        events = self._running.events()
+        async for event in events:
+            if isinstance(event, Text):
+                ids += event.ids
+            for part in self.reader.read(event):
+                yield part
+            if isinstance(event, Text) and self.reader.thinking and len(ids) >= self._budget:
+                break
+        else:
+            self.timings = self._running.timings
+            return
+        self._running.cancel()
+        async for _ in events:
+            pass
+        async for part in self._answer(ids, self._running.timings):
+            yield part
+
+    async def _answer(self, thought: list[int], before: Timings) -> AsyncIterator[ReplyEvent]:
+        close = f"\n{self._close}\n\n"
+        ids = self._tokenizer.encode(close, add_special=False)
+        sampling, said = self._request.sampling, len(thought) + len(ids)
+        left = None if sampling.max_tokens is None else sampling.max_tokens - said
+        if left is not None and left < 1:
+            self.timings = before
+            for part in self.reader.read(Done(self._request.id, "length", before)):
+                yield part
+            return
+        wishes = replace(sampling, max_tokens=left, grammar_after=None)
+        request = replace(continued(self._request, [*thought, *ids]), id=new_id(), sampling=wishes)
+        self._running = self._requests.submit(request, admitted=True)
+        for part in self.reader.read(Text(self._request.id, close, ())):
+            yield part
+        async for event in self._running.events():
+            for part in self.reader.read(event):
+                yield part
+        after = self._running.timings
+        self.timings = replace(
+            before, output_tokens=said + after.output_tokens, total=before.total + after.total, gap_p50=after.gap_p50
+        )
+
+    async def streamed(self) -> AsyncIterator[ReplyEvent]:
+        async for part in self.parts():
+            yield replace(part, kind="answer") if part.kind == "broken" else part

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.runtime.capabilities import capabilities
 from app.runtime.models import ModelService
-from app.server.settings import ServerSettings
+from app.server.config import ServerSettings
 from engine.loading import LoadedModel, gigabytes
 from engine.parts import LoadedPart
 from engine.starter import GUIDE, PAGE, READER

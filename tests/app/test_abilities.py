@@ -20,8 +20,8 @@ from app.gui.viewmodels.speak.choice import Choice
 from app.gui.viewmodels.speak.studio import Studio
 from app.runtime import capabilities, pipelines
 from app.server.app import create_app
+from app.server.config import ServerSettings
 from app.server.listening import Listener
-from app.server.settings import ServerSettings
 from app.window_engine import WindowEngine, local_service
 from engine.errors import BadRequest
 from engine.starter import READER, starters

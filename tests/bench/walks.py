@@ -65,10 +65,8 @@ def chat(recorder: Recorder, folder: Path) -> None:
     import httpx
 
     from app.server.app import create_app
-    from app.server.assembly import make_service
-    from app.server.config import gather
+    from app.server.config import ServerSettings, gather, make_service
     from app.server.listening import Listener
-    from app.server.settings import ServerSettings
 
     service = make_service(gather({"device": "cpu", "port": 0}, {}, None))
     settings = ServerSettings(port=0, responses_file=str(folder / "responses"))

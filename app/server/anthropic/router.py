@@ -13,10 +13,9 @@ from app.server.anthropic.protocol import CountRequest, MessageOut, MessagesRequ
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, error_body
-from app.server.requests import RunningRequest
+from app.server.requests import ReasoningBudget, RunningRequest
 from app.server.streaming import event
 from app.server.strict import StrictRoute
-from app.server.thoughts import BoundThoughts
 
 router = APIRouter(route_class=StrictRoute, tags=["Anthropic"])
 _ERRORS = errors(400, 404, 429, family="anthropic")
@@ -26,9 +25,9 @@ _ERRORS = errors(400, 404, 429, family="anthropic")
 async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
     name, _, prepared = await server.prepare(serving.conversation(body), body.model, request)
-    running: RunningRequest | BoundThoughts
+    running: RunningRequest | ReasoningBudget
     if isinstance(body.thinking, ThinkingOn):
-        running = BoundThoughts(server.requests, prepared, body.thinking.budget_tokens)
+        running = ReasoningBudget(server.requests, prepared, body.thinking.budget_tokens)
     else:
         running = server.submit(prepared)
     if body.stream:

@@ -6,8 +6,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from app.runtime.calls import json_grammar
-from app.runtime.chat import ChatRequest, ToolChoice
+from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyMessage
 from app.server.anthropic.protocol import (
     AutoChoice,
@@ -26,9 +25,8 @@ from app.server.anthropic.protocol import (
 )
 from app.server.errors import bad_request
 from app.server.images import ImagePart, data_url, written_content
-from app.server.requests import RunningRequest
+from app.server.requests import ReasoningBudget, RunningRequest
 from app.server.streaming import event
-from app.server.thoughts import BoundThoughts
 from engine.types import Grammar, SamplingParams, Timings, new_id
 
 PING = event({"type": "ping"}, "ping")
@@ -153,7 +151,7 @@ def _result(block: ToolResultBlock, at: int) -> str | list[dict[str, Any]]:
     return written_content(parts)
 
 
-def complete(parts: Sequence[ReplyEvent], running: RunningRequest | BoundThoughts, name: str) -> dict[str, Any]:
+def complete(parts: Sequence[ReplyEvent], running: RunningRequest | ReasoningBudget, name: str) -> dict[str, Any]:
     collector = ReplyCollector()
     for part in parts:
         collector.add(part)
@@ -212,7 +210,7 @@ _OPENING: dict[str, dict[str, Any]] = {
 }
 
 
-async def events(running: RunningRequest | BoundThoughts, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
+async def events(running: RunningRequest | ReasoningBudget, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
     """One block is open at a time; a part of another kind closes it and opens the next."""
     message: dict[str, Any] = {
         "id": new_id("msg"),

@@ -6,11 +6,9 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from app.runtime.calls import json_grammar
-from app.runtime.chat import ChatRequest, ToolChoice
+from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.replies import ReplyCollector, ReplyEvent
 from app.runtime.replies import ReplyMessage as Reply
-from app.server.account import told_timings
 from app.server.chat.protocol import (
     AudioContent,
     ChatCompletionRequest,
@@ -25,7 +23,7 @@ from app.server.chat.protocol import (
 from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai_shapes import content_logprobs, finish_reason, usage
-from app.server.requests import RunningRequest
+from app.server.requests import RunningRequest, told_timings
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.types import Grammar, new_id

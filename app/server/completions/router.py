@@ -11,7 +11,7 @@ from app.server.completions import serving
 from app.server.completions.protocol import Completion, CompletionRequest
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
-from app.server.many import Together
+from app.server.requests import RequestGroup
 from app.server.strict import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
@@ -21,7 +21,7 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 async def completions(body: CompletionRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens, or of several at once."""
     made = await serving.job(body, server)
-    together = Together.begin(server.requests, made.requests)
+    together = RequestGroup.begin(server.requests, made.requests)
     if body.stream:
         return await server.stream(together, serving.chunks(made, together))
     await together.whole(request.receive, made.hear)

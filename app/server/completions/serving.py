@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
-from app.server.account import told_timings
 from app.server.completions.protocol import CompletionRequest
 from app.server.context import Server
 from app.server.errors import bad_request
-from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, finish_reason, token_text, usage
+from app.server.requests import RequestGroup, told_timings
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.pipelines.chat import text_prompt
@@ -195,7 +194,7 @@ async def job(body: CompletionRequest, server: Server) -> Job:
     return Job(body, name, model)
 
 
-async def chunks(made: Job, together: Together) -> AsyncIterator[bytes]:
+async def chunks(made: Job, together: RequestGroup) -> AsyncIterator[bytes]:
     options = made.body.stream_options
     with_usage = bool(options and options.include_usage)
     tail: dict[str, Any] = {"usage": None} if with_usage else {}

@@ -8,8 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.runtime.calls import json_grammar
-from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice
+from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
 from app.runtime.replies import ReplyCollector, ReplyEvent
 from app.server.errors import bad_request
 from app.server.images import ImagePart, written_content

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.runtime.calls import json_grammar
-from app.runtime.chat import ChatRequest, ToolChoice
+from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.replies import ReplyEvent
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content

@@ -12,11 +12,12 @@ from starlette.responses import Response
 from app.runtime.capabilities import capabilities, main_use, require
 from app.server.audio.probing import hear_one_second, speak_one_frame
 from app.server.audio.pump import cancel_scope, in_thread
+from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
 from app.server.management.protocol import Health
-from app.server.many import Together
+from app.server.requests import RequestGroup
 from app.server.sglang import serving
 from app.server.sglang.protocol import (
     AbortRequest,
@@ -28,7 +29,6 @@ from app.server.sglang.protocol import (
     ServerStats,
 )
 from app.server.strict import StrictRoute
-from app.server.version import server_version
 from engine.loading import LoadedModel
 from engine.parts import LoadedPart
 from engine.types import Request as EngineRequest
@@ -43,7 +43,7 @@ PROBE_SECONDS = 30.0
 async def generate(body: GenerateRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens; a list for a list."""
     made = await serving.generation(body, server, request)
-    together = Together.begin(server.requests, made.requests)
+    together = RequestGroup.begin(server.requests, made.requests)
     if body.stream:
         return await server.stream(together, serving.chunks(made, together))
     await together.whole(request.receive, made.hear)

@@ -9,14 +9,13 @@ from typing import Any
 
 from fastapi import Request as HttpRequest
 
-from app.runtime.calls import json_grammar
-from app.server.account import told_timings
+from app.runtime.chat import json_grammar
 from app.server.completions.serving import check_ids
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request
 from app.server.images import ImagePart
-from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
+from app.server.requests import RequestGroup, told_timings
 from app.server.sampling import repetition_window, stop_list
 from app.server.sglang.protocol import GenerateParams, GenerateRequest
 from app.server.streaming import DONE, event
@@ -261,7 +260,7 @@ async def generation(body: GenerateRequest, server: Server, request: HttpRequest
     return Generation(body, name, model, [[next(pictures) for _ in own] for own in shown])
 
 
-async def chunks(made: Generation, together: Together) -> AsyncIterator[bytes]:
+async def chunks(made: Generation, together: RequestGroup) -> AsyncIterator[bytes]:
     starts = [sum(len(outputs) for outputs in made.outputs[:at]) for at in range(len(made.outputs))]
     async for number, heard in together.events():
         for output in made.hear(number, heard):

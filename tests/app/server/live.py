@@ -12,9 +12,9 @@ from typing import Any
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService
 from app.server.app import create_app
+from app.server.config import ServerSettings
 from app.server.listening import Listener
 from app.server.requests import Requests
-from app.server.settings import ServerSettings
 from tests.app.server.scripted import ScriptedEngine, scripted_model
 
 
