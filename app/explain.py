@@ -18,15 +18,15 @@ ADVICE: dict[str, str] = {
 
 
 def explained(error: BaseException) -> str:
-    """What is no known kind is a fault of ours, and in the log."""
+    """An error that is neither a GrusError nor an OSError is a bug; its stack is in the log."""
     if isinstance(error, MissingCapability) and error.nowhere and error.capability in ADVICE:
         return tr(ADVICE[error.capability])
     if isinstance(error, GrusError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return tr("{file}: {reason}.", file=error.filename or tr("A file"), reason=error.strerror)
-    told = tr("Something went wrong inside Grus: {error}.", error=f"{type(error).__name__}: {error}")
-    return f"{told} {tr(HAS_MORE)}"
+    sentence = tr("Something went wrong inside Grus: {error}.", error=f"{type(error).__name__}: {error}")
+    return f"{sentence} {tr(HAS_MORE)}"
 
 
 def leads_to_log(sentence: str) -> bool:

@@ -74,7 +74,7 @@ class ReplyListener(Protocol):
 
 @dataclass(frozen=True)
 class EngineState:
-    """What the status strip tells."""
+    """What the status strip shows."""
 
     phase: Literal["starting", "ready", "failed"] = "starting"
     model: str = ""  # the one used last
@@ -88,7 +88,7 @@ class EngineState:
 
 
 class WindowEngine:
-    """`changed` tells that `state` is another. `make_service` is called once, beside the UI thread."""
+    """The engine, as panes use it. `changed` fires when `state` differs. `make_service` is called once, off the UI thread."""
 
     def __init__(
         self,
@@ -118,11 +118,11 @@ class WindowEngine:
             self._service.set_result(service)
 
         def failed(sentence: str) -> None:
-            self.tell(phase="failed", problem=sentence)
+            self.update(phase="failed", problem=sentence)
 
-        self._work.run(make, lambda _: self.tell(phase="ready"), failed)
+        self._work.run(make, lambda _: self.update(phase="ready"), failed)
 
-    def tell(self, **changes: Any) -> None:
+    def update(self, **changes: Any) -> None:
         """Change the state, on the UI thread."""
         state = replace(self.state, **changes)
         if state != self.state:
@@ -131,13 +131,13 @@ class WindowEngine:
 
     @property
     def busy(self) -> bool:
-        """Whether anybody waits for words, pages or sound."""
+        """Whether a reply, pages or sound are being made."""
         return bool(self._speaking or self._streams or self.state.active)
 
     def reach(self, what: str, sentence: str) -> None:
         """Say that something reaches beyond this machine: a server, a download. An empty sentence ends it."""
-        self._reaches = {key: told for key, told in {**self._reaches, what: sentence}.items() if told}
-        self.tell(beyond=" ".join(self._reaches.values()))
+        self._reaches = {key: text for key, text in {**self._reaches, what: sentence}.items() if text}
+        self.update(beyond=" ".join(self._reaches.values()))
 
     def use(
         self,
@@ -167,7 +167,7 @@ class WindowEngine:
     def load(
         self, name: str, then: Callable[[LoadedModel], Any] | None = None, failed: Callable[[str], Any] | None = None
     ) -> None:
-        """Load a model now; the strip tells that it is being loaded."""
+        """Load a model now; the status strip shows it."""
         self.use(lambda service: self._load(service, name), then, failed)
 
     def unload(
@@ -199,7 +199,7 @@ class WindowEngine:
             memory = stats.process_memory or psutil.Process().memory_info().rss
             return memory, stats.tokens_per_second if stats.active else 0.0, stats.active
 
-        self.use(look, lambda seen: self.tell(memory=seen[0], rate=seen[1], active=seen[2]))
+        self.use(look, lambda seen: self.update(memory=seen[0], rate=seen[1], active=seen[2]))
 
     def reply(self, ask: ReplyRequest, listener: ReplyListener) -> PendingReply:
         """ReplyRequest for a reply. Its words come to the listener, a frame at a time."""
@@ -240,7 +240,7 @@ class WindowEngine:
         return self.service
 
     def bring(self, name: str) -> LoadedModel:
-        """Beside the UI thread: a model, loaded if it was not. The strip tells of it."""
+        """Beside the UI thread: a model, loaded if it was not. The status strip shows it."""
         return self._load(self.service, name)
 
     def close(self) -> None:
@@ -291,14 +291,14 @@ class WindowEngine:
     def _load(self, service: ModelService, name: str) -> LoadedModel:
         resident = name in service.resident()
         if not resident:
-            self._work.post(lambda: self.tell(loading=tr("Loading {model}.", model=name)))
+            self._work.post(lambda: self.update(loading=tr("Loading {model}.", model=name)))
         try:
             loaded = service.load_now(name)
         finally:
             if not resident:
-                self._work.post(lambda: self.tell(loading=""))
+                self._work.post(lambda: self.update(loading=""))
         device = loaded.backend.describe()
-        self._work.post(lambda: self.tell(model=name, device=device))
+        self._work.post(lambda: self.update(model=name, device=device))
         return loaded
 
 
@@ -419,7 +419,7 @@ class PendingReply:
             elif not self._ended:
                 self._ended = True
                 with self._guard:
-                    self._cancel = None  # whoever remembers a reply need not hold its request
+                    self._cancel = None  # a reply that is kept must not keep its request alive
                 (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
                 self._over(self)
         if parts:

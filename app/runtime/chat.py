@@ -71,7 +71,7 @@ def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> Prepare
 
 
 def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
-    """`ChatRequest.thinking` for an answer that nobody waits for reasoning before: False where it can be switched off."""
+    """`ChatRequest.thinking` for an answer without reasoning: False where it can be switched off, else None."""
     switchable = bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
     return False if switchable else None
 
@@ -157,7 +157,7 @@ class _Preparation:
             if key in _RESERVED or not key.isidentifier():
                 raise BadRequest(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
             if key not in self.template:
-                raise Unsupported(f"This model's chat template does not know {key!r}.", f"chat_template_kwargs.{key}")
+                raise Unsupported(f"This model's chat template does not use {key!r}.", f"chat_template_kwargs.{key}")
         thinking = chat.thinking if chat.effort is None else chat.effort != "none"
         variables: dict[str, Any] = dict(chat.variables)
         if thinking is not None:

@@ -209,7 +209,7 @@ class Talker(ServiceOwner):
             talk.interrupt()
 
     def _chat(self, messages: Sequence[Message]) -> Iterator[str]:
-        """The answer's text, without reasoning, which nobody wants to hear aloud."""
+        """The answer's text, without the reasoning, which is not spoken."""
         system = [{"role": "system", "content": self._system}] if self._system else []
         chat = ChatRequest([*system, *messages], self._sampling, thinking=reasoning_off(self._loaded))
         prepared = prepare(chat, self._loaded, self.model)

@@ -1,4 +1,4 @@
-"""The application: all families under one roof, one way in, one way in which errors are told."""
+"""The ASGI application: all protocols behind one gate, with one way of reporting errors."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def _told(request: Request, error: ApiError) -> Response:
 
 
 class _Timed:
-    """Counts requests by route, tells how long the engine took, and writes a line for each where that is wanted: never a
-    body, never a header."""
+    """Middleware: counts requests by route, adds the Server-Timing header, and logs a line for each request where that is
+    wanted: never a body, never a header."""
 
     def __init__(self, app: ASGIApp, meters: Meters, quiet: bool) -> None:
         self._app = app
@@ -109,7 +109,7 @@ class _Timed:
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
-        account = Account(told=dict(scope["headers"]).get(b"x-grus-timings", b"").lower() in (b"1", b"true"))
+        account = Account(wanted=dict(scope["headers"]).get(b"x-grus-timings", b"").lower() in (b"1", b"true"))
         token = current.set(account)
 
         async def watch(message: Message) -> None:

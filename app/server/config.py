@@ -50,13 +50,13 @@ class ServerSettings:
     header_seconds: float = 10.0  # a request's head must have arrived after these
     heartbeat_seconds: float = 5.0  # silence in a stream is broken after these
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
-    grace_seconds: float = 10.0  # running replies may go on for so long when the server is told to stop
+    grace_seconds: float = 10.0  # running replies may go on for so long after the server was stopped
     responses_file: str = ""  # where responses that may be continued are kept; "": in a file that goes with the server
     voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
     max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
     max_sessions: int = 8  # conversations by voice at once
     max_buffer_seconds: float = 300.0  # of sound that was sent to such a conversation and is not part of it yet
-    ping_seconds: float = 20.0  # a websocket is asked for a sign of life as often, and has as long to give it
+    ping_seconds: float = 20.0  # interval of websocket pings, and the time to answer one
     log_requests: bool = False
     log_prompts: bool = False
 
@@ -147,7 +147,7 @@ def _options() -> Sequence[Option]:
                "0.7", metavar="SIZE"),
         Option("max_concurrent", "number", "replies that are computed at once", work, 16,
                aliases=("MAX_CONCURRENCY",)),
-        Option("max_queue", "number", "requests that may wait; more are told to come back (429)", work, 256),
+        Option("max_queue", "number", "requests that may wait; more are refused (429)", work, 256),
         Option("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
         Option("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
         Option("speculation", "text", "ngram: guess the next tokens from what was said before, and check several in one step; "
@@ -301,7 +301,7 @@ def engine_settings(options: Mapping[str, Any]) -> Settings:
 
 
 def sampling_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What replies are made with where a request does not say: over the model's own wishes. Raises BadRequest."""
+    """Sampling parameters of requests that set none; they override the model's own defaults. Raises BadRequest."""
     penalty, window = repetition(options["repetition_penalty"], options["repeat_last_n"])
     given = {name: options[name] for name in ("temperature", "top_p", "top_k", "min_p")}
     given |= {"repetition_penalty": penalty, "repetition_window": window, "stop": tuple(options["stop"]) or None}

@@ -1,4 +1,4 @@
-"""What a handler has at hand: the server's settings and its service, and how a reply goes back to its client."""
+"""`Server`, which every handler receives: settings, model service, requests, and how a reply is prepared and sent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _openai_error(error: ApiError) -> bytes:
     return event(error_body(error, "openai"))
 
 
-async def told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
+async def with_errors(chunks: AsyncIterator[bytes], format_error: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
     """The status has been sent when a reply fails half-way, so that the error must come as part of it."""
     try:
         async for chunk in chunks:
@@ -43,7 +43,7 @@ async def told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) 
     except Exception as error:
         if not isinstance(error, GrusError | ApiError):
             log.exception("A stream failed.")
-        yield tell(as_api_error(error))
+        yield format_error(as_api_error(error))
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Server:
             running.cancel()
             raise
         return Stream(
-            told(chunks, tell),
+            with_errors(chunks, tell),
             running.cancel,
             heartbeat=heartbeat,
             every=self.settings.heartbeat_seconds,

@@ -1,4 +1,4 @@
-"""A server beside a window: over a service that somebody else owns, started and stopped while that goes on."""
+"""The server that a window runs over its own model service; it starts and stops while the service lives on."""
 
 from __future__ import annotations
 

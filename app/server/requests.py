@@ -32,9 +32,9 @@ current: ContextVar[Account | None] = ContextVar("grus_account", default=None)
 
 
 class Account:
-    def __init__(self, told: bool = False) -> None:
-        """`told`: the client asked for the timings in the body of its reply."""
-        self.told = told
+    def __init__(self, wanted: bool = False) -> None:
+        """`wanted`: the client asked for the timings in the body of its reply."""
+        self.wanted = wanted
         self.requests = 0
         self._lock = threading.Lock()
         self._running: list[Any] = []
@@ -85,13 +85,13 @@ def add_to_account(handle: Any) -> None:
     """To the account of the request that this task answers, where there is one."""
     account = current.get()
     if account is not None:
-        add_to_account(handle)
+        account.add(handle)
 
 
 def told_timings() -> dict[str, Any]:
     """`timings` for a reply's body, where the client asked for them."""
     account = current.get()
-    if account is None or not account.told or account.timings is None:
+    if account is None or not account.wanted or account.timings is None:
         return {}
     return {"timings": account.timings.report()}
 
@@ -123,7 +123,7 @@ log = logging.getLogger("grus.server")
 
 
 class RunningRequest:
-    """A request that was submitted: its parts as they come, bound to whoever reads them."""
+    """A submitted request of a client: its reply events, as they come."""
 
     def __init__(self, handle: Handle, reader: ReplyParser, ended: Callable[[RunningRequest], None]) -> None:
         self.id = handle.id
@@ -137,7 +137,7 @@ class RunningRequest:
         self._ended = ended
 
     def cancel(self) -> None:
-        """Also the end of one that nobody will read any further."""
+        """Also ends a request that will not be read any further."""
         self._handle.cancel()
         self._ended(self)
 
@@ -251,7 +251,7 @@ class AccountedEngine:
     def submit(self, request: Request, *, admitted: bool = False) -> Handle:
         handle = self._requests.start(request, admitted=admitted)
         if self._account is not None:
-            self._add_to_account(handle)
+            self._account.add(handle)
         return handle
 
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
@@ -259,7 +259,7 @@ class AccountedEngine:
 
 
 class RequestGroup:
-    """Reads as one what runs as many. Has a `RunningRequest`'s face, as far as a stream needs it."""
+    """Several requests that are answered together: a batch of prompts. Has the methods of `RunningRequest` that a stream uses."""
 
     def __init__(self, runnings: Sequence[RunningRequest]) -> None:
         self.runnings = list(runnings)
@@ -283,12 +283,12 @@ class RequestGroup:
     async def begun(self, patience: float) -> None:
         await self.runnings[0].begun(patience)
 
-    async def whole(self, receive: Receive, hear: Callable[[int, Event], object]) -> None:
-        """Hear everything to its end, unless one fails or the client goes away: then the others are cancelled."""
+    async def whole(self, receive: Receive, receive_event: Callable[[int, Event], object]) -> None:
+        """Read everything to its end, unless one fails or the client goes away: then the others are cancelled."""
 
         async def read() -> None:
             async for number, event in self.events():
-                hear(number, event)
+                receive_event(number, event)
 
         await while_connected(receive, read(), self.cancel)
 
@@ -327,7 +327,11 @@ class RequestGroup:
 
 
 class ReasoningBudget:
-    """For requests of one choice."""
+    """Bounds reasoning: a model that has reasoned for `budget` tokens gets the closing tag and answers.
+
+    The request is cancelled and continued behind the tag; the engine's prefix cache has what was computed so far. Has the
+    methods of `RunningRequest` that a stream uses. For requests of one choice.
+    """
 
     def __init__(self, requests: Requests, prepared: PreparedChat, budget: int) -> None:
         self._requests = requests
@@ -374,8 +378,8 @@ class ReasoningBudget:
             for part in self.reader.read(Done(self._request.id, "length", before)):
                 yield part
             return
-        wishes = replace(sampling, max_tokens=left, grammar_after=None)
-        request = replace(continued(self._request, [*thought, *ids]), id=new_id(), sampling=wishes)
+        rest = replace(sampling, max_tokens=left, grammar_after=None)
+        request = replace(continued(self._request, [*thought, *ids]), id=new_id(), sampling=rest)
         self._running = self._requests.submit(request, admitted=True)
         for part in self.reader.read(Text(self._request.id, close, ())):
             yield part

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from app.server.audio.choosing import chosen
 from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, SpokenRequest
 from app.server.audio.pump import Pump, cancel_scope
-from app.server.context import Server, told
+from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.streaming import COMMENT, ClientGone, Stream, event
 from engine.cancel import CancelScope
@@ -78,7 +78,11 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     await pump.begun(request.receive)
     settings = server.settings
     if body.stream_format == "sse":
-        chunks, heartbeat, kind = told(_events(pump), lambda error: event(error_body(error, "openai"))), COMMENT, ""
+        chunks, heartbeat, kind = (
+            with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
+            COMMENT,
+            "",
+        )
     else:
         chunks, heartbeat = _cut_off(pump), None
     return Stream(

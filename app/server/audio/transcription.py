@@ -19,7 +19,7 @@ from app.server.audio.protocol import (
     WordTimes,
 )
 from app.server.audio.pump import Pump, cancel_scope
-from app.server.context import Server, told
+from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.streaming import COMMENT, Stream, event
 from engine.cancel import CancelScope
@@ -42,7 +42,7 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
         return _answer(Transcript([s for s in segments if isinstance(s, Segment)], end.seconds, end.language), form)
     await pump.begun(request.receive)
     return Stream(
-        told(_events(pump), lambda error: event(error_body(error, "openai"))),
+        with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
         pump.cancel,
         heartbeat=COMMENT,
         every=server.settings.heartbeat_seconds,

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from app.runtime.chat import PreparedChat
 from app.runtime.replies import ReplyParser
-from app.server.context import Here, Server, answer, told
+from app.server.context import Here, Server, answer, with_errors
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.ollama import embedding, serving, shelf
@@ -187,7 +187,7 @@ async def pull(body: PullRequest, server: Here) -> Response:
             last = chunk
         return Response(last, media_type="application/json")
     settings = server.settings
-    shown = told(chunks, _error_line)
+    shown = with_errors(chunks, _error_line)
     return Stream(
         shown, lambda: None, heartbeat=None, every=settings.heartbeat_seconds, patience=settings.send_seconds,
         media_type=LINES,
