@@ -32,18 +32,18 @@ from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_model
 from app.runtime.reading import Read, forget_readers, read, read_all
 from app.runtime.replies import ReplyCall, ReplyCollector, ReplyParser
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
-from engine.draft import same_vocabulary
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions
-from engine.pipelines.chat import Prompt, text_prompt
-from engine.pipelines.listening.speech import SpeechSpan
 from engine.pipelines.listening.transcript import Transcript
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.listening.voice_activity import SpeechSpan
+from engine.pipelines.prompt import Prompt, text_prompt
+from engine.pipelines.speaking.long_form import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
-from engine.pipelines.talking import TalkEvent
+from engine.pipelines.voice_chat import TalkEvent
 from engine.settings import Settings
+from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
-from engine.types import Done, Failed, Handle, Result, SamplingParams, Text
+from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Text
 
 __all__ = [
     "Answer",
@@ -166,7 +166,7 @@ class Model(ServiceOwner):
         """What the model would read: the same as for `prepare`."""
         return self.prepare(prompt, raw=raw, system=system, images=images, tools=tools, variables=variables).prompt
 
-    def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> Handle:
+    def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> RequestHandle:
         """Start a request; its events are read from the handle."""
         return self.service.submit(prompt.request(self.name, sampling))
 
@@ -320,7 +320,7 @@ def speak(
     if key not in _speakers:
         _speakers[key] = Speaker(*key)
     speaker = _speakers[key]
-    spoken = speaker.say(text, speaker.manner(voice, language, instructions), Wishes(**wishes))
+    spoken = speaker.say(text, speaker.manner(voice, language, instructions), SpeechOptions(**wishes))
     if out is not None:
         spoken.save(out)
     return spoken

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from engine.loading import LoadedModel
     from engine.tasks import Task
     from engine.tasks import Work as TaskWork
-    from engine.types import FinishReason, Handle, Request, SamplingParams, Timings
+    from engine.types import FinishReason, Request, RequestHandle, SamplingParams, Timings
 
 log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
@@ -181,7 +181,7 @@ class WindowEngine:
         def listen(service: ModelService) -> str:
             from app.runtime.pipelines import listener
             from engine.media.sound import read_sound
-            from engine.pipelines.listening.listener import SAMPLE_RATE
+            from engine.pipelines.listening.transcription import SAMPLE_RATE
 
             return listener(self, "").listen(read_sound(file, SAMPLE_RATE)).text
 
@@ -332,7 +332,7 @@ class _WhenReady:
     def __init__(self, engine: WindowEngine) -> None:
         self._engine = engine
 
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle:
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         return self._engine.service.submit(request, admitted=admitted)
 
     def task(self, model: str, work: TaskWork[Any], *, admitted: bool = False) -> Task[Any]:

@@ -16,10 +16,10 @@ from engine.hub.cache import find
 from engine.hub.naming import parse
 from engine.hub.resolve import resolve
 from engine.models.registry import find_part
-from engine.pipelines.listening.listener import LISTENING
+from engine.pipelines.listening.transcription import LISTENING
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
-from engine.vision.registry import SIGHTS
+from engine.vision.registry import VISION_PROCESSORS
 from engine.weights.checkpoint import known_by
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     if find_part({"model_type": known_by(dict(config)), **config}) is not None:
         return frozenset()
     found: set[Capability] = {"read"} if model_type in _PAGES_ONLY else {"chat", "embed"}
-    if model_type in SIGHTS and isinstance(config.get("vision_config"), Mapping):
+    if model_type in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping):
         found |= {"vision", "read"}
     return frozenset(found)
 

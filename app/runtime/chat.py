@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from app.runtime.replies import ReplyParser
 from engine.errors import BadRequest, Unsupported
 from engine.loading import LoadedModel
-from engine.pipelines.chat import Prompt, chat_prompt
-from engine.pipelines.prompt import with_text
+from engine.pipelines.prompt import Prompt, chat_prompt, with_text
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
 from engine.text.tool_readers import JsonReader, Lead, Reader
 from engine.text.tools import Convention, ToolParser, parser_for

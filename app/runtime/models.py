@@ -20,15 +20,12 @@ from app.runtime.capabilities import Capability, require
 from app.runtime.catalogue import Catalogue, KnownModel
 from engine.engine import Engine
 from engine.errors import GrusError, ModelNotFound, Unsupported
-from engine.handle import RequestHandle
-from engine.loaded import Loader
+from engine.loaded import LoadedPart, Loader
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
-from engine.metrics import RequestMetrics
-from engine.parts import LoadedPart
+from engine.metrics import EngineStats, RequestMetrics
 from engine.settings import Settings, memory_limit
-from engine.stats import EngineStats
 from engine.tasks import Task, Work
-from engine.types import Request
+from engine.types import Request, RequestHandle
 
 
 class EngineLike(Protocol):
@@ -39,7 +36,7 @@ class EngineLike(Protocol):
     def load(self, name: str) -> Any: ...
     def unload(self, name: str, *, cancel: bool = False) -> Any: ...
     def keep(self, name: str, seconds: float | None) -> Any: ...
-    def forget_prefixes(self) -> int: ...
+    def clear_prefix_cache(self) -> int: ...
     def models(self) -> Sequence[Any]: ...
     def stats(self) -> EngineStats: ...
     @property
@@ -248,9 +245,9 @@ class ModelService:
         """Unload the model when it was unused for so long; None: when its room is needed."""
         await asyncio.to_thread(self.engine.keep, name, seconds)
 
-    async def forget_prefixes(self) -> int:
+    async def clear_prefix_cache(self) -> int:
         """Of all models. Returns how many there were."""
-        return await asyncio.to_thread(self.engine.forget_prefixes)
+        return await asyncio.to_thread(self.engine.clear_prefix_cache)
 
     # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once
 

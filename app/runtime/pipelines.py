@@ -12,10 +12,10 @@ from engine.errors import MissingCapability
 if TYPE_CHECKING:
     from app.runtime.models import ModelService
     from engine.loading import LoadedModel
-    from engine.pipelines.listening.listener import Listener
-    from engine.pipelines.reading.layout import Layout
+    from engine.pipelines.listening.transcription import Transcriber
+    from engine.pipelines.reading.layout import LayoutDetector
     from engine.pipelines.reading.recognizer import Recognizer
-    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.speech_models import SpeechModel
 
 
 class Host(Protocol):
@@ -45,29 +45,29 @@ def chosen(host: Host, capability: Capability, wanted: str) -> str:
 
 def recognizer(host: Host, wanted: str) -> Recognizer:
     """What reads regions of pages."""
-    from engine.pipelines.reading.vision_recognizer import VisionRecognizer
+    from engine.pipelines.reading.recognizer import VisionRecognizer
 
     return VisionRecognizer(host.engine, host.bring(chosen(host, "read", wanted)))
 
 
-def layout(host: Host) -> Layout | None:
+def layout(host: Host) -> LayoutDetector | None:
     """What finds the regions of pages, where a model for that is here; None: the splitter that needs none."""
-    from engine.pipelines.reading.model_layout import ModelLayout
+    from engine.pipelines.reading.layout import LayoutModel
 
     found = capabilities.able(host.service, "layout")
-    return ModelLayout(host.engine, found[0]) if found else None
+    return LayoutModel(host.engine, found[0]) if found else None
 
 
-def listener(host: Host, wanted: str) -> Listener:
+def listener(host: Host, wanted: str) -> Transcriber:
     """What writes down what is said."""
-    from engine.pipelines.listening.listener import Listener, ear
+    from engine.pipelines.listening.transcription import Transcriber, asr_model
 
     name = chosen(host, "listen", wanted)
-    return Listener(host.engine, ear(name, host.bring(name)))
+    return Transcriber(host.engine, asr_model(name, host.bring(name)))
 
 
-def speaker(host: Host, wanted: str) -> Voice:
+def speaker(host: Host, wanted: str) -> SpeechModel:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
-    from engine.pipelines.speaking.speakers import speaker as speaker_of
+    from engine.pipelines.speaking.speech_models import speaker as speaker_of
 
     return speaker_of(host.engine, chosen(host, "speak", wanted))

@@ -9,17 +9,15 @@ from typing import Any
 
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest, UnreadableFile
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions
-from engine.parts import LoadedPart
-from engine.pipelines.ocr import Session, Wishes, targets
 from engine.pipelines.reading.elements import NO_MODEL
-from engine.pipelines.reading.events import DocumentRead
-from engine.pipelines.reading.layout import Layout
-from engine.pipelines.reading.model_layout import ModelLayout
-from engine.pipelines.reading.recognizer import Recognizer
-from engine.pipelines.reading.result import Document
-from engine.pipelines.reading.vision_recognizer import VisionRecognizer
-from engine.pipelines.reading.writers.formats import Style, format_of, page_text
+from engine.pipelines.reading.layout import LayoutDetector, LayoutModel
+from engine.pipelines.reading.reader import DocumentRead
+from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
+from engine.pipelines.reading.results import Document
+from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets
+from engine.pipelines.reading.writers.formats import ExportOptions, format_of, page_text
 from engine.settings import Settings
 from engine.starter import READER, starter
 
@@ -28,7 +26,7 @@ class ReadingModels(ServiceOwner):
     """A recognizer, and a layout where one was asked for."""
 
     recognizer: Recognizer | None
-    layout: Layout | None
+    layout: LayoutDetector | None
     loaded: LoadedModel  # the model that recognizes
 
     def __init__(
@@ -53,7 +51,7 @@ class ReadingModels(ServiceOwner):
                 self.recognizer = self._recognizer(name)
             if layout is not None:
                 self.service.load_now(layout)
-                self.layout = ModelLayout(self.service, layout)
+                self.layout = LayoutModel(self.service, layout)
 
     def _recognizer(self, name: str) -> VisionRecognizer:
         loaded = self.service.load_now(name)
@@ -76,11 +74,11 @@ class Read:
 
     @property
     def markdown(self) -> str:
-        return page_text(self.document.pages, "md", Style())
+        return page_text(self.document.pages, "md", ExportOptions())
 
     @property
     def text(self) -> str:
-        return page_text(self.document.pages, "txt", Style())
+        return page_text(self.document.pages, "txt", ExportOptions())
 
     @property
     def tables(self) -> list[list[list[str]]]:
@@ -106,7 +104,7 @@ def read(
 ) -> Read:
     """Read one document: a path, the bytes of a file, a Pillow image or an array. `model` None: the reader that Grus brings.
 
-    `wishes`: task, pages, text_layer, dots (see `Wishes`). `out`: where the result is written to as well, its ending says
+    `wishes`: task, pages, text_layer, dots (see `ReadOptions`). `out`: where the result is written to as well, its ending says
     as what. Raises UnreadableFile for what cannot be opened; pages that cannot be read say so in `document.pages`."""
     found = read_all([source], model=model, layout=layout, password=password, out=out, options=options, **wishes)[0]
     if found.error is not None:
@@ -125,17 +123,17 @@ def read_all(
     **wishes: Any,
 ) -> list[Read]:
     """Read many documents together, in their order. One that cannot be opened has an `error`. With `out`, sources are paths."""
-    asked = Wishes(**wishes)
+    asked = ReadOptions(**wishes)
     models = _models(model, layout, asked, LoadOptions(**(options or {})))
-    session = Session(models.recognizer, models.layout, asked, password=lambda name, wrong: password)
+    session = ReadingSession(models.recognizer, models.layout, asked, password=lambda name, wrong: password)
     if out is None:
         return [Read(document) for document in session.documents(sources)]
     paths = [Path(source) for source in sources]
-    where = targets(paths, Path(out), format_of(Path(out).suffix or "md"))
+    where = output_targets(paths, Path(out), format_of(Path(out).suffix or "md"))
     return [Read(event.result) for event in session.save(paths, where) if isinstance(event, DocumentRead)]
 
 
-def _models(model: str | None, layout: str | None, asked: Wishes, options: LoadOptions) -> ReadingModels:
+def _models(model: str | None, layout: str | None, asked: ReadOptions, options: LoadOptions) -> ReadingModels:
     key = (model, layout, asked.text_layer, options)
     if key not in _kept:
         _kept[key] = ReadingModels(model, layout, options, required=not asked.text_layer)

@@ -1,4 +1,4 @@
-"""Voices and ears for Python and for the command line: models that listen, speak and hold conversations, and voice activity.
+"""SavedVoices and ears for Python and for the command line: models that listen, speak and hold conversations, and voice activity.
 
 Each class has a model service of its own; the pipelines behind them are the engine's.
 """
@@ -17,19 +17,15 @@ from app.runtime.chat import ChatRequest, prepare, reasoning_off
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
-from engine.media.sound import Audio, from_array, read_sound
-from engine.media.soundfiles import format_of, write_file
+from engine.media.sound import Audio, format_of, from_array, read_sound, write_file
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.captions import Captions
-from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.listening.speech import VOICE_ACTIVITY, Speech, speech_in, speech_rules
 from engine.pipelines.listening.transcript import Transcript
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.saved import Saved, Voices
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Clone, Manner
-from engine.pipelines.talking import Message, Talk, TalkEvent
+from engine.pipelines.listening.transcription import Captions, Transcriber, asr_model
+from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue, speak_long_form
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings
+from engine.pipelines.voice_chat import Message, TalkEvent, VoiceChat
 from engine.settings import Settings
 from engine.starter import GUIDE
 from engine.types import Failed, SamplingParams
@@ -78,7 +74,7 @@ class Ears(ServiceOwner):
         self.service = open_models([name], options, settings, profile=profile)
         with closed_on_error(self.service):
             self.loaded: LoadedModel = self.service.load_now(name)
-            self.listener = Listener(self.service, ear(name, self.loaded))
+            self.listener = Transcriber(self.service, asr_model(name, self.loaded))
 
     def listen(
         self,
@@ -115,9 +111,9 @@ class Speaker(ServiceOwner):
     """A model that speaks (text to speech)."""
 
     def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
-                 voices: Voices | None = None, profile: Path | None = None) -> None:  # fmt: skip
+                 voices: SavedVoices | None = None, profile: Path | None = None) -> None:  # fmt: skip
         self.name = name
-        self.voices = voices or Voices()
+        self.voices = voices or SavedVoices()
         self.service = open_models([name], options, settings, profile=profile)
         with closed_on_error(self.service):
             self.loaded: LoadedModel = self.service.load_now(name)
@@ -129,18 +125,20 @@ class Speaker(ServiceOwner):
 
     def manner(
         self, voice: str | Clone | None = None, language: str = "auto", instructions: str | None = None
-    ) -> Manner:
+    ) -> VoiceSettings:
         """`voice`: a preset of the model, the name of a saved voice, or one that `clone` made."""
         if isinstance(voice, Clone):
-            return Manner(clone=voice, instructions=instructions, language=language)
-        return self.voices.manner(voice, self.voice.presets, language, instructions)
+            return VoiceSettings(clone=voice, instructions=instructions, language=language)
+        return self.voices.settings(voice, self.voice.presets, language, instructions)
 
-    def stream(self, text: str, manner: Manner | None = None, wishes: Wishes | None = None, *,
+    def stream(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None, *,
                progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples while they are made. Closing the iterator stops the voice."""
-        return tell(self.voice, text, manner or Manner(), wishes or Wishes(), progress=progress)
+        return speak_long_form(
+            self.voice, text, manner or VoiceSettings(), wishes or SpeechOptions(), progress=progress
+        )
 
-    def say(self, text: str, manner: Manner | None = None, wishes: Wishes | None = None) -> Spoken:
+    def say(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None) -> Spoken:
         return Spoken(np.concatenate(list(self.stream(text, manner, wishes))), self.rate)
 
     def clone(self, recording: str | Path | bytes, text: str | None = None) -> Clone:
@@ -148,7 +146,7 @@ class Speaker(ServiceOwner):
         return self.voice.clone(self._recorded(recording), text)
 
     def save_voice(self, name: str, recording: str | Path | bytes, text: str | None = None, *,
-                   replace: bool = False) -> Saved:  # fmt: skip
+                   replace: bool = False) -> SavedVoice:  # fmt: skip
         """Clone a voice and keep it under a name."""
         if self.voices.has(name) and not replace:
             raise BadRequest(
@@ -169,21 +167,21 @@ class Talker(ServiceOwner):
     """
 
     def __init__(self, *, ears: str, voice_model: str, model: str = GUIDE, voice: str | None = None, language: str = "auto",
-                 instructions: str | None = None, system: str | None = None, wishes: Wishes | None = None,
-                 options: LoadOptions | None = None, settings: Settings | None = None, voices: Voices | None = None,
+                 instructions: str | None = None, system: str | None = None, wishes: SpeechOptions | None = None,
+                 options: LoadOptions | None = None, settings: Settings | None = None, voices: SavedVoices | None = None,
                  **sampling: Any) -> None:  # fmt: skip
         self._sampling = SamplingParams(**sampling)
-        wishes = wishes or Wishes()
+        wishes = wishes or SpeechOptions()
         # all conversations have the same voice
         self._wishes = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
         self._system, self.model = system, model
         self.service = open_models([ears, model, voice_model], options, settings)
         with closed_on_error(self.service):
-            self._listener = Listener(self.service, ear(ears, self.service.load_now(ears)))
+            self._listener = Transcriber(self.service, asr_model(ears, self.service.load_now(ears)))
             self._loaded: LoadedModel = self.service.load_now(model)
             self.service.load_now(voice_model)
             self._voice = speaker(self.service, voice_model)
-            self._manner = (voices or Voices()).manner(voice, self._voice.presets, language, instructions)
+            self._manner = (voices or SavedVoices()).settings(voice, self._voice.presets, language, instructions)
             self._voice.check(self._manner)
 
     @property
@@ -191,11 +189,11 @@ class Talker(ServiceOwner):
         """Of the voice's samples."""
         return self._voice.rate
 
-    def open(self, messages: Sequence[Message] = ()) -> Talk:
-        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.talking`."""
+    def open(self, messages: Sequence[Message] = ()) -> VoiceChat:
+        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.voice_chat`."""
         captions = Captions(self.service, self._listener)
-        mouth = Mouth(self._voice, self._manner, self._wishes)
-        return Talk(captions, self._chat, mouth, mouth.rate, messages, hush=mouth.stop)
+        mouth = SpeechQueue(self._voice, self._manner, self._wishes)
+        return VoiceChat(captions, self._chat, mouth, mouth.rate, messages, stop_voice=mouth.stop)
 
     def talk(self, sound: Iterable[np.ndarray], messages: Sequence[Message] = ()) -> Iterator[TalkEvent]:
         """The events of a conversation while `sound` comes in: pieces at 16 kHz, as a microphone gives them, empty ones

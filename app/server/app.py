@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.runtime.models import ModelService
 from app.server import docs_page
 from app.server.anthropic import router as anthropic
-from app.server.audio import router as audio
+from app.server.audio import routes as audio
 from app.server.chat import router as chat
 from app.server.completions import router as completions
 from app.server.config import ServerSettings, server_version
@@ -27,10 +27,10 @@ from app.server.management import router as management
 from app.server.metrics import Meters
 from app.server.models import router as models
 from app.server.ollama import router as ollama
+from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import router as realtime
 from app.server.requests import Account, Requests, as_header, as_log, current
 from app.server.responses import router as responses
-from app.server.responses.store import Store
 from app.server.sglang import router as sglang
 from app.server.streaming import ClientGone
 from app.server.tokens import router as tokens
@@ -66,7 +66,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     )
     meters = Meters()
     requests = Requests(service, meters, settings.log_prompts)
-    app.state.server = Server(settings, service, requests, Store(settings.responses_file), Images(settings))
+    app.state.server = Server(settings, service, requests, ResponseStore(settings.responses_file), Images(settings))
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(docs_page.router)

@@ -18,8 +18,8 @@ from app.server import pages
 from app.server.config import ServerSettings
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
+from app.server.openai.responses_store import ResponseStore
 from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
-from app.server.responses.store import Store
 from app.server.streaming import COMMENT, Stream, event, while_connected
 from engine.errors import GrusError
 from engine.loading import LoadedModel
@@ -53,7 +53,7 @@ class Server:
     settings: ServerSettings
     service: ModelService
     requests: Requests
-    responses: Store
+    responses: ResponseStore
     images: Images
     conversations: int = 0  # by voice, that are open
 

@@ -26,7 +26,7 @@ from app.server.streaming import while_connected
 from engine.errors import GrusError
 from engine.pipelines.prompt import continued
 from engine.tasks import Task, Work
-from engine.types import Done, Event, Failed, Handle, Request, Text, Timings, new_id
+from engine.types import Done, Event, Failed, Request, RequestHandle, Text, Timings, new_id
 
 current: ContextVar[Account | None] = ContextVar("grus_account", default=None)
 
@@ -125,7 +125,7 @@ log = logging.getLogger("grus.server")
 class RunningRequest:
     """A submitted request of a client: its reply events, as they come."""
 
-    def __init__(self, handle: Handle, reader: ReplyParser, ended: Callable[[RunningRequest], None]) -> None:
+    def __init__(self, handle: RequestHandle, reader: ReplyParser, ended: Callable[[RunningRequest], None]) -> None:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
@@ -191,7 +191,7 @@ class Requests:
             log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
         return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyParser())
 
-    def follow(self, handle: Handle, model: str, reader: ReplyParser) -> RunningRequest:
+    def follow(self, handle: RequestHandle, model: str, reader: ReplyParser) -> RunningRequest:
         """A reply that is being made, for a client."""
         add_to_account(handle)
         running = RunningRequest(handle, reader, self._running.discard)
@@ -199,7 +199,7 @@ class Requests:
         self._running.add(running)
         return running
 
-    def start(self, request: Request, *, admitted: bool = False) -> Handle:
+    def start(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         """For pipelines that read a request's events themselves, in a thread of their own."""
         try:
             return self._service.submit(request, admitted=admitted)
@@ -248,7 +248,7 @@ class AccountedEngine:
         self._requests = requests
         self._account = current.get()
 
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle:
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         handle = self._requests.start(request, admitted=admitted)
         if self._account is not None:
             self._account.add(handle)

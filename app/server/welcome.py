@@ -9,8 +9,8 @@ from typing import Any
 from app.runtime.capabilities import capabilities
 from app.runtime.models import ModelService
 from app.server.config import ServerSettings
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, gigabytes
-from engine.parts import LoadedPart
 from engine.starter import GUIDE, PAGE, READER
 
 _HEADER = "-H 'Content-Type: application/json'"

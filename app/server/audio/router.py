@@ -33,14 +33,14 @@ from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import ApiError
 from app.server.strict import StrictRoute
-from engine.media import aac
-from engine.media.soundfiles import FORMATS
-from engine.pipelines.speaking.saved import Saved
-from engine.pipelines.speaking.speakers import speaker
+from engine.media import sound as sound_files
+from engine.media.sound import FORMATS
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import SavedVoice
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 
-_TYPES: tuple[str, ...] = (*FORMATS.values(), aac.TYPE, "text/event-stream")
+_TYPES: tuple[str, ...] = (*FORMATS.values(), sound_files.AAC_TYPE, "text/event-stream")
 _SOUND: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind: {} for kind in _TYPES}, "description": "The sound, or its pieces as events."},
     **errors(400, 404, 429),
@@ -104,7 +104,7 @@ async def voices(server: Here, model: str | None = None) -> VoiceList:
     """Saved voices; with `model`, that model's own too."""
     cards = [_card(saved) for saved in await asyncio.to_thread(speaking.voices(server).list)]
     if model is not None:
-        name, _ = await chosen(server, model, "speak")
+        name, _ = await chosen(server, model, "speech")
         presets = (await asyncio.to_thread(speaker, cancel_scope(server), name)).presets
         cards = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets] + cards
     return VoiceList(data=cards)
@@ -126,7 +126,7 @@ async def delete_voice(name: str, server: Here) -> VoiceDeleted:
     return VoiceDeleted(id=name)
 
 
-def _card(saved: Saved) -> VoiceCard:
+def _card(saved: SavedVoice) -> VoiceCard:
     return VoiceCard(
         id=saved.name,
         name=saved.name,

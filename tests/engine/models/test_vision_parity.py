@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backends.base import Seg
+from backends.base import Segment
 from engine.engine import Engine
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.models.encoder import Pieces
 from engine.types import Picture, Request, Result, SamplingParams
-from engine.vision.sight import Sight
+from engine.vision.processor import VisionProcessor
 from tests.engine.models.test_parity import worst
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import END, IMAGE, LEAST, MODELS, MOST, PATCH, PREPROCESSOR, START, VIDEO, reference, save
@@ -61,7 +61,7 @@ CASES = {
 class Prompt:
     """A case as a model's sight makes it."""
 
-    def __init__(self, sight: Sight, case: Case) -> None:
+    def __init__(self, sight: VisionProcessor, case: Case) -> None:
         clips: list[Picture] = []
         if case.frames:
             clips = [sight.video([drawn(24, 32, 50 + i) for i in range(case.frames)])]
@@ -116,14 +116,14 @@ class World:
             assert slot is not None
             rows, used = [], 0
             for start, stop in zip([0, *ends], [*ends, len(prompt.ids)]):
-                seg = Seg(slot, pos=prompt.rope[:, start:stop], want=range(stop - start))
+                segment = Segment(slot, pos=prompt.rope[:, start:stop], want=range(stop - start))
                 if start in seen:
                     assert features is not None
-                    seg.embeds = features[used : used + stop - start]
+                    segment.embeds = features[used : used + stop - start]
                     used += stop - start
                 else:
-                    seg.ids = prompt.ids[start:stop]
-                rows.append(loaded.runner.run([seg]).read()[slot].logits)
+                    segment.ids = prompt.ids[start:stop]
+                rows.append(loaded.runner.run([segment]).read()[slot].logits)
                 yield
             loaded.kv.close(slot)
             return np.concatenate(rows)
