@@ -12,7 +12,7 @@ from app.kinds import kind_of
 from app.option_values import repetition, speculation
 from app.server.catalogue import Catalogue
 from app.server.metrics import Meters
-from app.server.responses.store import usual_file
+from app.server.openai.responses_store import usual_file
 from app.server.service import Service
 from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine

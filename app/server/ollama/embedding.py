@@ -8,13 +8,13 @@ from typing import Any
 from fastapi import Request
 
 from app.server.context import Server
-from app.server.ollama.protocol import EmbedRequest
+from app.server.ollama.protocol import OllamaEmbedRequest
 from app.server.vectors import embed as vectors
 from app.server.vectors import tokenized
 from engine.pipelines.embedding import text_ids
 
 
-async def embed(body: EmbedRequest, request: Request, server: Server) -> dict[str, Any]:
+async def embed(body: OllamaEmbedRequest, request: Request, server: Server) -> dict[str, Any]:
     """What is too long is cut, unless `truncate` is off."""
     began = time.monotonic_ns()
     texts = [text for text in [body.input] if text] if isinstance(body.input, str) else body.input

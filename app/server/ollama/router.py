@@ -17,20 +17,20 @@ from app.server.errors import ApiError, bad_request, error_body
 from app.server.ollama import embedding, serving, shelf
 from app.server.ollama.keeping import seconds
 from app.server.ollama.protocol import (
-    ChatReply,
-    ChatRequest,
-    Embedded,
-    EmbedRequest,
-    GenerateReply,
-    GenerateRequest,
-    OldEmbedded,
-    OldEmbedRequest,
-    PullRequest,
-    Residents,
-    Shown,
-    ShowRequest,
-    Tags,
-    Version,
+    OllamaChatReply,
+    OllamaChatRequest,
+    OllamaEmbeddingsReply,
+    OllamaEmbeddingsRequest,
+    OllamaEmbedReply,
+    OllamaEmbedRequest,
+    OllamaGenerateReply,
+    OllamaGenerateRequest,
+    OllamaModelList,
+    OllamaPullRequest,
+    OllamaRunningModels,
+    OllamaShowReply,
+    OllamaShowRequest,
+    OllamaVersion,
 )
 from app.server.replies import ReplyReader
 from app.server.streaming import Stream, line
@@ -46,8 +46,8 @@ router = APIRouter(route_class=StrictRoute, tags=["Ollama"])
 _ERRORS = errors(400, 404, 429, family="ollama")
 
 
-@router.post("/api/chat", response_model=ChatReply, responses=streams(LINES) | _ERRORS)
-async def chat(body: ChatRequest, request: Request, server: Here) -> Any | Response:
+@router.post("/api/chat", response_model=OllamaChatReply, responses=streams(LINES) | _ERRORS)
+async def chat(body: OllamaChatRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation. Without messages: load the model, or unload it with keep_alive 0."""
     if not body.messages:
         return await _load_or_unload(body, server, serving.chat_shape)
@@ -55,8 +55,8 @@ async def chat(body: ChatRequest, request: Request, server: Here) -> Any | Respo
     return await _reply(body, request, server, name, prepared, serving.chat_shape)
 
 
-@router.post("/api/generate", response_model=GenerateReply, responses=streams(LINES) | _ERRORS)
-async def generate(body: GenerateRequest, request: Request, server: Here) -> Any | Response:
+@router.post("/api/generate", response_model=OllamaGenerateReply, responses=streams(LINES) | _ERRORS)
+async def generate(body: OllamaGenerateRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a prompt, in the model's template unless `raw`."""
     if not body.prompt:
         return await _load_or_unload(body, server, serving.generate_shape)
@@ -67,7 +67,7 @@ async def generate(body: GenerateRequest, request: Request, server: Here) -> Any
     return await _reply(body, request, server, name, prepared, serving.generate_shape)
 
 
-async def _plain(body: GenerateRequest, server: Server) -> tuple[str, Prepared]:
+async def _plain(body: OllamaGenerateRequest, server: Server) -> tuple[str, Prepared]:
     """A text to be continued, or a middle to be filled in."""
     for param in ("system", "think", "images", "format"):
         if getattr(body, param):
@@ -85,7 +85,7 @@ async def _plain(body: GenerateRequest, server: Server) -> tuple[str, Prepared]:
 
 
 async def _reply(
-    body: ChatRequest | GenerateRequest,
+    body: OllamaChatRequest | OllamaGenerateRequest,
     request: Request,
     server: Server,
     name: str,
@@ -107,7 +107,9 @@ async def _reply(
     return answer(serving.complete(parts, running, name, shape, tokenizer))
 
 
-async def _load_or_unload(body: ChatRequest | GenerateRequest, server: Server, shape: serving.Shape) -> Response:
+async def _load_or_unload(
+    body: OllamaChatRequest | OllamaGenerateRequest, server: Server, shape: serving.Shape
+) -> Response:
     if body.keep_alive is not None and seconds(body.keep_alive) == 0:
         name = server.service.known(body.model).name
         if name in server.service.resident():
@@ -121,62 +123,64 @@ async def _load_or_unload(body: ChatRequest | GenerateRequest, server: Server, s
     return Response(json.dumps(said | shape("", "", [])), media_type="application/json")
 
 
-async def _keep(body: ChatRequest | GenerateRequest | EmbedRequest, server: Server, name: str) -> None:
+async def _keep(
+    body: OllamaChatRequest | OllamaGenerateRequest | OllamaEmbedRequest, server: Server, name: str
+) -> None:
     if body.keep_alive is not None:
         await server.service.keep(name, seconds(body.keep_alive))
 
 
-@router.post("/api/embed", response_model=Embedded, responses=_ERRORS)
-async def embed(body: EmbedRequest, request: Request, server: Here) -> Any | Response:
+@router.post("/api/embed", response_model=OllamaEmbedReply, responses=_ERRORS)
+async def embed(body: OllamaEmbedRequest, request: Request, server: Here) -> Any | Response:
     """Vectors that stand for texts, of length one. Without texts: load the model."""
     made = await embedding.embed(body, request, server)
     await _keep(body, server, made["model"])
     return answer(made)
 
 
-@router.post("/api/embeddings", response_model=OldEmbedded, responses=_ERRORS)
-async def old_embed(body: OldEmbedRequest, request: Request, server: Here) -> Any | Response:
+@router.post("/api/embeddings", response_model=OllamaEmbeddingsReply, responses=_ERRORS)
+async def old_embed(body: OllamaEmbeddingsRequest, request: Request, server: Here) -> Any | Response:
     """One vector, as older clients ask for it."""
-    asked = EmbedRequest(model=body.model, input=body.prompt, options=body.options, keep_alive=body.keep_alive)
+    asked = OllamaEmbedRequest(model=body.model, input=body.prompt, options=body.options, keep_alive=body.keep_alive)
     made = await embedding.embed(asked, request, server)
     await _keep(asked, server, made["model"])
     return answer({"embedding": next(iter(made["embeddings"]), [])})
 
 
 @router.get("/api/tags", responses=errors(family="ollama"))
-async def tags(server: Here) -> Tags:
+async def tags(server: Here) -> OllamaModelList:
     """Every model that a request may name."""
 
-    def read() -> Tags:
-        return Tags(models=[shelf.tagged(known, server.service) for known in server.service.catalogue.all()])
+    def read() -> OllamaModelList:
+        return OllamaModelList(models=[shelf.tagged(known, server.service) for known in server.service.catalogue.all()])
 
     return await asyncio.to_thread(read)
 
 
 @router.post("/api/show", responses=_ERRORS)
-async def show(body: ShowRequest, server: Here) -> Shown:
+async def show(body: OllamaShowRequest, server: Here) -> OllamaShowReply:
     """What a model is. Loads it if it was not."""
     _, model = await server.service.find(shelf.name_of(body))
     return shelf.shown(model)
 
 
 @router.get("/api/ps", responses=errors(family="ollama"))
-async def ps(server: Here) -> Residents:
+async def ps(server: Here) -> OllamaRunningModels:
     """The models that are in memory, and until when if nobody uses them."""
     here, loaded = server.service.engine.models(), server.service.loaded
-    return Residents(
+    return OllamaRunningModels(
         models=[shelf.resident(loaded[m.name], server.service, m.expires_in) for m in here if m.name in loaded]
     )
 
 
 @router.get("/api/version", responses=errors(family="ollama"))
-async def version() -> Version:
+async def version() -> OllamaVersion:
     """The version of Ollama's API that is spoken here."""
-    return Version(version=SPOKEN_VERSION)
+    return OllamaVersion(version=SPOKEN_VERSION)
 
 
 @router.post("/api/pull", response_model=None, responses=streams(LINES) | errors(400, 404, family="ollama"))
-async def pull(body: PullRequest, server: Here) -> Response:
+async def pull(body: OllamaPullRequest, server: Here) -> Response:
     """Download a model from Hugging Face, with progress."""
     name = shelf.name_of(body)
     shelf.repository(name)

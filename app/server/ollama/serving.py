@@ -12,7 +12,7 @@ from app.server.calls import json_grammar
 from app.server.conversation import Conversation, Prepared, ToolChoice
 from app.server.errors import bad_request
 from app.server.images import ImagePart, written_content
-from app.server.ollama.protocol import ChatRequest, GenerateRequest, Message, Options
+from app.server.ollama.protocol import OllamaChatRequest, OllamaGenerateRequest, OllamaMessage, OllamaOptions
 from app.server.openai_shapes import content_logprobs
 from app.server.replies import Collector, Part
 from app.server.sampling import repetition_window, stop_list
@@ -25,7 +25,7 @@ from engine.types import SamplingParams, Timings
 Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, thinking, calls
 
 
-def chat(body: ChatRequest) -> Conversation:
+def chat(body: OllamaChatRequest) -> Conversation:
     return Conversation(
         messages=[template_message(message, at) for at, message in enumerate(body.messages or ())],
         tools=[
@@ -36,13 +36,13 @@ def chat(body: ChatRequest) -> Conversation:
     )
 
 
-def generate(body: GenerateRequest) -> Conversation:
+def generate(body: OllamaGenerateRequest) -> Conversation:
     messages: list[dict[str, Any]] = [{"role": "system", "content": body.system}] if body.system else []
     messages.append({"role": "user", "content": _content(body.prompt, body.images, "images")})
     return Conversation(messages=messages, **_common(body))
 
 
-def _common(body: ChatRequest | GenerateRequest) -> dict[str, Any]:
+def _common(body: OllamaChatRequest | OllamaGenerateRequest) -> dict[str, Any]:
     grammar = None
     if body.format == "json":
         grammar = json_grammar()
@@ -53,14 +53,14 @@ def _common(body: ChatRequest | GenerateRequest) -> dict[str, Any]:
     return {"sampling": sampled(body), "grammar": grammar, "thinking": thinking, "effort": effort}
 
 
-def sampled(body: ChatRequest | GenerateRequest) -> SamplingParams:
+def sampled(body: OllamaChatRequest | OllamaGenerateRequest) -> SamplingParams:
     if body.top_logprobs and not body.logprobs:
         raise bad_request("top_logprobs needs logprobs: true.", "top_logprobs")
-    params = sampling(body.options or Options())
+    params = sampling(body.options or OllamaOptions())
     return replace(params, logprobs=bool(body.logprobs), top_logprobs=body.top_logprobs or 0)
 
 
-def sampling(options: Options) -> SamplingParams:
+def sampling(options: OllamaOptions) -> SamplingParams:
     length = options.num_predict
     penalty = options.repeat_penalty
     if length == 0:
@@ -81,7 +81,7 @@ def sampling(options: Options) -> SamplingParams:
     )
 
 
-def template_message(message: Message, at: int) -> dict[str, Any]:
+def template_message(message: OllamaMessage, at: int) -> dict[str, Any]:
     content = _content(message.content, message.images, f"messages.{at}.images")
     plain: dict[str, Any] = {"role": message.role, "content": content}
     if message.thinking:
@@ -107,7 +107,7 @@ def _content(text: str | None, images: list[str] | None, param: str) -> str | li
     return written_content([*(ImagePart(param, image, "base64") for image in images or ()), text or ""])
 
 
-def within(prepared: Prepared, options: Options | None) -> Prepared:
+def within(prepared: Prepared, options: OllamaOptions | None) -> Prepared:
     """`num_ctx` bounds prompt and reply together."""
     room = options.num_ctx if options is not None else None
     if room is None:

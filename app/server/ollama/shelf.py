@@ -13,7 +13,13 @@ from typing import Any
 
 from app.server.catalogue import Known
 from app.server.errors import bad_request
-from app.server.ollama.protocol import Details, NameRequest, Resident, Shown, Tagged
+from app.server.ollama.protocol import (
+    OllamaModel,
+    OllamaModelDetails,
+    OllamaNameRequest,
+    OllamaRunningModel,
+    OllamaShowReply,
+)
 from app.server.ollama.serving import moment
 from app.server.service import Service
 from app.server.streaming import line
@@ -29,18 +35,18 @@ from engine.text.reasoning import tags_for
 _NEVER = "9999-12-31T23:59:59Z"
 
 
-def name_of(body: NameRequest) -> str:
+def name_of(body: OllamaNameRequest) -> str:
     name = body.model or body.name
     if not name:
         raise bad_request("model is required.", "model")
     return name
 
 
-def tagged(known: Known, service: Service) -> Tagged:
+def tagged(known: Known, service: Service) -> OllamaModel:
     """Reads the disk; call it from a thread."""
     loaded = service.loaded.get(known.name)
     size = loaded.weight_bytes if loaded is not None else _size(known, service.catalogue.cache_dir)
-    return Tagged(
+    return OllamaModel(
         name=known.name,
         model=known.name,
         modified_at=moment(datetime.fromtimestamp(known.created, UTC)),
@@ -62,19 +68,21 @@ def _size(known: Known, cache_dir: str | None) -> int:
     return sum(file.stat().st_size for file in files if file.suffix in (".safetensors", ".gguf"))
 
 
-def _details(loaded: LoadedModel | None) -> Details:
+def _details(loaded: LoadedModel | None) -> OllamaModelDetails:
     family = str(loaded.config.get("model_type", "")) if loaded is not None else ""
-    return Details(family=family, families=[family] if family else None)
+    return OllamaModelDetails(family=family, families=[family] if family else None)
 
 
-def resident(loaded: LoadedModel, service: Service, expires_in: float | None) -> Resident:
+def resident(loaded: LoadedModel, service: Service, expires_in: float | None) -> OllamaRunningModel:
     about = tagged(Known(loaded.name, loaded.name), service)
     on_device = loaded.weight_bytes if loaded.backend.device != "cpu" else 0
     expires = _NEVER if expires_in is None else moment(datetime.now(UTC) + timedelta(seconds=expires_in))
-    return Resident(**about.model_dump(), expires_at=expires, size_vram=on_device, context_length=loaded.context)
+    return OllamaRunningModel(
+        **about.model_dump(), expires_at=expires, size_vram=on_device, context_length=loaded.context
+    )
 
 
-def shown(loaded: LoadedModel) -> Shown:
+def shown(loaded: LoadedModel) -> OllamaShowReply:
     kind = str(loaded.config.get("model_type", ""))
     source = loaded.template.source() if loaded.template.names else ""
     able = ["completion"] + (["vision"] if loaded.sight is not None else [])
@@ -82,7 +90,7 @@ def shown(loaded: LoadedModel) -> Shown:
         able.append("tools")
     if tags_for(kind, source) is not None:
         able.append("thinking")
-    return Shown(
+    return OllamaShowReply(
         modelfile=f"FROM {loaded.name}",
         parameters="\n".join(_parameters(loaded.defaults)),
         template=source,

@@ -10,7 +10,7 @@ from app.server.audio.pump import in_thread
 from app.server.audio.speech import voices
 from app.server.context import Server
 from app.server.errors import ApiError
-from app.server.realtime.protocol import AudioOutput, SessionFields, Transcription
+from app.server.realtime.protocol import RealtimeAudioOutput, RealtimeTranscription, SessionFields
 from engine.loading import LoadedModel
 from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.speaking.leash import Leash
@@ -32,16 +32,16 @@ async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel
     return found, model
 
 
-class Cast:
+class SessionModels:
     """`engine` is on the session's leash: what ears and voice ask of it ends with the session."""
 
     def __init__(self, server: Server, engine: Leash) -> None:
         self._server, self._engine = server, engine
         self._seed = secrets.randbits(31)  # of the voice: the same in every answer
         self._mouth: Mouth | None = None
-        self._spoken: tuple[AudioOutput, int | None] | None = None  # what the mouth was made for
+        self._spoken: tuple[RealtimeAudioOutput, int | None] | None = None  # what the mouth was made for
 
-    async def ears(self, wished: Transcription | None) -> Listener:
+    async def ears(self, wished: RealtimeTranscription | None) -> Listener:
         name, loaded = await chosen(self._server, wished.model if wished is not None else None, "transcription")
         listener = Listener(self._engine, ear(name, loaded))
         listener.check_language(wished.language if wished is not None else None)
@@ -56,7 +56,7 @@ class Cast:
             self._spoken = output, seed
         return self._mouth
 
-    def _made(self, name: str, output: AudioOutput, seed: int) -> Mouth:
+    def _made(self, name: str, output: RealtimeAudioOutput, seed: int) -> Mouth:
         model: Any = speaker(self._engine, name)
         manner = voices(self._server).manner(output.named, model.presets, output.language, output.instructions)
         return Mouth(model, manner, Wishes(speed=output.speed, seed=seed))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.realtime.protocol import RATE, CallItem, Content, GivenItem, MessageItem
+from app.server.openai import responses_protocol as plain
+from app.server.openai.responses import template_messages
+from app.server.realtime.protocol import RATE, GivenItem, RealtimeContent, RealtimeFunctionCall, RealtimeMessage
 from app.server.realtime.sound import samples_in
-from app.server.responses import protocol as plain
-from app.server.responses.serving import template_messages
 from engine.pipelines.answering import Sounded
 from engine.types import new_id
 
@@ -22,7 +22,7 @@ _TAKES = {"user": ("input_text", "input_audio"), "system": ("input_text",), "ass
 
 
 @dataclass(eq=False)
-class Item:
+class ConversationItem:
     """`shape` is what a client is told, without its sound."""
 
     shape: dict[str, Any]
@@ -56,30 +56,30 @@ class Item:
         self.sounded.ends = min(self.sounded.ends, samples)
 
 
-def heard_item(id: str) -> Item:
+def heard_item(id: str) -> ConversationItem:
     """What somebody said, before it is known what that was."""
     content = [{"type": "input_audio", "transcript": None}]
-    return Item({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
+    return ConversationItem({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
 
 
-def answer_item(kind: str, **more: Any) -> Item:
+def answer_item(kind: str, **more: Any) -> ConversationItem:
     """Of the model, while it is made."""
     prefix = "item" if kind == "message" else "fc"
-    return Item({**_head(new_id(prefix), kind), "status": "in_progress", **more})
+    return ConversationItem({**_head(new_id(prefix), kind), "status": "in_progress", **more})
 
 
-def given_item(item: GivenItem, param: str) -> tuple[Item, np.ndarray | None]:
+def given_item(item: GivenItem, param: str) -> tuple[ConversationItem, np.ndarray | None]:
     """What a client made, and the sound in it at 24 kHz."""
-    if isinstance(item, MessageItem):
+    if isinstance(item, RealtimeMessage):
         return _message(item, param)
-    if isinstance(item, CallItem):
+    if isinstance(item, RealtimeFunctionCall):
         shape = {"name": item.name, "arguments": item.arguments, "call_id": item.call_id or new_id("call")}
     else:
         shape = {"call_id": item.call_id, "output": item.output}
-    return Item({**_head(item.id or new_id("item"), item.type), **shape, "status": "completed"}), None
+    return ConversationItem({**_head(item.id or new_id("item"), item.type), **shape, "status": "completed"}), None
 
 
-def _message(item: MessageItem, param: str) -> tuple[Item, np.ndarray | None]:
+def _message(item: RealtimeMessage, param: str) -> tuple[ConversationItem, np.ndarray | None]:
     content, sound = [], None
     for at, part in enumerate(item.content):
         where = f"{param}.content.{at}"
@@ -93,10 +93,10 @@ def _message(item: MessageItem, param: str) -> tuple[Item, np.ndarray | None]:
         else:
             content.append({"type": part.type, "text": _needed(part, "text", where)})
     shape = {**_head(item.id or new_id("item"), "message"), "role": item.role, "content": content}
-    return Item({**shape, "status": "completed"}), sound
+    return ConversationItem({**shape, "status": "completed"}), sound
 
 
-def _needed(part: Content, field: str, where: str) -> str:
+def _needed(part: RealtimeContent, field: str, where: str) -> str:
     other = "text" if field == "audio" else "audio"
     if getattr(part, other) is not None:
         raise bad_request(f"{part.type} has no `{other}`.", f"{where}.{other}")
@@ -110,7 +110,7 @@ def _head(id: str, kind: str) -> dict[str, Any]:
     return {"id": id, "object": "realtime.item", "type": kind}
 
 
-def messages(items: Iterable[Item], instructions: str) -> list[dict[str, Any]]:
+def messages(items: Iterable[ConversationItem], instructions: str) -> list[dict[str, Any]]:
     """As chat templates know them. What was said without an answer between is one message: many templates want one."""
     made = template_messages([plain_item for item in items if (plain_item := _plain(item)) is not None])
     if instructions.strip():
@@ -123,34 +123,36 @@ def messages(items: Iterable[Item], instructions: str) -> list[dict[str, Any]]:
     return joined
 
 
-def _plain(item: Item) -> plain.Item | None:
+def _plain(item: ConversationItem) -> plain.ResponseItem | None:
     """None where nothing was said: a noise, or an answer that was stopped before its first word."""
     shape = item.shape
     if shape["type"] == "function_call":
-        return plain.CallItem(
+        return plain.ResponseFunctionCall(
             type="function_call", call_id=shape["call_id"], name=shape["name"], arguments=shape["arguments"]
         )
     if shape["type"] == "function_call_output":
-        return plain.ResultItem(type="function_call_output", call_id=shape["call_id"], output=shape["output"])
-    return plain.MessageItem(role=shape["role"], content=item.text) if item.text.strip() else None
+        return plain.ResponseFunctionCallOutput(
+            type="function_call_output", call_id=shape["call_id"], output=shape["output"]
+        )
+    return plain.ResponseMessage(role=shape["role"], content=item.text) if item.text.strip() else None
 
 
-class Conversation:
+class RealtimeConversation:
     def __init__(self, most: int) -> None:
         """`most`: characters."""
         self.id = new_id("conv")
-        self.items: list[Item] = []
+        self.items: list[ConversationItem] = []
         self._most = most
 
-    def __getitem__(self, id: str) -> Item:
+    def __getitem__(self, id: str) -> ConversationItem:
         return self.items[self._at(id, "item_id")]
 
-    def before(self, item: Item) -> str | None:
+    def before(self, item: ConversationItem) -> str | None:
         """The id of the item before one; of one that is not part of the conversation, the last."""
         at = next((at for at, one in enumerate(self.items) if one is item), len(self.items))
         return self.items[at - 1].id if at else None
 
-    def add(self, item: Item, after: str | None = None) -> None:
+    def add(self, item: ConversationItem, after: str | None = None) -> None:
         """`after`: an id, "root" for the beginning, None for the end."""
         if any(one.id == item.id for one in self.items):
             raise bad_request(f"There is an item {item.id!r} already. Leave `id` out, and one is made.", "item.id")
@@ -164,7 +166,7 @@ class Conversation:
         at = len(self.items) if after is None else 0 if after == "root" else self._at(after, "previous_item_id") + 1
         self.items.insert(at, item)
 
-    def remove(self, id: str) -> Item:
+    def remove(self, id: str) -> ConversationItem:
         return self.items.pop(self._at(id, "item_id"))
 
     def truncate(self, id: str, content: int, milliseconds: int) -> None:

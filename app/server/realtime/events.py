@@ -7,15 +7,15 @@ from typing import Any
 
 from app.server.audio.pump import in_thread
 from app.server.errors import ApiError, unsupported
-from app.server.realtime.conversation import Item, given_item
+from app.server.realtime.conversation import ConversationItem, given_item
 from app.server.realtime.protocol import (
     RATE,
-    Append,
     ClientEvent,
+    InputAudioAppend,
     ItemCreate,
-    ItemNamed,
+    ItemEvent,
+    ItemReference,
     ItemTruncate,
-    Reference,
     ResponseCancel,
     ResponseCreate,
     SessionUpdate,
@@ -24,7 +24,7 @@ from app.server.realtime.protocol import (
     read_item,
     read_session,
 )
-from app.server.realtime.response import Response
+from app.server.realtime.response import RealtimeResponse
 from app.server.realtime.session import RealtimeSession
 from app.server.streaming import ClientGone
 from app.server.strict import parse
@@ -33,7 +33,7 @@ from engine.models.moonshine import SAMPLE_RATE
 from engine.types import new_id
 
 
-class Events:
+class ClientEventHandler:
     def __init__(self, session: RealtimeSession) -> None:
         self._session = session
         self._handlers: dict[str, Callable[[Any], Awaitable[None]]] = {
@@ -84,7 +84,7 @@ class Events:
 
     # -- sound
 
-    async def _append(self, event: Append) -> None:
+    async def _append(self, event: InputAudioAppend) -> None:
         await self._session.room()
         await self._session.heard(await in_thread(self._session.buffer.feed, event.audio))
 
@@ -133,12 +133,12 @@ class Events:
             if sound is not None:
                 session.write_down(item, resampled(sound, RATE, SAMPLE_RATE), answer=False, known=False)
 
-    async def _retrieve(self, event: ItemNamed) -> None:
+    async def _retrieve(self, event: ItemEvent) -> None:
         session = self._session
         async with session.lock:
             await session.tell("conversation.item.retrieved", item=session.conversation[event.item_id].shape)
 
-    async def _delete(self, event: ItemNamed) -> None:
+    async def _delete(self, event: ItemEvent) -> None:
         session = self._session
         async with session.lock:
             self._check_free(event.item_id)
@@ -169,7 +169,7 @@ class Events:
     async def _respond(self, event: ResponseCreate) -> None:
         session, wishes = self._session, event.response
         async with session.lock:
-            response = Response(
+            response = RealtimeResponse(
                 session,
                 for_response(session.fields, wishes),
                 metadata=wishes.metadata,
@@ -178,10 +178,10 @@ class Events:
             )
             await session.respond(response)
 
-    def _own(self, given: dict[str, Any], at: int) -> Item:
+    def _own(self, given: dict[str, Any], at: int) -> ConversationItem:
         param = f"response.input.{at}"
         read = read_item(given, param, references=True)
-        if isinstance(read, Reference):
+        if isinstance(read, ItemReference):
             return self._session.conversation[read.id]
         item, sound = given_item(read, param)
         if sound is not None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from app.server.errors import ApiError
 from app.server.realtime.protocol import RATE, TurnDetection
-from app.server.realtime.sound import Resampled, samples_in
+from app.server.realtime.sound import StreamResampler, samples_in
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.activity import CHUNK, Activity, Began, Change, EngineLike
 from engine.pipelines.listening.cutting import Rules
@@ -24,30 +24,30 @@ _RELEASE = 0.15  # how far under the threshold speech may end
 
 
 @dataclass(frozen=True)
-class SpeechBegan:
+class SpeechStarted:
     """`at`: where what will be committed begins."""
 
     at: int
 
 
 @dataclass(frozen=True)
-class SpeechEnded:
+class SpeechStopped:
     at: int
     samples: np.ndarray
 
 
-Heard = SpeechBegan | SpeechEnded
+SpeechEvent = SpeechStarted | SpeechStopped
 
 
 def milliseconds(position: int) -> int:
     return position * 1000 // SAMPLE_RATE
 
 
-class InputBuffer:
+class InputAudioBuffer:
     def __init__(self, engine: EngineLike, most: float, turns: TurnDetection | None) -> None:
         """`most`: seconds that are kept at most."""
         self._engine, self._most = engine, most
-        self._incoming = Resampled(RATE, SAMPLE_RATE)
+        self._incoming = StreamResampler(RATE, SAMPLE_RATE)
         self._pieces: deque[np.ndarray] = deque()
         self._first = self._end = 0  # positions of the first sample that is kept, and behind the last
         self._taken = 0  # what was committed is never committed again
@@ -60,7 +60,7 @@ class InputBuffer:
     def speaking(self) -> bool:
         return self._activity is not None and self._activity.speaking
 
-    def turn(self, turns: TurnDetection | None) -> list[Heard]:
+    def turn(self, turns: TurnDetection | None) -> list[SpeechEvent]:
         """Find turns in this way from now on; None: whoever sends the sound commits it. What is held already is judged
         as if it had been sent now."""
         self._turns = turns
@@ -73,7 +73,7 @@ class InputBuffer:
             return self._judge(self._between(self._first, self._end))
         return []
 
-    def feed(self, audio: str) -> list[Heard]:
+    def feed(self, audio: str) -> list[SpeechEvent]:
         """Base64 of samples. Raises an ApiError for what is none, and for more than is kept."""
         sent = samples_in(audio)
         if self._activity is None and (self._end - self._first) / SAMPLE_RATE + len(sent) / RATE > self._most:
@@ -121,18 +121,18 @@ class InputBuffer:
             longest=self._most,
         )
 
-    def _judge(self, samples: np.ndarray) -> list[Heard]:
+    def _judge(self, samples: np.ndarray) -> list[SpeechEvent]:
         if self._activity is None or not len(samples):
             return []
         return [self._heard(change) for change in self._activity.feed(samples)]
 
-    def _heard(self, change: Change) -> Heard:
+    def _heard(self, change: Change) -> SpeechEvent:
         if isinstance(change, Began):
-            return SpeechBegan(self._start(self._offset + change.at))
+            return SpeechStarted(self._start(self._offset + change.at))
         begin, end = self._offset + change.span.start, self._offset + change.span.stop
         start, stop = self._start(begin), min(end + _AFTER, self._end)
         self._taken = end
-        return SpeechEnded(stop, self._between(start, stop))
+        return SpeechStopped(stop, self._between(start, stop))
 
     def _start(self, begun: int | None = None) -> int:
         """Where the speech that began there is cut out: a little earlier, for its first sound is soft."""

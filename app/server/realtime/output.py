@@ -10,27 +10,27 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from app.server.realtime.conversation import Conversation, Item, answer_item
+from app.server.realtime.conversation import ConversationItem, RealtimeConversation, answer_item
 from app.server.realtime.protocol import RATE
 from app.server.realtime.sound import as_text
 
 Shape = dict[str, Any]
 
 
-class Tell(Protocol):
+class SendEvent(Protocol):
     """Sends an event."""
 
     def __call__(self, kind: str, **fields: Any) -> Awaitable[None]: ...
 
 
-class Output:
-    def __init__(self, response: str, spoken: bool, conversation: Conversation | None, tell: Tell) -> None:
+class RealtimeOutput:
+    def __init__(self, response: str, spoken: bool, conversation: RealtimeConversation | None, tell: SendEvent) -> None:
         """`conversation`: what the items are added to."""
         self._response, self._spoken = response, spoken
         self._conversation, self._tell = conversation, tell
-        self.items: list[Item] = []
-        self._message: Item | None = None
-        self._call: Item | None = None  # that is being written
+        self.items: list[ConversationItem] = []
+        self._message: ConversationItem | None = None
+        self._call: ConversationItem | None = None  # that is being written
 
     # -- a message
 
@@ -100,7 +100,7 @@ class Output:
             sent = int(message.sounded.ends) * 1000 // RATE
             await self._tell("conversation.item.truncated", item_id=message.id, content_index=0, audio_end_ms=sent)
 
-    async def _close_message(self, item: Item, status: str) -> None:
+    async def _close_message(self, item: ConversationItem, status: str) -> None:
         content = item.shape["content"][0]
         if self._spoken:
             await self._tell_of(item, "response.output_audio.done", content_index=0)
@@ -119,7 +119,7 @@ class Output:
         await self._tell_of(call, "response.function_call_arguments.done", **done)
         await self._done(call, status)
 
-    async def _add(self, item: Item) -> None:
+    async def _add(self, item: ConversationItem) -> None:
         before = None
         if self._conversation is not None:
             self._conversation.add(item)
@@ -130,7 +130,7 @@ class Output:
         if self._conversation is not None:
             await self._tell("conversation.item.added", previous_item_id=before, item=item.shape)
 
-    async def _done(self, item: Item, status: str) -> None:
+    async def _done(self, item: ConversationItem, status: str) -> None:
         item.shape["status"] = status
         if self._conversation is not None:
             before = self._conversation.before(item)
@@ -138,14 +138,14 @@ class Output:
         where = {"response_id": self._response, "output_index": self._index(item)}
         await self._tell("response.output_item.done", **where, item=item.shape)
 
-    async def _tell_of(self, item: Item, kind: str, **more: Any) -> None:
+    async def _tell_of(self, item: ConversationItem, kind: str, **more: Any) -> None:
         where = {"response_id": self._response, "item_id": item.id, "output_index": self._index(item)}
         await self._tell(kind, **where, **more)
 
-    def _index(self, item: Item) -> int:
+    def _index(self, item: ConversationItem) -> int:
         return next(at for at, one in enumerate(self.items) if one is item)
 
-    def _part(self, item: Item) -> Shape:
+    def _part(self, item: ConversationItem) -> Shape:
         content = item.shape["content"][0]
         if self._spoken:
             return {"type": "audio", "transcript": content["transcript"]}

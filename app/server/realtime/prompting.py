@@ -10,9 +10,9 @@ from dataclasses import replace
 from app.server.context import LONG_PROMPT, Server
 from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError
-from app.server.realtime.conversation import Item, messages
+from app.server.openai.responses import template_tools, tool_choice
+from app.server.realtime.conversation import ConversationItem, messages
 from app.server.realtime.protocol import SessionFields
-from app.server.responses.serving import template_tools, tool_choice
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.types import SamplingParams
@@ -21,7 +21,7 @@ _ROOM = 512  # tokens that an answer of no stated length should have left, or a 
 
 
 async def prompted(
-    server: Server, items: Sequence[Item], fields: SessionFields, model: LoadedModel, id: str
+    server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel, id: str
 ) -> Prepared:
     """`id`: of the request. Where the conversation is too long, its oldest turns are left out, or it is an error."""
     wanted = fields.max_output_tokens
@@ -40,7 +40,9 @@ async def prompted(
         kept = shorter
 
 
-async def _prepared(server: Server, items: Sequence[Item], fields: SessionFields, model: LoadedModel) -> Prepared:
+async def _prepared(
+    server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel
+) -> Prepared:
     chat = _conversation(items, fields, model)
     size = sum(len(message["content"]) for message in chat.messages)
     server.check_prompt(size)
@@ -49,7 +51,7 @@ async def _prepared(server: Server, items: Sequence[Item], fields: SessionFields
     return await asyncio.to_thread(prepare, chat, model, model.name)
 
 
-def _conversation(items: Sequence[Item], fields: SessionFields, model: LoadedModel) -> Conversation:
+def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> Conversation:
     said = messages(items, fields.instructions)
     if not said:
         raise ApiError(
@@ -79,7 +81,7 @@ def _thinks_on_demand(model: LoadedModel, tools: bool) -> bool:
     return bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
 
 
-def _without_oldest(items: list[Item]) -> list[Item]:
+def _without_oldest(items: list[ConversationItem]) -> list[ConversationItem]:
     """Without an eighth of what was said, in whole turns from the first question on; what the system says stays, and so
     does the last question."""
     starts = [at for at, item in enumerate(items) if item.shape.get("role") == "user"]

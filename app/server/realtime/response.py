@@ -15,12 +15,12 @@ from typing import Any, Protocol
 
 from app.server.audio.pump import in_thread
 from app.server.context import Server
-from app.server.realtime.cast import Cast, chat_model
-from app.server.realtime.conversation import Conversation, Item
-from app.server.realtime.output import Output, Tell
+from app.server.realtime.cast import SessionModels, chat_model
+from app.server.realtime.conversation import ConversationItem, RealtimeConversation
+from app.server.realtime.output import RealtimeOutput, SendEvent
 from app.server.realtime.prompting import prompted
 from app.server.realtime.protocol import SessionFields
-from app.server.realtime.sound import Resampled, to_wire
+from app.server.realtime.sound import StreamResampler, to_wire
 from app.server.realtime.wire import detail
 from app.server.replies import Part
 from app.server.service import Running
@@ -35,35 +35,35 @@ class Host(Protocol):
     """The session, as a response knows it."""
 
     server: Server
-    cast: Cast
-    conversation: Conversation
+    cast: SessionModels
+    conversation: RealtimeConversation
     lock: asyncio.Lock
 
     @property
-    def tell(self) -> Tell: ...
+    def tell(self) -> SendEvent: ...
 
-    def over(self, response: Response) -> None:
+    def over(self, response: RealtimeResponse) -> None:
         """It has been told that the response is done."""
 
 
-class Response:
+class RealtimeResponse:
     """Made and told by `begin`, worked on by `run`, and done once: by itself, by `stop` or with the session by `halt`."""
 
     def __init__(self, host: Host, fields: SessionFields, *, metadata: Mapping[str, str] | None = None,
-                 outside: bool = False, own: Sequence[Item] | None = None) -> None:  # fmt: skip
+                 outside: bool = False, own: Sequence[ConversationItem] | None = None) -> None:  # fmt: skip
         """`outside`: its output is no part of the conversation. `own`: what it answers, instead of the conversation."""
         self.id = new_id("resp")
         self.outside = outside
         self.fields = fields
         self._host, self._own, self._metadata = host, own, metadata
         self._loop = asyncio.get_running_loop()
-        self.output = Output(self.id, fields.spoken, None if outside else host.conversation, host.tell)
+        self.output = RealtimeOutput(self.id, fields.spoken, None if outside else host.conversation, host.tell)
         self._is_over = False
         self._running: Running | None = None
         self._mouth: Mouth | None = None
         self._answering: Answering | None = None
         self._words: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._wire: Resampled | None = None
+        self._wire: StreamResampler | None = None
         self._problem: GrusError | None = None  # with the voice
         self._reason = "stop"
 
@@ -126,7 +126,7 @@ class Response:
             if not self._is_over:
                 await self._finish()
 
-    async def _heard(self) -> list[Item]:
+    async def _heard(self) -> list[ConversationItem]:
         """What is answered, once everything in it is written down."""
         while True:
             items = list(self._host.conversation.items) if self._own is None else list(self._own)

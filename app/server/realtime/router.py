@@ -14,10 +14,16 @@ from app.server.context import Server
 from app.server.documented import errors
 from app.server.errors import ApiError, error_body, unsupported
 from app.server.realtime.cast import chat_model
-from app.server.realtime.events import Events
-from app.server.realtime.protocol import Audio, AudioInput, AudioOutput, SessionFields, Transcription
+from app.server.realtime.events import ClientEventHandler
+from app.server.realtime.protocol import (
+    RealtimeAudio,
+    RealtimeAudioInput,
+    RealtimeAudioOutput,
+    RealtimeTranscription,
+    SessionFields,
+)
 from app.server.realtime.session import RealtimeSession
-from app.server.realtime.wire import Wire
+from app.server.realtime.wire import EventChannel
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 
@@ -82,13 +88,13 @@ def _check(socket: WebSocket, server: Server) -> None:
 
 async def _converse(socket: WebSocket, server: Server) -> None:
     """Until the client goes, takes nothing any more, or the server stops."""
-    wire, code = Wire(socket, server.settings.send_seconds), 1000
+    wire, code = EventChannel(socket, server.settings.send_seconds), 1000
     try:
         session = RealtimeSession(wire, server, await _fields(socket, server))
         socket.state.leave = session.leave  # which is asked of it when the server stops
         try:
             await session.tell("session.created", session=session.shape())
-            await _read(socket, Events(session), wire)
+            await _read(socket, ClientEventHandler(session), wire)
         finally:
             await session.close()
     except ClientGone:
@@ -104,7 +110,7 @@ async def _converse(socket: WebSocket, server: Server) -> None:
         await wire.close(code)
 
 
-async def _read(socket: WebSocket, events: Events, wire: Wire) -> None:
+async def _read(socket: WebSocket, events: ClientEventHandler, wire: EventChannel) -> None:
     async def read() -> object:
         while (message := await socket.receive())["type"] != "websocket.disconnect":
             await events.handle(message.get("text"))
@@ -131,5 +137,11 @@ async def _fields(socket: WebSocket, server: Server) -> SessionFields:
             raise unsupported(name[:100], f"There is no parameter {name[:100]!r} here. Name a model with ?model=NAME.")
     model, _ = await chat_model(server, socket.query_params.get("model"))
     ears, voice = await usual(server, "transcription"), await usual(server, "speech", "custom_voice")
-    heard = AudioInput(transcription=Transcription(model=ears)) if ears is not None else AudioInput()
-    return SessionFields(type="realtime", model=model, audio=Audio(input=heard, output=AudioOutput(model=voice)))
+    heard = (
+        RealtimeAudioInput(transcription=RealtimeTranscription(model=ears))
+        if ears is not None
+        else RealtimeAudioInput()
+    )
+    return SessionFields(
+        type="realtime", model=model, audio=RealtimeAudio(input=heard, output=RealtimeAudioOutput(model=voice))
+    )

@@ -16,12 +16,12 @@ import numpy as np
 from app.server.audio.pump import in_thread, leashed
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error
-from app.server.realtime.cast import Cast
-from app.server.realtime.conversation import Conversation, Item, heard_item
-from app.server.realtime.hearing import Heard, InputBuffer, SpeechBegan, SpeechEnded, milliseconds
+from app.server.realtime.cast import SessionModels
+from app.server.realtime.conversation import ConversationItem, RealtimeConversation, heard_item
+from app.server.realtime.hearing import InputAudioBuffer, SpeechEvent, SpeechStarted, SpeechStopped, milliseconds
 from app.server.realtime.protocol import SessionFields
-from app.server.realtime.response import Response
-from app.server.realtime.wire import Wire, detail
+from app.server.realtime.response import RealtimeResponse
+from app.server.realtime.wire import EventChannel, detail
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
@@ -35,17 +35,17 @@ _END = object()
 
 
 class RealtimeSession:
-    def __init__(self, wire: Wire, server: Server, fields: SessionFields) -> None:
+    def __init__(self, wire: EventChannel, server: Server, fields: SessionFields) -> None:
         settings = server.settings
         self.id = new_id("sess")
         self.server, self.fields = server, fields
         self.tell, self.fail = wire.tell, wire.fail
         self.lock = asyncio.Lock()
         self._leash = leashed(server)
-        self.cast = Cast(server, self._leash)
-        self.buffer = InputBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
-        self.conversation = Conversation(settings.max_prompt)
-        self.response: Response | None = None  # that is being made
+        self.cast = SessionModels(server, self._leash)
+        self.buffer = InputAudioBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
+        self.conversation = RealtimeConversation(settings.max_prompt)
+        self.response: RealtimeResponse | None = None  # that is being made
         self._free = asyncio.Event()  # none is
         self.speech: str | None = None  # the item that what is being said will be
         self._turns = 0  # how often somebody began to speak
@@ -86,12 +86,12 @@ class RealtimeSession:
 
     # -- turns
 
-    async def heard(self, changes: Sequence[Heard]) -> None:
+    async def heard(self, changes: Sequence[SpeechEvent]) -> None:
         for change in changes:
             async with self.lock:
-                await (self._began(change) if isinstance(change, SpeechBegan) else self._ended(change))
+                await (self._began(change) if isinstance(change, SpeechStarted) else self._ended(change))
 
-    async def _began(self, speech: SpeechBegan) -> None:
+    async def _began(self, speech: SpeechStarted) -> None:
         if self.speech is None:
             self.speech = new_id("item")
             self._turns += 1
@@ -102,7 +102,7 @@ class RealtimeSession:
         if turns is not None and turns.interrupt_response and self.response is not None and not self.response.outside:
             await self.response.stop("turn_detected")
 
-    async def _ended(self, speech: SpeechEnded) -> None:
+    async def _ended(self, speech: SpeechStopped) -> None:
         id, self.speech = self.speech or new_id("item"), None
         await self.tell("input_audio_buffer.speech_stopped", item_id=id, audio_end_ms=milliseconds(speech.at))
         turns = self.fields.audio.input.turn_detection
@@ -117,7 +117,7 @@ class RealtimeSession:
         await self.added(item)
         self.write_down(item, samples, answer=answer, known=known)
 
-    async def added(self, item: Item) -> None:
+    async def added(self, item: ConversationItem) -> None:
         before = self.conversation.before(item)
         for kind in ("conversation.item.added", "conversation.item.done"):
             await self.tell(kind, previous_item_id=before, item=item.shape)
@@ -129,12 +129,12 @@ class RealtimeSession:
         while len(self._hearing) >= _WAITING:
             await asyncio.wait(self._hearing, return_when=asyncio.FIRST_COMPLETED)
 
-    def write_down(self, item: Item, samples: np.ndarray, *, answer: bool, known: bool) -> None:
+    def write_down(self, item: ConversationItem, samples: np.ndarray, *, answer: bool, known: bool) -> None:
         turn = self._turns if answer else None
         item.hearing = self._spawn(self._hear(item, samples, turn, known), self._hearing)
         item.hearing.add_done_callback(lambda _: self._perhaps_leave())
 
-    async def _hear(self, item: Item, samples: np.ndarray, turn: int | None, known: bool) -> None:
+    async def _hear(self, item: ConversationItem, samples: np.ndarray, turn: int | None, known: bool) -> None:
         """`turn`: which is answered then, unless somebody has begun to speak again, who goes on with the question."""
         try:
             await self._write(item, samples, known)
@@ -143,7 +143,7 @@ class RealtimeSession:
             async with self.lock:
                 latest = turn == self._turns or (turn is not None and not self._interrupts)
                 if latest and item.text and item in self.conversation.items:
-                    await self.respond(Response(self, self.fields))
+                    await self.respond(RealtimeResponse(self, self.fields))
         except ClientGone:
             return
         except Exception as error:
@@ -156,7 +156,7 @@ class RealtimeSession:
         turns = self.fields.audio.input.turn_detection
         return turns is not None and turns.interrupt_response
 
-    async def _write(self, item: Item, samples: np.ndarray, known: bool) -> None:
+    async def _write(self, item: ConversationItem, samples: np.ndarray, known: bool) -> None:
         try:
             await self._read_out(item, samples, known)
         except ClientGone:
@@ -174,7 +174,7 @@ class RealtimeSession:
         async with self.lock:
             await self._tell_of(item, "completed", transcript=item.text, usage=usage)
 
-    async def _read_out(self, item: Item, samples: np.ndarray, known: bool) -> None:
+    async def _read_out(self, item: ConversationItem, samples: np.ndarray, known: bool) -> None:
         listener = await self.cast.ears(self.fields.audio.input.transcription)
         pieces, content = _texts(listener, samples, known), item.shape["content"][0]
         said = ""
@@ -190,14 +190,14 @@ class RealtimeSession:
         """Does the client wish to read what was said?"""
         return self.fields.audio.input.transcription is not None
 
-    async def _tell_of(self, item: Item, what: str, **fields: Any) -> None:
+    async def _tell_of(self, item: ConversationItem, what: str, **fields: Any) -> None:
         if self._tells_words and item in self.conversation.items:
             kind = f"conversation.item.input_audio_transcription.{what}"
             await self.tell(kind, item_id=item.id, content_index=0, **fields)
 
     # -- responses
 
-    async def respond(self, response: Response) -> None:
+    async def respond(self, response: RealtimeResponse) -> None:
         """Under the lock."""
         if self.response is not None:
             raise ApiError(
@@ -210,7 +210,7 @@ class RealtimeSession:
         await response.begin()
         self._spawn(response.run(), self._tasks)
 
-    def over(self, response: Response) -> None:
+    def over(self, response: RealtimeResponse) -> None:
         if self.response is response:
             self.response = None
             self._free.set()

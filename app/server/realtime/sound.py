@@ -29,7 +29,7 @@ def as_text(samples: np.ndarray) -> str:
     return base64.b64encode(to_pcm(samples)).decode()
 
 
-class Resampled:
+class StreamResampler:
     """A stream at another rate. What the filter still holds back comes with `finish`, which begins anew."""
 
     def __init__(self, own: int, rate: int) -> None:
@@ -51,5 +51,5 @@ class Resampled:
         return nothing if stream is None else stream.resample_chunk(nothing, last=True)
 
 
-def to_wire(own: int) -> Resampled:
-    return Resampled(own, RATE)
+def to_wire(own: int) -> StreamResampler:
+    return StreamResampler(own, RATE)

@@ -18,7 +18,7 @@ from engine.types import new_id
 log = logging.getLogger("grus.server")
 
 
-class Wire:
+class EventChannel:
     def __init__(self, socket: WebSocket, patience: float) -> None:
         """`patience`: seconds that the client has to take what is sent."""
         self.gone = asyncio.Event()  # nobody takes anything any more
@@ -35,7 +35,7 @@ class Wire:
             raise ClientGone from None
 
     async def fail(self, error: Exception, event_id: str | None = None) -> None:
-        """Tell of an error. `event_id`: of the client's event that it is about."""
+        """Sends an error event. `event_id`: of the client's event that it is about."""
         await self.tell("error", error={**detail(error), "event_id": event_id})
 
     async def close(self, code: int) -> None:

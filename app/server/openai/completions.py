@@ -1,4 +1,4 @@
-"""Completions: prompts into requests, their events into choices. Prompt p's choice c has the index p * n + c."""
+"""`POST /v1/completions`: continues one or several prompts without a chat template. Prompt p's choice c has the index p * n + c."""
 
 from __future__ import annotations
 
@@ -6,25 +6,93 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
 
 from app.server.account import told_timings
-from app.server.completions.protocol import CompletionRequest
-from app.server.context import Server
+from app.server.context import Here, Server, answer
+from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.many import Together
+from app.server.openai.chat import ChatStreamOptions, CompletionUsage
 from app.server.openai_shapes import LEAST_LOGPROB, finish_reason, token_text, usage
+from app.server.sampling import SamplingFields, TokenId
 from app.server.streaming import DONE, event
+from app.server.strict import StrictRoute
 from engine.loading import LoadedModel
 from engine.pipelines.chat import text_prompt
 from engine.pipelines.infill import infill
-from engine.types import Done, Event, Finished, FinishReason, PromptScores, Request, Text, Timings, TokenLogprob, new_id
+from engine.types import Done, Event, Finished, FinishReason, PromptScores, Text, Timings, TokenLogprob, new_id
+from engine.types import Request as EngineRequest
+
+router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+
+
+Ids = Annotated[list[TokenId], Field(min_length=1, max_length=1_000_000)]
+
+
+class CompletionRequest(SamplingFields):
+    model: str | None = None
+    prompt: (
+        str
+        | Ids
+        | Annotated[list[str], Field(min_length=1, max_length=128)]
+        | Annotated[list[Ids], Field(min_length=1, max_length=128)]
+    )
+    suffix: str | None = None
+    max_tokens: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None  # None: 16, as OpenAI has it
+    echo: bool | None = None
+    logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    best_of: Annotated[int, Field(ge=1, le=16)] | None = None
+    stream: bool | None = None
+    stream_options: ChatStreamOptions | None = None
+    user: str | None = None  # without effect on the reply
+
+
+class CompletionLogprobs(BaseModel):
+    tokens: list[str]
+    token_logprobs: list[float | None]
+    top_logprobs: list[dict[str, float] | None] | None
+    text_offset: list[int]
+
+
+class CompletionChoice(BaseModel):
+    index: int
+    text: str
+    logprobs: CompletionLogprobs | None
+    finish_reason: Literal["stop", "length"]
+
+
+class Completion(BaseModel):
+    id: str
+    object: Literal["text_completion"] = "text_completion"
+    created: int
+    model: str
+    choices: list[CompletionChoice]
+    usage: CompletionUsage
+    system_fingerprint: str | None = None
+    timings: dict[str, float] | None = None
+
+
+@router.post("/v1/completions", response_model=Completion, responses=streams() | errors(400, 404, 429))
+async def completions(body: CompletionRequest, request: Request, server: Here) -> Any | Response:
+    """A continuation of a text or of tokens, or of several at once."""
+    made = await job(body, server)
+    together = Together.begin(server.service, made.requests)
+    if body.stream:
+        return await server.stream(together, _chunks(made, together))
+    await together.whole(request.receive, made.hear)
+    return answer(made.result())
+
 
 USUAL_LENGTH = 16
 
 
 @dataclass
-class Spoken:
+class CompletionProgress:
     """One choice as far as it has come."""
 
     text: str = ""
@@ -39,7 +107,7 @@ class Spoken:
         return sum(score.logprob for score in self.scores) / max(len(self.scores), 1)
 
 
-class Job:
+class CompletionCall:
     """One call: its requests, and everything that was heard of them."""
 
     def __init__(self, body: CompletionRequest, name: str, model: LoadedModel) -> None:
@@ -58,8 +126,8 @@ class Job:
         )
         params = replace(params, stop_token_ids=(*params.stop_token_ids, *stops))
         scored = bool(body.echo) and body.logprobs is not None
-        self.requests = [Request(name, ids, params, prompt_logprobs=scored) for ids in self.prompts]
-        self.spoken = [[Spoken() for _ in range(self.made)] for _ in self.prompts]
+        self.requests = [EngineRequest(name, ids, params, prompt_logprobs=scored) for ids in self.prompts]
+        self.spoken = [[CompletionProgress() for _ in range(self.made)] for _ in self.prompts]
         self._echoes: dict[int, str] = {}
         self.prompt_scores: list[list[TokenLogprob]] = [[] for _ in self.prompts]
         self.timings: list[Timings] = [Timings()] * len(self.prompts)
@@ -119,7 +187,7 @@ class Job:
         )
         return usage(whole)
 
-    def _choice(self, number: int, at: int, spoken: Spoken) -> dict[str, Any]:
+    def _choice(self, number: int, at: int, spoken: CompletionProgress) -> dict[str, Any]:
         before = self.echo(number)
         return {
             "index": number * self.n + at,
@@ -141,7 +209,7 @@ class Job:
         text = given if isinstance(given, str) else given[number] if isinstance(given[number], str) else None
         return text if isinstance(text, str) else self.model.tokenizer.decode(self.prompts[number], skip_special=False)
 
-    def _whole_logprobs(self, number: int, before: str, spoken: Spoken) -> dict[str, Any]:
+    def _whole_logprobs(self, number: int, before: str, spoken: CompletionProgress) -> dict[str, Any]:
         own = self.logprobs([] if self.silent else spoken.scores, spoken.offsets, len(before))
         if not self.body.echo:
             return own
@@ -178,7 +246,7 @@ def check_ids(rows: Sequence[Sequence[int]], model: LoadedModel, param: str) -> 
             raise bad_request(f"There is no token {unknown[0]}; this model has tokens 0 to {model.vocab - 1}.", param)
 
 
-async def job(body: CompletionRequest, server: Server) -> Job:
+async def job(body: CompletionRequest, server: Server) -> CompletionCall:
     if body.best_of is not None and body.best_of < (body.n or 1):
         raise bad_request("best_of must be at least n.", "best_of")
     if body.best_of is not None and body.best_of > (body.n or 1) and body.stream:
@@ -192,10 +260,10 @@ async def job(body: CompletionRequest, server: Server) -> Job:
     given = [body.prompt] if isinstance(body.prompt, str) else body.prompt
     server.check_prompt(sum(len(part) if isinstance(part, str | list) else 1 for part in given))
     name, model = await server.service.find(body.model)
-    return Job(body, name, model)
+    return CompletionCall(body, name, model)
 
 
-async def chunks(made: Job, together: Together) -> AsyncIterator[bytes]:
+async def _chunks(made: CompletionCall, together: Together) -> AsyncIterator[bytes]:
     options = made.body.stream_options
     with_usage = bool(options and options.include_usage)
     tail: dict[str, Any] = {"usage": None} if with_usage else {}

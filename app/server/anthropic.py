@@ -1,35 +1,238 @@
-"""Messages: Anthropic's blocks into a conversation, the reply's parts into blocks and events."""
+"""`POST /v1/messages` and `/v1/messages/count_tokens`: Anthropic's messages, from their blocks to a reply's JSON and events.
+
+`metadata`, `service_tier` and `cache_control` are accepted because Anthropic documents them to have no effect on the reply: the
+prefix cache works without them. `signature` is accepted back with a thinking block; Grus signs none.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from app.server.anthropic.protocol import (
-    AutoChoice,
-    CountRequest,
-    ImageBlock,
-    MessageIn,
-    MessagesRequest,
-    NamedChoice,
-    NoChoice,
-    TextBlock,
-    ThinkingBlock,
-    ThinkingOff,
-    ThinkingOn,
-    ToolResultBlock,
-    ToolUseBlock,
-)
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from app.server import pages
 from app.server.calls import json_grammar
+from app.server.context import Here, answer
 from app.server.conversation import Conversation, ToolChoice
-from app.server.errors import bad_request
+from app.server.documented import errors, streams
+from app.server.errors import ApiError, bad_request, error_body
 from app.server.images import ImagePart, data_url, written_content
 from app.server.replies import Collector, Message, Part
+from app.server.sampling import Count, StopText
 from app.server.service import Running
 from app.server.streaming import event
+from app.server.strict import Strict, StrictRoute
 from app.server.thoughts import BoundThoughts
 from engine.types import Grammar, SamplingParams, Timings, new_id
+
+router = APIRouter(route_class=StrictRoute, tags=["Anthropic"])
+_ERRORS = errors(400, 404, 429, family="anthropic")
+
+
+Name = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[\w.:/-]+$")]
+
+
+class CacheControl(Strict):
+    type: Literal["ephemeral"]
+    ttl: Literal["5m", "1h"] | None = None
+
+
+class _Block(Strict):
+    cache_control: CacheControl | None = None
+
+
+class TextBlock(_Block):
+    type: Literal["text"]
+    text: str
+    citations: list[Any] | None = Field(default=None, max_length=0)
+
+
+class ImageBlock(_Block):
+    type: Literal["image"]
+    source: dict[str, Any]
+
+
+class ThinkingBlock(Strict):
+    type: Literal["thinking"]
+    thinking: str
+    signature: str | None = None
+
+
+class ToolUseBlock(_Block):
+    type: Literal["tool_use"]
+    id: str
+    name: Name
+    input: dict[str, Any]
+
+
+class ToolResultBlock(_Block):
+    type: Literal["tool_result"]
+    tool_use_id: str
+    content: str | list[Annotated[TextBlock | ImageBlock, Field(discriminator="type")]] | None = None
+    is_error: bool | None = None
+
+
+AnthropicBlock = Annotated[
+    TextBlock | ImageBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock, Field(discriminator="type")
+]
+
+
+class AnthropicMessageParam(Strict):
+    role: Literal["user", "assistant"]
+    content: str | list[AnthropicBlock]
+
+
+class AnthropicTool(_Block):
+    name: Name
+    description: str | None = None
+    input_schema: dict[str, Any]
+    type: Literal["custom"] | None = None
+
+
+class AutoChoice(Strict):
+    type: Literal["auto", "any"]
+    disable_parallel_tool_use: bool | None = None
+
+
+class NoChoice(Strict):
+    type: Literal["none"]
+
+
+class NamedChoice(Strict):
+    type: Literal["tool"]
+    name: Name
+    disable_parallel_tool_use: bool | None = None
+
+
+AnthropicToolChoice = Annotated[AutoChoice | NoChoice | NamedChoice, Field(discriminator="type")]
+
+
+class ThinkingOn(Strict):
+    type: Literal["enabled"]
+    budget_tokens: Count
+    display: Literal["summarized"] | None = None  # thoughts are shown as they are
+
+
+class ThinkingOff(Strict):
+    type: Literal["disabled"]
+
+
+class ThinkingAdaptive(Strict):
+    type: Literal["adaptive"]
+    display: Literal["summarized"] | None = None
+
+
+Thinking = Annotated[ThinkingOn | ThinkingOff | ThinkingAdaptive, Field(discriminator="type")]
+
+
+class AnthropicJsonFormat(Strict):
+    type: Literal["json_schema"]
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class OutputConfig(Strict):
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    format: AnthropicJsonFormat | None = None
+
+
+class Metadata(Strict):
+    user_id: str | None = None
+
+
+class CountTokensRequest(Strict):
+    model: str
+    messages: Annotated[list[AnthropicMessageParam], Field(min_length=1)]
+    system: str | list[TextBlock] | None = None
+    tools: Annotated[list[AnthropicTool], Field(max_length=128)] | None = None
+    tool_choice: AnthropicToolChoice | None = None
+    thinking: Thinking | None = None
+    output_config: OutputConfig | None = None
+    cache_control: CacheControl | None = None  # without effect on the reply
+
+
+class MessagesRequest(CountTokensRequest):
+    max_tokens: Count
+    stream: bool | None = None
+    temperature: Annotated[float, Field(ge=0, le=1)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    top_k: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
+    stop_sequences: Annotated[list[StopText], Field(max_length=16)] | None = None
+    # without effect on the reply
+    metadata: Metadata | None = None
+    service_tier: Literal["auto", "standard_only"] | None = None
+
+
+class TokenCount(BaseModel):
+    input_tokens: int
+
+
+class TextOut(BaseModel):
+    type: Literal["text"]
+    text: str
+
+
+class ThinkingOut(BaseModel):
+    type: Literal["thinking"]
+    thinking: str
+    signature: str
+
+
+class ToolUseOut(BaseModel):
+    type: Literal["tool_use"]
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class AnthropicUsage(BaseModel):
+    input_tokens: int
+    output_tokens: int
+    cache_creation_input_tokens: int
+    cache_read_input_tokens: int
+
+
+class AnthropicMessage(BaseModel):
+    id: str
+    type: Literal["message"] = "message"
+    role: Literal["assistant"] = "assistant"
+    model: str
+    content: list[TextOut | ThinkingOut | ToolUseOut]
+    stop_reason: Literal["end_turn", "max_tokens", "stop_sequence", "tool_use"] | None
+    stop_sequence: str | None
+    usage: AnthropicUsage
+
+
+@router.post("/v1/messages", response_model=AnthropicMessage, responses=streams() | _ERRORS)
+async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
+    """A reply to a conversation, whole or as a stream of server-sent events."""
+    name, _, prepared = await server.prepare(_conversation(body), body.model, request)
+    running: Running | BoundThoughts
+    if isinstance(body.thinking, ThinkingOn):
+        running = BoundThoughts(server.service, prepared, body.thinking.budget_tokens)
+    else:
+        running = server.submit(prepared)
+    if body.stream:
+        chunks = events(running, name, len(prepared.prompt.ids))
+        return await server.stream(running, chunks, tell=_error_event, heartbeat=PING)
+    parts = await server.parts(request, running)
+    return answer(_complete(parts, running, name))
+
+
+@router.post("/v1/messages/count_tokens", responses=_ERRORS)
+async def count_tokens(body: CountTokensRequest, request: Request, server: Here) -> TokenCount:
+    """How many tokens the model would read."""
+    _, _, prepared = await server.prepare(_conversation(body), body.model, request)
+    pages.check_counted(prepared)
+    return TokenCount(input_tokens=len(prepared.prompt.ids))
+
+
+def _error_event(error: ApiError) -> bytes:
+    return event(error_body(error, "anthropic"), "error")
+
 
 PING = event({"type": "ping"}, "ping")
 
@@ -45,7 +248,7 @@ def _image(block: ImageBlock, param: str) -> ImagePart:
     )
 
 
-def conversation(body: CountRequest) -> Conversation:
+def _conversation(body: CountTokensRequest) -> Conversation:
     messages: list[dict[str, Any]] = []
     if body.system:
         text = body.system if isinstance(body.system, str) else "\n".join(block.text for block in body.system)
@@ -88,18 +291,18 @@ def conversation(body: CountRequest) -> Conversation:
     )
 
 
-def _grammar(body: CountRequest) -> Grammar | None:
+def _grammar(body: CountTokensRequest) -> Grammar | None:
     wanted = body.output_config.format if body.output_config is not None else None
     return json_grammar(wanted.schema_) if wanted is not None else None
 
 
-def _thinking(body: CountRequest) -> bool | None:
+def _thinking(body: CountTokensRequest) -> bool | None:
     if isinstance(body.thinking, ThinkingOff):
         return False
     return True if isinstance(body.thinking, ThinkingOn) else None
 
 
-def _choice(body: CountRequest) -> tuple[ToolChoice, bool]:
+def _choice(body: CountTokensRequest) -> tuple[ToolChoice, bool]:
     given = body.tool_choice
     if given is None or isinstance(given, NoChoice):
         return ToolChoice("auto" if body.tools and given is None else "none"), True
@@ -112,7 +315,7 @@ def _choice(body: CountRequest) -> tuple[ToolChoice, bool]:
     return ToolChoice("required" if given.type == "any" else "auto"), parallel
 
 
-def template_messages(message: MessageIn, at: int) -> list[dict[str, Any]]:
+def template_messages(message: AnthropicMessageParam, at: int) -> list[dict[str, Any]]:
     """One message here may be several in a template: tool results are messages of their own."""
     if isinstance(message.content, str):
         return [{"role": message.role, "content": message.content}]
@@ -153,7 +356,7 @@ def _result(block: ToolResultBlock, at: int) -> str | list[dict[str, Any]]:
     return written_content(parts)
 
 
-def complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str) -> dict[str, Any]:
+def _complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str) -> dict[str, Any]:
     collector = Collector()
     for part in parts:
         collector.add(part)

@@ -6,39 +6,39 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from app.server.chat.protocol import Name
 from app.server.conversation import Effort
+from app.server.openai.chat import Name
 from app.server.sampling import Count
 from app.server.strict import Strict
 
-Status = Literal["in_progress", "completed", "incomplete"]
+ResponseStatus = Literal["in_progress", "completed", "incomplete"]
 
 
-class InputText(Strict):
+class ResponseInputText(Strict):
     type: Literal["input_text"]
     text: str
 
 
-class OutputText(Strict):
+class ResponseOutputText(Strict):
     type: Literal["output_text"]
     text: str
     annotations: list[Any] | None = Field(default=None, max_length=0)
     logprobs: list[Any] | None = None  # as they were given out; the model does not read them
 
 
-class InputImage(Strict):
+class ResponseInputImage(Strict):
     type: Literal["input_image"]
     image_url: str | None = None
     file_id: str | None = None
     detail: str | None = None
 
 
-class InputAudio(Strict):
+class ResponseInputAudio(Strict):
     type: Literal["input_audio"]
     input_audio: dict[str, Any]
 
 
-class InputFile(Strict):
+class ResponseInputFile(Strict):
     type: Literal["input_file"]
     file_id: str | None = None
     file_data: str | None = None
@@ -46,46 +46,49 @@ class InputFile(Strict):
     filename: str | None = None
 
 
-Part = Annotated[InputText | OutputText | InputImage | InputAudio | InputFile, Field(discriminator="type")]
+ResponseInputPart = Annotated[
+    ResponseInputText | ResponseOutputText | ResponseInputImage | ResponseInputAudio | ResponseInputFile,
+    Field(discriminator="type"),
+]
 
 
-class MessageItem(Strict):
+class ResponseMessage(Strict):
     type: Literal["message"] = "message"
     role: Literal["user", "assistant", "system", "developer"]
-    content: str | list[Part]
+    content: str | list[ResponseInputPart]
     id: str | None = None
-    status: Status | None = None
+    status: ResponseStatus | None = None
 
 
-class CallItem(Strict):
+class ResponseFunctionCall(Strict):
     type: Literal["function_call"]
     call_id: str
     name: Name
     arguments: str
     id: str | None = None
-    status: Status | None = None
+    status: ResponseStatus | None = None
 
 
-class ResultItem(Strict):
+class ResponseFunctionCallOutput(Strict):
     type: Literal["function_call_output"]
     call_id: str
-    output: str | list[InputText]
+    output: str | list[ResponseInputText]
     id: str | None = None
-    status: Status | None = None
+    status: ResponseStatus | None = None
 
 
-class ReasoningText(Strict):
+class ResponseReasoningText(Strict):
     type: Literal["reasoning_text"]
     text: str
 
 
-class ReasoningItem(Strict):
+class ResponseReasoning(Strict):
     type: Literal["reasoning"]
     id: str | None = None
     summary: list[Any] | None = Field(default=None, max_length=0)
-    content: list[ReasoningText] | None = None
+    content: list[ResponseReasoningText] | None = None
     encrypted_content: None = None
-    status: Status | None = None
+    status: ResponseStatus | None = None
 
 
 def _kind(item: Any) -> str:
@@ -94,16 +97,16 @@ def _kind(item: Any) -> str:
     return str(kind)
 
 
-Item = Annotated[
-    Annotated[MessageItem, Tag("message")]
-    | Annotated[CallItem, Tag("function_call")]
-    | Annotated[ResultItem, Tag("function_call_output")]
-    | Annotated[ReasoningItem, Tag("reasoning")],
+ResponseItem = Annotated[
+    Annotated[ResponseMessage, Tag("message")]
+    | Annotated[ResponseFunctionCall, Tag("function_call")]
+    | Annotated[ResponseFunctionCallOutput, Tag("function_call_output")]
+    | Annotated[ResponseReasoning, Tag("reasoning")],
     Discriminator(_kind),
 ]
 
 
-class FunctionTool(Strict):
+class ResponseFunctionTool(Strict):
     type: Literal["function"]
     name: Name
     description: str | None = None
@@ -111,7 +114,7 @@ class FunctionTool(Strict):
     strict: bool | None = None
 
 
-class NamedFunction(Strict):
+class ResponseNamedFunction(Strict):
     type: Literal["function"]
     name: Name
 
@@ -128,37 +131,37 @@ class SchemaFormat(Strict):
     strict: bool | None = None
 
 
-class TextConfig(Strict):
+class ResponseTextConfig(Strict):
     format: Annotated[PlainFormat | SchemaFormat, Field(discriminator="type")] | None = None
 
 
-class Reasoning(Strict):
+class ResponseReasoningConfig(Strict):
     effort: Effort | None = None
 
 
-class StreamOptions(Strict):
+class ResponseStreamOptions(Strict):
     include_obfuscation: Literal[False] | None = None
 
 
 class ResponsesRequest(Strict):
     model: str | None = None
-    input: str | Annotated[list[Item], Field(min_length=1)]
+    input: str | Annotated[list[ResponseItem], Field(min_length=1)]
     instructions: str | None = None
     max_output_tokens: Count | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    tools: Annotated[list[FunctionTool], Field(max_length=128)] | None = None
-    tool_choice: Literal["auto", "none", "required"] | NamedFunction | None = None
+    tools: Annotated[list[ResponseFunctionTool], Field(max_length=128)] | None = None
+    tool_choice: Literal["auto", "none", "required"] | ResponseNamedFunction | None = None
     parallel_tool_calls: bool | None = None
-    text: TextConfig | None = None
-    reasoning: Reasoning | None = None
+    text: ResponseTextConfig | None = None
+    reasoning: ResponseReasoningConfig | None = None
     previous_response_id: str | None = None
     store: bool | None = None  # None: yes
     metadata: Annotated[dict[str, str], Field(max_length=16)] | None = None
     include: list[Literal["message.output_text.logprobs"]] | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     stream: bool | None = None
-    stream_options: StreamOptions | None = None
+    stream_options: ResponseStreamOptions | None = None
     truncation: Literal["disabled"] | None = None
     background: Literal[False] | None = None
     # without effect on the reply
@@ -169,7 +172,7 @@ class ResponsesRequest(Strict):
     service_tier: Literal["auto", "default"] | None = None
 
 
-class Usage(BaseModel):
+class ResponseUsage(BaseModel):
     input_tokens: int
     input_tokens_details: dict[str, int]
     output_tokens: int
@@ -184,14 +187,14 @@ class ResponseObject(BaseModel):
     status: Literal["in_progress", "completed", "incomplete", "failed"]
     model: str
     output: list[dict[str, Any]]
-    usage: Usage | None
+    usage: ResponseUsage | None
     error: dict[str, Any] | None
     incomplete_details: dict[str, str] | None
     previous_response_id: str | None
     metadata: dict[str, str]
 
 
-class Deleted(BaseModel):
+class ResponseDeleted(BaseModel):
     id: str
     object: Literal["response"] = "response"
     deleted: bool = True

@@ -32,12 +32,12 @@ def usual_file() -> str:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredResponse:
     response: dict[str, Any]
     items: list[dict[str, Any]]  # the whole conversation up to and with the response
 
 
-class Store:
+class ResponseStore:
     """The oldest are forgotten beyond `most` bytes, and what is older than `longest` seconds. Any thread may call."""
 
     def __init__(self, path: str = "", most: int = MOST_BYTES, longest: float = LONGEST,
@@ -106,12 +106,12 @@ class Store:
             (self._most - coming,),
         )
 
-    def get(self, id: str) -> Stored | None:
+    def get(self, id: str) -> StoredResponse | None:
         with self._lock:
             row = self._database.execute(
                 "SELECT response, items FROM kept WHERE id = ? AND made >= ?", (id, self._clock() - self._longest)
             ).fetchone()
-        return Stored(json.loads(row[0]), json.loads(row[1])) if row is not None else None
+        return StoredResponse(json.loads(row[0]), json.loads(row[1])) if row is not None else None
 
     def delete(self, id: str) -> bool:
         with self._lock, self._database:

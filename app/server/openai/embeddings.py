@@ -1,0 +1,76 @@
+"""`POST /v1/embeddings`: texts or tokens to vectors of length one."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from app.server.context import Here, answer
+from app.server.documented import errors
+from app.server.openai.completions import Ids, check_ids
+from app.server.strict import Strict, StrictRoute
+from app.server.vectors import embed, tokenized
+from engine.pipelines.embedding import text_ids
+
+router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+
+
+class EmbeddingsRequest(Strict):
+    model: str | None = None
+    input: (
+        str
+        | Ids
+        | Annotated[list[str], Field(min_length=1, max_length=2048)]
+        | Annotated[list[Ids], Field(min_length=1, max_length=2048)]
+    )
+    encoding_format: Literal["float", "base64"] | None = None
+    dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
+    user: str | None = None  # without effect on the vectors
+
+
+class Embedding(BaseModel):
+    object: Literal["embedding"] = "embedding"
+    index: int
+    embedding: list[float] | str  # a string: base64
+
+
+class EmbeddingsUsage(BaseModel):
+    prompt_tokens: int
+    total_tokens: int
+
+
+class Embeddings(BaseModel):
+    object: Literal["list"] = "list"
+    model: str
+    data: list[Embedding]
+    usage: EmbeddingsUsage
+
+
+@router.post("/v1/embeddings", response_model=Embeddings, responses=errors(400, 404, 429))
+async def embeddings(body: EmbeddingsRequest, request: Request, server: Here) -> Any | Response:
+    """Vectors that stand for texts, of length one."""
+    given = [body.input] if isinstance(body.input, str) else body.input
+    server.check_prompt(sum(len(part) if isinstance(part, str | list) else 1 for part in given))
+    name, model = await server.service.find(body.model)
+    texts = [part for part in given if isinstance(part, str)]
+    if texts:
+        prompts = await tokenized(texts, lambda text: text_ids(model, text))
+    else:
+        prompts = [part for part in given if isinstance(part, list)] or [[id for id in given if isinstance(id, int)]]
+        check_ids(prompts, model, "input")
+    made = await embed(prompts, name, model, body.dimensions, request, server)
+    encode: Callable[[np.ndarray], object] = _base64 if body.encoding_format == "base64" else np.ndarray.tolist
+    data = [{"object": "embedding", "index": at, "embedding": encode(vector)} for at, vector in enumerate(made.rows)]
+    usage = {"prompt_tokens": made.prompt_tokens, "total_tokens": made.prompt_tokens}
+    return answer({"object": "list", "model": name, "data": data, "usage": usage})
+
+
+def _base64(vector: np.ndarray) -> str:
+    """Of 32-bit floats, little-endian."""
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
