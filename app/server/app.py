@@ -19,7 +19,8 @@ from app.server.errors import ApiError, as_api_error, error_body, family_of, fro
 from app.server.gate import Gate
 from app.server.images import Images
 from app.server.metrics import Meters
-from app.server.ollama import router as ollama
+from app.server.ollama import chat as ollama_chat
+from app.server.ollama import models as ollama_models
 from app.server.openai import chat, completions, embeddings, models, responses, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import router as realtime
@@ -40,7 +41,8 @@ FAMILIES = (
     management,
     sglang,
     anthropic,
-    ollama,
+    ollama_chat,
+    ollama_models,
     embeddings,
     audio,
     realtime,

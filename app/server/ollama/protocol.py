@@ -1,18 +1,63 @@
-"""Ollama's bodies.
+"""Ollama's request and reply bodies, durations, timestamps and lines of JSON.
 
 OllamaOptions that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
-`use_mlock`, `low_vram`, `numa`, `num_keep`) are taken and do nothing.
+`use_mlock`, `low_vram`, `numa`, `num_keep`) are accepted and do nothing.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-from app.server.ollama.keeping import KeepAlive
+from app.server.errors import ApiError, error_body
 from app.server.sampling import StopText
+from app.server.streaming import line
 from app.server.strict import Strict
+
+LINES = "application/x-ndjson"
+
+_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+}  # both spellings of micro
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_NUMBER = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
+_LONGEST = 1e9  # seconds; above it, and below 0, a model stays until its room is needed
+
+
+def _checked(given: float | str | None) -> float | str | None:
+    if isinstance(given, str):
+        _seconds(given)
+    return given
+
+
+KeepAlive = Annotated[float | str | None, AfterValidator(_checked)]
+
+
+def keep_alive_seconds(given: float | str) -> float | None:
+    """How long a model stays after a request: seconds, or a duration in Go's spelling. None: until its room is needed."""
+    span = _seconds(given) if isinstance(given, str) else given
+    return span if 0 <= span <= _LONGEST else None
+
+
+def _seconds(text: str) -> float:
+    body = text.removeprefix("-").removeprefix("+")
+    sign = -1.0 if text.startswith("-") else 1.0
+    if _NUMBER.fullmatch(body):
+        return sign * float(body)
+    parts = _PART.findall(body)
+    if not parts or "".join(number + unit for number, unit in parts) != body:
+        raise ValueError(f"{text[:40]!r} is no duration like 5m, 1h30m or 300s")
+    return sign * sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 class OllamaOptions(Strict):
@@ -219,3 +264,11 @@ class OllamaShowReply(BaseModel):
 
 class OllamaVersion(BaseModel):
     version: str
+
+
+def timestamp(when: datetime) -> str:
+    return when.isoformat().replace("+00:00", "Z")
+
+
+def error_line(error: ApiError) -> bytes:
+    return line(error_body(error, "ollama"))

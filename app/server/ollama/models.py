@@ -1,4 +1,4 @@
-"""Models as Ollama lists and shows them, and their download."""
+"""`/api/tags`, `/api/show`, `/api/ps`, `/api/version`, `/api/pull`: the models as Ollama lists and shows them, and their download."""
 
 from __future__ import annotations
 
@@ -11,18 +11,31 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from fastapi import APIRouter
+from starlette.responses import PlainTextResponse, Response
+
 from app.server.catalogue import Known
+from app.server.context import Here, told
+from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.ollama.protocol import (
+    LINES,
     OllamaModel,
     OllamaModelDetails,
+    OllamaModelList,
     OllamaNameRequest,
+    OllamaPullRequest,
     OllamaRunningModel,
+    OllamaRunningModels,
     OllamaShowReply,
+    OllamaShowRequest,
+    OllamaVersion,
+    error_line,
+    timestamp,
 )
-from app.server.ollama.serving import moment
 from app.server.service import Service
-from app.server.streaming import line
+from app.server.streaming import Stream, line
+from app.server.strict import StrictRoute
 from engine.errors import GrusError, Offline
 from engine.hub import offline
 from engine.hub.cache import find
@@ -32,24 +45,86 @@ from engine.hub.snapshots import model_in
 from engine.loading import LoadedModel
 from engine.text.reasoning import tags_for
 
+SPOKEN_VERSION = "0.13.0"  # of Ollama's API; tools refuse servers that tell an older one
 _NEVER = "9999-12-31T23:59:59Z"
 
+router = APIRouter(route_class=StrictRoute, tags=["Ollama"])
+_ERRORS = errors(400, 404, 429, family="ollama")
 
-def name_of(body: OllamaNameRequest) -> str:
+
+@router.get("/api/tags", responses=errors(family="ollama"))
+async def tags(server: Here) -> OllamaModelList:
+    """Every model that a request may name."""
+
+    def read() -> OllamaModelList:
+        return OllamaModelList(models=[_tagged(known, server.service) for known in server.service.catalogue.all()])
+
+    return await asyncio.to_thread(read)
+
+
+@router.post("/api/show", responses=_ERRORS)
+async def show(body: OllamaShowRequest, server: Here) -> OllamaShowReply:
+    """What a model is. Loads it if it was not."""
+    _, model = await server.service.find(_name_of(body))
+    return _shown(model)
+
+
+@router.get("/api/ps", responses=errors(family="ollama"))
+async def ps(server: Here) -> OllamaRunningModels:
+    """The models that are in memory, and until when if nobody uses them."""
+    here, loaded = server.service.engine.models(), server.service.loaded
+    return OllamaRunningModels(
+        models=[_resident(loaded[m.name], server.service, m.expires_in) for m in here if m.name in loaded]
+    )
+
+
+@router.get("/api/version", responses=errors(family="ollama"))
+async def version() -> OllamaVersion:
+    """The version of Ollama's API that is spoken here."""
+    return OllamaVersion(version=SPOKEN_VERSION)
+
+
+@router.post("/api/pull", response_model=None, responses=streams(LINES) | errors(400, 404, family="ollama"))
+async def pull(body: OllamaPullRequest, server: Here) -> Response:
+    """Download a model from Hugging Face, with progress."""
+    name = _name_of(body)
+    _repository(name)
+    chunks = _download(name, server.service)
+    if body.stream is False:
+        last = b""
+        async for chunk in chunks:
+            last = chunk
+        return Response(last, media_type="application/json")
+    settings = server.settings
+    shown = told(chunks, error_line)
+    return Stream(
+        shown, lambda: None, heartbeat=None, every=settings.heartbeat_seconds, patience=settings.send_seconds,
+        media_type=LINES,
+    )  # fmt: skip
+
+
+@router.head("/", include_in_schema=False)
+@router.get("/", include_in_schema=False)
+async def running() -> Response:
+    """Tools ask whether somebody is there."""
+    return PlainTextResponse("Grus is running. /docs lists what it can do.")
+
+
+def _name_of(body: OllamaNameRequest) -> str:
     name = body.model or body.name
     if not name:
         raise bad_request("model is required.", "model")
     return name
 
 
-def tagged(known: Known, service: Service) -> OllamaModel:
+def _tagged(known: Known, service: Service) -> OllamaModel:
     """Reads the disk; call it from a thread."""
     loaded = service.loaded.get(known.name)
     size = loaded.weight_bytes if loaded is not None else _size(known, service.catalogue.cache_dir)
     return OllamaModel(
         name=known.name,
         model=known.name,
-        modified_at=moment(datetime.fromtimestamp(known.created, UTC)),
+        modified_at=timestamp(datetime.fromtimestamp(known.created, UTC)),
         size=size,
         digest=hashlib.sha256(known.name.encode()).hexdigest(),
         details=_details(loaded),
@@ -73,16 +148,16 @@ def _details(loaded: LoadedModel | None) -> OllamaModelDetails:
     return OllamaModelDetails(family=family, families=[family] if family else None)
 
 
-def resident(loaded: LoadedModel, service: Service, expires_in: float | None) -> OllamaRunningModel:
-    about = tagged(Known(loaded.name, loaded.name), service)
+def _resident(loaded: LoadedModel, service: Service, expires_in: float | None) -> OllamaRunningModel:
+    about = _tagged(Known(loaded.name, loaded.name), service)
     on_device = loaded.weight_bytes if loaded.backend.device != "cpu" else 0
-    expires = _NEVER if expires_in is None else moment(datetime.now(UTC) + timedelta(seconds=expires_in))
+    expires = _NEVER if expires_in is None else timestamp(datetime.now(UTC) + timedelta(seconds=expires_in))
     return OllamaRunningModel(
         **about.model_dump(), expires_at=expires, size_vram=on_device, context_length=loaded.context
     )
 
 
-def shown(loaded: LoadedModel) -> OllamaShowReply:
+def _shown(loaded: LoadedModel) -> OllamaShowReply:
     kind = str(loaded.config.get("model_type", ""))
     source = loaded.template.source() if loaded.template.names else ""
     able = ["completion"] + (["vision"] if loaded.sight is not None else [])
@@ -106,9 +181,9 @@ def shown(loaded: LoadedModel) -> OllamaShowReply:
     )
 
 
-async def pull(name: str, service: Service) -> AsyncIterator[bytes]:
+async def _download(name: str, service: Service) -> AsyncIterator[bytes]:
     """Download a repository, saying how far it is. Nobody reading any more ends it."""
-    repo = repository(name)
+    repo = _repository(name)
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[dict[str, Any] | Exception | None] = asyncio.Queue()
     given_up = threading.Event()
@@ -153,7 +228,7 @@ class _GivenUp(GrusError):
     """The client has gone."""
 
 
-def repository(name: str) -> str:
+def _repository(name: str) -> str:
     """What a client calls a model, as a repository id. Raises what forbids its download."""
     repo = name.removeprefix("hf.co/").removeprefix("huggingface.co/").removesuffix(":latest")
     if parse(repo) is None:
