@@ -23,7 +23,7 @@ from app.server.ollama import chat as ollama_chat
 from app.server.ollama import models as ollama_models
 from app.server.openai import chat, completions, embeddings, models, responses, tokens
 from app.server.openai.responses_store import ResponseStore
-from app.server.realtime import router as realtime
+from app.server.realtime import routes as realtime
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from app.server.streaming import ClientGone

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -65,8 +64,11 @@ async def embeddings(body: EmbeddingsRequest, request: Request, server: Here) ->
         prompts = [part for part in given if isinstance(part, list)] or [[id for id in given if isinstance(id, int)]]
         check_ids(prompts, model, "input")
     made = await embed(prompts, name, model, body.dimensions, request, server)
-    encode: Callable[[np.ndarray], object] = _base64 if body.encoding_format == "base64" else np.ndarray.tolist
-    data = [{"object": "embedding", "index": at, "embedding": encode(vector)} for at, vector in enumerate(made.rows)]
+    as_base64 = body.encoding_format == "base64"
+    data = [
+        {"object": "embedding", "index": at, "embedding": _base64(vector) if as_base64 else vector.tolist()}
+        for at, vector in enumerate(made.rows)
+    ]
     usage = {"prompt_tokens": made.prompt_tokens, "total_tokens": made.prompt_tokens}
     return answer({"object": "list", "model": name, "data": data, "usage": usage})
 

@@ -1,21 +1,33 @@
-"""A conversation's items, in order: as the client sees them, and as the model that answers reads them."""
+"""A conversation's items in order, as the client sees them, and the prompt that the chat model reads from them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from app.server.context import LONG_PROMPT, Server
+from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.openai import responses_protocol as plain
-from app.server.openai.responses import template_messages
-from app.server.realtime.protocol import RATE, GivenItem, RealtimeContent, RealtimeFunctionCall, RealtimeMessage
-from app.server.realtime.sound import samples_in
+from app.server.openai.responses import template_messages, template_tools, tool_choice
+from app.server.realtime.audio import samples_in
+from app.server.realtime.protocol import (
+    RATE,
+    GivenItem,
+    RealtimeContent,
+    RealtimeFunctionCall,
+    RealtimeMessage,
+    SessionFields,
+)
+from engine.errors import ContextOverflow
+from engine.loading import LoadedModel
 from engine.pipelines.answering import Sounded
-from engine.types import new_id
+from engine.types import SamplingParams, new_id
 
 MOST_ITEMS = 4096
 _TAKES = {"user": ("input_text", "input_audio"), "system": ("input_text",), "assistant": ("output_text",)}
@@ -26,8 +38,8 @@ class ConversationItem:
     """`shape` is what a client is told, without its sound."""
 
     shape: dict[str, Any]
-    hearing: asyncio.Task[None] | None = None  # writes down what was said in it
-    problem: ApiError | None = None  # why that is not known
+    transcription: asyncio.Task[None] | None = None  # writes down what was said in it
+    error: ApiError | None = None  # why that is not known
     sounded: Sounded = field(default_factory=Sounded)  # in samples at 24 kHz, as they were sent
 
     @property
@@ -50,25 +62,25 @@ class ConversationItem:
         """Characters."""
         return len(self.text) + len(self.shape.get("arguments", "")) + len(self.shape.get("output", ""))
 
-    def cut(self, samples: int) -> None:
+    def truncate(self, samples: int) -> None:
         """Keep of a voice what was said up to here."""
         self.shape["content"][0]["transcript"] = self.sounded.until(samples - 1)
         self.sounded.ends = min(self.sounded.ends, samples)
 
 
-def heard_item(id: str) -> ConversationItem:
+def user_audio_item(id: str) -> ConversationItem:
     """What somebody said, before it is known what that was."""
     content = [{"type": "input_audio", "transcript": None}]
     return ConversationItem({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
 
 
-def answer_item(kind: str, **more: Any) -> ConversationItem:
+def assistant_item(kind: str, **more: Any) -> ConversationItem:
     """Of the model, while it is made."""
     prefix = "item" if kind == "message" else "fc"
     return ConversationItem({**_head(new_id(prefix), kind), "status": "in_progress", **more})
 
 
-def given_item(item: GivenItem, param: str) -> tuple[ConversationItem, np.ndarray | None]:
+def client_item(item: GivenItem, param: str) -> tuple[ConversationItem, np.ndarray | None]:
     """What a client made, and the sound in it at 24 kHz."""
     if isinstance(item, RealtimeMessage):
         return _message(item, param)
@@ -147,7 +159,7 @@ class RealtimeConversation:
     def __getitem__(self, id: str) -> ConversationItem:
         return self.items[self._at(id, "item_id")]
 
-    def before(self, item: ConversationItem) -> str | None:
+    def previous_id(self, item: ConversationItem) -> str | None:
         """The id of the item before one; of one that is not part of the conversation, the last."""
         at = next((at for at, one in enumerate(self.items) if one is item), len(self.items))
         return self.items[at - 1].id if at else None
@@ -178,7 +190,7 @@ class RealtimeConversation:
             raise bad_request(
                 f"audio_end_ms is {milliseconds}, and the sound has {_milliseconds(sent)} milliseconds.", "audio_end_ms"
             )
-        item.cut(milliseconds * RATE // 1000)
+        item.truncate(milliseconds * RATE // 1000)
 
     def _at(self, id: str, param: str) -> int:
         for at, item in enumerate(self.items):
@@ -189,3 +201,79 @@ class RealtimeConversation:
 
 def _milliseconds(samples: int) -> int:
     return samples * 1000 // RATE
+
+
+_ROOM = 512  # tokens that an answer of no stated length should have left, or a quarter of the context
+
+
+async def prepare_prompt(
+    server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel, id: str
+) -> Prepared:
+    """`id`: of the request. Where the conversation is too long, its oldest turns are left out, or it is an error."""
+    wanted = fields.max_output_tokens
+    context = min(model.context, server.service.engine_settings().get("max_seq_len") or model.context)
+    room = min(context // 4, _ROOM if wanted == "inf" else int(wanted))
+    kept = list(items)
+    while True:
+        shorter = _without_oldest(kept) if fields.truncation == "auto" else kept
+        try:
+            prepared = await _prepared(server, kept, fields, model)
+            if len(prepared.request.prompt_ids) + room <= context or len(shorter) == len(kept):
+                return replace(prepared, request=replace(prepared.request, id=id))
+        except ContextOverflow:
+            if len(shorter) == len(kept):
+                raise
+        kept = shorter
+
+
+async def _prepared(
+    server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel
+) -> Prepared:
+    chat = _conversation(items, fields, model)
+    size = sum(len(message["content"]) for message in chat.messages)
+    server.check_prompt(size)
+    if size < LONG_PROMPT:
+        return prepare(chat, model, model.name)
+    return await asyncio.to_thread(prepare, chat, model, model.name)
+
+
+def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> Conversation:
+    said = messages(items, fields.instructions)
+    if not said:
+        raise ApiError(
+            400,
+            "There is nothing to answer: say something, add an item, or give instructions.",
+            code="bad_request",
+            param="input",
+        )
+    effort = fields.reasoning.effort if fields.reasoning is not None else None
+    return Conversation(
+        messages=said,
+        sampling=SamplingParams(
+            max_tokens=None if fields.max_output_tokens == "inf" else fields.max_output_tokens,
+            temperature=fields.temperature,
+            seed=fields.seed,
+        ),
+        tools=template_tools(fields.tools),
+        tool_choice=tool_choice(fields.tool_choice, fields.tools),
+        parallel_calls=fields.parallel_tool_calls,
+        thinking=False if effort is None and _reasoning_is_optional(model, bool(fields.tools)) else None,
+        effort=effort,
+    )
+
+
+def _reasoning_is_optional(model: LoadedModel, tools: bool) -> bool:
+    """In a conversation nobody waits for thoughts that were not asked for."""
+    return bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
+
+
+def _without_oldest(items: list[ConversationItem]) -> list[ConversationItem]:
+    """Without an eighth of what was said, in whole turns from the first question on; what the system says stays, and so
+    does the last question."""
+    starts = [at for at, item in enumerate(items) if item.shape.get("role") == "user"]
+    much, gone = sum(item.size for item in items) / 8, 0
+    for begin, end in itertools.pairwise(starts):
+        gone += sum(item.size for item in items[begin:end])
+        if gone >= much or end == starts[-1]:
+            return [item for at, item in enumerate(items) if at >= end or item.shape.get("role") == "system"]
+    return items

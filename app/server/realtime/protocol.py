@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, ValidationError
 
-from app.server.errors import ApiError, bad_request, from_validation, unsupported
+from app.server.errors import ApiError, as_api_error, bad_request, from_validation, unsupported
 from app.server.openai.chat import Name
 from app.server.openai.responses_protocol import ResponseFunctionTool, ResponseNamedFunction, ResponseReasoningConfig
 from app.server.sampling import Count
 from app.server.strict import Strict
+from engine.errors import GrusError
+
+log = logging.getLogger("grus.server")
 
 RATE = 24000  # of the sound on the wire, both ways
 
@@ -323,3 +327,20 @@ def _merged(now: Any, change: Any) -> Any:
     if not isinstance(now, Mapping) or not isinstance(change, Mapping):
         return change
     return {**now, **{key: _merged(now.get(key), value) for key, value in change.items()}}
+
+
+# -- events to the client
+
+
+class SendEvent(Protocol):
+    """Sends one event. Raises ClientGone when the client does not take it."""
+
+    def __call__(self, kind: str, **fields: Any) -> Awaitable[None]: ...
+
+
+def error_fields(error: Exception) -> dict[str, Any]:
+    """An error as events report it. An unexpected one is logged, and its message is kept from the client."""
+    if not isinstance(error, GrusError | ApiError):
+        log.error("A conversation met a fault.", exc_info=error)
+    api = as_api_error(error)
+    return {"type": api.type, "code": api.code, "message": api.message, "param": api.param}

@@ -7,9 +7,15 @@ import pytest
 
 from app.server.audio.pump import Counted
 from app.server.errors import ApiError
-from app.server.realtime.hearing import InputAudioBuffer, SpeechStarted, SpeechStopped
+from app.server.realtime.audio import (
+    InputAudioBuffer,
+    SpeechStarted,
+    SpeechStopped,
+    StreamResampler,
+    as_text,
+    samples_in,
+)
 from app.server.realtime.protocol import TurnDetection
-from app.server.realtime.sound import StreamResampler, as_text, samples_in
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm, text
 from tests.asserting import every

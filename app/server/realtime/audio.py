@@ -1,22 +1,68 @@
-"""What a client sends of its microphone, until it becomes a question: kept, judged for speech, and cut out where speech was.
+"""Audio of a realtime session: 16-bit PCM at 24 kHz as base64 on the wire, and the input buffer in which turns are detected.
 
-Positions are samples at 16 kHz since the session began. Belongs to one reader; everything here may block, for the model
-that finds speech.
+Positions in the buffer are samples at 16 kHz since the session began. Used from one thread at a time; its calls may block, because the
+voice activity model runs in them.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+import soxr
 
-from app.server.errors import ApiError
+from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import RATE, TurnDetection
-from app.server.realtime.sound import StreamResampler, samples_in
+from engine.media.soundfiles import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.activity import CHUNK, Activity, Began, Change, EngineLike
 from engine.pipelines.listening.cutting import Rules
+
+
+def samples_in(text: str, param: str = "audio") -> np.ndarray:
+    """Floats at 24 kHz."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise bad_request(f"`{param}` is not base64.", param) from None
+    if len(data) % 2:
+        raise bad_request(f"`{param}` holds half a sample: a sample is 16 bits, little-endian.", param)
+    return np.frombuffer(data, "<i2").astype(np.float32) / 32768.0
+
+
+def as_text(samples: np.ndarray) -> str:
+    """Of floats at 24 kHz."""
+    return base64.b64encode(to_pcm(samples)).decode()
+
+
+class StreamResampler:
+    """A stream at another rate. What the filter still holds back comes with `finish`, which begins anew."""
+
+    def __init__(self, own: int, rate: int) -> None:
+        self._rates = own, rate
+        self._stream: soxr.ResampleStream | None = None
+
+    def push(self, samples: np.ndarray) -> np.ndarray:
+        own, rate = self._rates
+        if own == rate or not len(samples):
+            return samples
+        if self._stream is None:
+            self._stream = soxr.ResampleStream(own, rate, 1, dtype="float32")
+        made: np.ndarray = self._stream.resample_chunk(samples)
+        return made
+
+    def finish(self) -> np.ndarray:
+        stream, self._stream = self._stream, None
+        nothing = np.zeros(0, np.float32)
+        return nothing if stream is None else stream.resample_chunk(nothing, last=True)
+
+
+def to_wire(own: int) -> StreamResampler:
+    return StreamResampler(own, RATE)
+
 
 _LEAST = SAMPLE_RATE // 10  # less is nothing that could be said
 _AFTER = SAMPLE_RATE // 10  # of the silence behind a speech, which the last sound fades into
