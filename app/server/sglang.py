@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
@@ -17,14 +17,14 @@ from app.server.account import told_timings
 from app.server.audio.probing import hear_one_second, speak_one_frame
 from app.server.audio.pump import in_thread, leashed
 from app.server.calls import json_grammar
-from app.server.context import Here, Server, answer
+from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
+from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
 from app.server.images import ImagePart
 from app.server.kinds import kind_of, need
 from app.server.management import Health
 from app.server.many import Together
-from app.server.openai.completions import Ids, check_ids
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
 from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_window, stop_list
 from app.server.streaming import DONE, event
@@ -35,17 +35,9 @@ from engine.parts import LoadedPart
 from engine.pipelines.chat import Prompt, text_prompt
 from engine.pipelines.prompt import placed
 from engine.types import (
-    Done,
-    Event,
-    Finished,
-    FinishReason,
     Grammar,
     Picture,
-    PromptScores,
     SamplingParams,
-    Started,
-    Text,
-    TokenLogprob,
     new_id,
 )
 from engine.types import Request as EngineRequest
@@ -83,7 +75,7 @@ class SglangGenerateRequest(Strict):
 
     model: str | None = None
     text: str | Annotated[list[str], Field(min_length=1, max_length=128)] | None = None
-    input_ids: Ids | Annotated[list[Ids], Field(min_length=1, max_length=128)] | None = None
+    input_ids: TokenIds | Annotated[list[TokenIds], Field(min_length=1, max_length=128)] | None = None
     sampling_params: SglangSamplingParams | Annotated[list[SglangSamplingParams], Field(max_length=128)] | None = None
     rid: str | Annotated[list[str], Field(max_length=128)] | None = None
     image_data: str | list[Any] | None = None
@@ -177,12 +169,19 @@ class SglangActionReply(BaseModel):
 )
 async def generate(body: SglangGenerateRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens; a list for a list."""
-    made = await generation(body, server, request)
-    together = Together.begin(server.service, made.requests)
+    if not body.return_logprob and (body.top_logprobs_num or body.logprob_start_len is not None):
+        raise bad_request("top_logprobs_num and logprob_start_len need return_logprob: true.", "return_logprob")
+    texts, lists = _prompts(body)
+    server.check_prompt(sum(map(len, texts or lists)))
+    images = _images(body, len(texts or lists))
+    name, model = await server.service.find(body.model)
+    pictures = iter(await server.look([part for own in images for part in own], model, request))
+    call = _GenerateCall(body, name, model, [[next(pictures) for _ in own] for own in images])
+    batch = Together.begin(server.service, call.requests)
     if body.stream:
-        return await server.stream(together, _chunks(made, together))
-    await together.whole(request.receive, made.hear)
-    return answer(made.result())
+        return await server.stream(batch, call.chunks(batch))
+    await batch.whole(request.receive, lambda number, event: call.generations[number].add(event))
+    return answer(call.result())
 
 
 @router.get("/model_info", responses=errors(400, 404))
@@ -287,20 +286,8 @@ async def flush_cache(server: Here) -> SglangActionReply:
     return SglangActionReply(message=f"{count} prefixes were forgotten.")
 
 
-@dataclass
-class SglangOutput:
-    """One choice of one prompt."""
-
-    rid: str
-    text: str = ""
-    ids: list[int] = field(default_factory=list)
-    scores: list[TokenLogprob] = field(default_factory=list)
-    reason: FinishReason | None = None
-    matched: str | int | None = None
-
-
-class Generation:
-    """One call of `/generate`."""
+class _GenerateCall:
+    """One call of `/generate`: its engine requests, and the objects that are made of their events."""
 
     def __init__(
         self, body: SglangGenerateRequest, name: str, model: LoadedModel, pictures: Sequence[Sequence[Picture]]
@@ -308,8 +295,7 @@ class Generation:
         """`pictures` of each prompt."""
         self.body = body
         self.model = model
-        given, self.batch = sources(body)
-        prompts = self._prompts(given, pictures)
+        prompts = self._prompts(pictures)
         params = self._per_prompt(body.sampling_params or SglangSamplingParams(), len(prompts), "sampling_params")
         rids = self._per_prompt(body.rid, len(prompts), "rid") if body.rid is not None else None
         # SGLang's own default is -1: the output alone
@@ -317,7 +303,7 @@ class Generation:
         self.requests = [
             prompt.request(
                 name,
-                sampling(one, bool(body.return_logprob), body.top_logprobs_num or 0),
+                _sampling(one, bool(body.return_logprob), body.top_logprobs_num or 0),
                 id=rids[at] if rids else new_id("gen"),
                 prompt_logprobs=bool(body.return_logprob) and self.start >= 0,
             )
@@ -325,17 +311,16 @@ class Generation:
         ]
         if len({request.id for request in self.requests}) < len(self.requests):
             raise bad_request("Each prompt needs a rid of its own.", "rid")
-        self.outputs = [[SglangOutput(request.id) for _ in range(request.sampling.n)] for request in self.requests]
-        self.several = self.batch or self.requests[0].sampling.n > 1
-        self.prompt_scores: list[list[TokenLogprob]] = [[] for _ in prompts]
-        self.cached = [0] * len(prompts)
+        self.generations = [Generation(request.sampling.n) for request in self.requests]
+        self.several = _is_batch(body) or self.requests[0].sampling.n > 1
         self.began = time.monotonic()
 
-    def _prompts(self, given: Sequence[Any], pictures: Sequence[Sequence[Picture]]) -> list[Prompt]:
-        if self.body.text is not None:
-            return [text_prompt(self.model, text, own) for text, own in zip(given, pictures)]
-        check_ids(given, self.model, "input_ids")
-        return [placed(self.model, "", ids, own) for ids, own in zip(given, pictures)]
+    def _prompts(self, pictures: Sequence[Sequence[Picture]]) -> list[Prompt]:
+        texts, lists = _prompts(self.body)
+        check_ids(lists, self.model, "input_ids")
+        if texts:
+            return [text_prompt(self.model, text, own) for text, own in zip(texts, pictures)]
+        return [placed(self.model, "", ids, own) for ids, own in zip(lists, pictures)]
 
     def _per_prompt(self, given: Any, count: int, name: str) -> list[Any]:
         if not isinstance(given, list):
@@ -346,71 +331,61 @@ class Generation:
             raise bad_request(f"{name} has {len(given)} entries for {count} prompts.", name)
         return given
 
-    def hear(self, number: int, heard: Event) -> list[SglangOutput]:
-        """The outputs that changed."""
-        outputs = self.outputs[number]
-        if isinstance(heard, Started):
-            self.cached[number] = heard.cached_tokens
-        elif isinstance(heard, PromptScores):
-            self.prompt_scores[number] += heard.logprobs
-        elif isinstance(heard, Text):
-            output = outputs[heard.index]
-            output.text += heard.text
-            output.ids += heard.ids
-            output.scores += heard.logprobs
-            return [output] if heard.ids else []
-        elif isinstance(heard, Finished):
-            outputs[heard.index].reason, outputs[heard.index].matched = heard.reason, heard.stop
-        elif isinstance(heard, Done):
-            for output in outputs:
-                if output.reason is None:
-                    output.reason, output.matched = heard.reason, heard.stop
-            return outputs
-        return []
-
     def result(self) -> Any:
-        whole = [self.shown(n, output) for n, outputs in enumerate(self.outputs) for output in outputs]
+        whole = [
+            self._shown(n, choice) for n, generation in enumerate(self.generations) for choice in generation.choices
+        ]
         return whole if self.several else whole[0]
 
-    def shown(self, number: int, output: SglangOutput) -> dict[str, Any]:
-        request = self.requests[number]
+    async def chunks(self, batch: Together) -> AsyncIterator[bytes]:
+        starts = list(accumulate((len(generation.choices) for generation in self.generations), initial=0))
+        async for number, got in batch.events():
+            for choice in self.generations[number].add(got):
+                shown = self._shown(number, choice)
+                if self.several:
+                    shown["index"] = starts[number] + self.generations[number].choices.index(choice)
+                yield event(shown)
+        yield DONE
+
+    def _shown(self, number: int, choice: GeneratedChoice) -> dict[str, Any]:
+        request, generation = self.requests[number], self.generations[number]
         meta: dict[str, Any] = {
-            "id": output.rid,
-            "finish_reason": self._reason(output),
+            "id": request.id,
+            "finish_reason": _finish_reason(choice),
             "prompt_tokens": len(request.prompt_ids),
-            "completion_tokens": len(output.ids),
-            "cached_tokens": self.cached[number],
+            "completion_tokens": len(choice.ids),
+            "cached_tokens": generation.cached_tokens,
         }
-        if output.reason is not None:
+        if choice.reason is not None:
             meta["e2e_latency"] = round(time.monotonic() - self.began, 6)
             meta |= told_timings()
         if self.body.return_logprob:
-            first = self._score(TokenLogprob(request.prompt_ids[0], 0.0))
-            known = [self._score(score) for score in self.prompt_scores[number]]
-            every = [[None, *first[1:]], *known] if self.start >= 0 else []
-            meta["input_token_logprobs"] = every[self.start :] if self.start >= 0 else []
-            meta["output_token_logprobs"] = [self._score(score) for score in output.scores]
+            first = self._score(request.prompt_ids[0], 0.0)
+            scored = [self._score(score.id, score.logprob) for score in generation.prompt_scores]
+            meta["input_token_logprobs"] = [[None, *first[1:]], *scored][self.start :] if self.start >= 0 else []
+            meta["output_token_logprobs"] = [self._score(score.id, score.logprob) for score in choice.scores]
             if self.body.top_logprobs_num:
                 meta["output_top_logprobs"] = [
-                    [self._score(TokenLogprob(id, lp)) for id, lp in score.top] for score in output.scores
+                    [self._score(id, logprob) for id, logprob in score.top] for score in choice.scores
                 ]
-        return {"text": output.text, "output_ids": output.ids, "meta_info": meta}
+        return {"text": choice.text, "output_ids": choice.ids, "meta_info": meta}
 
-    def _score(self, score: TokenLogprob) -> list[Any]:
-        text = token_text(self.model.tokenizer, score.id) if self.body.return_text_in_logprobs else None
-        return [max(score.logprob, LEAST_LOGPROB), score.id, text]
-
-    def _reason(self, output: SglangOutput) -> dict[str, Any] | None:
-        if output.reason is None:
-            return None
-        if output.reason == "length":
-            return {"type": "length", "length": len(output.ids)}
-        if output.reason == "cancelled":
-            return {"type": "abort"}
-        return {"type": "stop", "matched": output.matched}
+    def _score(self, id: int, logprob: float) -> list[Any]:
+        text = token_text(self.model.tokenizer, id) if self.body.return_text_in_logprobs else None
+        return [max(logprob, LEAST_LOGPROB), id, text]
 
 
-def sampling(given: SglangSamplingParams, scored: bool, top: int) -> SamplingParams:
+def _finish_reason(choice: GeneratedChoice) -> dict[str, Any] | None:
+    if choice.reason is None:
+        return None
+    if choice.reason == "length":
+        return {"type": "length", "length": len(choice.ids)}
+    if choice.reason == "cancelled":
+        return {"type": "abort"}
+    return {"type": "stop", "matched": choice.stop}
+
+
+def _sampling(given: SglangSamplingParams, scored: bool, top: int) -> SamplingParams:
     seed = given.seed if given.seed is not None else given.sampling_seed
     for key in given.logit_bias or {}:
         if not (key.isascii() and key.isdigit() and len(key) < 10):
@@ -463,22 +438,22 @@ def _schema(given: str | dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def sources(body: SglangGenerateRequest) -> tuple[list[Any], bool]:
-    """The texts, or the tokens, of each prompt; and whether a list of them was given."""
-    if body.text is not None:
-        return ([body.text], False) if isinstance(body.text, str) else (list(body.text), True)
-    given = body.input_ids or []
-    rows = [row for row in given if isinstance(row, list)]
-    return (rows, True) if rows else ([[id for id in given if isinstance(id, int)]], False)
+def _prompts(body: SglangGenerateRequest) -> tuple[list[str], list[list[int]]]:
+    return split_prompts(body.input_ids or [] if body.text is None else body.text)
 
 
-def images(body: SglangGenerateRequest, count: int, batch: bool) -> list[list[ImagePart]]:
+def _is_batch(body: SglangGenerateRequest) -> bool:
+    """Whether a list of prompts was given."""
+    return isinstance(body.text, list) or isinstance((body.input_ids or [0])[0], list)
+
+
+def _images(body: SglangGenerateRequest, count: int) -> list[list[ImagePart]]:
     """Of each prompt: a URL, a data URL or base64, or a list of these."""
     if body.image_data and body.image_url:
         raise bad_request("Give image_data or image_url, not both.", "image_url")
     param = "image_data" if body.image_data else "image_url"
     given = getattr(body, param) or []
-    if not batch:
+    if not _is_batch(body):
         return [list(_flat(given, param))]
     if not given:
         return [[] for _ in range(count)]
@@ -495,25 +470,3 @@ def _flat(given: Any, param: str) -> Iterator[ImagePart]:
             yield ImagePart(param, one, "either")
         elif one:
             raise bad_request(f"{param} must be texts: URLs, data URLs or base64.", param)
-
-
-async def generation(body: SglangGenerateRequest, server: Server, request: Request) -> Generation:
-    if not body.return_logprob and (body.top_logprobs_num or body.logprob_start_len is not None):
-        raise bad_request("top_logprobs_num and logprob_start_len need return_logprob: true.", "return_logprob")
-    given, batch = sources(body)
-    server.check_prompt(sum(map(len, given)))
-    shown = images(body, len(given), batch)
-    name, model = await server.service.find(body.model)
-    pictures = iter(await server.look([part for own in shown for part in own], model, request))
-    return Generation(body, name, model, [[next(pictures) for _ in own] for own in shown])
-
-
-async def _chunks(made: Generation, together: Together) -> AsyncIterator[bytes]:
-    starts = [sum(len(outputs) for outputs in made.outputs[:at]) for at in range(len(made.outputs))]
-    async for number, heard in together.events():
-        for output in made.hear(number, heard):
-            shown = made.shown(number, output)
-            if made.several:
-                shown["index"] = starts[number] + made.outputs[number].index(output)
-            yield event(shown)
-    yield DONE

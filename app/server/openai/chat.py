@@ -366,7 +366,7 @@ def _complete(parts: list[Part], running: Running, name: str, model: LoadedModel
         "model": name,
         "choices": [_choice(i, message, model, scored) for i, message in enumerate(collector.messages())],
         "usage": usage(running.timings, running.reader.reasoning_tokens),
-        "system_fingerprint": _fingerprint(model),
+        "system_fingerprint": fingerprint(model),
         **told_timings(),
     }
 
@@ -396,7 +396,7 @@ async def _chunks(
         "object": "chat.completion.chunk",
         "created": int(time.time()),
         "model": name,
-        "system_fingerprint": _fingerprint(model),
+        "system_fingerprint": fingerprint(model),
     }
     tail: dict[str, Any] = {"usage": None} if with_usage else {}
 
@@ -432,5 +432,5 @@ def _delta(part: Part) -> dict[str, Any]:
     return {"tool_calls": [{"index": part.call, "function": {"arguments": part.text}}]}
 
 
-def _fingerprint(model: LoadedModel) -> str:
+def fingerprint(model: LoadedModel) -> str:
     return f"fp_{model.fingerprint[:12]}"

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from app.server.context import Here, answer
 from app.server.documented import errors
-from app.server.openai.completions import Ids, check_ids
+from app.server.generation import TokenIds, check_ids, split_prompts
 from app.server.strict import Strict, StrictRoute
 from app.server.vectors import embed, tokenized
 from engine.pipelines.embedding import text_ids
@@ -24,9 +24,9 @@ class EmbeddingsRequest(Strict):
     model: str | None = None
     input: (
         str
-        | Ids
+        | TokenIds
         | Annotated[list[str], Field(min_length=1, max_length=2048)]
-        | Annotated[list[Ids], Field(min_length=1, max_length=2048)]
+        | Annotated[list[TokenIds], Field(min_length=1, max_length=2048)]
     )
     encoding_format: Literal["float", "base64"] | None = None
     dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
@@ -54,15 +54,12 @@ class Embeddings(BaseModel):
 @router.post("/v1/embeddings", response_model=Embeddings, responses=errors(400, 404, 429))
 async def embeddings(body: EmbeddingsRequest, request: Request, server: Here) -> Any | Response:
     """Vectors that stand for texts, of length one."""
-    given = [body.input] if isinstance(body.input, str) else body.input
-    server.check_prompt(sum(len(part) if isinstance(part, str | list) else 1 for part in given))
+    texts, prompts = split_prompts(body.input)
+    server.check_prompt(sum(map(len, texts or prompts)))
     name, model = await server.service.find(body.model)
-    texts = [part for part in given if isinstance(part, str)]
+    check_ids(prompts, model, "input")
     if texts:
         prompts = await tokenized(texts, lambda text: text_ids(model, text))
-    else:
-        prompts = [part for part in given if isinstance(part, list)] or [[id for id in given if isinstance(id, int)]]
-        check_ids(prompts, model, "input")
     made = await embed(prompts, name, model, body.dimensions, request, server)
     as_base64 = body.encoding_format == "base64"
     data = [
