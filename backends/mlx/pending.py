@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.base import KV, Seg, Slot, Token
-from backends.drafts import settle_drafts
+from backends.base import KVCache, Segment, SegmentOutput, Slot
+from backends.drafts import roll_back_drafts
 from backends.mlx.sample import Drawn, sample
-from backends.plan import Plan, Span, sampled_tokens
+from backends.plan import PackedSegment, StepPlan, sampled_tokens
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Last:
 Held = WeakKeyDictionary[Slot, Last]
 
 
-class Store(KV, Protocol):
+class Store(KVCache, Protocol):
     def clear(self, slot: Slot) -> None:
         """Leave nothing of a sequence that went wrong."""
 
@@ -56,25 +56,25 @@ class _Sampled:
 class MlxPending:
     """Implements `backends.base.Pending`."""
 
-    def __init__(self, plan: Plan, kv: Store, held: Held, run: Callable[[list[Seg]], Any]) -> None:
+    def __init__(self, plan: StepPlan, kv: Store, held: Held, run: Callable[[list[Segment]], Any]) -> None:
         self._plan, self._kv, self._held, self._run = plan, kv, held, run
         self._ids: mx.array | None = None
         self._drawn: Drawn | None = None
         self._logits: mx.array | None = None
         self._hidden: dict[Slot, mx.array] = {}
         self._codes: mx.array | None = None
-        self._tokens: dict[Slot, Token] | None = None
+        self._tokens: dict[Slot, SegmentOutput] | None = None
 
     def keep_hidden(self, hidden: mx.array) -> None:
         """Of the segments that asked for it."""
-        for span in self._plan.spans:
-            if span.seg.hidden:
-                self._hidden[span.slot] = hidden[span.start : span.stop].astype(mx.float32)
+        for packed in self._plan.segments:
+            if packed.segment.hidden:
+                self._hidden[packed.slot] = hidden[packed.start : packed.stop].astype(mx.float32)
 
     def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
         """Add to the step's graph what follows the logits of its picked rows. `frame` takes the sampled ids."""
         plan = self._plan
-        if any(span.seg.want for span in plan.spans):
+        if any(packed.segment.want for packed in plan.segments):
             self._logits = logits.astype(mx.float32)
         if not plan.samplings:
             return
@@ -83,10 +83,10 @@ class MlxPending:
         if frame is not None:
             self._codes, next_inputs = frame(self._ids)
         row = -1
-        for span in plan.spans:
-            if span.seg.sample is not None:
-                row += span.seg.draft + 1
-                self._held[span.slot] = Last(next_inputs, row, embedded=frame is not None)
+        for packed in plan.segments:
+            if packed.segment.sample is not None:
+                row += packed.segment.draft + 1
+                self._held[packed.slot] = Last(next_inputs, row, embedded=frame is not None)
 
     def issue(self, before: MlxPending | None, remembered: list[mx.array]) -> None:
         """Start the step, once the one before it is through: see the runner about slabs that are being read."""
@@ -99,20 +99,20 @@ class MlxPending:
         drawn = [] if self._drawn is None else self._drawn.arrays()
         return [a for a in (self._ids, self._logits, self._codes, *drawn, *self._hidden.values()) if a is not None]
 
-    def read(self) -> dict[Slot, Token]:
+    def read(self) -> dict[Slot, SegmentOutput]:
         if self._tokens is None:
             self._tokens = self._read()
         return self._tokens
 
-    def _read(self) -> dict[Slot, Token]:
+    def _read(self) -> dict[Slot, SegmentOutput]:
         sampled = _Sampled(self._ids, self._drawn)
         tokens = sampled_tokens(self._plan, sampled.ids)
         row = 0
-        for span in self._plan.spans:
-            rows = range(row, row + (span.seg.draft + 1 if span.seg.sample is not None else 0))
+        for packed in self._plan.segments:
+            rows = range(row, row + (packed.segment.draft + 1 if packed.segment.sample is not None else 0))
             row = rows.stop
             if rows:
-                self._describe(span, tokens[span.slot], rows, sampled)
+                self._describe(packed, tokens[packed.slot], rows, sampled)
         if self._logits is not None:
             self._deal_logits(tokens)
         for slot, hidden in self._hidden.items():
@@ -120,29 +120,29 @@ class MlxPending:
             if not np.isfinite(states).all():
                 tokens[slot].nan = True
                 self._kv.clear(slot)
-        settle_drafts(self._kv, [span.seg for span in self._plan.spans], tokens, self._run)
+        roll_back_drafts(self._kv, [packed.segment for packed in self._plan.segments], tokens, self._run)
         return tokens
 
-    def _describe(self, span: Span, token: Token, rows: range, sampled: _Sampled) -> None:
+    def _describe(self, packed: PackedSegment, token: SegmentOutput, rows: range, sampled: _Sampled) -> None:
         used = rows[: len(token.ids)]
         if not sampled.fine[used.start : used.stop].all():
             token.ids, token.nan, token.accepted = [], True, 0
-            self._kv.clear(span.slot)
+            self._kv.clear(packed.slot)
             return
-        if span.seg.draft:
-            self._held[span.slot] = Last(mx.array([token.ids[-1]], mx.int32), 0)
+        if packed.segment.draft:
+            self._held[packed.slot] = Last(mx.array([token.ids[-1]], mx.int32), 0)
         if all(at in sampled.logprobs for at in used):
             token.logprobs = [sampled.logprobs[at] for at in used]
             token.top = [sampled.top[at][: self._plan.samplings[at].logprobs] for at in used]
         if self._codes is not None:
             token.codes = np.array(self._codes[rows[-1]])
 
-    def _deal_logits(self, tokens: dict[Slot, Token]) -> None:
+    def _deal_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
         wide = np.array(self._logits)
         picked = {int(row): i for i, row in enumerate(self._plan.picked)}
-        for span in self._plan.spans:
-            if span.seg.want:
-                tokens[span.slot].logits = wide[[picked[span.start + i] for i in span.seg.want]]
+        for packed in self._plan.segments:
+            if packed.segment.want:
+                tokens[packed.slot].logits = wide[[picked[packed.start + i] for i in packed.segment.want]]
 
 
 def taken(x: mx.array, rows: np.ndarray) -> mx.array:
