@@ -30,8 +30,8 @@ from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_windo
 from app.server.streaming import DONE, event
 from app.server.strict import Strict, StrictRoute, parse
 from app.server.version import server_version
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
-from engine.parts import LoadedPart
 from engine.pipelines.chat import Prompt, text_prompt
 from engine.pipelines.prompt import placed
 from engine.types import (
@@ -282,7 +282,7 @@ async def abort_request(body: SglangAbortRequest, server: Here) -> SglangActionR
 @router.post("/flush_cache", responses=errors())
 async def flush_cache(server: Here) -> SglangActionReply:
     """Forget the beginnings of prompts that are kept for their next use. Replies that are being made go on."""
-    count = await server.service.forget_prefixes()
+    count = await server.service.clear_prefix_cache()
     return SglangActionReply(message=f"{count} prefixes were forgotten.")
 
 

@@ -16,7 +16,7 @@ import soxr
 
 from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import RATE, TurnDetection
-from engine.media.soundfiles import to_pcm
+from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.activity import CHUNK, Activity, Began, Change, EngineLike
 from engine.pipelines.listening.cutting import Rules
