@@ -20,7 +20,7 @@ from engine.measure import Figure, Say
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.listener import EngineLike, Listener
-from engine.pipelines.ocr import Session
+from engine.pipelines.reading.session import ReadingSession
 from engine.pipelines.speaking.speakers import Voice
 from engine.pipelines.speaking.story import Wishes, tell
 from engine.pipelines.speaking.voice import Manner
@@ -147,7 +147,7 @@ class Listening:
 class Reading:
     """Times a model that reads pages, given as arrays [H, W, 3]."""
 
-    session: Session
+    session: ReadingSession
     engine: HasStats
     pages: Sequence[np.ndarray]
     say: Say = lambda _: None

@@ -10,7 +10,7 @@ import soxr
 
 from app.server.errors import bad_request
 from app.server.realtime.protocol import RATE
-from engine.media.soundfiles import to_pcm
+from engine.media.sound import to_pcm
 
 
 def samples_in(text: str, param: str = "audio") -> np.ndarray:

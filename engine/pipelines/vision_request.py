@@ -18,13 +18,13 @@ from engine.errors import BadRequest
 from engine.loading import LoadedModel
 from engine.media.image import decode_image
 from engine.types import Picture
-from engine.vision.sight import ImageLike, Sight
+from engine.vision.processor import ImageLike, VisionProcessor
 
 Message: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Looked:
+class VisionRequest:
     """A conversation whose images have been looked at."""
 
     messages: Sequence[Message]
@@ -32,10 +32,10 @@ class Looked:
     notes: tuple[str, ...] = ()
 
 
-def look(model: LoadedModel, messages: Sequence[Message]) -> Looked:
+def vision_request(model: LoadedModel, messages: Sequence[Message]) -> VisionRequest:
     """Raises BadRequest where there are images and the model sees none, or one cannot be read."""
     if not any(_seen(part) for message in messages for part in _parts(message)):
-        return Looked(messages)
+        return VisionRequest(messages)
     if model.sight is None:
         raise BadRequest(f"{model.name} reads text only and does not see images.", "images")
     if model.sight.strips is not None:
@@ -53,7 +53,7 @@ def look(model: LoadedModel, messages: Sequence[Message]) -> Looked:
                 part = {"type": part["type"]}
             parts.append(part)
         bare.append({**message, "content": parts} if parts else message)
-    return Looked(bare, tuple(pictures), tuple(dict.fromkeys(notes)))
+    return VisionRequest(bare, tuple(pictures), tuple(dict.fromkeys(notes)))
 
 
 def _parts(message: Message) -> Sequence[Any]:
@@ -65,7 +65,7 @@ def _seen(part: Any) -> bool:
     return isinstance(part, Mapping) and part.get("type") in ("image", "video")
 
 
-def _picture(sight: Sight, part: Message, notes: list[str]) -> Picture:
+def _picture(sight: VisionProcessor, part: Message, notes: list[str]) -> Picture:
     given = part.get(part["type"])
     if isinstance(given, Picture):
         return given

@@ -1,17 +1,40 @@
-"""Strips: one line of print, brought to the one size, darkness and slant that a line model reads.
-
-A line model states its strip in preprocessor_config.json under `line_strip`. This file knows how to make that strip out
-of a picture of one line, and where to cut a line that is longer than the model reads at once. It knows nothing of pages:
-whoever calls it has found the line already."""
+"""Line strips: one line of print brought to the size, contrast and slope that a line model reads."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
 
-from engine.vision.strip_rules import StripRules
+from engine.models.config import Fields
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True)
+class LineStripRules:
+    """What a line model asks for: `height` pixels, of which `rise` rows stay white above and below the ink; pixels
+    repeated `stretch` times across, so that a square patch covers a narrow slice; cut beyond `longest` pixels."""
+
+    height: int
+    rise: int
+    stretch: int
+    longest: int
+
+    @classmethod
+    def of(cls, preprocessor: Mapping[str, object]) -> LineStripRules | None:
+        """The rules a model's preprocessor settings state, if it is a line model."""
+        stated = preprocessor.get("line_strip")
+        if not isinstance(stated, Mapping):
+            return None
+        fields = Fields(stated, "preprocessor_config.json (line_strip)")
+        return cls(
+            fields.int("height"), fields.int("rise", least=0), fields.int("stretch"), fields.int("longest", least=16)
+        )
+
 
 MARGIN = 2  # white columns (in strip pixels) left at both ends
 END = 8  # white columns more behind the last letter
@@ -20,7 +43,7 @@ PAPER = 255.0
 
 
 @dataclass(frozen=True)
-class Strip:
+class LineStrip:
     """A line at the model's height, black on white: `pixels` [height, width] uint8, before stretching.
 
     Column x of the picture lies at `(x - left) * scale` of the strip."""
@@ -31,15 +54,17 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class Piece:
+class LinePart:
     """A part of a line for the model, and whether a space stands between it and the part before."""
 
-    image: Image.Image
-    spaced: bool
+    image: Image
+    spaced: bool = False
 
 
-def pieces(picture: Image.Image, rules: StripRules) -> list[Piece]:
+def line_parts(picture: Image, rules: LineStripRules) -> list[LinePart]:
     """The line in `picture` as the images the model reads, left to right; none if there is no ink."""
+    from PIL import Image as pillow
+
     strip = straighten(picture, rules)
     if strip is None:
         return []
@@ -47,12 +72,14 @@ def pieces(picture: Image.Image, rules: StripRules) -> list[Piece]:
     for start, end, spaced in cuts(strip.pixels, rules.longest):
         part = _padded(_trimmed(strip.pixels[:, start:end]), rules)
         stretched = np.repeat(part, rules.stretch, axis=1)
-        found.append(Piece(Image.fromarray(stretched).convert("RGB"), spaced))
+        found.append(LinePart(pillow.fromarray(stretched).convert("RGB"), spaced))
     return found
 
 
-def straighten(picture: Image.Image, rules: StripRules) -> Strip | None:
+def straighten(picture: Image, rules: LineStripRules) -> LineStrip | None:
     """The strip of a picture of one line; None where it holds no ink."""
+    from PIL import Image as pillow
+
     ink = _ink(np.asarray(picture.convert("L"), np.float32))
     if ink is None:
         return None
@@ -70,12 +97,12 @@ def straighten(picture: Image.Image, rules: StripRules) -> Strip | None:
     width = max(1, round((right - left) * scale) + 2 * MARGIN)
     # The frame may reach past the picture: paste onto paper first, then cut with a fractional box.
     border = int(np.ceil(max(rise, MARGIN / scale))) + 2
-    paper = Image.fromarray((PAPER * (1 - np.pad(ink, border))).astype(np.uint8))
+    paper = pillow.fromarray((PAPER * (1 - np.pad(ink, border))).astype(np.uint8))
     frame = (start + border, top - rise + border, start + border + width / scale, bottom + rise + border)
-    shrink = Image.Resampling.BOX if scale < 0.5 else Image.Resampling.BICUBIC
+    shrink = pillow.Resampling.BOX if scale < 0.5 else pillow.Resampling.BICUBIC
     frame = (frame[0], max(frame[1], 0.0), min(frame[2], paper.width), min(frame[3], paper.height))
     pixels = np.asarray(paper.resize((width, rules.height), shrink, box=frame))
-    return Strip(pixels, start, scale)
+    return LineStrip(pixels, start, scale)
 
 
 def cuts(pixels: np.ndarray, longest: int) -> list[tuple[int, int, bool]]:
@@ -143,11 +170,13 @@ def _slope(ink: np.ndarray) -> float:
 
 def _sheared(ink: np.ndarray, slope: float) -> np.ndarray:
     """Columns moved up or down until the line is level; the picture grows so that nothing is cut."""
+    from PIL import Image as pillow
+
     columns = ink.shape[1]
     extra = int(np.ceil(abs(slope) * columns / 2))
-    image = Image.fromarray(np.pad(ink, ((extra, extra), (0, 0))))
+    image = pillow.fromarray(np.pad(ink, ((extra, extra), (0, 0))))
     transform = (1, 0, 0, slope, 1, -slope * columns / 2)
-    level = image.transform(image.size, Image.Transform.AFFINE, transform, Image.Resampling.BILINEAR)
+    level = image.transform(image.size, pillow.Transform.AFFINE, transform, pillow.Resampling.BILINEAR)
     return np.asarray(level)
 
 
@@ -183,7 +212,7 @@ def _trimmed(part: np.ndarray) -> np.ndarray:
     return part[:, max(0, inked[0] - MARGIN) : inked[-1] + 1 + MARGIN]
 
 
-def _padded(part: np.ndarray, rules: StripRules) -> np.ndarray:
+def _padded(part: np.ndarray, rules: LineStripRules) -> np.ndarray:
     """White added on the right: what the model knows a line's end by, then until the stretched width is whole patches,
     whose side is the strip's height."""
     step = rules.height // np.gcd(rules.height, rules.stretch)

@@ -1,28 +1,26 @@
-"""From files to what is written in them. The door to `engine/pipelines/reading/`: sources in, events or files out.
-
-`Session` reads documents and keeps what was read on disk as it comes: the output file is rewritten whole, never half, and a
-journal holds every finished page, so that a run that was killed goes on where it stopped.
-"""
+"""Reading sessions: documents in, events or output files out; a journal makes an interrupted run resumable."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import BadRequest
-from engine.media.pages import Source, open_document
-from engine.pipelines.reading.events import DocumentRead, Event, PageRead
-from engine.pipelines.reading.journal import Journal, fingerprint
-from engine.pipelines.reading.layout import Layout
-from engine.pipelines.reading.reader import Password, Reader, Wishes
+from engine.media.documents import Source, open_document
+from engine.pipelines.reading.ink import rotated_page
+from engine.pipelines.reading.layout import LayoutDetector
+from engine.pipelines.reading.reader import DocumentRead, DocumentReader, PageRead, Password, ReadingEvent, ReadOptions
 from engine.pipelines.reading.recognizer import Recognizer
-from engine.pipelines.reading.result import Document, Page
-from engine.pipelines.reading.saving import replace_file, turned_image
-from engine.pipelines.reading.writers.formats import KEEPS_FIGURES, Format, Style, written
+from engine.pipelines.reading.results import Document, Page, page_from_json, page_to_json
+from engine.pipelines.reading.writers.formats import KEEPS_FIGURES, ExportOptions, Format, write_document
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -32,7 +30,7 @@ _QUICK = 0.2  # seconds: what takes no longer is rewritten after every page ...
 _SHARE = 0.05  # ... else it may take this part of the time; the journal has what the output does not have yet
 
 
-def files_of(paths: Sequence[str | Path]) -> list[Path]:
+def expand_folders(paths: Sequence[str | Path]) -> list[Path]:
     """Folders are replaced by the documents in them, sorted by name. What is not there is left for its own error."""
     found: list[Path] = []
     for path in map(Path, paths):
@@ -47,7 +45,7 @@ def files_of(paths: Sequence[str | Path]) -> list[Path]:
 
 
 @dataclass
-class Target:
+class OutputTarget:
     """Where one document is written to."""
 
     path: Path
@@ -62,10 +60,10 @@ class Target:
         return self.path.with_name(f".{self.path.name}.pages")
 
 
-def targets(sources: Sequence[Path], out: Path, kind: Format) -> list[Target]:
+def output_targets(sources: Sequence[Path], out: Path, kind: Format) -> list[OutputTarget]:
     """One source is written to `out` itself, unless that is a folder; several go into it, each under its own name."""
     if len(sources) == 1 and not out.is_dir():
-        return [Target(out, kind)]
+        return [OutputTarget(out, kind)]
     if out.exists() and not out.is_dir():
         raise BadRequest(f"{out} is a file; several documents need a folder to be written to.", "out")
     taken: set[str] = set()
@@ -76,25 +74,25 @@ def targets(sources: Sequence[Path], out: Path, kind: Format) -> list[Target]:
             count += 1
             name = f"{source.stem}-{count}"
         taken.add(name.lower())
-        found.append(Target(out / f"{name}.{kind}", kind))
+        found.append(OutputTarget(out / f"{name}.{kind}", kind))
     return found
 
 
 @dataclass
-class Session:
+class ReadingSession:
     """One reader, and how what it reads is written."""
 
     recognizer: Recognizer | None
-    layout: Layout | None = None
-    wishes: Wishes = field(default_factory=Wishes)
-    style: Style = field(default_factory=Style)
+    layout: LayoutDetector | None = None
+    wishes: ReadOptions = field(default_factory=ReadOptions)
+    style: ExportOptions = field(default_factory=ExportOptions)
     password: Password = lambda name, wrong: None
 
     def __post_init__(self) -> None:
-        self._reader = Reader(self.recognizer, self.layout, self.wishes)
+        self._reader = DocumentReader(self.recognizer, self.layout, self.wishes)
         self._passwords: dict[str, str] = {}
 
-    def events(self, sources: Sequence[Source]) -> Iterator[Event]:
+    def events(self, sources: Sequence[Source]) -> Iterator[ReadingEvent]:
         """Read, and write nothing."""
         return self._reader.read(sources, password=self._ask)
 
@@ -102,7 +100,7 @@ class Session:
         """Read to the end. What could not be opened has its error."""
         return [event.result for event in self.events(sources) if isinstance(event, DocumentRead)]
 
-    def save(self, sources: Sequence[Path], where: Sequence[Target]) -> Iterator[Event]:
+    def save(self, sources: Sequence[Path], where: Sequence[OutputTarget]) -> Iterator[ReadingEvent]:
         """Read, and write each document to its target as its pages come."""
         books = [_Book(self, source, target) for source, target in zip(sources, where)]
         stream = self._reader.read(
@@ -122,7 +120,7 @@ class Session:
     def image_of(self, source: Source, page: Page) -> Image:
         """The pixels that a page's boxes mean."""
         with closing(open_document(source, password=self.password_of(source), dots=self.wishes.dots)) as document:
-            return turned_image(document.page(page.number).image, page.turned)
+            return rotated_page(document.page(page.number).image, page.turned)
 
     def identity(self) -> str:
         """What else the result depends on, besides the source."""
@@ -145,7 +143,7 @@ class _Book:
     """One document on its way to disk."""
 
     def __init__(
-        self, session: Session, source: Path, target: Target, clock: Callable[[], float] = time.monotonic
+        self, session: ReadingSession, source: Path, target: OutputTarget, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._session, self._source, self._target, self._clock = session, source, target, clock
         self.journal = Journal(target.journal, fingerprint(source, session.identity()))
@@ -177,13 +175,99 @@ class _Book:
         folder = self._target.figures
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"page-{page}-{kind}-{order + 1}.png"
-        replace_file(file, out.getvalue())
+        write_atomically(file, out.getvalue())
         return f"{folder.name}/{file.name}"
 
     def _write(self, document: Document) -> None:
         session, target = self._session, self._target
-        contents = written(document, target.format, session.style, lambda page: session.image_of(self._source, page))
+        contents = write_document(
+            document, target.format, session.style, lambda page: session.image_of(self._source, page)
+        )
         target.path.parent.mkdir(parents=True, exist_ok=True)
         for number, data in enumerate(contents, 1):
             name = target.path.name if number == 1 else f"{target.path.stem}-{number}{target.path.suffix}"
-            replace_file(target.path.with_name(name), data)
+            write_atomically(target.path.with_name(name), data)
+
+
+_OWNER = "journal.json"
+_VERSION = 1  # of the form of the pages
+
+
+def fingerprint(source: Path, settings: str) -> str:
+    """Changes with the file's content and with the settings."""
+    digest = hashlib.sha256(f"{_VERSION}|{settings}|".encode())
+    try:
+        with source.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError:
+        return ""  # opening it will say what is wrong
+    return digest.hexdigest()
+
+
+class Journal:
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self._folder = folder
+        self._fingerprint = fingerprint
+        self._pages: dict[int, Page] = {}
+        self._ready = False
+        if self._is_ours():
+            self._ready = True
+            for file in folder.glob("page-*.json"):
+                page = _read(file)
+                if page is not None:
+                    self._pages[page.number] = page
+
+    def page(self, number: int) -> Page | None:
+        return self._pages.get(number)
+
+    def add(self, page: Page) -> None:
+        self._make_ready()
+        write_atomically(self._folder / f"page-{page.number}.json", _bytes(page_to_json(page)))
+        self._pages[page.number] = page
+
+    def remove(self) -> None:
+        if self._ready:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._ready = False
+
+    def _make_ready(self) -> None:
+        if not self._ready:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(parents=True)
+            write_atomically(self._folder / _OWNER, _bytes({"of": self._fingerprint}))
+            self._ready = True
+
+    def _is_ours(self) -> bool:
+        try:
+            found = json.loads((self._folder / _OWNER).read_bytes())
+        except (OSError, ValueError):
+            return False
+        return bool(self._fingerprint) and isinstance(found, dict) and found.get("of") == self._fingerprint
+
+
+def _read(file: Path) -> Page | None:
+    """None for what somebody else has damaged: that page is read again."""
+    try:
+        return page_from_json(json.loads(file.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _bytes(shown: object) -> bytes:
+    return json.dumps(shown, ensure_ascii=False).encode()
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write beside it, then take its place: whoever looks sees the old file or the new one."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise BadRequest(f"{path} cannot be written: {error.strerror or error}.", "out") from error
