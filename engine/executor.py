@@ -12,7 +12,7 @@ from collections import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from backends.base import Pending, Token
+from backends.base import PendingStep, SegmentOutput
 from engine.admission import Admission, MediaEncoder
 from engine.errors import EngineFault, EngineStopped, GrusError, NumericalError, OutOfMemory, SlowConsumer
 from engine.loaded import Loaded
@@ -42,7 +42,7 @@ log = logging.getLogger("grus.engine")
 class InFlightStep:
     """A step that has been issued and not yet read."""
 
-    pending: Pending
+    pending: PendingStep
     batch: list[ScheduledSegment]
     issued: float
     replies: int
@@ -256,7 +256,7 @@ class ModelExecutor:
                     log.exception("%s: its token could not be used", scheduled.sequence.parent.id)
                     self.fail(scheduled.sequence.parent, self._faults.wrapped(error), keep=False)
 
-    def apply(self, scheduled: ScheduledSegment, token: Token, now: float) -> None:
+    def apply(self, scheduled: ScheduledSegment, token: SegmentOutput, now: float) -> None:
         """One sequence's outcome of a step."""
         sequence, state = scheduled.sequence, scheduled.sequence.parent
         sequence.unread -= scheduled.samples
@@ -280,7 +280,7 @@ class ModelExecutor:
                     ),
                 )
 
-    def _accept(self, scheduled: ScheduledSegment, token: Token, now: float) -> None:
+    def _accept(self, scheduled: ScheduledSegment, token: SegmentOutput, now: float) -> None:
         sequence, state, counters = scheduled.sequence, scheduled.sequence.parent, self._context.counters
         sequence.isolated = False
         if scheduled.drafts:
@@ -304,7 +304,7 @@ class ModelExecutor:
         elif piece.ids or piece.text:
             self.emit(state, Text(state.id, piece.text, piece.ids, sequence.index, piece.logprobs))
 
-    def _pool_chunk(self, sequence: Sequence, start: int, token: Token, now: float) -> bool:
+    def _pool_chunk(self, sequence: Sequence, start: int, token: SegmentOutput, now: float) -> bool:
         """Take a chunk's hidden states. True when they were the last, and the vector has been told."""
         assert sequence.pool is not None
         sequence.isolated = False

@@ -1,6 +1,6 @@
 """The interface of a loaded model as the engine uses it, and the models that have no sequences.
 
-`Loaded` is a runner, its KV cache, and the few facts that scheduling and sampling need; no architecture and no file
+`Loaded` is a runner, its KVCache cache, and the few facts that scheduling and sampling need; no architecture and no file
 format. `LoadedPart` is a model without tokens (a page layout, voice activity, a codec): resident like others, used
 through tasks.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from backends.base import KV, Backend, DeviceMemory, MemorySpec, Profiler, Runner, Seg, Slot, unprofiled
+from backends.base import Backend, DeviceMemory, KVCache, MemorySpec, Profiler, Runner, Segment, Slot, unprofiled
 from engine.errors import BadRequest
 from engine.weights.source import Source
 from engine.weights.view import View, build
@@ -48,7 +48,7 @@ class Loaded(Protocol):
     """One model, ready to run."""
 
     name: str
-    kv: KV
+    kv: KVCache
     runner: Runner
     context: int  # tokens, prompt and reply together
     vocab: int
@@ -90,7 +90,7 @@ MakePart = Callable[[View, Mapping[str, Any]], Any]
 
 
 class NoMemory:
-    """The KV store of a model that has no sequences."""
+    """The KV cache of a model that has no sequences."""
 
     specs: Sequence[MemorySpec] = ()
     budget = 0
@@ -111,7 +111,7 @@ class NoRunner:
     def warm(self) -> None:
         """Nothing is recorded or compiled ahead."""
 
-    def run(self, segs: Sequence[Seg]) -> NoReturn:
+    def run(self, segments: Sequence[Segment]) -> NoReturn:
         raise BadRequest("This model writes no text.", "model")
 
 

@@ -1,6 +1,6 @@
 """A model's memory for sequences, the prefix cache that fills what is free of it, and its offload to disk.
 
-`PrefixCache` keeps the KV cache of finished sequences, so that a request with a known beginning need not compute it
+`PrefixCache` keeps the KVCache cache of finished sequences, so that a request with a known beginning need not compute it
 again. An attention-only model can reuse any common prefix: the cached slot is truncated, or its rows are copied. A
 recurrent state cannot be truncated, so such a sequence keeps state checkpoints at some lengths, and only those, or its
 whole length, can be resumed from. `PrefixOffload` writes evicted entries to disk and finds them after a restart.
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import KV, Slot, Snapshot, StateSpec
+from backends.base import KVCache, KVSnapshot, Slot, StateSpec
 from engine.errors import BadRequest, OutOfMemory
 from engine.metrics import Counters
 from engine.sequence import HostState, Sequence
@@ -35,7 +35,7 @@ log = logging.getLogger("grus.engine")
 class SequenceMemory:
     """One model's sequence memory. Every slot is opened and closed here, so that a forgotten one can be found."""
 
-    def __init__(self, kv: KV) -> None:
+    def __init__(self, kv: KVCache) -> None:
         self.kv = kv
         self.loaded_budget = kv.budget
         # a store that does not say what it holds (another library's caches) may hold states, and cannot be exported
@@ -128,7 +128,7 @@ class CachedPrefix:
     key: list[int]
     adapter: str | None
     slot: Slot
-    checkpoints: list[Snapshot] = field(default_factory=list)
+    checkpoints: list[KVSnapshot] = field(default_factory=list)
 
 
 @dataclass
@@ -138,7 +138,7 @@ class PrefixMatch:
     length: int
     idle: CachedPrefix | None = None
     running: Slot | None = None
-    state: Snapshot | None = None  # recurrent models: the border to return to; None: the slot as it is
+    state: KVSnapshot | None = None  # recurrent models: the border to return to; None: the slot as it is
 
     @property
     def takes_all(self) -> bool:
@@ -254,7 +254,7 @@ class PrefixCache:
         return count
 
 
-def thin(checkpoints: list[Snapshot], most: int) -> list[Snapshot]:
+def thin(checkpoints: list[KVSnapshot], most: int) -> list[KVSnapshot]:
     """At most `most` of them: the newest two stay, and of the others those that lie furthest apart."""
     checkpoints = list(checkpoints)
     while len(checkpoints) > most:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import Seg, Slot, Snapshot
+from backends.base import KVSnapshot, Segment, Slot
 from engine.metrics import Counters
 from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixMatch, SequenceMemory, thin
 from engine.sequence import HostState, RequestState, Sequence
@@ -34,7 +34,7 @@ class ScheduledSegment:
     """One sequence's part of a step."""
 
     sequence: Sequence
-    segment: Seg
+    segment: Segment
     start: int  # the slot's length before the step
     fed: int  # tokens, draft tokens not counted
     drafts: int  # draft tokens
@@ -142,7 +142,7 @@ class Scheduler:
     def _save(self, sequence: Sequence) -> None:
         began = time.perf_counter()
         snapshot = self.memory.kv.snapshot(sequence.own_slot)
-        arrays = self.memory.kv.export(snapshot)
+        arrays = self.memory.kv.export_snapshot(snapshot)
         nbytes = sum(array.nbytes for array in arrays)
         sequence.host_state = HostState(snapshot.length, arrays, nbytes)
         self.allocator.host_bytes += nbytes
@@ -296,21 +296,21 @@ class Scheduler:
         at, choose = sequence.sampled, sequence.sampler.at
         ids = None if sequence.unread else sequence.tokens[slot.length :] + drafts
         fed = 1 if ids is None else len(ids) - len(drafts)
-        seg = Seg(slot, ids, sample=choose(at + len(drafts), drafts, masks[-1]), draft=len(drafts))
+        segment = Segment(slot, ids, sample=choose(at + len(drafts), drafts, masks[-1]), draft=len(drafts))
         if drafts:
-            seg.samples = [choose(at + i, drafts[:i], masks[i]) for i in range(len(drafts))]
+            segment.samples = [choose(at + i, drafts[:i], masks[i]) for i in range(len(drafts))]
         if sequence.frames is not None and ids is not None:
-            seg.ids = None
+            segment.ids = None
             if fed > 1 or sequence.framed_slot != slot.id:
-                seg.codes = sequence.codes(slot.length, slot.length + fed)
-        self._place(sequence, seg)
-        return ScheduledSegment(sequence, seg, slot.length, fed, len(drafts), samples=True)
+                segment.codes = sequence.codes(slot.length, slot.length + fed)
+        self._place(sequence, segment)
+        return ScheduledSegment(sequence, segment, slot.length, fed, len(drafts), samples=True)
 
     @staticmethod
-    def _place(sequence: Sequence, seg: Seg) -> None:
+    def _place(sequence: Sequence, segment: Segment) -> None:
         """Where its tokens lie on several axes, and what is added to them."""
-        start, stop = seg.slot.length, seg.slot.length + len(seg)
-        seg.pos, seg.add = sequence.positions(start, stop), sequence.track(start, stop)
+        start, stop = segment.slot.length, segment.slot.length + len(segment)
+        segment.pos, segment.add = sequence.positions(start, stop), sequence.track(start, stop)
 
     def _prefill_segment(self, sequence: Sequence, budget: int) -> ScheduledSegment:
         slot = sequence.own_slot
@@ -327,16 +327,16 @@ class Scheduler:
                 None if scheduled is None else sequence.parent.request.embeds[scheduled : scheduled + stop - start],
             )
         codes = None if embeds is not None else sequence.codes(start, stop)
-        seg = Seg(slot, ids if embeds is None and codes is None else None, embeds, codes)
-        self._place(sequence, seg)
+        segment = Segment(slot, ids if embeds is None and codes is None else None, embeds, codes)
+        self._place(sequence, segment)
         if scored:
-            seg.want = range(min(stop, sequence.prompt_length - 1) - start) or None
+            segment.want = range(min(stop, sequence.prompt_length - 1) - start) or None
         if sequence.pool is not None:
-            seg.hidden = sequence.pool.wants(stop)
+            segment.hidden = sequence.pool.wants(stop)
         elif stop == end:
             mask = sequence.constraint.masks([])[1][0] if sequence.constraint is not None else None
-            seg.sample = sequence.sampler.at(sequence.sampled, (), mask)
-        return ScheduledSegment(sequence, seg, start, stop - start, 0, samples=seg.sample is not None)
+            segment.sample = sequence.sampler.at(sequence.sampled, (), mask)
+        return ScheduledSegment(sequence, segment, start, stop - start, 0, samples=segment.sample is not None)
 
     @staticmethod
     def _checkpoint_positions(sequence: Sequence) -> list[int]:
@@ -366,7 +366,7 @@ class SlotAllocator:
         match = self._match(sequence, running)
         stored = sequence.prepared.result().stored if sequence.prepared is not None else None
         if stored is not None and stored.shared > (match.length if match else 0):
-            snapshot = self._memory.kv.adopt(stored.length, stored.arrays)
+            snapshot = self._memory.kv.import_snapshot(stored.length, stored.arrays)
             if self._fill(sequence, max(n, stored.length), snapshot):
                 self._cut(sequence, stored.shared)
                 return True
@@ -399,13 +399,13 @@ class SlotAllocator:
     def _restore(self, sequence: Sequence, n: int) -> bool:
         kept = sequence.host_state
         assert kept is not None
-        if not self._fill(sequence, n, self._memory.kv.adopt(kept.length, kept.arrays), checkpoint=False):
+        if not self._fill(sequence, n, self._memory.kv.import_snapshot(kept.length, kept.arrays), checkpoint=False):
             return False
         self.host_bytes -= kept.nbytes
         sequence.host_state = None
         return True
 
-    def _fill(self, sequence: Sequence, n: int, snapshot: Snapshot, checkpoint: bool = True) -> bool:
+    def _fill(self, sequence: Sequence, n: int, snapshot: KVSnapshot, checkpoint: bool = True) -> bool:
         slot = self.room(n)
         if slot is None:
             return False

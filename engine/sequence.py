@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from backends.base import Slot, Snapshot, Token
+from backends.base import KVSnapshot, SegmentOutput, Slot
 from engine.loaded import TextStream
 from engine.metrics import RequestMetrics
 from engine.ngram import DraftProposer
@@ -48,7 +48,7 @@ class RequestState:
         self.cancelled = False
         self.over = False
         self.sound: np.ndarray | None = None  # features of the request's sound, once they are made
-        self.prompt_snapshot: Snapshot | None = None  # the prompt's memory, for choices that cannot copy rows
+        self.prompt_snapshot: KVSnapshot | None = None  # the prompt's memory, for choices that cannot copy rows
         self.submitted = now
         self.admitted: float | None = None
         self.first_token: float | None = None
@@ -127,7 +127,7 @@ class Sequence:
     proposer: DraftProposer | None = None  # None while it speculates: only a draft model proposes
     prepared: Future[PreparedSequence] | None = None  # must be done before the sequence can be admitted
     slot: Slot | None = None
-    checkpoints: list[Snapshot] = field(default_factory=list)  # recurrent states that the slot can return to
+    checkpoints: list[KVSnapshot] = field(default_factory=list)  # recurrent states that the slot can return to
     host_state: HostState | None = None
     unread: int = 0  # tokens sampled by a step that has not been read
     tokens_since_admission: int = 0
@@ -208,7 +208,7 @@ class Sequence:
             return None
         return np.stack(self.frames[start - self.prompt_length : stop - self.prompt_length])
 
-    def accept(self, token: Token) -> OutputDelta:
+    def accept(self, token: SegmentOutput) -> OutputDelta:
         """Take what a step sampled."""
         if self.frames is not None and token.codes is not None:
             self.frames.append(token.codes)
@@ -268,7 +268,7 @@ class OutputProcessor:
         self.limit = limit
         self.count = 0
 
-    def accept(self, token: Token) -> OutputDelta:
+    def accept(self, token: SegmentOutput) -> OutputDelta:
         piece = OutputDelta()
         for i, id in enumerate(token.ids):
             if id in self._ends:

@@ -11,7 +11,7 @@ import logging
 from collections import abc
 from dataclasses import dataclass, field
 
-from backends.base import Seg, Slot
+from backends.base import Segment, Slot
 from engine.loaded import Loaded
 from engine.prefix_cache import SequenceMemory, common
 from engine.sequence import Sequence
@@ -112,18 +112,20 @@ class DraftModelSpeculation(Speculation):
                 following[sequence] = (track, n)
         drafts: dict[Sequence, list[int]] = {sequence: [] for sequence in following}
         while active := [c for c, (_, n) in following.items() if len(drafts[c]) < n]:
-            segs = []
+            segments = []
             for sequence in active:
                 track, made = following[sequence][0], drafts[sequence]
                 ids = [*sequence.tokens, *made][len(track.fed) :]
-                segs.append(Seg(track.slot, ids, sample=sequence.sampler.at(sequence.sampled + len(made), made)))
+                segments.append(
+                    Segment(track.slot, ids, sample=sequence.sampler.at(sequence.sampled + len(made), made))
+                )
                 track.fed.extend(ids)
-            tokens = self._loaded.runner.run(segs).read()
+            tokens = self._loaded.runner.run(segments).read()
             for sequence in active:
                 track, made = following[sequence][0], drafts[sequence]
                 token = tokens[track.slot]
                 if not made:
-                    self.memory.kv.mark(track.slot)
+                    self.memory.kv.checkpoint(track.slot)
                     track.marked = len(track.fed)
                 if token.nan or token.ids[0] >= self._vocab:
                     del following[sequence]
@@ -152,7 +154,7 @@ class DraftModelSpeculation(Speculation):
             return None
         while len(tokens) - len(track.fed) > _CHUNK:
             ids = tokens[len(track.fed) : len(track.fed) + _CHUNK]
-            self._loaded.runner.run([Seg(track.slot, ids)]).read()
+            self._loaded.runner.run([Segment(track.slot, ids)]).read()
             track.fed.extend(ids)
         return track
 
