@@ -70,19 +70,19 @@ _RELEASE = 0.15  # how far under the threshold speech may end
 
 
 @dataclass(frozen=True)
-class SpeechStarted:
+class TurnStarted:
     """`at`: where what will be committed begins."""
 
     at: int
 
 
 @dataclass(frozen=True)
-class SpeechStopped:
+class TurnStopped:
     at: int
     samples: np.ndarray
 
 
-SpeechEvent = SpeechStarted | SpeechStopped
+SpeechEvent = TurnStarted | TurnStopped
 
 
 def milliseconds(position: int) -> int:
@@ -174,11 +174,11 @@ class InputAudioBuffer:
 
     def _heard(self, change: Change) -> SpeechEvent:
         if isinstance(change, Began):
-            return SpeechStarted(self._start(self._offset + change.at))
+            return TurnStarted(self._start(self._offset + change.at))
         begin, end = self._offset + change.span.start, self._offset + change.span.stop
         start, stop = self._start(begin), min(end + _AFTER, self._end)
         self._taken = end
-        return SpeechStopped(stop, self._between(start, stop))
+        return TurnStopped(stop, self._between(start, stop))
 
     def _start(self, begun: int | None = None) -> int:
         """Where the speech that began there is cut out: a little earlier, for its first sound is soft."""
