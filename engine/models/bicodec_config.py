@@ -13,7 +13,7 @@ MEL = {"sample_rate": 16000, "n_fft": 1024, "win_length": 640, "hop_length": 320
 
 
 @dataclass(frozen=True)
-class Net:
+class VocosConfig:
     """A stack of Vocos backbones between two layers."""
 
     inp: int
@@ -28,8 +28,8 @@ class Net:
 @dataclass(frozen=True)
 class BiCodecConfig:
     features: int  # width of what the semantic half hears
-    encoder: Net
-    prenet: Net
+    encoder: VocosConfig
+    prenet: VocosConfig
     entries: int  # of the semantic codebook
     width: int  # of its entries
     latent: int  # of a voice token before quantization
@@ -75,11 +75,11 @@ def bicodec_config(config: Mapping[str, Any]) -> BiCodecConfig:
     return made
 
 
-def _net(f: Fields, condition: int | None) -> Net:
+def _net(f: Fields, condition: int | None) -> VocosConfig:
     ratios = _numbers(f, "sample_ratios", [1, 1])
     if set(ratios) != {1}:
         raise ConfigError(f"{f.where}: sample_ratios must be ones, not {list(ratios)}.")
-    return Net(
+    return VocosConfig(
         inp=f.int("input_channels"),
         dim=f.int("vocos_dim"),
         inner=f.int("vocos_intermediate_dim"),

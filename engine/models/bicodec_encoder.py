@@ -14,7 +14,7 @@ import numpy as np
 from backends.base import Ops
 from engine.models.bicodec_config import MEL, bicodec_config
 from engine.models.ecapa_glob import FEATURES, Ecapa
-from engine.models.perceiver import Resampler
+from engine.models.perceiver import _PerceiverResampler
 from engine.models.scalars import Scalars
 from engine.models.snac import Conv, unit
 from engine.models.turns import Turns
@@ -41,7 +41,7 @@ class BiCodecEncoder:
         self.book = w.embedding("quantizer.codebook", c.entries, c.width)
         v = w.sub("speaker_encoder")
         self.frames = Ecapa(v.sub("speaker_encoder"), MEL["num_mels"])
-        self.gather = Resampler(v.sub("perceiver_sampler"), FEATURES, c.latent, c.tokens)
+        self.gather = _PerceiverResampler(v.sub("perceiver_sampler"), FEATURES, c.latent, c.tokens)
         self.narrow = v.linear(("quantizer.project_in", len(c.levels)), inp=c.latent, bias=True)
         self.scalars = Scalars(c.levels)
 

@@ -134,7 +134,7 @@ class Lookup:
         return self.ops.stream_conv(rest, self.out[1], length, none, add=first)[0]
 
 
-class TransformerLayer:
+class _DecoderLayer:
     def __init__(self, w: View, c: CodecConfig) -> None:
         self.ops: Ops = w.backend.ops
         self.eps = c.eps
@@ -168,7 +168,7 @@ class ConvNeXt:
         return self.narrow(self.ops.gelu(self.widen(y)), x)
 
 
-class Residual:
+class _DecoderResidual:
     def __init__(self, w: View, dim: int, dilation: int) -> None:
         self.wide = CausalConv(w.sub("conv1.conv"), dim, dim, 7, dilation, SnakeBeta(w.sub("act1"), dim))
         self.point = CausalConv(w.sub("conv2.conv"), dim, dim, 1, snake=SnakeBeta(w.sub("act2"), dim))
@@ -180,7 +180,7 @@ class Residual:
 class Upsampling:
     def __init__(self, w: View, inp: int, rate: int) -> None:
         self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate, SnakeBeta(w.sub("0"), inp))
-        self.units = [Residual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
+        self.units = [_DecoderResidual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
 
     def __call__(self, x: Array, pieces: Pieces, turns: Turns) -> Generator[None, None, tuple[Array, Pieces]]:
         x, pieces = self.up(x, pieces)
@@ -204,7 +204,7 @@ class CodecDecoder:
         self.before = CausalConv(w.sub("pre_conv.conv"), c.width, c.latent, 3)
         inner = w.sub("pre_transformer")
         self.enter = Pointwise(inner, ("input_proj", c.hidden), inp=c.latent, bias=True)
-        self.layers = [TransformerLayer(inner.sub(f"layers.{i}"), c) for i in range(c.layers)]
+        self.layers = [_DecoderLayer(inner.sub(f"layers.{i}"), c) for i in range(c.layers)]
         self.norm = inner.norm("norm", c.hidden)
         self.leave = Pointwise(inner, ("output_proj", c.latent), inp=c.hidden, bias=True)
         self.rope = Rope(c.head_dim, tuple(frequencies(c.theta, c.head_dim)))

@@ -22,7 +22,7 @@ from engine.models.turns import Turns
 from engine.weights.view import View
 
 
-class PaddedConv:
+class _PaddedConv:
     """Padded on the left as a causal convolution is, and on the right so that the last inputs count too."""
 
     def __init__(
@@ -43,21 +43,21 @@ class PaddedConv:
         return self.ops.conv1d(x, self.w, self.b, stride=self.stride)
 
 
-def elu(ops: Ops, x: Array) -> Array:
+def _elu(ops: Ops, x: Array) -> Array:
     return ops.relu(x) - ops.relu(1.0 - ops.exp(x))
 
 
-class Residual:
+class _EncoderResidual:
     def __init__(self, w: View, dim: int, kernel: int, compress: int) -> None:
         self.ops: Ops = w.backend.ops
-        self.wide = PaddedConv(w.sub("block.1"), dim, dim // compress, kernel)
-        self.point = PaddedConv(w.sub("block.3"), dim // compress, dim, 1)
+        self.wide = _PaddedConv(w.sub("block.1"), dim, dim // compress, kernel)
+        self.point = _PaddedConv(w.sub("block.3"), dim // compress, dim, 1)
 
     def __call__(self, x: Array) -> Array:
-        return x + self.point(elu(self.ops, self.wide(elu(self.ops, x))))
+        return x + self.point(_elu(self.ops, self.wide(_elu(self.ops, x))))
 
 
-class TransformerLayer:
+class _EncoderLayer:
     def __init__(self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, ffn: int, window: int,
                  eps: float) -> None:  # fmt: skip
         self.ops, self.eps = w.backend.ops, eps
@@ -77,7 +77,7 @@ class TransformerLayer:
         return x + y * self.scale
 
 
-class Quantizer:
+class _ResidualQuantizer:
     """Each codebook names the entry nearest to what the ones before it left over."""
 
     def __init__(self, w: View, hidden: int, inner: int, entries: int, count: int) -> None:
@@ -123,15 +123,15 @@ class CodecEncoder:
         if growth != 1:
             raise ConfigError(f"{f.where}: num_residual_layers must be 1.")
         v = w.sub("encoder")
-        steps: list[Any] = [PaddedConv(v.sub("layers.0"), 1, filters, f.int("kernel_size", default=7))]
+        steps: list[Any] = [_PaddedConv(v.sub("layers.0"), 1, filters, f.int("kernel_size", default=7))]
         at, width = 1, filters
         for ratio in ratios:
-            steps.append(Residual(v.sub(f"layers.{at}"), width, kernel, compress))
-            steps.append(lambda x: elu(ops, x))
-            steps.append(PaddedConv(v.sub(f"layers.{at + 2}"), width, 2 * width, 2 * ratio, ratio))
+            steps.append(_EncoderResidual(v.sub(f"layers.{at}"), width, kernel, compress))
+            steps.append(lambda x: _elu(ops, x))
+            steps.append(_PaddedConv(v.sub(f"layers.{at + 2}"), width, 2 * width, 2 * ratio, ratio))
             at, width = at + 3, 2 * width
-        steps.append(lambda x: elu(ops, x))
-        steps.append(PaddedConv(v.sub(f"layers.{at + 1}"), width, hidden, f.int("last_kernel_size", default=3)))
+        steps.append(lambda x: _elu(ops, x))
+        steps.append(_PaddedConv(v.sub(f"layers.{at + 1}"), width, hidden, f.int("last_kernel_size", default=3)))
         self.steps = steps
         heads = f.int("num_attention_heads", default=8)
         dim = f.int("head_dim", default=hidden // heads)
@@ -139,17 +139,17 @@ class CodecEncoder:
         sizes = (hidden, heads, f.int("num_key_value_heads", default=heads), dim)
         ffn, eps = f.int("intermediate_size", default=2048), f.float("norm_eps", default=1e-5)
         self.layers = [
-            TransformerLayer(w.sub(f"encoder_transformer.layers.{i}"), *sizes, ffn, self.window, eps)
+            _EncoderLayer(w.sub(f"encoder_transformer.layers.{i}"), *sizes, ffn, self.window, eps)
             for i in range(f.int("num_hidden_layers", default=8))
         ]
         self.rope = Rope(dim, tuple(frequencies(f.float("rope_theta", default=10000.0), dim)))
         stride = self.samples // int(np.prod(ratios))
-        self.downsample = PaddedConv(w.sub("downsample"), hidden, hidden, 2 * stride, stride, bias=False, hold=True)
+        self.downsample = _PaddedConv(w.sub("downsample"), hidden, hidden, 2 * stride, stride, bias=False, hold=True)
         inner = f.int("vector_quantization_hidden_dimension", "codebook_dim", default=256)
         entries, q = f.int("codebook_size", default=2048), w.sub("quantizer")
         first = f.int("num_semantic_quantizers", default=1)
         self.quantizers = [
-            Quantizer(q.sub(f"{name}_residual_vector_quantizer"), hidden, inner, entries, n)
+            _ResidualQuantizer(q.sub(f"{name}_residual_vector_quantizer"), hidden, inner, entries, n)
             for name, n in (("semantic", first), ("acoustic", count - first))
         ]
 

@@ -20,7 +20,7 @@ from engine.weights.view import View
 LEAST = 1e-12  # of a variance
 
 
-class Conv:
+class _MirroredConv:
     """As long as its input, which is mirrored at both ends."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, dilation: int = 1) -> None:
@@ -36,25 +36,25 @@ class Conv:
         return self.ops.conv1d(x, self.w, self.b, dilation=self.dilation)
 
 
-class Tdnn:
+class _MirroredTdnn:
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, dilation: int = 1) -> None:
         self.ops: Ops = w.backend.ops
-        self.conv = Conv(w.sub("conv"), inp, out, kernel, dilation)
+        self.conv = _MirroredConv(w.sub("conv"), inp, out, kernel, dilation)
 
     def __call__(self, x: Array) -> Array:
         return self.ops.relu(self.conv(x))
 
 
-class Block:
+class _MirroredBlock:
     """Res2Net between two pointwise layers, each channel then scaled by what the whole sound says of it."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int, dilation: int, scale: int, squeeze: int) -> None:
         self.ops: Ops = w.backend.ops
         self.scale, part = scale, out // scale
-        self.enter, self.leave = Tdnn(w.sub("tdnn1"), inp, out), Tdnn(w.sub("tdnn2"), out, out)
-        self.parts = [Tdnn(w.sub(f"res2net_block.blocks.{i}"), part, part, kernel, dilation) for i in range(scale - 1)]
-        self.squeeze = Conv(w.sub("se_block.conv1"), out, squeeze)
-        self.excite = Conv(w.sub("se_block.conv2"), squeeze, out)
+        self.enter, self.leave = _MirroredTdnn(w.sub("tdnn1"), inp, out), _MirroredTdnn(w.sub("tdnn2"), out, out)
+        self.parts = [_MirroredTdnn(w.sub(f"res2net_block.blocks.{i}"), part, part, kernel, dilation) for i in range(scale - 1)]
+        self.squeeze = _MirroredConv(w.sub("se_block.conv1"), out, squeeze)
+        self.excite = _MirroredConv(w.sub("se_block.conv2"), squeeze, out)
 
     def __call__(self, x: Array) -> Array:
         ops = self.ops
@@ -86,15 +86,15 @@ class SpeakerEncoder:
         w.ignore(r"^talker\.")  # a model of its own
         w = w.sub("speaker_encoder")
         self.ops: Ops = w.backend.ops
-        self.first = Tdnn(w.sub("blocks.0"), self.mels, widths[0], kernels[0], dilations[0])
+        self.first = _MirroredTdnn(w.sub("blocks.0"), self.mels, widths[0], kernels[0], dilations[0])
         self.blocks = [
-            Block(w.sub(f"blocks.{i}"), widths[i - 1], widths[i], kernels[i], dilations[i], scale, squeeze)
+            _MirroredBlock(w.sub(f"blocks.{i}"), widths[i - 1], widths[i], kernels[i], dilations[i], scale, squeeze)
             for i in range(1, len(widths) - 1)
         ]
-        self.gather = Tdnn(w.sub("mfa"), widths[-1], widths[-1], kernels[-1], dilations[-1])
-        self.look = Tdnn(w.sub("asp.tdnn"), 3 * widths[-1], attention)
-        self.weigh = Conv(w.sub("asp.conv"), attention, widths[-1])
-        self.last = Conv(w.sub("fc"), 2 * widths[-1], self.dim)
+        self.gather = _MirroredTdnn(w.sub("mfa"), widths[-1], widths[-1], kernels[-1], dilations[-1])
+        self.look = _MirroredTdnn(w.sub("asp.tdnn"), 3 * widths[-1], attention)
+        self.weigh = _MirroredConv(w.sub("asp.conv"), attention, widths[-1])
+        self.last = _MirroredConv(w.sub("fc"), 2 * widths[-1], self.dim)
 
     def embed(self, mel: np.ndarray) -> Generator[None, None, np.ndarray]:
         """The voice's vector, f32."""

@@ -19,7 +19,7 @@ _SQUEEZE = 128
 _EPS = 1e-5
 
 
-class Layer:
+class _ZeroPaddedTdnn:
     """Convolution, activation, batch norm."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, dilation: int = 1,
@@ -38,15 +38,15 @@ class Layer:
         return self.ops.batch_norm(self.ops.relu(x), self.mean, self.variance, self.gain, self.shift, _EPS)
 
 
-class Block:
+class _ZeroPaddedBlock:
     """Res2Net between two pointwise layers, each channel then scaled by what the whole sound says of it."""
 
     def __init__(self, w: View, dilation: int) -> None:
         self.ops: Ops = w.backend.ops
         self.part = CHANNELS // _SCALE
-        self.enter, self.leave = Layer(w.sub("0"), CHANNELS, CHANNELS), Layer(w.sub("2"), CHANNELS, CHANNELS)
+        self.enter, self.leave = _ZeroPaddedTdnn(w.sub("0"), CHANNELS, CHANNELS), _ZeroPaddedTdnn(w.sub("2"), CHANNELS, CHANNELS)
         self.parts = [
-            Layer(w.sub("1"), self.part, self.part, 3, dilation, (f"convs.{i}", f"bns.{i}")) for i in range(_SCALE - 1)
+            _ZeroPaddedTdnn(w.sub("1"), self.part, self.part, 3, dilation, (f"convs.{i}", f"bns.{i}")) for i in range(_SCALE - 1)
         ]
         self.squeeze = w.linear(("3.linear1", _SQUEEZE), inp=CHANNELS, bias=True)
         self.excite = w.linear(("3.linear2", CHANNELS), inp=_SQUEEZE, bias=True)
@@ -67,8 +67,8 @@ class Ecapa:
 
     def __init__(self, w: View, mels: int) -> None:
         self.ops: Ops = w.backend.ops
-        self.first = Layer(w.sub("layer1"), mels, CHANNELS, 5)
-        self.blocks = [Block(w.sub(f"layer{i}.se_res2block"), dilation=i) for i in (2, 3, 4)]
+        self.first = _ZeroPaddedTdnn(w.sub("layer1"), mels, CHANNELS, 5)
+        self.blocks = [_ZeroPaddedBlock(w.sub(f"layer{i}.se_res2block"), dilation=i) for i in (2, 3, 4)]
         self.weight = self.ops.conv_weight(w.tensor("conv.weight", (FEATURES, 3 * CHANNELS, 1), "f32"))
         self.bias = w.tensor("conv.bias", (FEATURES,), "f32")
 

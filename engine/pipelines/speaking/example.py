@@ -17,7 +17,7 @@ from engine.pipelines.speaking.voice import Manner, Spoken
 if TYPE_CHECKING:
     from engine.pipelines.speaking.speakers import Voice
 
-_ENOUGH = 3 * FRAME_RATE  # frames that show what a voice is like: a title alone would not
+_EXAMPLE_FRAMES = 3 * FRAME_RATE  # frames that show what a voice is like: a title alone would not
 
 
 class Example:
@@ -30,7 +30,7 @@ class Example:
     @property
     def enough(self) -> bool:
         """May passages be made that do not know of each other?"""
-        return not self.needed or (self._said is not None and len(self._said.codes) >= _ENOUGH)
+        return not self.needed or (self._said is not None and len(self._said.codes) >= _EXAMPLE_FRAMES)
 
     def followed(self, manner: Manner) -> Manner:
         """For the next passage."""
