@@ -15,10 +15,10 @@ from engine.errors import BadRequest, GrusError
 if TYPE_CHECKING:
     from app.leashed import Beside
     from app.server.service import Service
-    from engine.pipelines.listening.listener import Listener
+    from engine.pipelines.listening.transcription import Listener
     from engine.pipelines.reading.layout import Layout
     from engine.pipelines.reading.recognizer import Recognizer
-    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.speech_models import Voice
 
 Ability = Literal["read", "layout", "listen", "speak"]
 
@@ -95,7 +95,7 @@ def layout(core: Beside) -> Layout | None:
 
 def listener(core: Beside, wanted: str) -> Listener:
     """What writes down what is said."""
-    from engine.pipelines.listening.listener import Listener, ear
+    from engine.pipelines.listening.transcription import Listener, ear
 
     name = needed(core, "listen", wanted)
     return Listener(core.engine, ear(name, core.bring(name)))
@@ -103,6 +103,6 @@ def listener(core: Beside, wanted: str) -> Listener:
 
 def speaker(core: Beside, wanted: str) -> Voice:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
-    from engine.pipelines.speaking.speakers import speaker as made
+    from engine.pipelines.speaking.speech_models import speaker as made
 
     return made(core.engine, needed(core, "speak", wanted))

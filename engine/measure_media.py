@@ -19,10 +19,11 @@ from engine.errors import SpeechRanAway, UnreadableFile
 from engine.measure import Figure, Say
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import EngineLike, Listener
+from engine.pipelines.listening.transcription import Listener
 from engine.pipelines.ocr import Session
-from engine.pipelines.speaking.speakers import Voice
-from engine.pipelines.speaking.story import Wishes, tell
+from engine.pipelines.speaking.leash import EngineLike
+from engine.pipelines.speaking.long_form import Wishes, tell
+from engine.pipelines.speaking.speech_models import Voice
 from engine.pipelines.speaking.voice import Manner
 from engine.stats import EngineStats
 from engine.types import Request, SamplingParams, Sound

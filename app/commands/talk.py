@@ -17,8 +17,8 @@ from app.commands.options import add_where, load_options, writable
 from engine.errors import BadRequest
 from engine.media.sound import read_sound
 from engine.media.soundfiles import FORMATS, format_of, write_file
-from engine.pipelines.speaking.story import Wishes
-from engine.pipelines.talking import Answered, Heard, Interrupted, Reply, TalkEvent, Voiced
+from engine.pipelines.speaking.long_form import Wishes
+from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Reply, TalkEvent, Voiced
 from engine.starter import GUIDE
 
 DESCRIPTION = """\

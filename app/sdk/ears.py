@@ -14,8 +14,8 @@ from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import from_array, read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.listening.transcript import Transcript
+from engine.pipelines.listening.transcription import Listener, ear
 from engine.settings import Settings
 
 

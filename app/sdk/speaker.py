@@ -15,10 +15,9 @@ from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import read_sound
 from engine.media.soundfiles import format_of, write_file
-from engine.pipelines.speaking.saved import Saved, Voices
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.long_form import Wishes, tell
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Clone, Manner, Saved, Voices
 from engine.settings import Settings
 
 

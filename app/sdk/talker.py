@@ -12,14 +12,12 @@ import numpy as np
 
 from app.sdk.opening import open_engine
 from engine.loading import LoadedModel, LoadOptions
-from engine.pipelines.chat import chat_prompt
-from engine.pipelines.listening.captions import Captions
-from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes
-from engine.pipelines.talking import Message, Talk, TalkEvent
+from engine.pipelines.listening.transcription import Captions, Listener, ear
+from engine.pipelines.prompt import chat_prompt
+from engine.pipelines.speaking.long_form import Mouth, Wishes
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Voices
+from engine.pipelines.voice_chat import Message, Talk, TalkEvent
 from engine.settings import Settings
 from engine.starter import GUIDE
 from engine.text.reasoning import Piece, ReasoningSplitter
@@ -60,7 +58,7 @@ class Talker:
         return self._voice.rate
 
     def open(self, messages: Sequence[Message] = ()) -> Talk:
-        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.talking`."""
+        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.voice_chat`."""
         captions = Captions(self.engine, self._listener)
         mouth = Mouth(self._voice, self._manner, self._wishes)
         return Talk(captions, self._chat, mouth, mouth.rate, messages, hush=mouth.stop)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from engine.media.soundfiles import write_file  # noqa: E402
-from engine.pipelines.speaking.story import Wishes, tell  # noqa: E402
+from engine.pipelines.speaking.long_form import Wishes, tell  # noqa: E402
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling  # noqa: E402
 
 RATE = 24000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from backends.base import Array, Ops
-from engine.models.turns import Turns
+from engine.models.yield_budget import Turns
 from engine.weights.view import View
 
 _KERNEL = 7

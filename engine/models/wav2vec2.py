@@ -14,7 +14,7 @@ import numpy as np
 from backends.base import Array, Ops
 from engine.errors import BadRequest, ConfigError
 from engine.models.config import Fields
-from engine.models.turns import Turns
+from engine.models.yield_budget import Turns
 from engine.weights.view import View
 
 TAKEN = (11, 14, 16)  # counted from what the first layer is given

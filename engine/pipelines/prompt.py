@@ -1,15 +1,16 @@
-"""What a model will read: text, its tokens, and the pictures among them."""
+"""Prompts of text models: a chat through its template, plain text, tokens, and fill-in-the-middle."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from engine.errors import BadRequest, ContextOverflow
 from engine.loading import LoadedModel
+from engine.pipelines.seeing import Message, look
 from engine.types import Picture, Request, SamplingParams
 
 
@@ -82,3 +83,88 @@ def _check_room(model: LoadedModel, count: int, seen: int) -> None:
         f"The prompt has {count} tokens{images}, but {model.name} can hold {model.context}, answer included. {advice}",
         "prompt",
     )
+
+
+__all__ = ["Message", "Prompt", "chat_prompt", "text_prompt"]
+
+
+def chat_prompt(
+    model: LoadedModel,
+    messages: Sequence[Message],
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    **variables: Any,
+) -> Prompt:
+    """Render a conversation with the model's own template. `variables` reach the template (`enable_thinking`, ...)."""
+    if not messages:
+        raise BadRequest("A conversation needs at least one message.", "messages")
+    looked = look(model, messages)
+    text = model.template.render(looked.messages, tools, **variables)
+    return encoded(model, text, looked.pictures, looked.notes)
+
+
+def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Prompt:
+    """A text for the model to continue, with no template around it.
+
+    `images` take the places that the text has for them. Where it has none at all, text and images become a message.
+    """
+    if not images:
+        return encoded(model, text, add_special=True)
+    parts: list[Any] = [{"type": "image", "image": image} for image in images]
+    if model.sight is None or any(id in model.sight.places for id in model.tokenizer.encode(text, add_special=False)):
+        looked = look(model, [{"role": "user", "content": parts}])
+        return encoded(model, text, looked.pictures, looked.notes, add_special=True)
+    return chat_prompt(model, [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}])
+
+
+class Vocabulary(Protocol):
+    bos_id: int | None
+
+    def id(self, token: str) -> int | None: ...
+    def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> list[int]: ...
+
+
+@dataclass(frozen=True)
+class _Markers:
+    before: str
+    after: str
+    middle: str  # where the model begins to write; empty where it does so after the prefix
+    suffix_first: bool = False
+    stops: tuple[str, ...] = ()
+
+
+_FAMILIES = (
+    _Markers("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>",
+             stops=("<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>")),
+    _Markers("<fim_prefix>", "<fim_suffix>", "<fim_middle>", stops=("<|endoftext|>", "<fim_pad>", "<file_sep>")),
+    _Markers("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
+    _Markers("▁<PRE>", "▁<SUF>", "▁<MID>", stops=("▁<EOT>",)),
+    _Markers("[PREFIX]", "[SUFFIX]", "", suffix_first=True),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Infill:
+    ids: list[int]
+    stops: tuple[int, ...]  # tokens that end the middle
+
+
+def infill(vocabulary: Vocabulary, prefix: str, suffix: str) -> Infill:
+    """Raises BadRequest for a model that was not trained for this."""
+    for markers in _FAMILIES:
+        wanted = [name for name in (markers.before, markers.after, markers.middle) if name]
+        ids = {name: vocabulary.id(name) for name in wanted}
+        if None in ids.values():
+            continue
+        known: dict[str, int] = {name: id for name, id in ids.items() if id is not None}
+        first = [known[markers.before], *_plain(vocabulary, prefix)]
+        second = [known[markers.after], *_plain(vocabulary, suffix)]
+        parts = [*second, *first] if markers.suffix_first else [*first, *second]
+        if markers.middle:
+            parts.append(known[markers.middle])
+        begin = [] if vocabulary.bos_id is None else [vocabulary.bos_id]
+        return Infill([*begin, *parts], tuple(i for s in markers.stops if (i := vocabulary.id(s)) is not None))
+    raise BadRequest("This model cannot fill in a middle: its vocabulary has no tokens for that.", "suffix")
+
+
+def _plain(vocabulary: Vocabulary, text: str) -> list[int]:
+    return vocabulary.encode(text, add_special=False, parse_special=False)

@@ -21,7 +21,7 @@ from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
 from app.gui.viewmodels.speak.studio import Choice, Studio
 from engine.handle import RequestHandle
-from engine.pipelines.listening.listener import Ear, Listener
+from engine.pipelines.listening.transcription import Ear, Listener
 from engine.pipelines.reading.recognizer import Crop
 from engine.tasks import Task
 from engine.types import Done, Request, SamplingParams, Text, Timings

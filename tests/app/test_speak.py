@@ -12,8 +12,8 @@ import grus
 from app.cli import main
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.long_form import Wishes
+from engine.pipelines.speaking.voice import Voices
 from tests.qwen3_tts_cases import checkpoint, ending
 
 HERE = LoadOptions(backend="auto", device="cpu", dtype="f32")
@@ -54,7 +54,7 @@ def recording(tmp_path):
 
 @pytest.fixture
 def typed(monkeypatch, capsysbinary, tmp_path):
-    monkeypatch.setattr("engine.pipelines.speaking.saved.PlatformDirs", lambda *_, **__: _Here(tmp_path))
+    monkeypatch.setattr("engine.pipelines.speaking.voice.PlatformDirs", lambda *_, **__: _Here(tmp_path))
 
     def run(*arguments):
         code = main(["speak", *map(str, arguments), "--backend", "auto", "--device", "cpu"])

@@ -9,8 +9,8 @@ import soundfile
 import grus
 from app.cli import main
 from app.commands import talk as command
-from engine.pipelines.speaking.story import Wishes
-from engine.pipelines.talking import Answered, Heard, Reply, Voiced
+from engine.pipelines.speaking.long_form import Wishes
+from engine.pipelines.voice_chat import Answered, Heard, Reply, Voiced
 from tests.checkpoints import save as save_text
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.qwen3_tts_cases import checkpoint, ending

@@ -16,8 +16,7 @@ import numpy as np
 
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
-from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
-from engine.pipelines.speaking.synth import RATE, sound_of
+from engine.pipelines.speaking.qwen3_tts import RATE, Prompts, embedded, sound_of
 from engine.pipelines.speaking.voice import Manner
 from engine.settings import Settings
 from engine.types import Frames, Request, SamplingParams

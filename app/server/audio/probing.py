@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.speaking.guard import FRAME_RATE
+from engine.pipelines.listening.transcription import Listener, ear
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.qwen3_tts import usual_manner
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.synth import Speaker
+from engine.pipelines.speaking.qwen3_tts import Speaker, usual_manner
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.voice import Manner, SpeechSampling
 
 

@@ -35,8 +35,8 @@ from app.server.errors import ApiError
 from app.server.strict import StrictRoute
 from engine.media import aac
 from engine.media.soundfiles import FORMATS
-from engine.pipelines.speaking.saved import Saved
-from engine.pipelines.speaking.speakers import speaker
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Saved
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 

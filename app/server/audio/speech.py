@@ -24,10 +24,9 @@ from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import read_sound
 from engine.media.soundfiles import check_format, encoded, media_type, written
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.saved import Saved, Voices, read_clone, write_clone
-from engine.pipelines.speaking.speakers import Voice, speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.long_form import Wishes, tell
+from engine.pipelines.speaking.speech_models import Voice, speaker
+from engine.pipelines.speaking.voice import Clone, Manner, Saved, Voices, read_clone, write_clone
 
 log = logging.getLogger("grus.server")
 

@@ -24,8 +24,8 @@ from app.server.errors import bad_request, error_body
 from app.server.streaming import COMMENT, Stream, event
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.listening.transcript import Segment, Transcript, as_srt, as_text, as_vtt
+from engine.pipelines.listening.transcription import Listener, ear
 from engine.pipelines.speaking.leash import Leash
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}

@@ -16,8 +16,7 @@ from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, finish_reason, token_text, usage
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
-from engine.pipelines.chat import text_prompt
-from engine.pipelines.infill import infill
+from engine.pipelines.prompt import infill, text_prompt
 from engine.types import Done, Event, Finished, FinishReason, PromptScores, Request, Text, Timings, TokenLogprob, new_id
 
 USUAL_LENGTH = 16

@@ -35,8 +35,7 @@ from app.server.ollama.protocol import (
 from app.server.replies import ReplyReader
 from app.server.streaming import Stream, line
 from app.server.strict import StrictRoute
-from engine.pipelines.chat import Prompt, text_prompt
-from engine.pipelines.infill import infill
+from engine.pipelines.prompt import Prompt, infill, text_prompt
 from engine.types import Request as EngineRequest
 
 LINES = "application/x-ndjson"

@@ -12,11 +12,10 @@ from app.server.context import Server
 from app.server.errors import ApiError
 from app.server.realtime.protocol import AudioOutput, SessionFields, Transcription
 from engine.loading import LoadedModel
-from engine.pipelines.listening.listener import Listener, ear
+from engine.pipelines.listening.transcription import Listener, ear
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.long_form import Mouth, Wishes
+from engine.pipelines.speaking.speech_models import speaker
 
 
 async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:

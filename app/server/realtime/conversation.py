@@ -14,7 +14,7 @@ from app.server.realtime.protocol import RATE, CallItem, Content, GivenItem, Mes
 from app.server.realtime.sound import samples_in
 from app.server.responses import protocol as plain
 from app.server.responses.serving import template_messages
-from engine.pipelines.answering import Sounded
+from engine.pipelines.voice_chat import Sounded
 from engine.types import new_id
 
 MOST_ITEMS = 4096

@@ -15,8 +15,8 @@ from app.server.errors import ApiError
 from app.server.realtime.protocol import RATE, TurnDetection
 from app.server.realtime.sound import Resampled, samples_in
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.activity import CHUNK, Activity, Began, Change, EngineLike
-from engine.pipelines.listening.cutting import Rules
+from engine.pipelines.listening.voice_activity import CHUNK, Activity, Began, Change, Rules
+from engine.pipelines.speaking.leash import EngineLike
 
 _LEAST = SAMPLE_RATE // 10  # less is nothing that could be said
 _AFTER = SAMPLE_RATE // 10  # of the silence behind a speech, which the last sound fades into

@@ -26,8 +26,8 @@ from app.server.replies import Part
 from app.server.service import Running
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
-from engine.pipelines.answering import AnswerEvent, Answering, Reply, Voiced
-from engine.pipelines.speaking.mouth import Mouth
+from engine.pipelines.speaking.long_form import Mouth
+from engine.pipelines.voice_chat import AnswerEvent, Answering, Reply, Voiced
 from engine.types import Timings, new_id
 
 

@@ -25,8 +25,8 @@ from app.server.realtime.wire import Wire, detail
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.cutting import USUAL
-from engine.pipelines.listening.listener import Listener
+from engine.pipelines.listening.transcription import Listener
+from engine.pipelines.listening.voice_activity import USUAL
 from engine.types import new_id
 
 _WAITING = 4  # recordings that may wait to be written down; who sends more of them waits

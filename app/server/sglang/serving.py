@@ -22,8 +22,7 @@ from app.server.sglang.protocol import GenerateParams, GenerateRequest
 from app.server.streaming import DONE, event
 from app.server.strict import parse
 from engine.loading import LoadedModel
-from engine.pipelines.chat import Prompt, text_prompt
-from engine.pipelines.prompt import placed
+from engine.pipelines.prompt import Prompt, placed, text_prompt
 from engine.types import (
     Done,
     Event,

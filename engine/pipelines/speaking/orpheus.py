@@ -14,9 +14,8 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.models.snac import SnacStream
-from engine.pipelines.speaking.guard import Loops, longest
-from engine.pipelines.speaking.synth import Engine
-from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
+from engine.pipelines.speaking.leash import EngineLike
+from engine.pipelines.speaking.synthesis import TRIES, Loops, Take, heard, longest, spoken
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
 from engine.tasks import Task
 from engine.types import Event, Request, SamplingParams, Text
@@ -70,7 +69,7 @@ class Orpheus:
     presets = VOICES
     clones = False
 
-    def __init__(self, engine: Engine, model: str, codec: str = CODEC) -> None:
+    def __init__(self, engine: EngineLike, model: str, codec: str = CODEC) -> None:
         self.engine, self.model, self.codec = engine, model, codec
         self._tokenizer, self._defaults = engine.task(model, _facts).result()
 

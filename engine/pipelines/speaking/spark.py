@@ -1,12 +1,13 @@
-"""Spark-TTS: a Qwen2 that writes BiCodec tokens, 50 a second; the codec and what hears a recording are models beside it.
+"""Spark-TTS: prompts, synthesis and voice cloning. A Qwen2 model generates BiCodec tokens, 50 a second.
 
-Of a voice made of words the model first writes the global tokens itself, once for a style and a seed: all passages of a
-text then go on from what it wrote, in the same voice, whichever is spoken first. Sound begins when the codec has heard enough of
-what follows a token, about a second and a half of it, and is exactly that of the whole.
+A voice is either cloned from a recording or designed by a gender, a pitch and a speed. For a designed voice the model first
+generates its global tokens, once for each style and seed; all passages continue from them and so share the voice. The codec
+streams: a token's samples come as soon as the tokens that they depend on are there, about 1.5 seconds later.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +17,140 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import BadRequest, SpeechRanAway
+from engine.errors import BadRequest, SpeechRanAway, TokenizerError
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
-from engine.pipelines.speaking.guard import FRAME_RATE, LOOP_LASTS, Loops, longest
-from engine.pipelines.speaking.recordings import checked
-from engine.pipelines.speaking.spark_prompts import Prompts, Style, style_of
-from engine.pipelines.speaking.synth import Engine
-from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
+from engine.pipelines.speaking.leash import EngineLike
+from engine.pipelines.speaking.synthesis import FRAME_RATE, LOOP_LASTS, TRIES, Loops, Take, heard, longest, spoken
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling, checked
 from engine.tasks import Task
 from engine.types import Event, Failed, Request, SamplingParams, Text
+
+LONGEST_TEXT = 2000  # characters at once; who has more splits it at sentences
+GENDERS = {"female": 0, "male": 1, "woman": 0, "man": 1}
+LEVELS = ("very low", "low", "moderate", "high", "very high")
+SPEEDS = {"very slow": 0, "slow": 1, "fast": 3, "very fast": 4}
+LANGUAGES = ("auto", "zh", "chinese", "en", "english")
+HOW = 'Say it like "female, high pitch, slow": female or male; very low, low, moderate, high or very high pitch; very slow, slow, moderate, fast or very fast.'
+
+
+@dataclass(frozen=True)
+class Style:
+    """A voice made of words. Levels go from 0 to 4."""
+
+    gender: int = 0
+    pitch: int = 2
+    speed: int = 2
+
+
+def style_of(manner: Manner) -> Style:
+    """Raises BadRequest for what is not understood, or said twice."""
+    found: dict[str, int] = {}
+    if manner.preset is not None:
+        if manner.preset not in ("female", "male"):
+            raise BadRequest(f"Spark-TTS has no voice {manner.preset!r}. It has: female, male.", "voice")
+        found["gender"] = GENDERS[manner.preset]
+    for wish in re.split(r"[,;.]", (manner.instructions or "").lower().replace("_", " ")):
+        words = " ".join(wish.split())
+        if not words:
+            continue
+        part, level = _understood(words)
+        if found.get(part, level) != level:
+            raise BadRequest(f"Two wishes for the voice's {part} contradict each other. {HOW}", "instructions")
+        found[part] = level
+    return Style(**found)
+
+
+def _understood(words: str) -> tuple[str, int]:
+    if words in GENDERS:
+        return "gender", GENDERS[words]
+    if words in SPEEDS:
+        return "speed", SPEEDS[words]
+    level, _, part = words.rpartition(" ")
+    level = "moderate" if level in ("medium", "normal") else level
+    if part in ("pitch", "speed") and level in LEVELS:
+        return part, LEVELS.index(level)
+    if part == "speed" and level in SPEEDS:
+        return part, SPEEDS[level]
+    if words == "moderate":
+        return "speed", LEVELS.index(words)
+    raise BadRequest(f"Spark-TTS does not understand the instruction {words!r}. {HOW}", "instructions")
+
+
+class Prompts:
+    """A tokenizer's tokens for sound, and prompts made with them."""
+
+    def __init__(self, tokenizer: Any, semantic: int, scalars: int, tokens: int) -> None:
+        """`semantic`, `scalars`: how many tokens there are of each kind; `tokens` of the latter make a voice."""
+        self._tokenizer, self.tokens = tokenizer, tokens
+        self._semantic = [self._id(f"bicodec_semantic_{i}") for i in range(semantic)]
+        self._global = [self._id(f"bicodec_global_{i}") for i in range(scalars)]
+        self.semantic: Mapping[int, int] = {id: i for i, id in enumerate(self._semantic)}
+        self.voice_ends = self._id("end_global_token")
+        self.voices: Mapping[int, int] = {id: i for i, id in enumerate(self._global)}
+
+    def check(self, manner: Manner) -> None:
+        """Raise BadRequest for what Spark-TTS cannot do."""
+        if manner.language.lower() not in LANGUAGES:
+            raise BadRequest(f"Spark-TTS speaks Chinese and English, not {manner.language}.", "language")
+        if manner.clone is None:
+            style_of(manner)
+            return
+        if manner.preset is not None:
+            raise BadRequest("Choose either a preset voice or a cloned one, not both.", "voice")
+        if manner.instructions is not None:
+            raise BadRequest(
+                "Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording's.",
+                "instructions",
+            )
+        self.voice_of(manner.clone)
+
+    def voice_of(self, clone: Clone) -> np.ndarray:
+        """A cloned voice's tokens."""
+        tokens = np.asarray(clone.vector)
+        whole = tokens.shape == (self.tokens,) and bool((tokens == np.floor(tokens)).all())
+        if not whole or tokens.min() < 0 or tokens.max() >= len(self._global):
+            raise BadRequest("This voice was made by another model. Clone it again with Spark-TTS.", "voice")
+        codes = clone.codes
+        if codes is not None and (codes.size == 0 or codes.min() < 0 or codes.max() >= len(self._semantic)):
+            raise BadRequest("This voice was made by another model. Clone it again with Spark-TTS.", "voice")
+        return tokens.astype(np.int32)
+
+    def prompt(self, text: str, manner: Manner) -> list[int]:
+        self.check(manner)
+        if not text.strip():
+            raise BadRequest("There is no text to speak.", "input")
+        if len(text) > LONGEST_TEXT:
+            raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} are spoken at once.", "input")
+        clone = manner.clone
+        if clone is None:
+            return self.of_words(text.strip(), style_of(manner))
+        said = clone.text if clone.codes is not None and clone.text else ""
+        voice = [self._global[token] for token in self.voice_of(clone)]
+        ids = [*self._content("task_tts", said + text.strip()), *self._within("global_token", voice)]
+        if said and clone.codes is not None:
+            ids += [self._id("start_semantic_token"), *(self._semantic[code] for code in clone.codes.reshape(-1))]
+        return ids
+
+    def of_words(self, text: str, style: Style) -> list[int]:
+        """The model goes on with the voice's tokens."""
+        labels = [f"gender_{style.gender}", f"pitch_label_{style.pitch}", f"speed_label_{style.speed}"]
+        ids = [self._id(label) for label in labels]
+        return [*self._content("task_controllable_tts", text), *self._within("style_label", ids)]
+
+    def _content(self, task: str, text: str) -> list[int]:
+        words = self._tokenizer.encode(text, add_special=False, parse_special=False)
+        return [self._id(task), *self._within("content", words)]
+
+    def _within(self, mark: str, ids: Sequence[int]) -> list[int]:
+        return [self._id(f"start_{mark}"), *ids, self._id(f"end_{mark}")]
+
+    def _id(self, name: str) -> int:
+        id = self._tokenizer.id(f"<|{name}|>")
+        if id is None:
+            raise TokenizerError(f"The tokenizer has no token <|{name}|>, which Spark-TTS needs. Download it again.")
+        return int(id)
+
 
 RATE = 16000
 TOKENS = 3000  # of one passage, a minute
@@ -65,7 +189,7 @@ class Spark:
     presets = ("female", "male")
     clones = True
 
-    def __init__(self, engine: Engine, model: str) -> None:
+    def __init__(self, engine: EngineLike, model: str) -> None:
         self.engine, self.model = engine, model
         home, tokenizer = engine.task(model, _facts).result()
         self.codec = str(home / "BiCodec")

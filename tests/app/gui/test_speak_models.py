@@ -21,10 +21,9 @@ from app.kinds import config_in
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.spark_prompts import Style, style_of
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.spark import Style, style_of
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Clone, Manner, Voices
 from tests.app.gui.media import ORPHEUS, AtOnce, like_spark
 from tests.engine.media.test_pages import text_pdf
 from tests.engine.pipelines.listening.conftest import voice

@@ -17,9 +17,8 @@ from safetensors.numpy import load_file, save_file
 from backends.pick import pick
 from engine.errors import WeightsError
 from engine.media.mel import speaker_mel
-from engine.models import turns
-from engine.models.codec12 import CodecDecoder, codec_decoder
-from engine.models.codec12_encoder import codec_encoder
+from engine.models import yield_budget as turns
+from engine.models.codec12 import CodecDecoder, codec_decoder, codec_encoder
 from engine.models.ecapa import speaker_encoder
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import build

@@ -11,13 +11,12 @@ import pytest
 from engine.engine import Engine
 from engine.errors import EngineFault
 from engine.loading import LoadOptions, load_any
-from engine.pipelines.listening.captions import Caption, Captions
-from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.listening.transcript import Segment
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes, tell
+from engine.pipelines.listening.transcription import Caption, Captions, Listener, ear
+from engine.pipelines.speaking.long_form import Wishes, tell
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Manner
-from engine.pipelines.talking import Answered, Heard, Interrupted, Reply, Talk, Voiced
+from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Reply, Talk, Voiced
 from tests.engine.pipelines.listening.conftest import talk as talking
 from tests.qwen3_tts_cases import checkpoint, ending
 from tests.speech_checkpoints import save

@@ -9,8 +9,7 @@ import pytest
 
 from engine.errors import UnsupportedArchitecture
 from engine.loading import LoadOptions, load, load_any
-from engine.models.codec12 import CodecDecoder
-from engine.models.codec12_encoder import CodecEncoder
+from engine.models.codec12 import CodecDecoder, CodecEncoder
 from engine.models.ecapa import SpeakerEncoder
 from engine.parts import LoadedPart
 from tests.qwen3_tts_cases import checkpoint

@@ -18,9 +18,9 @@ from engine.engine import Engine
 from engine.errors import BadRequest, SpeechRanAway
 from engine.loading import LoadOptions, load_any
 from engine.models.codec12 import CodecDecoder
-from engine.pipelines.speaking import synth
-from engine.pipelines.speaking.guard import BLOCK, Hush, Loops, longest
-from engine.pipelines.speaking.synth import Speaker
+from engine.pipelines.speaking import qwen3_tts as synth
+from engine.pipelines.speaking.qwen3_tts import Speaker
+from engine.pipelines.speaking.synthesis import BLOCK, Hush, Loops, longest
 from engine.pipelines.speaking.voice import Clone, Manner, SpeechSampling, Spoken
 from engine.settings import Settings
 from engine.tasks import Joint, Task

@@ -1,6 +1,6 @@
 """Talking beside the UI thread: microphone in, voice out, and between them the open conversation as the chat has it.
 
-`conversed` runs the pipeline (`engine.pipelines.talking`). Its questions come to the UI thread as `Question`s, and the
+`conversed` runs the pipeline (`engine.pipelines.voice_chat`). Its questions come to the UI thread as `Question`s, and the
 chat's reply goes back to the pipeline word by word.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from app.gui.viewmodels.chat.aloud import Aloud
 from app.gui.viewmodels.speak.choice import Choice, fitting
 from engine.errors import GrusError
-from engine.pipelines.listening.cutting import Rules
+from engine.pipelines.listening.voice_activity import Rules
 
 if TYPE_CHECKING:
     from app.leashed import Beside
@@ -81,10 +81,10 @@ def conversed(
     """`Ready`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
     waits for its answer any more."""
     from app import abilities
-    from engine.pipelines.listening.captions import Captions
-    from engine.pipelines.speaking.mouth import Mouth
-    from engine.pipelines.speaking.saved import Voices
-    from engine.pipelines.talking import Talk
+    from engine.pipelines.listening.transcription import Captions
+    from engine.pipelines.speaking.long_form import Mouth
+    from engine.pipelines.speaking.voice import Voices
+    from engine.pipelines.voice_chat import Talk
 
     core.bring(cast.chat)
     captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)

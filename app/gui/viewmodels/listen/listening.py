@@ -347,7 +347,7 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
     import soundfile
 
     from app import abilities
-    from engine.pipelines.listening.captions import Captions
+    from engine.pipelines.listening.transcription import Captions
 
     captions = Captions(core.engine, abilities.listener(core, model))
     if keep is not None:

@@ -10,8 +10,8 @@ from engine.errors import BadRequest
 from engine.pipelines.speaking.voice import Manner
 
 if TYPE_CHECKING:
-    from engine.pipelines.speaking.saved import Voices
-    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.speech_models import Voice
+    from engine.pipelines.speaking.voice import Voices
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from app.gui.viewmodels.sound.playback import Playback
 from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
 from app.stream import Cancels, Streams
 from engine.media.soundfiles import FORMATS, format_of, write_file
-from engine.pipelines.speaking.saved import Saved, Voices
+from engine.pipelines.speaking.voice import Saved, Voices
 
 KIND = "speak"
 TITLE = 60  # characters of the text
@@ -170,7 +170,7 @@ class Studio:
         import soundfile
 
         from app import abilities
-        from engine.pipelines.speaking.story import Wishes, tell
+        from engine.pipelines.speaking.long_form import Wishes, tell
 
         choice, shares = take.choice, [0.0]
         manner = manner_of(choice, self.voices)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.listening.activity import CHUNK, Activity, Began, Ended
-from engine.pipelines.listening.cutting import Rules
+from engine.pipelines.listening.voice_activity import CHUNK, Activity, Began, Ended, Rules
 from tests.engine.pipelines.listening.conftest import RATE, silence, talk, voice
 
 PATIENT = Rules(least_silence=0.5)

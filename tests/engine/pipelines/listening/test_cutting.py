@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from silero_vad.utils_vad import get_speech_timestamps_from_probs
 
-from engine.pipelines.listening.cutting import Rules, cut
+from engine.pipelines.listening.voice_activity import Rules, cut
 
 RATES = {16000: 512, 8000: 256}
 

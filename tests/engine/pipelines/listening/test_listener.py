@@ -10,9 +10,8 @@ import soxr
 
 from engine.errors import BadRequest
 from engine.media.sound import Audio
-from engine.pipelines.listening.cutting import Span
-from engine.pipelines.listening.listener import Ear, Listener, ear
-from engine.pipelines.listening.repeats import loop_start
+from engine.pipelines.listening.transcription import Ear, Listener, ear, loop_start
+from engine.pipelines.listening.voice_activity import Span
 from engine.types import Result, Timings
 from tests.engine.pipelines.listening.conftest import RATE, silence, talk
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.pipelines.listening.transcript import Segment
-from engine.pipelines.listening.words import SHORTEST, split, words_in_time
+from engine.pipelines.listening.transcript import SHORTEST, Segment, split, words_in_time
 from tests.asserting import every
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.speaking.example import Example
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.passages import passages
-from engine.pipelines.speaking.story import Wishes, tell
+from engine.pipelines.speaking.long_form import Example, Mouth, Wishes, tell
+from engine.pipelines.speaking.text import passages
 from engine.pipelines.speaking.voice import Manner
 from tests.engine.pipelines.speaking.test_story import LONG, Tones
 

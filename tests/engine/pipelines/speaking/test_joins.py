@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.pipelines.speaking.joins import Joints
+from engine.pipelines.speaking.long_form import Joints
 
 RATE = 24000
 FADE = 119  # steps

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.speaking.level import MOST, Level, power
-from engine.pipelines.speaking.story import Wishes, tell
+from engine.pipelines.speaking.long_form import MOST, Level, Wishes, power, tell
 from engine.pipelines.speaking.voice import Manner
 from tests.engine.pipelines.speaking.test_joins import RATE, gaps, silence, tone
 from tests.engine.pipelines.speaking.test_story import LONG, Tones

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.long_form import Mouth, Wishes
 from engine.pipelines.speaking.voice import Manner
 from tests.asserting import every
 from tests.engine.pipelines.speaking.test_story import Tones

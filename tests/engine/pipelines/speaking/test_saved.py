@@ -9,9 +9,8 @@ import pytest
 import soundfile
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking import saved
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.voice import Clone
+from engine.pipelines.speaking import voice as saved
+from engine.pipelines.speaking.voice import Clone, Voices
 
 RATE = 24000
 VECTOR = np.linspace(-1, 1, 8).astype(np.float32)

@@ -11,9 +11,8 @@ from engine.engine import Engine
 from engine.errors import BadRequest, EngineFault, SpeechRanAway
 from engine.loading import LoadOptions, load_any
 from engine.media.mel import bicodec_mel
-from engine.pipelines.speaking.spark import INTRODUCTION, REFERENCE, Spark, is_spark, louder, reference
-from engine.pipelines.speaking.spark_prompts import Style, style_of
-from engine.pipelines.speaking.speakers import speaker
+from engine.pipelines.speaking.spark import INTRODUCTION, REFERENCE, Spark, Style, is_spark, louder, reference, style_of
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, Manner, SpeechSampling
 from engine.types import Done, Failed, Text, Timings
 from tests.spark_checkpoint import save_all, save_writer, sound
@@ -108,7 +107,7 @@ def introduced(spark, voice=VOICE):
 
 @pytest.mark.parametrize("manner", [Manner("male"), Manner(clone=CLONE)])
 def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
-    monkeypatch.setattr("engine.pipelines.speaking.guard.AUDIBLE", 1e-9)
+    monkeypatch.setattr("engine.pipelines.speaking.synthesis.AUDIBLE", 1e-9)
     codes = some(140)
     spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
     chunks = list(spark.speak("Hello there.", manner))

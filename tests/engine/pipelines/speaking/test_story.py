@@ -11,8 +11,8 @@ import pytest
 
 from engine.errors import BadRequest, SpeechRanAway
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.passages import passages
-from engine.pipelines.speaking.story import TOGETHER, Wishes, tell
+from engine.pipelines.speaking.long_form import TOGETHER, Wishes, tell
+from engine.pipelines.speaking.text import passages
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Manner
 
 RATE = 24000

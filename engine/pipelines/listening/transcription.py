@@ -1,7 +1,8 @@
-"""Transcribing a sound: voice activity cuts it, the segments go to the model together, results come in order.
+"""Transcription (ASR): whole sounds, and live captions.
 
-Everything that computes runs in the engine: voice activity and word times as tasks, each segment as a request, so that
-several files, chats and pages share the device.
+Voice activity detection splits a sound, its segments are submitted to the engine together, and results come in order. The
+VAD and word timestamps run as engine tasks, each segment as a request. `Captions` transcribes a stream: the segment being
+spoken is transcribed again at intervals, and its text is final once the speech has ended.
 """
 
 from __future__ import annotations
@@ -17,15 +18,27 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.media.sound import Audio
-from engine.models.moonshine import SAMPLE_RATE
-from engine.models.moonshine_times import token_times
-from engine.pipelines.listening.cutting import USUAL, Rules, Span
-from engine.pipelines.listening.repeats import loop_start
-from engine.pipelines.listening.speech import VOICE_ACTIVITY, spans
-from engine.pipelines.listening.transcript import Segment, Transcript, Word
-from engine.pipelines.listening.words import words_in_time
+from engine.models.moonshine import SAMPLE_RATE, token_times
+from engine.pipelines.listening.transcript import Segment, Transcript, Word, words_in_time
+from engine.pipelines.listening.voice_activity import USUAL, VOICE_ACTIVITY, Activity, Ended, Rules, Span, spans
+from engine.pipelines.speaking.leash import EngineLike
 from engine.tasks import Task, Work
 from engine.types import Handle, Request, Result, SamplingParams, Sound
+
+_TIMES = 4  # the same run of words so often in a row is no speech
+
+
+def loop_start(words: Sequence[str]) -> int | None:
+    """Where the first repetition of a run begins that comes at least four times in a row; None: there is none."""
+    n = len(words)
+    for length in range(1, n // _TIMES + 1):
+        run = 0
+        for i in range(length, n):
+            run = run + 1 if words[i] == words[i - length] else 0
+            if run >= length * (_TIMES - 1) and (length > 1 or run >= _TIMES):
+                return i - run + 1
+    return None
+
 
 LISTENING = ("moonshine", "moonshine_streaming")  # model types
 _AHEAD = 32  # segments that are given to the engine before the first is awaited
@@ -33,13 +46,6 @@ _TOKENS_A_SECOND = {"en": 6.5}  # more is no speech; other scripts take more tok
 _TOKENS_A_SECOND_ELSE = 13.0
 _LANGUAGE = re.compile(r"-(ar|es|ja|ko|uk|vi|zh)$")
 _AGAIN = 1.3  # the repetition penalty of a second try
-
-
-class EngineLike(Protocol):
-    """The part of the engine that listening needs."""
-
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
-    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -159,3 +165,63 @@ class Listener:
 
         times: np.ndarray = self._engine.task(self.model.name, work, admitted=True).result()
         return words_in_time(segment, ids, times[: len(ids)], self.model.decode)
+
+
+_EVERY = 0.6  # seconds of speech between two partial texts
+_LEAD = int(0.3 * SAMPLE_RATE)  # before speech was noticed, which belongs to it
+
+
+@dataclass(frozen=True)
+class Caption:
+    """`final`: it will not change any more, and the next one is about later sound."""
+
+    segment: Segment
+    final: bool
+
+
+class Captions:
+    def __init__(self, engine: EngineLike, listener: Listener, rules: Rules = USUAL) -> None:
+        self._listener = listener
+        self._activity = Activity(engine, rules)
+        self._kept = np.zeros(0, np.float32)  # samples that may still be needed
+        self._first = 0  # the position of the first of them in the stream
+        self._told = 0  # where the last partial text ended
+
+    @property
+    def speaking(self) -> bool:
+        """Is somebody speaking now?"""
+        return self._activity.speaking
+
+    def feed(self, samples: np.ndarray) -> list[Caption]:
+        """`samples` at 16 kHz, f32. Returns what is new; waits for the model."""
+        self._kept = np.concatenate((self._kept, samples.astype(np.float32, copy=False)))
+        ended = [change.span for change in self._activity.feed(samples) if isinstance(change, Ended)]
+        made = [self._caption(span, True) for span in ended] + self._partial()
+        self._forget()
+        return [caption for caption in made if caption.segment.text]
+
+    def finish(self) -> list[Caption]:
+        """The stream is over: what was being said becomes final."""
+        made = [self._caption(change.span, True) for change in self._activity.finish()]
+        return [caption for caption in made if caption.segment.text]
+
+    def _partial(self) -> list[Caption]:
+        begun, seen = self._activity.begun, self._activity.seen
+        if begun is None or seen - max(begun, self._told) < _EVERY * SAMPLE_RATE:
+            return []
+        self._told = seen
+        return [self._caption(Span(begun, seen), False)]
+
+    def _caption(self, span: Span, final: bool) -> Caption:
+        wide = Span(max(self._first, span.start - _LEAD), span.stop)
+        part = self._kept[wide.start - self._first : wide.stop - self._first]
+        begins = wide.start / SAMPLE_RATE
+        return Caption(self._listener.segment(part, begins, self._listener.submit(part)), final)
+
+    def _forget(self) -> None:
+        """Of silence only the last moment is kept."""
+        begun = self._activity.begun
+        keep_from = (self._activity.seen if begun is None else begun) - 2 * _LEAD
+        if keep_from > self._first:
+            self._kept = self._kept[keep_from - self._first :]
+            self._first = keep_from

@@ -10,15 +10,16 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
+from engine.pipelines.speaking.leash import EngineLike
+from engine.pipelines.speaking.qwen3_tts import Speaker
 from engine.pipelines.speaking.spark import Spark, is_spark
-from engine.pipelines.speaking.synth import Engine, Speaker
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
 
 
 class Voice(Protocol):
     """A model that speaks."""
 
-    engine: Engine
+    engine: EngineLike
 
     @property
     def rate(self) -> int: ...
@@ -50,7 +51,7 @@ class Voice(Protocol):
         """A voice from mono samples at `rate`, and what is said in them."""
 
 
-def speaker(engine: Engine, model: str) -> Voice:
+def speaker(engine: EngineLike, model: str) -> Voice:
     """The model's way of speaking. Raises BadRequest for one that does not."""
     config, folder = engine.task(model, _facts).result()
     if config.get("model_type") == "qwen3_tts":

@@ -1,0 +1,320 @@
+"""Voice activity detection: where speech is in a sound, for whole files and for streams.
+
+`SpeechSegmenter` turns probabilities into segments. `speech_in` finds the speech of a whole sound; `VoiceActivityStream`
+reports when speech starts and ends in a stream. The model, Silero VAD, comes with Grus.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+import resources
+from engine.errors import BadRequest
+from engine.media.sound import Audio
+from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.transcript import Segment, Transcript, as_srt, as_vtt
+from engine.pipelines.speaking.leash import EngineLike
+from engine.tasks import Task, Work
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Seconds, but for the thresholds."""
+
+    threshold: float = 0.5  # speech begins
+    release: float = 0.35  # speech may end
+    least_speech: float = 0.25
+    least_silence: float = 0.1
+    pad: float = 0.03
+    longest: float = 20.0  # of one segment
+
+
+USUAL = Rules()
+
+
+@dataclass(frozen=True)
+class Span:
+    """Samples from `start` to `stop`."""
+
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass
+class _Speech:
+    """A run of speech that has not ended yet."""
+
+    start: int
+    quiet_since: int | None = None
+    pauses: list[Span] = field(default_factory=list)  # inside it, too short to end it
+
+
+class Cutter:
+    """Decides chunk by chunk. Spans come without padding; `padded` adds it."""
+
+    def __init__(self, chunk: int, rate: int, rules: Rules = USUAL) -> None:
+        self.rules = rules
+        self._chunk = chunk
+        self._rate = rate
+        self._at = 0
+        self._speech: _Speech | None = None
+
+    @property
+    def begun(self) -> int | None:
+        """Where the running speech began."""
+        return self._speech.start if self._speech is not None else None
+
+    @property
+    def spoken(self) -> int:
+        """Samples of the running speech, without the pause that it may end with."""
+        speech = self._speech
+        if speech is None:
+            return 0
+        return (self._at if speech.quiet_since is None else speech.quiet_since) - speech.start
+
+    def push(self, probability: float) -> list[Span]:
+        """The segments that this chunk completes."""
+        at, rules, speech = self._at, self.rules, self._speech
+        self._at += self._chunk
+        done: list[Span] = []
+        if probability >= rules.threshold:
+            if speech is None:
+                self._speech = _Speech(at)
+                return done
+            if speech.quiet_since is not None:
+                speech.pauses.append(Span(speech.quiet_since, at))
+                speech.quiet_since = None
+        if speech is None:
+            return done
+        if at - speech.start > rules.longest * self._rate - self._chunk - 2 * rules.pad * self._rate:
+            done += self._kept(self._divide(speech, at))
+            speech = self._speech
+            assert speech is not None
+        if probability < rules.release:
+            if speech.quiet_since is None:
+                speech.quiet_since = at
+            if at - speech.quiet_since >= rules.least_silence * self._rate:
+                done += self._kept(Span(speech.start, speech.quiet_since))
+                self._speech = None
+        return done
+
+    def finish(self, length: int) -> list[Span]:
+        """The sound is over, at this many samples."""
+        speech, self._speech = self._speech, None
+        return [] if speech is None else self._kept(Span(speech.start, max(speech.start, length)))
+
+    def _divide(self, speech: _Speech, at: int) -> Span:
+        """Cut a speech that is too long at its longest pause, or where it is."""
+        pause = max(speech.pauses, key=len, default=Span(at, at))
+        rest = [other for other in speech.pauses if other.start >= pause.stop]
+        self._speech = _Speech(pause.stop, speech.quiet_since, rest)
+        return Span(speech.start, pause.start)
+
+    def _kept(self, span: Span) -> list[Span]:
+        return [span] if len(span) > self.rules.least_speech * self._rate else []
+
+
+def padded(spans: Sequence[Span], rate: int, length: int, pad: float = Rules.pad) -> list[Span]:
+    """A little more on both sides; neighbours that are close meet in the middle."""
+    wide = int(pad * rate)
+    made: list[Span] = []
+    for i, span in enumerate(spans):
+        before = span.start if i == 0 else span.start - spans[i - 1].stop
+        after = (length if i + 1 == len(spans) else spans[i + 1].start) - span.stop
+        left = min(wide, before) if i == 0 else min(wide, before // 2)
+        right = min(wide, after) if i + 1 == len(spans) else min(wide, after // 2)
+        made.append(Span(span.start - left, span.stop + right))
+    return made
+
+
+def cut(probabilities: Iterable[float], chunk: int, rate: int, length: int, rules: Rules = USUAL) -> list[Span]:
+    """All segments of a sound that is there as a whole."""
+    cutter = Cutter(chunk, rate, rules)
+    spans = [span for probability in probabilities for span in cutter.push(float(probability))]
+    return padded(spans + cutter.finish(length), rate, length, rules.pad)
+
+
+VOICE_ACTIVITY = str(Path(resources.__path__[0]) / "silero_vad")
+_LABEL = "speech"  # of a span, in formats that want words
+
+
+@dataclass(frozen=True)
+class SpeechSpan:
+    """Seconds from the beginning of the sound."""
+
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Speech:
+    """All spans of a sound, in order."""
+
+    spans: Sequence[SpeechSpan]
+    seconds: float  # of the sound
+
+    @property
+    def speech_seconds(self) -> float:
+        return sum(span.end - span.start for span in self.spans)
+
+
+def spans(engine: EngineLike, audio: Audio, rules: Rules, vad: str = VOICE_ACTIVITY) -> list[Span]:
+    """Waits for the model."""
+
+    def work(loaded: Any) -> Generator[None, None, list[Span]]:
+        chances = yield from loaded.model.probabilities(audio.samples, audio.rate)
+        return cut(chances, loaded.model.chunk(audio.rate), audio.rate, len(audio.samples), rules)
+
+    found: list[Span] = engine.task(vad, work).result()
+    return found
+
+
+def speech_rules(threshold: float | None = None, least_speech: float | None = None,
+                 least_silence: float | None = None, pad: float | None = None) -> Rules:  # fmt: skip
+    """None: as usual. Raises BadRequest for what cannot be."""
+    usual = Rules()
+    chosen = usual.threshold if threshold is None else threshold
+    rules = Rules(
+        threshold=chosen,
+        release=max(0.01, chosen - (usual.threshold - usual.release)),
+        least_speech=usual.least_speech if least_speech is None else least_speech,
+        least_silence=usual.least_silence if least_silence is None else least_silence,
+        pad=usual.pad if pad is None else pad,
+        longest=math.inf,
+    )
+    if not 0 < rules.threshold < 1:
+        raise BadRequest(f"threshold must be between 0 and 1, not {threshold!r}.", "threshold")
+    for name, value in (
+        ("min_speech_seconds", rules.least_speech),
+        ("min_silence_seconds", rules.least_silence),
+        ("pad_seconds", rules.pad),
+    ):
+        if not 0 <= value <= 60:
+            raise BadRequest(f"{name} must be between 0 and 60, not {value!r}.", name)
+    return rules
+
+
+def speech_in(engine: EngineLike, audio: Audio, rules: Rules | None = None) -> Speech:
+    """Of a sound at 16 kHz."""
+    if audio.rate != SAMPLE_RATE:
+        raise BadRequest(f"Voice activity is found at {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
+    found = spans(engine, audio, rules or speech_rules())
+    return Speech([SpeechSpan(one.start / audio.rate, one.stop / audio.rate) for one in found], audio.seconds)
+
+
+def as_dict(speech: Speech) -> dict[str, Any]:
+    return {
+        "duration": round(speech.seconds, 3),
+        "speech_seconds": round(speech.speech_seconds, 3),
+        "spans": [{"start": round(span.start, 3), "end": round(span.end, 3)} for span in speech.spans],
+    }
+
+
+def as_json(speech: Speech) -> str:
+    return json.dumps(as_dict(speech), indent=1) + "\n"
+
+
+def as_labels(speech: Speech) -> str:
+    """A line a span, as audio editors read labels: start, end and a word, with tabs between them."""
+    return "".join(f"{span.start:.3f}\t{span.end:.3f}\t{_LABEL}\n" for span in speech.spans)
+
+
+def _labelled(speech: Speech) -> Transcript:
+    return Transcript([Segment(span.start, span.end, _LABEL) for span in speech.spans], speech.seconds, "")
+
+
+FORMATS: dict[str, Callable[[Speech], str]] = {
+    "json": as_json,
+    "txt": as_labels,
+    "srt": lambda speech: as_srt(_labelled(speech)),
+    "vtt": lambda speech: as_vtt(_labelled(speech)),
+}
+
+
+CHUNK = 512  # samples of one judgement
+
+
+@dataclass(frozen=True)
+class Began:
+    """Somebody speaks since this sample, for long enough to be somebody: a noise shorter than any word is nobody."""
+
+    at: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A speech is over. Its beginning was told."""
+
+    span: Span
+
+
+Change = Began | Ended
+
+
+class Activity:
+    def __init__(self, engine: EngineLike, rules: Rules = USUAL) -> None:
+        self._engine = engine
+        self._cutter = Cutter(CHUNK, SAMPLE_RATE, rules)
+        self._heard: Any = None  # voice activity's memory of the stream
+        self._rest = np.zeros(0, np.float32)  # no whole chunk yet
+        self._told: int | None = None  # the beginning of the speech that was told last
+        self.seen = 0  # samples that were judged
+
+    @property
+    def rules(self) -> Rules:
+        return self._cutter.rules
+
+    @rules.setter
+    def rules(self, rules: Rules) -> None:
+        """From the next sample on."""
+        self._cutter.rules = rules
+
+    @property
+    def begun(self) -> int | None:
+        """Where the sound that may be speech began."""
+        return self._cutter.begun
+
+    @property
+    def speaking(self) -> bool:
+        """Is somebody speaking now?"""
+        return self._cutter.begun is not None and self._cutter.spoken >= self.rules.least_speech * SAMPLE_RATE
+
+    def feed(self, samples: np.ndarray) -> list[Change]:
+        """`samples` at 16 kHz, f32. Returns what is new; waits for the model."""
+        self._rest = np.concatenate((self._rest, samples.astype(np.float32, copy=False)))
+        whole = len(self._rest) // CHUNK * CHUNK
+        if not whole:
+            return []
+        part, self._rest = self._rest[:whole], self._rest[whole:].copy()
+        changes: list[Change] = []
+        for chance in self._chances(part):
+            self.seen += CHUNK
+            changes += [Ended(span) for span in self._cutter.push(float(chance))]
+            if self.speaking and self._told != self._cutter.begun:
+                self._told = self._cutter.begun
+                changes.append(Began(int(self._told or 0)))
+        return changes
+
+    def finish(self) -> list[Ended]:
+        """The stream is over."""
+        return [Ended(span) for span in self._cutter.finish(self.seen + len(self._rest))]
+
+    def _chances(self, samples: np.ndarray) -> np.ndarray:
+        def work(loaded: Any) -> Generator[None, None, np.ndarray]:
+            if self._heard is None:
+                self._heard = loaded.model.start(SAMPLE_RATE)
+            made: np.ndarray = yield from loaded.model.probabilities(samples, SAMPLE_RATE, self._heard)
+            return made
+
+        made: np.ndarray = self._engine.task(VOICE_ACTIVITY, work, admitted=True).result()
+        return made
