@@ -19,12 +19,12 @@ from engine.errors import SpeechRanAway, UnreadableFile
 from engine.measure import Figure, Say
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.transcription import Listener
+from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.ocr import Session
 from engine.pipelines.speaking.leash import EngineLike
-from engine.pipelines.speaking.long_form import Wishes, tell
-from engine.pipelines.speaking.speech_models import Voice
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import SpeechModel
+from engine.pipelines.speaking.voice import VoiceSettings
 from engine.stats import EngineStats
 from engine.types import Request, SamplingParams, Sound
 
@@ -51,8 +51,8 @@ def voice_like(seconds: float, rate: int = SAMPLE_RATE) -> np.ndarray:
 class Speaking:
     """Times a voice."""
 
-    voice: Voice
-    manner: Manner
+    voice: SpeechModel
+    manner: VoiceSettings
     text: str = TEXT
     say: Say = lambda _: None
 
@@ -82,7 +82,7 @@ class Speaking:
 
     def _spoken(self, seed: int) -> tuple[float, float, float]:
         began, first, samples = time.perf_counter(), 0.0, 0
-        for chunk in tell(self.voice, self.text, self.manner, Wishes(seed=seed)):
+        for chunk in speak_long_form(self.voice, self.text, self.manner, SpeechOptions(seed=seed)):
             first = first or time.perf_counter() - began
             samples += len(chunk)
         return first, time.perf_counter() - began, samples / self.voice.rate
@@ -92,7 +92,7 @@ class Speaking:
 class Listening:
     """Times a model that listens: with a recording as it is, else with a voice-like sound and as many tokens as speech has."""
 
-    listener: Listener
+    listener: Transcriber
     engine: EngineLike
     audio: Audio | None = None
     say: Say = lambda _: None

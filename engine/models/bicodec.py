@@ -19,9 +19,9 @@ from backends.base import Array, Ops
 from engine.errors import BadRequest, ConfigError
 from engine.models.config import Fields
 from engine.models.ecapa import FEATURES, Ecapa
-from engine.models.snac import Conv, Residual, Snake, Transposed, unit
+from engine.models.snac import SnacConv, SnacResidual, Snake, Transposed, unit
 from engine.models.vocos import Backbone, EvenSampling
-from engine.models.yield_budget import Turns
+from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
 MEL = {"sample_rate": 16000, "n_fft": 1024, "win_length": 640, "hop_length": 320, "mel_fmin": 10, "num_mels": 128}
@@ -192,7 +192,7 @@ class UpBlock:
         self.stride, self.padding = stride, (kernel - stride) // 2
         self.snake = Snake(w.sub("block.0"), inp)
         self.up = Transposed(w.sub("block.1"), inp, out, kernel, stride, self.padding)
-        self.units = [Residual(w.sub(f"block.{i + 2}"), out, d, groups=1) for i, d in enumerate(_DILATIONS)]
+        self.units = [SnacResidual(w.sub(f"block.{i + 2}"), out, d, groups=1) for i, d in enumerate(_DILATIONS)]
         self.reach = math.ceil((kernel - 1 - self.padding) / stride)  # inputs to either side, of the upsampling alone
 
     def __call__(self, x: Array) -> Array:
@@ -207,13 +207,13 @@ class Waves:
 
     def __init__(self, w: View, c: BiCodecConfig) -> None:
         self.ops: Ops = w.backend.ops
-        self.first = Conv(w.sub("0"), c.dim, c.channels, _KERNEL)
+        self.first = SnacConv(w.sub("0"), c.dim, c.channels, _KERNEL)
         self.blocks = [
             UpBlock(w.sub(f"{i + 1}"), c.channels >> i, c.channels >> (i + 1), rate, kernel)
             for i, (rate, kernel) in enumerate(zip(c.rates, c.kernels))
         ]
         at, last = len(self.blocks) + 1, c.channels >> len(c.rates)
-        self.snake, self.last = Snake(w.sub(f"{at}"), last), Conv(w.sub(f"{at + 1}"), last, 1, _KERNEL)
+        self.snake, self.last = Snake(w.sub(f"{at}"), last), SnacConv(w.sub(f"{at + 1}"), last, 1, _KERNEL)
         self.reach = self._reach(math.prod(c.rates))
 
     def _reach(self, hop: int) -> int:
@@ -225,7 +225,7 @@ class Waves:
             samples += rate * block.reach
         return math.ceil(samples / hop) + _KERNEL // 2
 
-    def __call__(self, x: Array, turns: Turns) -> Generator[None, None, np.ndarray]:
+    def __call__(self, x: Array, turns: YieldBudget) -> Generator[None, None, np.ndarray]:
         x = self.first(x)
         for block in self.blocks:
             x = block(x)
@@ -246,7 +246,7 @@ class BiCodecDecoder:
         )
         w.ignore(r"^postnet\.", r"^mel_transformer\.", r"^speaker_encoder\.quantizer\.(layers|scales)")  # of training
         self.book = w.embedding("quantizer.codebook", c.entries, c.width)
-        self.leave = Conv(w.sub("quantizer.out_project"), c.width, c.prenet.inp)
+        self.leave = SnacConv(w.sub("quantizer.out_project"), c.width, c.prenet.inp)
         self.scalars = Scalars(c.levels)
         v = w.sub("speaker_encoder")
         self.widen = v.linear(("quantizer.project_out", c.latent), inp=len(c.levels), bias=True)
@@ -270,7 +270,7 @@ class BiCodecDecoder:
         made = self.widen(self.ops.array(self.scalars.values(tokens)))
         return self.project(self.ops.permute(made, (1, 0)).reshape(1, c.latent * c.tokens))
 
-    def latents(self, codes: np.ndarray, voice: Array, turns: Turns) -> Generator[None, None, Array]:
+    def latents(self, codes: np.ndarray, voice: Array, turns: YieldBudget) -> Generator[None, None, Array]:
         """What sound is made from, `[1, n, D]`."""
         if len(codes) and (codes.min() < 0 or codes.max() >= self.config.entries):
             raise BadRequest(f"Semantic tokens lie between 0 and {self.config.entries - 1}.", "codes")
@@ -285,7 +285,7 @@ class BiCodecDecoder:
         """The whole sound, f32, of semantic tokens `[n]` and a voice's global tokens."""
         if not len(codes):
             raise BadRequest("There are no tokens to make sound of.", "codes")
-        turns = Turns(self.ops)
+        turns = YieldBudget(self.ops)
         x = yield from self.latents(codes, self.voice(voice), turns)
         made: np.ndarray = yield from self.waves(x, turns)
         return made
@@ -315,7 +315,7 @@ class BiCodecStream:
 
     def push(self, codes: np.ndarray, last: bool = False) -> Generator[None, None, np.ndarray]:
         """More tokens, and the sound that they complete; with `last` all of it."""
-        turns = Turns(self._codec.ops)
+        turns = YieldBudget(self._codec.ops)
         yield from self._prepare(codes, last, turns)
         reach = self._codec.waves.reach
         stop = self._made if last else max(self._done, self._made - reach)
@@ -330,7 +330,7 @@ class BiCodecStream:
         self._from += drop
         return given
 
-    def _prepare(self, codes: np.ndarray, last: bool, turns: Turns) -> Generator[None, None, None]:
+    def _prepare(self, codes: np.ndarray, last: bool, turns: YieldBudget) -> Generator[None, None, None]:
         """Latents of the tokens that have enough beside them."""
         self._codes = np.concatenate((self._codes, codes.astype(np.int32)))
         known, reach = self._first + len(self._codes), self._codec.reach
@@ -365,7 +365,7 @@ class BiCodecEncoder:
         self.backbone = Backbone(v.sub("encoder"), net.inp, net.dim, net.inner, net.layers)
         self.stages = [EvenSampling(v.sub(f"downsample.{i}"), net.dim, net.inner) for i in range(net.stages)]
         self.project = v.linear(("project", net.out), inp=net.dim, bias=True)
-        self.enter = Conv(w.sub("quantizer.in_project"), net.out, c.width)
+        self.enter = SnacConv(w.sub("quantizer.in_project"), net.out, c.width)
         self.book = w.embedding("quantizer.codebook", c.entries, c.width)
         v = w.sub("speaker_encoder")
         self.frames = Ecapa(v.sub("speaker_encoder"), MEL["num_mels"])
@@ -375,7 +375,7 @@ class BiCodecEncoder:
 
     def semantic(self, features: np.ndarray) -> Generator[None, None, np.ndarray]:
         """Features `[n, D]` -> tokens `[n]`."""
-        ops, turns = self.ops, Turns(self.ops)
+        ops, turns = self.ops, YieldBudget(self.ops)
         x = yield from self.backbone(ops.array(features[None], "f32"), turns)
         for stage in self.stages:
             x = yield from stage(x, turns)
@@ -386,7 +386,7 @@ class BiCodecEncoder:
 
     def voice(self, mel: np.ndarray) -> Generator[None, None, np.ndarray]:
         """A spectrogram `[frames, mels]` -> global tokens."""
-        turns = Turns(self.ops)
+        turns = YieldBudget(self.ops)
         x = yield from self.frames(self.ops.array(mel[None], "f32"), turns)
         return self.scalars.codes(self.ops.numpy(self.narrow(self.gather(x)))[0])
 

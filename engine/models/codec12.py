@@ -21,16 +21,16 @@ from engine.models.causal import (
     CausalConv,
     CausalDepthwise,
     CausalTransposed,
-    Past,
-    Pieces,
     Pointwise,
     SnakeBeta,
-    Where,
+    StreamBatch,
+    StreamPositions,
+    StreamState,
     WindowedAttention,
 )
 from engine.models.config import Fields
 from engine.models.rope import frequencies
-from engine.models.yield_budget import Turns
+from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
 PIECE = 8  # frames of a stream computed at once: more would gain little, and hold much memory
@@ -149,7 +149,7 @@ class _DecoderLayer:
         self.down = Pointwise(mlp, ("down_proj", c.hidden), inp=c.ffn, scale=fed)
         self.norms = [w.norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm")]
 
-    def __call__(self, x: Array, where: Where) -> Array:
+    def __call__(self, x: Array, where: StreamPositions) -> Array:
         x = self.attention(self.ops.rms_norm(x, self.norms[0], self.eps), where, x)
         gated = self.ops.swiglu(self.gate_up(self.ops.rms_norm(x, self.norms[1], self.eps)))
         return self.down(gated, x)
@@ -164,7 +164,7 @@ class ConvNeXt:
         scale = w.tensor("gamma", (dim,), "f32")
         self.narrow = Pointwise(w, ("pwconv2", dim), inp=4 * dim, bias=True, scale=scale)
 
-    def __call__(self, x: Array, pieces: Pieces) -> Array:
+    def __call__(self, x: Array, pieces: StreamBatch) -> Array:
         y = self.ops.layer_norm(self.mix(x, pieces), *self.norm, 1e-6)
         return self.narrow(self.ops.gelu(self.widen(y)), x)
 
@@ -174,7 +174,7 @@ class _DecoderResidual:
         self.wide = CausalConv(w.sub("conv1.conv"), dim, dim, 7, dilation, SnakeBeta(w.sub("act1"), dim))
         self.point = CausalConv(w.sub("conv2.conv"), dim, dim, 1, snake=SnakeBeta(w.sub("act2"), dim))
 
-    def __call__(self, x: Array, pieces: Pieces) -> Array:
+    def __call__(self, x: Array, pieces: StreamBatch) -> Array:
         return self.point(self.wide(x, pieces), pieces, add=x)
 
 
@@ -183,7 +183,9 @@ class Upsampling:
         self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate, SnakeBeta(w.sub("0"), inp))
         self.units = [_DecoderResidual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
 
-    def __call__(self, x: Array, pieces: Pieces, turns: Turns) -> Generator[None, None, tuple[Array, Pieces]]:
+    def __call__(
+        self, x: Array, pieces: StreamBatch, turns: YieldBudget
+    ) -> Generator[None, None, tuple[Array, StreamBatch]]:
         x, pieces = self.up(x, pieces)
         for unit in self.units:
             yield from turns.pause(x[None])
@@ -221,31 +223,33 @@ class CodecDecoder:
         self.blocks = [Upsampling(w.sub(f"{i + 1}.block"), c.channels >> i, r) for i, r in enumerate(c.rates)]
         last, at = c.channels >> len(c.rates), len(c.rates) + 1
         self.last = CausalConv(w.sub(f"{at + 1}.conv"), last, 1, 7, snake=SnakeBeta(w.sub(str(at)), last))
-        self._begun: dict[tuple[tuple[int, ...], bytes], Past] = {}
+        self._begun: dict[tuple[tuple[int, ...], bytes], StreamState] = {}
 
-    def decode(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
+    def decode(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, np.ndarray]:
         """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
         return (yield from self.decode_together([(codes, past)]))[0]
 
-    def decode_together(self, streams: Sequence[tuple[np.ndarray, Past]]) -> Generator[None, None, list[np.ndarray]]:
+    def decode_together(
+        self, streams: Sequence[tuple[np.ndarray, StreamState]]
+    ) -> Generator[None, None, list[np.ndarray]]:
         """The same for several streams. None sounds other than alone."""
-        turns = Turns(self.ops)
+        turns = YieldBudget(self.ops)
         made = [[np.zeros(0, np.float32)] for _ in streams]
         for start in range(0, max(len(codes) for codes, _ in streams), PIECE):
             left = [i for i, (codes, _) in enumerate(streams) if start < len(codes)]
             codes = [streams[i][0][start : start + PIECE] for i in left]
-            pieces = Pieces([streams[i][1] for i in left], [len(part) for part in codes])
+            pieces = StreamBatch([streams[i][1] for i in left], [len(part) for part in codes])
             sounds = yield from self._pieces(np.concatenate(codes), pieces, turns)
             for i, sound in zip(left, sounds):
                 made[i].append(sound)
         return [np.concatenate(each) for each in made]
 
-    def begin(self, codes: np.ndarray, past: Past) -> Generator[None, None, None]:
+    def begin(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, None]:
         """Let a new stream follow a recording's frames, whose own sound nobody wants. Those of the last few recordings
         are remembered, for a voice says many sentences."""
         key = (codes.shape, codes.tobytes())
         if key not in self._begun:
-            made: Past = {}
+            made: StreamState = {}
             yield from self.decode(codes, made)
             self._begun[key] = made
             while len(self._begun) > BEGUN:
@@ -253,11 +257,13 @@ class CodecDecoder:
         self._begun[key] = self._begun.pop(key)  # the one used last comes last
         past.update(self._begun[key])
 
-    def _pieces(self, codes: np.ndarray, pieces: Pieces, turns: Turns) -> Generator[None, None, list[np.ndarray]]:
+    def _pieces(
+        self, codes: np.ndarray, pieces: StreamBatch, turns: YieldBudget
+    ) -> Generator[None, None, list[np.ndarray]]:
         c, ops = self.config, self.ops
         clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # an array library may read anything beyond the end
         x = self.enter(self.before(self.lookup(ops.array(clean)), pieces))
-        where = Where(ops, self.rope, pieces)
+        where = StreamPositions(ops, self.rope, pieces)
         for layer in self.layers:
             x = layer(x, where)
         x = self.leave(ops.rms_norm(x, self.norm, c.eps))
@@ -326,7 +332,7 @@ class _EncoderLayer:
         self.widen = w.linear(("mlp.fc1", ffn), inp=hidden)
         self.narrow = w.linear(("mlp.fc2", hidden), inp=ffn)
 
-    def __call__(self, x: Array, where: Where) -> Array:
+    def __call__(self, x: Array, where: StreamPositions) -> Array:
         x = self.attention(self.ops.layer_norm(x, *self.norms[0], self.eps), where, x)
         y = self.narrow(self.ops.gelu(self.widen(self.ops.layer_norm(x, *self.norms[1], self.eps))))
         return x + y * self.scale
@@ -410,12 +416,12 @@ class CodecEncoder:
 
     def encode(self, samples: np.ndarray) -> Generator[None, None, np.ndarray]:
         """Codes `[frames, groups]` of mono samples at `rate`."""
-        turns = Turns(self.ops)
+        turns = YieldBudget(self.ops)
         x = self.ops.array(np.asarray(samples, np.float32).reshape(1, -1, 1))
         for step in self.steps:
             x = step(x)
             yield from turns.pause(x)
-        where = Where(self.ops, self.rope, Pieces([{}], [x.shape[1]]))
+        where = StreamPositions(self.ops, self.rope, StreamBatch([{}], [x.shape[1]]))
         rows = x[0]
         for layer in self.layers:
             rows = layer(rows, where)

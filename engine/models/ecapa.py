@@ -10,7 +10,7 @@ import numpy as np
 from backends.base import Array, Ops
 from engine.errors import ConfigError
 from engine.models.config import Fields
-from engine.models.yield_budget import Turns
+from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
 LEAST = 1e-12  # of a variance
@@ -96,7 +96,7 @@ class SpeakerEncoder:
 
     def embed(self, mel: np.ndarray) -> Generator[None, None, np.ndarray]:
         """The voice's vector, f32."""
-        ops, turns = self.ops, Turns(self.ops)
+        ops, turns = self.ops, YieldBudget(self.ops)
         x = self.first(ops.array(mel[None]))
         each = []
         for block in self.blocks:
@@ -189,7 +189,7 @@ class Ecapa:
         self.weight = self.ops.conv_weight(w.tensor("conv.weight", (FEATURES, 3 * CHANNELS, 1), "f32"))
         self.bias = w.tensor("conv.bias", (FEATURES,), "f32")
 
-    def __call__(self, x: Array, turns: Turns) -> Generator[None, None, Array]:
+    def __call__(self, x: Array, turns: YieldBudget) -> Generator[None, None, Array]:
         x = self.first(x)
         each = []
         for block in self.blocks:

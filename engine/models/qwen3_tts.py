@@ -83,7 +83,7 @@ def spread(noise: Sequence[float], count: int) -> np.ndarray:
 MARKS = 1024  # ids at the end of the vocabulary that are no codes
 
 
-class Talker(Layers):
+class Qwen3TTSModel(Layers):
     """See `backends.base.Model`. All three position axes are always equal, so positions are plain counts."""
 
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
@@ -152,5 +152,5 @@ class Talker(Layers):
         return self.project(self.ops.silu(self.widen(self.text_embedding.rows(ids))))
 
 
-def qwen3_tts(w: View, config: Mapping[str, Any]) -> Talker:
-    return Talker(w, config)
+def qwen3_tts(w: View, config: Mapping[str, Any]) -> Qwen3TTSModel:
+    return Qwen3TTSModel(w, config)

@@ -49,7 +49,7 @@ class Answered:
 AnswerEvent = Reply | Voiced | Answered
 
 
-class Answering:
+class SpokenReply:
     """A reply while it is made, in whichever thread calls `run`: `tell` is called there, with Answered at last."""
 
     def __init__(self, words: Iterator[str], speak: Speak, tell: Callable[[AnswerEvent], None]) -> None:
@@ -105,7 +105,7 @@ class Answering:
             yield " ".join(text.split())
 
 
-class Sounded:
+class PlaybackTracker:
     """Which sentences of a reply have begun to sound at a moment. Moments are whatever its owner counts: seconds of a
     clock, samples of a stream."""
 
@@ -170,12 +170,12 @@ class _Turn:
     """One reply, and what of it reaches the person's ears when its sound is played as it comes."""
 
     def __init__(self, words: Iterator[str], speak: Speak, tell: Callable[[_Turn, AnswerEvent], None]) -> None:
-        self.answering = Answering(words, speak, lambda event: tell(self, event))
-        self.sounded = Sounded()
+        self.answering = SpokenReply(words, speak, lambda event: tell(self, event))
+        self.sounded = PlaybackTracker()
         self.thread = join_at_exit(threading.Thread(target=self.answering.run, name="grus-talk", daemon=True))
 
 
-class Talk:
+class VoiceChat:
     """One conversation. `feed` and `finish` belong to one thread; replies are made in another and come as events."""
 
     def __init__(self, captions: Hears, chat: Chat, speak: Speak, rate: int, messages: Sequence[Message] = (),

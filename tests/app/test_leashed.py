@@ -21,7 +21,7 @@ from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
 from app.gui.viewmodels.speak.studio import Choice, Studio
 from engine.handle import RequestHandle
-from engine.pipelines.listening.transcription import Ear, Listener
+from engine.pipelines.listening.transcription import AsrModel, Transcriber
 from engine.pipelines.reading.recognizer import Crop
 from engine.tasks import Task
 from engine.types import Done, Request, SamplingParams, Text, Timings
@@ -105,9 +105,9 @@ def engine() -> Deaf:
 
 @pytest.fixture
 def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> Core:
-    ear = Ear("ears", 1, 64, "en", lambda ids: "")
+    ear = AsrModel("ears", 1, 64, "en", lambda ids: "")
     monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Voice(core.engine))
-    monkeypatch.setattr(abilities, "listener", lambda core, wanted: Listener(core.engine, ear))
+    monkeypatch.setattr(abilities, "listener", lambda core, wanted: Transcriber(core.engine, ear))
     monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Eyes(core.engine))
     monkeypatch.setattr(abilities, "layout", lambda core: None)
     service: Any = SimpleNamespace(engine=engine, start=engine.submit, task=engine.task)

@@ -36,7 +36,7 @@ from app.server.strict import StrictRoute
 from engine.media import aac
 from engine.media.soundfiles import FORMATS
 from engine.pipelines.speaking.speech_models import speaker
-from engine.pipelines.speaking.voice import Saved
+from engine.pipelines.speaking.voice import SavedVoice
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 
@@ -126,7 +126,7 @@ async def delete_voice(name: str, server: Here) -> VoiceDeleted:
     return VoiceDeleted(id=name)
 
 
-def _card(saved: Saved) -> VoiceCard:
+def _card(saved: SavedVoice) -> VoiceCard:
     return VoiceCard(
         id=saved.name,
         name=saved.name,

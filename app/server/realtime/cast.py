@@ -12,9 +12,9 @@ from app.server.context import Server
 from app.server.errors import ApiError
 from app.server.realtime.protocol import AudioOutput, SessionFields, Transcription
 from engine.loading import LoadedModel
-from engine.pipelines.listening.transcription import Listener, ear
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.long_form import Mouth, Wishes
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
 from engine.pipelines.speaking.speech_models import speaker
 
 
@@ -37,16 +37,16 @@ class Cast:
     def __init__(self, server: Server, engine: Leash) -> None:
         self._server, self._engine = server, engine
         self._seed = secrets.randbits(31)  # of the voice: the same in every answer
-        self._mouth: Mouth | None = None
+        self._mouth: SpeechQueue | None = None
         self._spoken: tuple[AudioOutput, int | None] | None = None  # what the mouth was made for
 
-    async def ears(self, wished: Transcription | None) -> Listener:
+    async def ears(self, wished: Transcription | None) -> Transcriber:
         name, loaded = await chosen(self._server, wished.model if wished is not None else None, "transcription")
-        listener = Listener(self._engine, ear(name, loaded))
+        listener = Transcriber(self._engine, asr_model(name, loaded))
         listener.check_language(wished.language if wished is not None else None)
         return listener
 
-    async def mouth(self, fields: SessionFields) -> Mouth:
+    async def mouth(self, fields: SessionFields) -> SpeechQueue:
         """Raises an error for a voice, a language or a manner that the model does not have."""
         output, seed = fields.audio.output, fields.seed
         if self._mouth is None or self._spoken != (output, seed):
@@ -55,7 +55,7 @@ class Cast:
             self._spoken = output, seed
         return self._mouth
 
-    def _made(self, name: str, output: AudioOutput, seed: int) -> Mouth:
+    def _made(self, name: str, output: AudioOutput, seed: int) -> SpeechQueue:
         model: Any = speaker(self._engine, name)
-        manner = voices(self._server).manner(output.named, model.presets, output.language, output.instructions)
-        return Mouth(model, manner, Wishes(speed=output.speed, seed=seed))
+        manner = voices(self._server).settings(output.named, model.presets, output.language, output.instructions)
+        return SpeechQueue(model, manner, SpeechOptions(speed=output.speed, seed=seed))

@@ -14,7 +14,7 @@ from app.server.realtime.protocol import RATE, CallItem, Content, GivenItem, Mes
 from app.server.realtime.sound import samples_in
 from app.server.responses import protocol as plain
 from app.server.responses.serving import template_messages
-from engine.pipelines.voice_chat import Sounded
+from engine.pipelines.voice_chat import PlaybackTracker
 from engine.types import new_id
 
 MOST_ITEMS = 4096
@@ -28,7 +28,7 @@ class Item:
     shape: dict[str, Any]
     hearing: asyncio.Task[None] | None = None  # writes down what was said in it
     problem: ApiError | None = None  # why that is not known
-    sounded: Sounded = field(default_factory=Sounded)  # in samples at 24 kHz, as they were sent
+    sounded: PlaybackTracker = field(default_factory=PlaybackTracker)  # in samples at 24 kHz, as they were sent
 
     @property
     def id(self) -> str:

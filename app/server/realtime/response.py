@@ -26,8 +26,8 @@ from app.server.replies import Part
 from app.server.service import Running
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
-from engine.pipelines.speaking.long_form import Mouth
-from engine.pipelines.voice_chat import AnswerEvent, Answering, Reply, Voiced
+from engine.pipelines.speaking.long_form import SpeechQueue
+from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
 from engine.types import Timings, new_id
 
 
@@ -60,8 +60,8 @@ class Response:
         self.output = Output(self.id, fields.spoken, None if outside else host.conversation, host.tell)
         self._is_over = False
         self._running: Running | None = None
-        self._mouth: Mouth | None = None
-        self._answering: Answering | None = None
+        self._mouth: SpeechQueue | None = None
+        self._answering: SpokenReply | None = None
         self._words: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._wire: Resampled | None = None
         self._problem: GrusError | None = None  # with the voice
@@ -158,9 +158,9 @@ class Response:
 
     # -- voice
 
-    def _begin_voice(self, mouth: Mouth) -> Answering:
+    def _begin_voice(self, mouth: SpeechQueue) -> SpokenReply:
         self._mouth, self._wire = mouth, to_wire(mouth.rate)
-        self._answering = Answering(self._spoken_words(), mouth, self._tell_from_thread)
+        self._answering = SpokenReply(self._spoken_words(), mouth, self._tell_from_thread)
         return self._answering
 
     def _spoken_words(self) -> Iterator[str]:

@@ -25,8 +25,8 @@ from app.server.realtime.wire import Wire, detail
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.transcription import Listener
-from engine.pipelines.listening.voice_activity import USUAL
+from engine.pipelines.listening.transcription import Transcriber
+from engine.pipelines.listening.voice_activity import DEFAULT_RULES
 from engine.types import new_id
 
 _WAITING = 4  # recordings that may wait to be written down; who sends more of them waits
@@ -217,9 +217,9 @@ class RealtimeSession:
             self._perhaps_leave()
 
 
-def _texts(listener: Listener, samples: np.ndarray, known: bool) -> Iterator[str]:
+def _texts(listener: Transcriber, samples: np.ndarray, known: bool) -> Iterator[str]:
     """What is said, stretch by stretch. Runs in a thread."""
-    if known and len(samples) <= USUAL.longest * SAMPLE_RATE:
+    if known and len(samples) <= DEFAULT_RULES.longest * SAMPLE_RATE:
         text = listener.segment(samples, 0.0, listener.submit(samples)).text
         if text:
             yield text

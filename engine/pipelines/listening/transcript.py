@@ -13,27 +13,27 @@ from engine.errors import BadRequest
 
 
 @dataclass(frozen=True)
-class Word:
+class TranscriptWord:
     text: str
     start: float  # seconds from the beginning of the sound
     end: float
 
 
 @dataclass(frozen=True)
-class Segment:
+class TranscriptSegment:
     """A stretch of speech. `doubtful`: the model repeated itself, and a second try did not help."""
 
     start: float
     end: float
     text: str
     confidence: float = 1.0  # the mean probability of its tokens
-    words: Sequence[Word] = field(default_factory=tuple)
+    words: Sequence[TranscriptWord] = field(default_factory=tuple)
     doubtful: bool = False
 
 
 @dataclass(frozen=True)
 class Transcript:
-    segments: Sequence[Segment]
+    segments: Sequence[TranscriptSegment]
     seconds: float  # of the sound
     language: str
 
@@ -95,8 +95,8 @@ def _escaped(text: str) -> str:
 SHORTEST = 0.02  # seconds; of a segment that has no room for that, each word gets the same share
 
 
-def words_in_time(segment: Segment, ids: Sequence[int], times: np.ndarray,
-                  decode: Callable[[Sequence[int]], str]) -> list[Word]:  # fmt: skip
+def words_in_time(segment: TranscriptSegment, ids: Sequence[int], times: np.ndarray,
+                  decode: Callable[[Sequence[int]], str]) -> list[TranscriptWord]:  # fmt: skip
     """`times`: for each token when it is said, as a share of the segment, never falling. The segment's text may be less than
     all that was written."""
     wanted = list(split(segment.text))
@@ -120,7 +120,7 @@ def words_in_time(segment: Segment, ids: Sequence[int], times: np.ndarray,
             known.append(i)
             borders.append(border)
     edges = np.interp(np.arange(len(wanted) + 1), [*known, len(wanted)], [*borders, stop]).tolist()
-    return [Word(word, begin, end) for word, begin, end in zip(wanted, edges, edges[1:])]
+    return [TranscriptWord(word, begin, end) for word, begin, end in zip(wanted, edges, edges[1:])]
 
 
 def split(text: str) -> Iterator[str]:

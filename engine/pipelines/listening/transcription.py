@@ -12,17 +12,24 @@ import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from engine.errors import BadRequest
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE, token_times
-from engine.pipelines.listening.transcript import Segment, Transcript, Word, words_in_time
-from engine.pipelines.listening.voice_activity import USUAL, VOICE_ACTIVITY, Activity, Ended, Rules, Span, spans
+from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, TranscriptWord, words_in_time
+from engine.pipelines.listening.voice_activity import (
+    DEFAULT_RULES,
+    VOICE_ACTIVITY,
+    SampleSpan,
+    SpeechEnded,
+    VadRules,
+    VoiceActivityStream,
+    spans,
+)
 from engine.pipelines.speaking.leash import EngineLike
-from engine.tasks import Task, Work
 from engine.types import Handle, Request, Result, SamplingParams, Sound
 
 _TIMES = 4  # the same run of words so often in a row is no speech
@@ -49,7 +56,7 @@ _AGAIN = 1.3  # the repetition penalty of a second try
 
 
 @dataclass(frozen=True)
-class Ear:
+class AsrModel:
     """A model that listens, and the facts about it."""
 
     name: str
@@ -59,7 +66,7 @@ class Ear:
     decode: Callable[[Sequence[int]], str]  # one token sequence as text
 
 
-def ear(name: str, loaded: Any) -> Ear:
+def asr_model(name: str, loaded: Any) -> AsrModel:
     """Raises BadRequest for a model that does not listen."""
     if loaded.config.get("model_type") not in LISTENING:  # the model itself may have been unloaded since it was found
         raise BadRequest(
@@ -69,11 +76,13 @@ def ear(name: str, loaded: Any) -> Ear:
     language = found[1] if found else "en"
     start = loaded.config.get("decoder_start_token_id")
     start = loaded.config.get("bos_token_id", 1) if start is None else start
-    return Ear(name, int(start), loaded.context, language, lambda ids: loaded.tokenizer.decode(list(ids)).strip())
+    return AsrModel(name, int(start), loaded.context, language, lambda ids: loaded.tokenizer.decode(list(ids)).strip())
 
 
-class Listener:
-    def __init__(self, engine: EngineLike, model: Ear, rules: Rules = USUAL, vad: str = VOICE_ACTIVITY) -> None:
+class Transcriber:
+    def __init__(
+        self, engine: EngineLike, model: AsrModel, rules: VadRules = DEFAULT_RULES, vad: str = VOICE_ACTIVITY
+    ) -> None:
         self.model = model
         self._engine = engine
         self._rules = rules
@@ -89,10 +98,12 @@ class Listener:
         progress(1.0)
         return Transcript(segments, audio.seconds, self.model.language)
 
-    def segments(self, audio: Audio, *, language: str | None = None, words: bool = False) -> Iterator[Segment]:
+    def segments(
+        self, audio: Audio, *, language: str | None = None, words: bool = False
+    ) -> Iterator[TranscriptSegment]:
         """In order, each as soon as it and all before it are done. Closing the iterator stops the work."""
         self._check(audio, language)
-        flying: deque[tuple[Span, np.ndarray, Handle]] = deque()
+        flying: deque[tuple[SampleSpan, np.ndarray, Handle]] = deque()
         admitted = False  # a sound that was begun is heard to its end, however full the queue is
         spans = iter(self.spans(audio))
         try:
@@ -124,7 +135,7 @@ class Listener:
                 "language",
             )
 
-    def spans(self, audio: Audio) -> list[Span]:
+    def spans(self, audio: Audio) -> list[SampleSpan]:
         """Where speech is."""
         return spans(self._engine, audio, self._rules, self._vad)
 
@@ -138,7 +149,7 @@ class Listener:
         request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key))
         return self._engine.submit(request, admitted=admitted)
 
-    def segment(self, samples: np.ndarray, begins: float, handle: Handle, words: bool = False) -> Segment:
+    def segment(self, samples: np.ndarray, begins: float, handle: Handle, words: bool = False) -> TranscriptSegment:
         """Wait for a segment's text, and ask again where the model lost itself in repetitions."""
         result = handle.result()
         loop = loop_start(result.text.split())
@@ -147,7 +158,7 @@ class Listener:
             loop = loop_start(result.text.split())
         text = " ".join(result.text.split()[:loop])
         sure = [token.logprob for token in result.logprobs]
-        made = Segment(
+        made = TranscriptSegment(
             start=begins,
             end=begins + len(samples) / SAMPLE_RATE,
             text=text,
@@ -156,7 +167,7 @@ class Listener:
         )
         return replace(made, words=self._words(samples, made, result)) if words and text else made
 
-    def _words(self, samples: np.ndarray, segment: Segment, result: Result) -> list[Word]:
+    def _words(self, samples: np.ndarray, segment: TranscriptSegment, result: Result) -> list[TranscriptWord]:
         ids = list(result.ids)
 
         def work(loaded: Any) -> Generator[None, None, np.ndarray]:
@@ -175,14 +186,14 @@ _LEAD = int(0.3 * SAMPLE_RATE)  # before speech was noticed, which belongs to it
 class Caption:
     """`final`: it will not change any more, and the next one is about later sound."""
 
-    segment: Segment
+    segment: TranscriptSegment
     final: bool
 
 
 class Captions:
-    def __init__(self, engine: EngineLike, listener: Listener, rules: Rules = USUAL) -> None:
+    def __init__(self, engine: EngineLike, listener: Transcriber, rules: VadRules = DEFAULT_RULES) -> None:
         self._listener = listener
-        self._activity = Activity(engine, rules)
+        self._activity = VoiceActivityStream(engine, rules)
         self._kept = np.zeros(0, np.float32)  # samples that may still be needed
         self._first = 0  # the position of the first of them in the stream
         self._told = 0  # where the last partial text ended
@@ -195,7 +206,7 @@ class Captions:
     def feed(self, samples: np.ndarray) -> list[Caption]:
         """`samples` at 16 kHz, f32. Returns what is new; waits for the model."""
         self._kept = np.concatenate((self._kept, samples.astype(np.float32, copy=False)))
-        ended = [change.span for change in self._activity.feed(samples) if isinstance(change, Ended)]
+        ended = [change.span for change in self._activity.feed(samples) if isinstance(change, SpeechEnded)]
         made = [self._caption(span, True) for span in ended] + self._partial()
         self._forget()
         return [caption for caption in made if caption.segment.text]
@@ -210,10 +221,10 @@ class Captions:
         if begun is None or seen - max(begun, self._told) < _EVERY * SAMPLE_RATE:
             return []
         self._told = seen
-        return [self._caption(Span(begun, seen), False)]
+        return [self._caption(SampleSpan(begun, seen), False)]
 
-    def _caption(self, span: Span, final: bool) -> Caption:
-        wide = Span(max(self._first, span.start - _LEAD), span.stop)
+    def _caption(self, span: SampleSpan, final: bool) -> Caption:
+        wide = SampleSpan(max(self._first, span.start - _LEAD), span.stop)
         part = self._kept[wide.start - self._first : wide.stop - self._first]
         begins = wide.start / SAMPLE_RATE
         return Caption(self._listener.segment(part, begins, self._listener.submit(part)), final)

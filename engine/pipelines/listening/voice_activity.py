@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +19,12 @@ import resources
 from engine.errors import BadRequest
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.transcript import Segment, Transcript, as_srt, as_vtt
+from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_vtt
 from engine.pipelines.speaking.leash import EngineLike
-from engine.tasks import Task, Work
 
 
 @dataclass(frozen=True)
-class Rules:
+class VadRules:
     """Seconds, but for the thresholds."""
 
     threshold: float = 0.5  # speech begins
@@ -36,11 +35,11 @@ class Rules:
     longest: float = 20.0  # of one segment
 
 
-USUAL = Rules()
+DEFAULT_RULES = VadRules()
 
 
 @dataclass(frozen=True)
-class Span:
+class SampleSpan:
     """Samples from `start` to `stop`."""
 
     start: int
@@ -56,13 +55,13 @@ class _Speech:
 
     start: int
     quiet_since: int | None = None
-    pauses: list[Span] = field(default_factory=list)  # inside it, too short to end it
+    pauses: list[SampleSpan] = field(default_factory=list)  # inside it, too short to end it
 
 
-class Cutter:
+class SpeechSegmenter:
     """Decides chunk by chunk. Spans come without padding; `padded` adds it."""
 
-    def __init__(self, chunk: int, rate: int, rules: Rules = USUAL) -> None:
+    def __init__(self, chunk: int, rate: int, rules: VadRules = DEFAULT_RULES) -> None:
         self.rules = rules
         self._chunk = chunk
         self._rate = rate
@@ -82,17 +81,17 @@ class Cutter:
             return 0
         return (self._at if speech.quiet_since is None else speech.quiet_since) - speech.start
 
-    def push(self, probability: float) -> list[Span]:
+    def push(self, probability: float) -> list[SampleSpan]:
         """The segments that this chunk completes."""
         at, rules, speech = self._at, self.rules, self._speech
         self._at += self._chunk
-        done: list[Span] = []
+        done: list[SampleSpan] = []
         if probability >= rules.threshold:
             if speech is None:
                 self._speech = _Speech(at)
                 return done
             if speech.quiet_since is not None:
-                speech.pauses.append(Span(speech.quiet_since, at))
+                speech.pauses.append(SampleSpan(speech.quiet_since, at))
                 speech.quiet_since = None
         if speech is None:
             return done
@@ -104,42 +103,44 @@ class Cutter:
             if speech.quiet_since is None:
                 speech.quiet_since = at
             if at - speech.quiet_since >= rules.least_silence * self._rate:
-                done += self._kept(Span(speech.start, speech.quiet_since))
+                done += self._kept(SampleSpan(speech.start, speech.quiet_since))
                 self._speech = None
         return done
 
-    def finish(self, length: int) -> list[Span]:
+    def finish(self, length: int) -> list[SampleSpan]:
         """The sound is over, at this many samples."""
         speech, self._speech = self._speech, None
-        return [] if speech is None else self._kept(Span(speech.start, max(speech.start, length)))
+        return [] if speech is None else self._kept(SampleSpan(speech.start, max(speech.start, length)))
 
-    def _divide(self, speech: _Speech, at: int) -> Span:
+    def _divide(self, speech: _Speech, at: int) -> SampleSpan:
         """Cut a speech that is too long at its longest pause, or where it is."""
-        pause = max(speech.pauses, key=len, default=Span(at, at))
+        pause = max(speech.pauses, key=len, default=SampleSpan(at, at))
         rest = [other for other in speech.pauses if other.start >= pause.stop]
         self._speech = _Speech(pause.stop, speech.quiet_since, rest)
-        return Span(speech.start, pause.start)
+        return SampleSpan(speech.start, pause.start)
 
-    def _kept(self, span: Span) -> list[Span]:
+    def _kept(self, span: SampleSpan) -> list[SampleSpan]:
         return [span] if len(span) > self.rules.least_speech * self._rate else []
 
 
-def padded(spans: Sequence[Span], rate: int, length: int, pad: float = Rules.pad) -> list[Span]:
+def padded(spans: Sequence[SampleSpan], rate: int, length: int, pad: float = VadRules.pad) -> list[SampleSpan]:
     """A little more on both sides; neighbours that are close meet in the middle."""
     wide = int(pad * rate)
-    made: list[Span] = []
+    made: list[SampleSpan] = []
     for i, span in enumerate(spans):
         before = span.start if i == 0 else span.start - spans[i - 1].stop
         after = (length if i + 1 == len(spans) else spans[i + 1].start) - span.stop
         left = min(wide, before) if i == 0 else min(wide, before // 2)
         right = min(wide, after) if i + 1 == len(spans) else min(wide, after // 2)
-        made.append(Span(span.start - left, span.stop + right))
+        made.append(SampleSpan(span.start - left, span.stop + right))
     return made
 
 
-def cut(probabilities: Iterable[float], chunk: int, rate: int, length: int, rules: Rules = USUAL) -> list[Span]:
+def segment_speech(
+    probabilities: Iterable[float], chunk: int, rate: int, length: int, rules: VadRules = DEFAULT_RULES
+) -> list[SampleSpan]:
     """All segments of a sound that is there as a whole."""
-    cutter = Cutter(chunk, rate, rules)
+    cutter = SpeechSegmenter(chunk, rate, rules)
     spans = [span for probability in probabilities for span in cutter.push(float(probability))]
     return padded(spans + cutter.finish(length), rate, length, rules.pad)
 
@@ -168,23 +169,23 @@ class Speech:
         return sum(span.end - span.start for span in self.spans)
 
 
-def spans(engine: EngineLike, audio: Audio, rules: Rules, vad: str = VOICE_ACTIVITY) -> list[Span]:
+def spans(engine: EngineLike, audio: Audio, rules: VadRules, vad: str = VOICE_ACTIVITY) -> list[SampleSpan]:
     """Waits for the model."""
 
-    def work(loaded: Any) -> Generator[None, None, list[Span]]:
+    def work(loaded: Any) -> Generator[None, None, list[SampleSpan]]:
         chances = yield from loaded.model.probabilities(audio.samples, audio.rate)
-        return cut(chances, loaded.model.chunk(audio.rate), audio.rate, len(audio.samples), rules)
+        return segment_speech(chances, loaded.model.chunk(audio.rate), audio.rate, len(audio.samples), rules)
 
-    found: list[Span] = engine.task(vad, work).result()
+    found: list[SampleSpan] = engine.task(vad, work).result()
     return found
 
 
 def speech_rules(threshold: float | None = None, least_speech: float | None = None,
-                 least_silence: float | None = None, pad: float | None = None) -> Rules:  # fmt: skip
+                 least_silence: float | None = None, pad: float | None = None) -> VadRules:  # fmt: skip
     """None: as usual. Raises BadRequest for what cannot be."""
-    usual = Rules()
+    usual = VadRules()
     chosen = usual.threshold if threshold is None else threshold
-    rules = Rules(
+    rules = VadRules(
         threshold=chosen,
         release=max(0.01, chosen - (usual.threshold - usual.release)),
         least_speech=usual.least_speech if least_speech is None else least_speech,
@@ -204,7 +205,7 @@ def speech_rules(threshold: float | None = None, least_speech: float | None = No
     return rules
 
 
-def speech_in(engine: EngineLike, audio: Audio, rules: Rules | None = None) -> Speech:
+def speech_in(engine: EngineLike, audio: Audio, rules: VadRules | None = None) -> Speech:
     """Of a sound at 16 kHz."""
     if audio.rate != SAMPLE_RATE:
         raise BadRequest(f"Voice activity is found at {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
@@ -230,7 +231,7 @@ def as_labels(speech: Speech) -> str:
 
 
 def _labelled(speech: Speech) -> Transcript:
-    return Transcript([Segment(span.start, span.end, _LABEL) for span in speech.spans], speech.seconds, "")
+    return Transcript([TranscriptSegment(span.start, span.end, _LABEL) for span in speech.spans], speech.seconds, "")
 
 
 FORMATS: dict[str, Callable[[Speech], str]] = {
@@ -245,37 +246,37 @@ CHUNK = 512  # samples of one judgement
 
 
 @dataclass(frozen=True)
-class Began:
+class SpeechStarted:
     """Somebody speaks since this sample, for long enough to be somebody: a noise shorter than any word is nobody."""
 
     at: int
 
 
 @dataclass(frozen=True)
-class Ended:
+class SpeechEnded:
     """A speech is over. Its beginning was told."""
 
-    span: Span
+    span: SampleSpan
 
 
-Change = Began | Ended
+SpeechChange = SpeechStarted | SpeechEnded
 
 
-class Activity:
-    def __init__(self, engine: EngineLike, rules: Rules = USUAL) -> None:
+class VoiceActivityStream:
+    def __init__(self, engine: EngineLike, rules: VadRules = DEFAULT_RULES) -> None:
         self._engine = engine
-        self._cutter = Cutter(CHUNK, SAMPLE_RATE, rules)
+        self._cutter = SpeechSegmenter(CHUNK, SAMPLE_RATE, rules)
         self._heard: Any = None  # voice activity's memory of the stream
         self._rest = np.zeros(0, np.float32)  # no whole chunk yet
         self._told: int | None = None  # the beginning of the speech that was told last
         self.seen = 0  # samples that were judged
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> VadRules:
         return self._cutter.rules
 
     @rules.setter
-    def rules(self, rules: Rules) -> None:
+    def rules(self, rules: VadRules) -> None:
         """From the next sample on."""
         self._cutter.rules = rules
 
@@ -289,25 +290,25 @@ class Activity:
         """Is somebody speaking now?"""
         return self._cutter.begun is not None and self._cutter.spoken >= self.rules.least_speech * SAMPLE_RATE
 
-    def feed(self, samples: np.ndarray) -> list[Change]:
+    def feed(self, samples: np.ndarray) -> list[SpeechChange]:
         """`samples` at 16 kHz, f32. Returns what is new; waits for the model."""
         self._rest = np.concatenate((self._rest, samples.astype(np.float32, copy=False)))
         whole = len(self._rest) // CHUNK * CHUNK
         if not whole:
             return []
         part, self._rest = self._rest[:whole], self._rest[whole:].copy()
-        changes: list[Change] = []
+        changes: list[SpeechChange] = []
         for chance in self._chances(part):
             self.seen += CHUNK
-            changes += [Ended(span) for span in self._cutter.push(float(chance))]
+            changes += [SpeechEnded(span) for span in self._cutter.push(float(chance))]
             if self.speaking and self._told != self._cutter.begun:
                 self._told = self._cutter.begun
-                changes.append(Began(int(self._told or 0)))
+                changes.append(SpeechStarted(int(self._told or 0)))
         return changes
 
-    def finish(self) -> list[Ended]:
+    def finish(self) -> list[SpeechEnded]:
         """The stream is over."""
-        return [Ended(span) for span in self._cutter.finish(self.seen + len(self._rest))]
+        return [SpeechEnded(span) for span in self._cutter.finish(self.seen + len(self._rest))]
 
     def _chances(self, samples: np.ndarray) -> np.ndarray:
         def work(loaded: Any) -> Generator[None, None, np.ndarray]:

@@ -22,10 +22,10 @@ import numpy as np
 from engine.errors import BadRequest
 from engine.media.stretch import Stretch
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.speech_models import Voice
+from engine.pipelines.speaking.speech_models import SpeechModel
 from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.text import Passage, in_words, passages, plain
-from engine.pipelines.speaking.voice import Manner, SpeechSampling, Spoken
+from engine.pipelines.speaking.voice import SpeechSampling, SpokenPassage, VoiceSettings
 
 _FADE = 0.005  # seconds at both ends of a passage
 _QUIET = 0.004  # of full scale: what counts as silence before a passage's first word and behind its last
@@ -33,7 +33,7 @@ _LEAD = 0.06  # seconds of silence that stay before the first word
 _STEP = 0.02  # of full scale: more at once, out of silence, is heard as a click
 
 
-class Joints:
+class PassageJoiner:
     """Belongs to one telling: `passage` for each of its passages, `pause` between them."""
 
     def __init__(self, rate: int) -> None:
@@ -114,7 +114,7 @@ def power(samples: np.ndarray, rate: int) -> tuple[float, float]:
     return (float(speech.mean()), len(speech) * _BLOCK) if len(speech) else (0.0, 0.0)
 
 
-class Level:
+class LoudnessMatcher:
     """Belongs to one telling."""
 
     def __init__(self, rate: int) -> None:
@@ -147,19 +147,19 @@ class Level:
 _EXAMPLE_FRAMES = 3 * FRAME_RATE  # frames that show what a voice is like: a title alone would not
 
 
-class Example:
+class VoiceExample:
     """Belongs to one voice that is described once: to a telling, or to all answers of a conversation."""
 
-    def __init__(self, voice: Voice, manner: Manner) -> None:
+    def __init__(self, voice: SpeechModel, manner: VoiceSettings) -> None:
         self.needed = voice.improvises(manner)
-        self._said: Spoken | None = None
+        self._said: SpokenPassage | None = None
 
     @property
     def enough(self) -> bool:
         """May passages be made that do not know of each other?"""
         return not self.needed or (self._said is not None and len(self._said.codes) >= _EXAMPLE_FRAMES)
 
-    def followed(self, manner: Manner) -> Manner:
+    def followed(self, manner: VoiceSettings) -> VoiceSettings:
         """For the next passage."""
         return replace(manner, after=self._said) if self._said is not None else manner
 
@@ -169,7 +169,7 @@ class Example:
             return
         if (before := self._said) is not None:
             text, codes = f"{before.text} {text}", np.concatenate((before.codes, codes))
-        self._said = Spoken(text, codes)
+        self._said = SpokenPassage(text, codes)
 
 
 LONGEST = 1_000_000  # characters: a thick book
@@ -177,7 +177,7 @@ TOGETHER = 3  # passages that are made at once
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SpeechOptions:
     """How a text is read. `spell`: numbers and dates become words first; `markdown`: its marks are not read."""
 
     speed: float = 1.0
@@ -194,9 +194,9 @@ class Wishes:
         return SpeechSampling(self.temperature, self.top_p, self.repetition_penalty, self.max_tokens)
 
 
-def tell(voice: Voice, text: str, manner: Manner, wishes: Wishes = Wishes(), *,
+def speak_long_form(voice: SpeechModel, text: str, manner: VoiceSettings, wishes: SpeechOptions = SpeechOptions(), *,
          progress: Callable[[int, int], None] = lambda done, total: None,
-         leash: Leash | None = None, example: Example | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+         leash: Leash | None = None, example: VoiceExample | None = None) -> Iterator[np.ndarray]:  # fmt: skip
     """Samples at `voice.rate`, as they are made. What cannot be is raised before the first. Closing the iterator stops
     everything, and so does cutting `leash`, from any thread; `progress` is told how many characters of how many have
     been spoken. `example`: of the voice, where it has spoken before and is to stay the same."""
@@ -205,7 +205,7 @@ def tell(voice: Voice, text: str, manner: Manner, wishes: Wishes = Wishes(), *,
     stretch = Stretch(wishes.speed, voice.rate)
     held = copy.copy(voice)
     held.engine = leash = leash or Leash(voice.engine)
-    sound = _told(held, leash, parts, manner, wishes, stretch, progress, example or Example(voice, manner))
+    sound = _told(held, leash, parts, manner, wishes, stretch, progress, example or VoiceExample(voice, manner))
     if wishes.max_tokens is None:
         return sound
     return _limited(sound, int(wishes.max_tokens / voice.token_rate * voice.rate / wishes.speed))
@@ -222,7 +222,7 @@ def _limited(sound: Generator[np.ndarray, None, None], most: int) -> Iterator[np
                 return
 
 
-def prepared(text: str, manner: Manner, wishes: Wishes) -> list[Passage]:
+def prepared(text: str, manner: VoiceSettings, wishes: SpeechOptions) -> list[Passage]:
     if len(text) > LONGEST:
         raise BadRequest(f"The text has {len(text)} characters; the most is {LONGEST}.", "input")
     if wishes.markdown:
@@ -235,12 +235,12 @@ def prepared(text: str, manner: Manner, wishes: Wishes) -> list[Passage]:
     return parts
 
 
-def _told(voice: Voice, leash: Leash, parts: list[Passage], manner: Manner, wishes: Wishes, stretch: Stretch,
+def _told(voice: SpeechModel, leash: Leash, parts: list[Passage], manner: VoiceSettings, wishes: SpeechOptions, stretch: Stretch,
           progress: Callable[[int, int], None],
-          example: Example) -> Generator[np.ndarray, None, None]:  # fmt: skip
+          example: VoiceExample) -> Generator[np.ndarray, None, None]:  # fmt: skip
     seed = secrets.randbits(31) if wishes.seed is None else wishes.seed
     total, done = sum(len(part.text) for part in parts), 0
-    joints, level = Joints(voice.rate), Level(voice.rate)
+    joints, level = PassageJoiner(voice.rate), LoudnessMatcher(voice.rate)
 
     def begun(part: Passage, patient: bool) -> Iterator[np.ndarray]:
         said = partial(example.add, part.text) if example.needed else None
@@ -285,18 +285,18 @@ def _told(voice: Voice, leash: Leash, parts: list[Passage], manner: Manner, wish
                 future.cancel()
 
 
-class Mouth:
+class SpeechQueue:
     """Called with a sentence, gives its samples at `rate` as they are made."""
 
-    def __init__(self, voice: Voice, manner: Manner, wishes: Wishes | None = None) -> None:
+    def __init__(self, voice: SpeechModel, manner: VoiceSettings, wishes: SpeechOptions | None = None) -> None:
         """Raises BadRequest for a manner that the voice does not have."""
         voice.check(manner)
-        wishes = wishes or Wishes()
+        wishes = wishes or SpeechOptions()
         # a seed for all sentences: a voice that is made of words stays the same voice
         seed = secrets.randbits(31) if wishes.seed is None else wishes.seed
         self._voice, self._manner = voice, manner
         self._wishes = replace(wishes, seed=seed, markdown=True)
-        self._example = Example(voice, manner)
+        self._example = VoiceExample(voice, manner)
         self._leash: Leash | None = None
 
     @property
@@ -308,7 +308,7 @@ class Mouth:
             return
         self._leash = leash = Leash(self._voice.engine)
         try:
-            yield from tell(self._voice, sentence, self._manner, self._wishes, leash=leash,
+            yield from speak_long_form(self._voice, sentence, self._manner, self._wishes, leash=leash,
                             example=self._example)  # fmt: skip
         except CancelledError:
             return

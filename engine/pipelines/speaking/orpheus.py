@@ -15,8 +15,8 @@ import numpy as np
 from engine.errors import BadRequest
 from engine.models.snac import SnacStream
 from engine.pipelines.speaking.leash import EngineLike
-from engine.pipelines.speaking.synthesis import TRIES, Loops, Take, heard, longest, spoken
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
+from engine.pipelines.speaking.synthesis import TRIES, RepetitionGuard, Take, max_frames, retry_takes, stream_take
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
 from engine.tasks import Task
 from engine.types import Event, Request, SamplingParams, Text
 
@@ -39,7 +39,7 @@ def is_orpheus(config: Any) -> bool:
     return config.get("model_type") == "llama" and int(config.get("vocab_size", 0)) >= FIRST_CODE + FRAME * SIZE
 
 
-class Frames:
+class FrameParser:
     """Tokens on their way to frames, seven codes each. What stands between two codes and is none is left out."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Orpheus:
         self.engine, self.model, self.codec = engine, model, codec
         self._tokenizer, self._defaults = engine.task(model, _facts).result()
 
-    def check(self, manner: Manner) -> None:
+    def check(self, manner: VoiceSettings) -> None:
         """Raise BadRequest for what Orpheus cannot do."""
         if manner.clone is not None:
             raise BadRequest(
@@ -89,7 +89,7 @@ class Orpheus:
         if manner.preset is not None and manner.preset not in VOICES:
             raise BadRequest(f"Orpheus has no voice {manner.preset!r}. It has: {', '.join(VOICES)}.", "voice")
 
-    def prompt(self, text: str, manner: Manner) -> list[int]:
+    def prompt(self, text: str, manner: VoiceSettings) -> list[int]:
         self.check(manner)
         if not text.strip():
             raise BadRequest("There is no text to speak.", "input")
@@ -98,24 +98,24 @@ class Orpheus:
         ids = self._tokenizer.encode(f"{manner.preset or VOICES[0]}: {text.strip()}", parse_special=False)
         return [BEGIN, *ids, END_OF_TEXT, END_OF_TURN]
 
-    def improvises(self, manner: Manner) -> bool:
+    def improvises(self, manner: VoiceSettings) -> bool:
         return False
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+    def speak(self, text: str, manner: VoiceSettings, *, seed: int | None = None,
               sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
-              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+              said: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         prompt = self.prompt(text, manner)
         wishes: dict[str, Any] = {key: self._defaults.get(key, value) for key, value in SAMPLING.items()}
         wishes |= sampling.given
         seed = secrets.randbits(32) if seed is None else seed
-        usual = FRAME * (longest(text) + 2)
+        usual = FRAME * (max_frames(text) + 2)
         most = sampling.most(usual)
 
         def take(attempt: int) -> Take:
             params = SamplingParams(max_tokens=most, stop_token_ids=(END_OF_SPEECH,), seed=seed + attempt, **wishes)
             return self._take(Request(self.model, prompt, params))
 
-        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient, may_be_cut=most < usual)
+        return retry_takes(take, 1 if wishes["temperature"] == 0 else TRIES, patient, may_be_cut=most < usual)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         raise BadRequest(
@@ -124,7 +124,7 @@ class Orpheus:
 
     def _take(self, request: Request) -> Take:
         stream = self.engine.task(self.codec, _stream).result()
-        frames = Frames()
+        frames = FrameParser()
 
         def render(waiting: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
             if not waiting and not stream.waits:
@@ -134,7 +134,9 @@ class Orpheus:
         def frames_of(event: Event) -> Iterable[np.ndarray]:
             return frames.push(event.ids) if isinstance(event, Text) else ()
 
-        return (yield from heard(self.engine.submit(request), frames_of, render, (CHUNK,), RATE, Loops()))
+        return (
+            yield from stream_take(self.engine.submit(request), frames_of, render, (CHUNK,), RATE, RepetitionGuard())
+        )
 
 
 def joined(frames: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -17,16 +17,30 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import BadRequest, ConfigError
-from engine.handle import RequestHandle
 from engine.media.mel import speaker_mel
-from engine.models.causal import Past
+from engine.models.causal import StreamState
 from engine.models.codec12 import TOGETHER
 from engine.models.config import Fields
-from engine.models.qwen3_tts import Talker
-from engine.pipelines.speaking.synthesis import FRAME_RATE, TRIES, Loops, Take, heard, longest, spoken
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling, checked
+from engine.models.qwen3_tts import Qwen3TTSModel
 from engine.pipelines.speaking.leash import EngineLike
-from engine.tasks import Joint, Task, Work
+from engine.pipelines.speaking.synthesis import (
+    FRAME_RATE,
+    TRIES,
+    RepetitionGuard,
+    Take,
+    max_frames,
+    retry_takes,
+    stream_take,
+)
+from engine.pipelines.speaking.voice import (
+    MODEL_DEFAULTS,
+    Clone,
+    OnCodes,
+    SpeechSampling,
+    VoiceSettings,
+    checked_recording,
+)
+from engine.tasks import Joint, Task
 from engine.types import Event, Frames, Request, SamplingParams
 
 LONGEST_TEXT = 4000  # characters at once; who has more splits it at sentences
@@ -51,7 +65,7 @@ class Encodes(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class TwoRowPrompt:
     """A prompt's rows and what follows beside the reply."""
 
     text: np.ndarray  # int32 [n], NONE where there is no text
@@ -82,7 +96,7 @@ class Marks:
     text_eos: int
 
 
-class Prompts:
+class Qwen3TTSPrompts:
     """What one checkpoint can say, and how it is asked to."""
 
     def __init__(self, config: Mapping[str, Any], tokenizer: Encodes) -> None:
@@ -125,7 +139,7 @@ class Prompts:
         """Does text go in while the voice speaks, unless asked otherwise? Cloning was trained so, the others were not."""
         return self.kind == "base"
 
-    def score(self, text: str, manner: Manner, *, feed: bool | None = None) -> Score:
+    def score(self, text: str, manner: VoiceSettings, *, feed: bool | None = None) -> TwoRowPrompt:
         """Lay out a prompt. `feed`: whether text goes in while the voice speaks. Raises BadRequest for what the model
         cannot do."""
         text = text.strip()
@@ -149,7 +163,7 @@ class Prompts:
             return rows.continuing(self._spoken(f"{after.text} {text}")[3:-5], after.codes.astype(np.int32), feed)
         return rows.reading(ids[3:-5], feed)
 
-    def check(self, manner: Manner) -> None:
+    def check(self, manner: VoiceSettings) -> None:
         """Raise BadRequest for a voice, a language or instructions that this model does not have."""
         self._language(manner)
         if manner.preset is not None and manner.clone is not None:
@@ -203,7 +217,7 @@ class Prompts:
     def _control(self, text: str) -> list[int]:
         return self.tokenizer.encode(text, False)
 
-    def _introduce(self, rows: _Rows, manner: Manner) -> None:
+    def _introduce(self, rows: _Rows, manner: VoiceSettings) -> None:
         """Language and speaker, in codec tokens under silence."""
         m, language = self.marks, self._language(manner)
         tags = [m.nothink] if language is None else [m.think]
@@ -216,13 +230,13 @@ class Prompts:
             rows.voice(manner.clone.vector)
         rows.add(m.text_bos, m.pad)
 
-    def _speaker(self, manner: Manner) -> str | None:
+    def _speaker(self, manner: VoiceSettings) -> str | None:
         """Of the model's own voices; where none was chosen, the one that a CustomVoice model's config names first."""
         if manner.preset is not None:
             return manner.preset.lower()
         return next(iter(self._speakers), None) if self.kind == "custom_voice" else None
 
-    def _language(self, manner: Manner) -> int | None:
+    def _language(self, manner: VoiceSettings) -> int | None:
         name = manner.language.strip().lower()
         name = ISO.get(name.split("-")[0], name)
         if name != "auto" and name not in self._languages:
@@ -235,13 +249,13 @@ class Prompts:
         return None if name == "auto" else self._languages[name]
 
 
-def usual_manner(prompts: Prompts) -> Manner:
+def default_settings(prompts: Qwen3TTSPrompts) -> VoiceSettings:
     """One that the model can speak in, whatever its kind: a Base model without voices gets one of zeros."""
     if prompts.kind == "voice_design":
-        return Manner(instructions="A calm voice.")
+        return VoiceSettings(instructions="A calm voice.")
     if prompts.kind == "base" and not prompts.voices:
-        return Manner(clone=Clone(np.zeros(prompts.hidden, np.float32)))
-    return Manner(preset=prompts.voices[0] if prompts.voices else None)
+        return VoiceSettings(clone=Clone(np.zeros(prompts.hidden, np.float32)))
+    return VoiceSettings(preset=prompts.voices[0] if prompts.voices else None)
 
 
 class _Rows:
@@ -266,7 +280,7 @@ class _Rows:
         self._vector = len(self._text), vector
         self.add(self.marks.text_pad, NONE)
 
-    def reading(self, words: list[int], feed: bool) -> Score:
+    def reading(self, words: list[int], feed: bool) -> TwoRowPrompt:
         """`words` before the voice begins, or its first one with the beginning and the others as it speaks."""
         m = self.marks
         if feed:
@@ -277,7 +291,7 @@ class _Rows:
         self.add(m.text_pad, m.bos)
         return self._end([])
 
-    def continuing(self, words: list[int], frames: np.ndarray, feed: bool) -> Score:
+    def continuing(self, words: list[int], frames: np.ndarray, feed: bool) -> TwoRowPrompt:
         """The recording's words and then the new ones, over the recording's frames."""
         m = self.marks
         ids = [*words, m.text_eos]
@@ -293,12 +307,12 @@ class _Rows:
             self.add(id, NONE)
         return self._end(ids[rows:])
 
-    def _end(self, track: list[int]) -> Score:
+    def _end(self, track: list[int]) -> TwoRowPrompt:
         vector_at, vector = self._vector or (None, None)
         frames_at, frames = self._frames or (None, None)
         text, codec = np.array(self._text, np.int32), np.array(self._codec, np.int32)
         rest = np.array([*track, self.marks.text_pad], np.int32)
-        return Score(text, codec, rest, vector_at, vector, frames_at, frames)
+        return TwoRowPrompt(text, codec, rest, vector_at, vector, frames_at, frames)
 
 
 def _named(f: Fields, name: str) -> dict[str, int]:
@@ -308,7 +322,7 @@ def _named(f: Fields, name: str) -> dict[str, int]:
     return {str(key).lower(): id for key, id in found.items()}
 
 
-def embedded(model: Talker, score: Score) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
+def embed_prompt(model: Qwen3TTSModel, score: TwoRowPrompt) -> Generator[None, None, tuple[np.ndarray, np.ndarray]]:
     """The prompt's rows `[n, D]` and the track's `[m, D]`: work for the engine's thread."""
     ops = model.ops
     ids, where = np.unique(np.concatenate((score.text[score.text != NONE], score.track)), return_inverse=True)
@@ -337,14 +351,14 @@ RATE = 24000
 CHUNKS = (3, 5, 8)  # frames of the codec's first chunks, and of all that follow
 
 
-def sound_of(engine: EngineLike, codec: str, request: Request, recording: np.ndarray | None = None,
-             said: Said | None = None) -> Take:  # fmt: skip
+def synthesize(engine: EngineLike, codec: str, request: Request, recording: np.ndarray | None = None,
+             said: OnCodes | None = None) -> Take:  # fmt: skip
     """A request's frames as samples, chunk by chunk while it runs; what it returns says how the voice ended.
 
     `recording`: frames that the voice goes on from. `said` is given its own, if it comes to its end. Closing the generator
     cancels the request.
     """
-    past: Past = {}
+    past: StreamState = {}
     made: list[np.ndarray] = []
 
     def frames(event: Event) -> Iterable[np.ndarray]:
@@ -361,7 +375,7 @@ def sound_of(engine: EngineLike, codec: str, request: Request, recording: np.nda
 
     handle = engine.submit(request)
     begun = None if recording is None else engine.task(codec, begin)
-    end = yield from heard(handle, frames, render, CHUNKS, RATE, Loops(), begun)
+    end = yield from stream_take(handle, frames, render, CHUNKS, RATE, RepetitionGuard(), begun)
     if said is not None and end == "whole" and made:
         said(np.stack(made))
     return end
@@ -377,7 +391,7 @@ class Facts:
     defaults: Mapping[str, Any]
 
 
-class Speaker:
+class Qwen3TTS:
     """One text-to-speech model of an engine, and the models beside it."""
 
     rate = RATE
@@ -386,7 +400,7 @@ class Speaker:
     def __init__(self, engine: EngineLike, model: str) -> None:
         self.engine, self.model = engine, model
         facts: Facts = engine.task(model, _facts).result()
-        self.prompts = Prompts(facts.config, facts.tokenizer)
+        self.prompts = Qwen3TTSPrompts(facts.config, facts.tokenizer)
         self.greedy = facts.defaults.get("temperature") == 0.0
         self.codec = str(facts.folder / "speech_tokenizer")
         self.listens = f"{self.codec}#encoder"
@@ -400,32 +414,32 @@ class Speaker:
     def clones(self) -> bool:
         return self.prompts.kind == "base"
 
-    def check(self, manner: Manner) -> None:
+    def check(self, manner: VoiceSettings) -> None:
         """Raise BadRequest for what the model cannot do."""
         self.prompts.check(manner)
 
-    def improvises(self, manner: Manner) -> bool:
+    def improvises(self, manner: VoiceSettings) -> bool:
         return self.prompts.kind == "voice_design"
 
     def speak(
         self,
         text: str,
-        manner: Manner,
+        manner: VoiceSettings,
         *,
         seed: int | None = None,
         sampling: SpeechSampling = MODEL_DEFAULTS,
         feed: bool | None = None,
         patient: bool = False,
-        said: Said | None = None,
+        said: OnCodes | None = None,
     ) -> Iterator[np.ndarray]:
         """Samples at `rate`, chunk by chunk. `patient`: all at once and later, so that a voice that ran away is never
         heard. `feed`: whether text goes in while the voice speaks (None: as the model was trained). `said` is given the
         frames of a take that came to its end."""
         score = self.prompts.score(text, manner, feed=feed)
-        rows, track = self.engine.task(self.model, lambda loaded: embedded(loaded.model, score)).result()
+        rows, track = self.engine.task(self.model, lambda loaded: embed_prompt(loaded.model, score)).result()
         seed = secrets.randbits(32) if seed is None else seed
         greedy = self.greedy if sampling.temperature is None else sampling.temperature == 0
-        usual = longest(text)
+        usual = max_frames(text)
         most = sampling.most(usual)
         recording = manner.clone.codes if manner.clone is not None else None
 
@@ -441,14 +455,14 @@ class Speaker:
                 positions=range(len(rows)),
                 track=track,
             )
-            return sound_of(self.engine, self.codec, request, recording, said)
+            return synthesize(self.engine, self.codec, request, recording, said)
 
-        return spoken(take, 1 if greedy else TRIES, patient, may_be_cut=most < usual)
+        return retry_takes(take, 1 if greedy else TRIES, patient, may_be_cut=most < usual)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled."""
-        self.prompts.check(Manner(clone=Clone(np.zeros(0, np.float32))))
-        sound = checked(samples, RATE)
+        self.prompts.check(VoiceSettings(clone=Clone(np.zeros(0, np.float32))))
+        sound = checked_recording(samples, RATE)
         mel = speaker_mel(sound)
         vector = self.engine.task(self.knows, lambda loaded: loaded.model.embed(mel)).result()
         codes = None
@@ -457,7 +471,7 @@ class Speaker:
         return Clone(vector, codes, text.strip() if codes is not None and text else None)
 
 
-def _decode(loaded: Any, parts: Sequence[tuple[np.ndarray, Past]]) -> Generator[None, None, list[np.ndarray]]:
+def _decode(loaded: Any, parts: Sequence[tuple[np.ndarray, StreamState]]) -> Generator[None, None, list[np.ndarray]]:
     return (yield from loaded.model.decode_together(parts))  # type: ignore[no-any-return]
 
 

@@ -21,8 +21,24 @@ from engine.errors import BadRequest, SpeechRanAway, TokenizerError
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
 from engine.pipelines.speaking.leash import EngineLike
-from engine.pipelines.speaking.synthesis import FRAME_RATE, LOOP_LASTS, TRIES, Loops, Take, heard, longest, spoken
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling, checked
+from engine.pipelines.speaking.synthesis import (
+    FRAME_RATE,
+    LOOP_LASTS,
+    TRIES,
+    RepetitionGuard,
+    Take,
+    max_frames,
+    retry_takes,
+    stream_take,
+)
+from engine.pipelines.speaking.voice import (
+    MODEL_DEFAULTS,
+    Clone,
+    OnCodes,
+    SpeechSampling,
+    VoiceSettings,
+    checked_recording,
+)
 from engine.tasks import Task
 from engine.types import Event, Failed, Request, SamplingParams, Text
 
@@ -35,7 +51,7 @@ HOW = 'Say it like "female, high pitch, slow": female or male; very low, low, mo
 
 
 @dataclass(frozen=True)
-class Style:
+class SparkStyle:
     """A voice made of words. Levels go from 0 to 4."""
 
     gender: int = 0
@@ -43,7 +59,7 @@ class Style:
     speed: int = 2
 
 
-def style_of(manner: Manner) -> Style:
+def style_of(manner: VoiceSettings) -> SparkStyle:
     """Raises BadRequest for what is not understood, or said twice."""
     found: dict[str, int] = {}
     if manner.preset is not None:
@@ -58,7 +74,7 @@ def style_of(manner: Manner) -> Style:
         if found.get(part, level) != level:
             raise BadRequest(f"Two wishes for the voice's {part} contradict each other. {HOW}", "instructions")
         found[part] = level
-    return Style(**found)
+    return SparkStyle(**found)
 
 
 def _understood(words: str) -> tuple[str, int]:
@@ -77,7 +93,7 @@ def _understood(words: str) -> tuple[str, int]:
     raise BadRequest(f"Spark-TTS does not understand the instruction {words!r}. {HOW}", "instructions")
 
 
-class Prompts:
+class SparkPrompts:
     """A tokenizer's tokens for sound, and prompts made with them."""
 
     def __init__(self, tokenizer: Any, semantic: int, scalars: int, tokens: int) -> None:
@@ -89,7 +105,7 @@ class Prompts:
         self.voice_ends = self._id("end_global_token")
         self.voices: Mapping[int, int] = {id: i for i, id in enumerate(self._global)}
 
-    def check(self, manner: Manner) -> None:
+    def check(self, manner: VoiceSettings) -> None:
         """Raise BadRequest for what Spark-TTS cannot do."""
         if manner.language.lower() not in LANGUAGES:
             raise BadRequest(f"Spark-TTS speaks Chinese and English, not {manner.language}.", "language")
@@ -116,7 +132,7 @@ class Prompts:
             raise BadRequest("This voice was made by another model. Clone it again with Spark-TTS.", "voice")
         return tokens.astype(np.int32)
 
-    def prompt(self, text: str, manner: Manner) -> list[int]:
+    def prompt(self, text: str, manner: VoiceSettings) -> list[int]:
         self.check(manner)
         if not text.strip():
             raise BadRequest("There is no text to speak.", "input")
@@ -132,7 +148,7 @@ class Prompts:
             ids += [self._id("start_semantic_token"), *(self._semantic[code] for code in clone.codes.reshape(-1))]
         return ids
 
-    def of_words(self, text: str, style: Style) -> list[int]:
+    def of_words(self, text: str, style: SparkStyle) -> list[int]:
         """The model goes on with the voice's tokens."""
         labels = [f"gender_{style.gender}", f"pitch_label_{style.pitch}", f"speed_label_{style.speed}"]
         ids = [self._id(label) for label in labels]
@@ -195,25 +211,25 @@ class Spark:
         self.codec = str(home / "BiCodec")
         self.listens = f"{self.codec}#encoder"
         self.hears = str(home / "wav2vec2-large-xlsr-53")
-        self.prompts = Prompts(tokenizer, *engine.task(self.codec, _sizes).result())
-        self._made: dict[tuple[Style, int, tuple[Any, ...]], Made] = {}
+        self.prompts = SparkPrompts(tokenizer, *engine.task(self.codec, _sizes).result())
+        self._made: dict[tuple[SparkStyle, int, tuple[Any, ...]], Made] = {}
         self._making = Lock()
 
-    def check(self, manner: Manner) -> None:
+    def check(self, manner: VoiceSettings) -> None:
         """Raise BadRequest for what Spark-TTS cannot do."""
         self.prompts.check(manner)
 
-    def improvises(self, manner: Manner) -> bool:
+    def improvises(self, manner: VoiceSettings) -> bool:
         return False
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+    def speak(self, text: str, manner: VoiceSettings, *, seed: int | None = None,
               sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
-              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+              said: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples at `rate`, chunk by chunk; `patient`: all at once and later, so that a bad take is never heard."""
         prompt = self.prompts.prompt(text, manner)
         wishes = SAMPLING | sampling.given
         seed = secrets.randbits(32) if seed is None else seed
-        usual = min(TOKENS, int(longest(text) * TOKEN_RATE / FRAME_RATE))
+        usual = min(TOKENS, int(max_frames(text) * TOKEN_RATE / FRAME_RATE))
         most = sampling.most(usual)
 
         def take(attempt: int) -> Take:
@@ -226,13 +242,13 @@ class Spark:
             params = SamplingParams(max_tokens=most, seed=seed + attempt, **wishes)
             return (yield from self._take(Request(self.model, begun, params), voice))
 
-        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient, may_be_cut=most < usual)
+        return retry_takes(take, 1 if wishes["temperature"] == 0 else TRIES, patient, may_be_cut=most < usual)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         """A voice from mono samples at `rate`; with `text`, what is said in them, it is imitated and not only resembled.
 
         Its vector holds the voice's tokens, whole numbers."""
-        sound = louder(checked(samples, RATE))
+        sound = louder(checked_recording(samples, RATE))
         mel = bicodec_mel(reference(sound))
         voice = self.engine.task(self.listens, lambda loaded: loaded.model.voice(mel)).result()
         said = (text or "").strip()
@@ -242,7 +258,7 @@ class Spark:
         codes = self.engine.task(self.listens, lambda loaded: loaded.model.semantic(features)).result()
         return Clone(voice.astype(np.float32), codes[:, None], said)
 
-    def _voice(self, style: Style, seed: int, wishes: Mapping[str, Any]) -> Made:
+    def _voice(self, style: SparkStyle, seed: int, wishes: Mapping[str, Any]) -> Made:
         """Passages that are spoken at the same time wait for the one of them that makes it."""
         key = (style, seed, tuple(sorted(wishes.items())))
         with self._making:
@@ -252,7 +268,7 @@ class Spark:
                 del self._made[next(iter(self._made))]
             return made
 
-    def _introduced(self, style: Style, seed: int, wishes: Mapping[str, Any]) -> Made:
+    def _introduced(self, style: SparkStyle, seed: int, wishes: Mapping[str, Any]) -> Made:
         prompt = self.prompts.of_words(INTRODUCTION, style)
         for attempt in range(TRIES):
             params = SamplingParams(max_tokens=self.prompts.tokens + PREAMBLE, seed=seed + attempt, **wishes)
@@ -280,14 +296,14 @@ class Spark:
 
     def _take(self, request: Request, voice: np.ndarray) -> Take:
         stream = self.engine.task(self.codec, _streaming(voice)).result()
-        loops = Loops(period=TOKEN_RATE // 3, lasts=int(LOOP_LASTS * TOKEN_RATE / FRAME_RATE))
+        loops = RepetitionGuard(period=TOKEN_RATE // 3, lasts=int(LOOP_LASTS * TOKEN_RATE / FRAME_RATE))
 
         def render(waiting: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
             if not waiting and not stream.waits:
                 return None
             return self.engine.task(self.codec, lambda _: stream.push(np.array(waiting, np.int32), last=last))
 
-        return (yield from heard(self.engine.submit(request), self._codes, render, (CHUNK,), RATE, loops))
+        return (yield from stream_take(self.engine.submit(request), self._codes, render, (CHUNK,), RATE, loops))
 
     def _codes(self, event: Event) -> Iterator[np.ndarray]:
         """What is none of the sound's codes is left out."""

@@ -9,14 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.leash import EngineLike
-from engine.pipelines.speaking.qwen3_tts import Speaker
+from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
+from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark, is_spark
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
 
 
-class Voice(Protocol):
+class SpeechModel(Protocol):
     """A model that speaks."""
 
     engine: EngineLike
@@ -35,15 +35,15 @@ class Voice(Protocol):
     def clones(self) -> bool:
         """Does it take voices from recordings?"""
 
-    def check(self, manner: Manner) -> None:
+    def check(self, manner: VoiceSettings) -> None:
         """Raise BadRequest for what the model cannot do."""
 
-    def improvises(self, manner: Manner) -> bool:
+    def improvises(self, manner: VoiceSettings) -> bool:
         """Is it another voice with every text, unless it is told what it said before?"""
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+    def speak(self, text: str, manner: VoiceSettings, *, seed: int | None = None,
               sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
-              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+              said: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples at `rate`, chunk by chunk while they are made. `said` is given the frames of a text that was spoken to
         its end, by a voice that improvises."""
 
@@ -51,11 +51,11 @@ class Voice(Protocol):
         """A voice from mono samples at `rate`, and what is said in them."""
 
 
-def speaker(engine: EngineLike, model: str) -> Voice:
+def speaker(engine: EngineLike, model: str) -> SpeechModel:
     """The model's way of speaking. Raises BadRequest for one that does not."""
     config, folder = engine.task(model, _facts).result()
     if config.get("model_type") == "qwen3_tts":
-        return Speaker(engine, model)
+        return Qwen3TTS(engine, model)
     if is_orpheus(config):
         return Orpheus(engine, model)
     if is_spark(folder):

@@ -32,7 +32,7 @@ LONGEST_PAUSE = 4.0  # seconds
 TAIL = 0.25  # seconds of silence that a text's end may keep
 
 
-def longest(text: str) -> int:
+def max_frames(text: str) -> int:
     """How many frames a text may take at most."""
     return int(GRACE + sum(FRAMES_A_SIGN[_kind(sign)] for sign in text))
 
@@ -46,7 +46,7 @@ def _kind(sign: str) -> str:
     return "sign" if syllables else "letter"
 
 
-class Loops:
+class RepetitionGuard:
     """Watches frames for a loop of `period` frames at most that goes on for `lasts` frames."""
 
     def __init__(self, period: int = LOOP, lasts: int = LOOP_LASTS) -> None:
@@ -64,7 +64,7 @@ class Loops:
         return max(self._run) >= self._lasts
 
 
-class Hush:
+class SilenceGate:
     """Holds silence back until sound follows it: a silence that never ends is then never heard."""
 
     def __init__(self, rate: int) -> None:
@@ -105,13 +105,13 @@ WHY = {
 }
 
 
-def heard(
+def stream_take(
     handle: Handle,
     frames_of: Callable[[Event], Iterable[np.ndarray]],
     render: Callable[[list[np.ndarray], bool], Task[np.ndarray] | None],
     sizes: tuple[int, ...],
     rate: int,
-    loops: Loops,
+    loops: RepetitionGuard,
     begun: Task[Any] | None = None,
 ) -> Take:
     """A running request's sound, chunk by chunk. Closing the generator cancels the request and what the codec does.
@@ -119,7 +119,7 @@ def heard(
     `render` begins to make sound of frames and says with True that they are the last; None: there is nothing to make.
     `sizes`: frames of the first chunks, the last number for all that follow. `begun`: what the codec does before.
     """
-    hush, many = Hush(rate), chain(sizes, repeat(sizes[-1]))
+    hush, many = SilenceGate(rate), chain(sizes, repeat(sizes[-1]))
     waiting: list[np.ndarray] = []
     end: End | None = None
     size, running, any_frame = next(many), begun, False
@@ -164,7 +164,9 @@ def heard(
             running.cancel()
 
 
-def spoken(take: Callable[[int], Take], tries: int, patient: bool, *, may_be_cut: bool = False) -> Iterator[np.ndarray]:
+def retry_takes(
+    take: Callable[[int], Take], tries: int, patient: bool, *, may_be_cut: bool = False
+) -> Iterator[np.ndarray]:
     """The first take that ends well. `patient`: its sound comes all at once, so that a bad take is never heard.
     `may_be_cut`: the caller set a limit below what the text needs, so reaching it is a good end."""
     end: End = "long"

@@ -1,4 +1,4 @@
-"""Voices: the settings of a voice, voices cloned from recordings, and saved voices on disk.
+"""SavedVoices: the settings of a voice, voices cloned from recordings, and saved voices on disk.
 
 `VoiceSettings` and `Clone` are plain data without device arrays or paths. `SavedVoices` keeps a folder for each voice:
 
@@ -27,7 +27,7 @@ from platformdirs import PlatformDirs
 from engine.errors import BadRequest
 from engine.media.soundfiles import write_file
 
-Said = Callable[[np.ndarray], None]  # is given frames, [frames, groups]
+OnCodes = Callable[[np.ndarray], None]  # is given frames, [frames, groups]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Clone:
 
 
 @dataclass(frozen=True, eq=False)
-class Spoken:
+class SpokenPassage:
     """What a voice has said itself, whole."""
 
     text: str
@@ -83,14 +83,14 @@ class Spoken:
 
 
 @dataclass(frozen=True, eq=False)
-class Manner:
+class VoiceSettings:
     """How something is to be spoken."""
 
     preset: str | None = None  # a voice that the model knows by name
     clone: Clone | None = None
     instructions: str | None = None  # "cheerful, a bit hoarse": what a voice is like, or how it speaks
     language: str = "auto"  # a name or an ISO code
-    after: Spoken | None = None  # a voice that is only described goes on from this, and stays the same voice
+    after: SpokenPassage | None = None  # a voice that is only described goes on from this, and stays the same voice
 
 
 SHORTEST_RECORDING, LONGEST_RECORDING = 0.5, 60.0  # seconds
@@ -99,7 +99,7 @@ _CEILING = 0.999  # of the loudest sample: what was too loud for the recorder li
 _CLIPPED = 0.05  # of all samples; a pure tone that fills the scale has 0.03 there, speech hardly any
 
 
-def checked(samples: np.ndarray, rate: int) -> np.ndarray:
+def checked_recording(samples: np.ndarray, rate: int) -> np.ndarray:
     sound = np.asarray(samples, np.float32)
     if sound.ndim != 1 or not np.isfinite(sound).all():
         raise BadRequest("A recording must be one row of finite samples.", "voice")
@@ -128,7 +128,7 @@ _FILES = ("voice.json", "voice.npz", "sample.wav")
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedVoice:
     """What a list of voices shows."""
 
     name: str
@@ -139,12 +139,12 @@ class Saved:
     sample: Path
 
 
-class Voices:
+class SavedVoices:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "voices"
 
     def save(self, name: str, model: str, clone: Clone, samples: np.ndarray, rate: int, *,
-             replace: bool = False) -> Saved:  # fmt: skip
+             replace: bool = False) -> SavedVoice:  # fmt: skip
         target = self._path(name)
         if target.exists() and not replace:
             raise BadRequest(
@@ -167,7 +167,7 @@ class Voices:
             shutil.rmtree(fresh, ignore_errors=True)
         return self._saved(target)
 
-    def list(self) -> list[Saved]:
+    def list(self) -> list[SavedVoice]:
         """By name. A folder that is no voice is left out."""
         if not self.folder.is_dir():
             return []
@@ -190,12 +190,12 @@ class Voices:
                 f"The voice {name} is damaged. Make it again from {path / 'sample.wav'}.", "voice"
             ) from None
 
-    def manner(self, name: str | None, presets: Sequence[str], language: str = "auto",
-               instructions: str | None = None) -> Manner:  # fmt: skip
+    def settings(self, name: str | None, presets: Sequence[str], language: str = "auto",
+               instructions: str | None = None) -> VoiceSettings:  # fmt: skip
         """A voice by name: one of the model's own, `presets`, or a saved one."""
         if name is not None and name not in presets and self.has(name):
-            return Manner(clone=self.load(name), instructions=instructions, language=language)
-        return Manner(preset=name, instructions=instructions, language=language)
+            return VoiceSettings(clone=self.load(name), instructions=instructions, language=language)
+        return VoiceSettings(preset=name, instructions=instructions, language=language)
 
     def delete(self, name: str) -> None:
         path = self._there(name)
@@ -229,9 +229,9 @@ class Voices:
             raise BadRequest(f"The voice {path.name} is damaged: {path}.", "voice")
         return about  # type: ignore[no-any-return]
 
-    def _saved(self, path: Path) -> Saved:
+    def _saved(self, path: Path) -> SavedVoice:
         about = self._about(path)
-        return Saved(path.name, str(about.get("model", "")), about.get("text"), float(about.get("seconds", 0.0)),
+        return SavedVoice(path.name, str(about.get("model", "")), about.get("text"), float(about.get("seconds", 0.0)),
                      str(about.get("made", "")), path / "sample.wav")  # fmt: skip
 
 

@@ -17,13 +17,13 @@ import numpy as np
 from app.gui.viewmodels.chat.aloud import Aloud
 from app.gui.viewmodels.speak.choice import Choice, fitting
 from engine.errors import GrusError
-from engine.pipelines.listening.voice_activity import Rules
+from engine.pipelines.listening.voice_activity import VadRules
 
 if TYPE_CHECKING:
     from app.leashed import Beside
 
 Sound = queue.SimpleQueue["np.ndarray | None"]
-TURN = Rules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
+TURN = VadRules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
 _PATIENCE = 0.03  # seconds between two looks at what the voice has made, while nobody speaks
 
 
@@ -82,14 +82,14 @@ def conversed(
     waits for its answer any more."""
     from app import abilities
     from engine.pipelines.listening.transcription import Captions
-    from engine.pipelines.speaking.long_form import Mouth
-    from engine.pipelines.speaking.voice import Voices
-    from engine.pipelines.voice_chat import Talk
+    from engine.pipelines.speaking.long_form import SpeechQueue
+    from engine.pipelines.speaking.voice import SavedVoices
+    from engine.pipelines.voice_chat import VoiceChat
 
     core.bring(cast.chat)
     captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)
     voice = abilities.speaker(core, cast.voice.model)
-    mouth = Mouth(voice, fitting(cast.voice, voice, Voices(cast.voices)))
+    mouth = SpeechQueue(voice, fitting(cast.voice, voice, SavedVoices(cast.voices)))
 
     def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:
         question = Question(messages[-1]["content"])
@@ -99,7 +99,7 @@ def conversed(
         finally:
             drop(question)
 
-    talk = Talk(captions, chat, mouth, voice.rate, hush=mouth.stop)
+    talk = VoiceChat(captions, chat, mouth, voice.rate, hush=mouth.stop)
     yield Ready(voice.rate)
     try:
         while (samples := _next(sound)) is not None:

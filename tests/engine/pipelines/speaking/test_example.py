@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.speaking.long_form import Example, Mouth, Wishes, tell
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue, VoiceExample, speak_long_form
 from engine.pipelines.speaking.text import passages
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.voice import VoiceSettings
 from tests.engine.pipelines.speaking.test_story import LONG, Tones
 
 
@@ -35,7 +35,9 @@ class Described(Tones):
 
 
 def told(voice, text):
-    return np.concatenate(list(tell(voice, text, Manner(instructions="an old sailor"), Wishes(seed=7))))
+    return np.concatenate(
+        list(speak_long_form(voice, text, VoiceSettings(instructions="an old sailor"), SpeechOptions(seed=7)))
+    )
 
 
 def test_every_passage_goes_on_from_the_first():
@@ -62,7 +64,7 @@ def test_voices_that_are_the_same_by_themselves_do_not_wait(improvises):
 
 def test_all_sentences_of_a_conversation_go_on_from_the_first():
     voice = Described()
-    mouth = Mouth(voice, Manner(instructions="an old sailor"))
+    mouth = SpeechQueue(voice, VoiceSettings(instructions="an old sailor"))
     for sentence in ("The wind was cold that night.", "Nobody came.", "Then there was a light."):
         list(mouth(sentence))
     assert list(voice.after.values()) == [None] + ["The wind was cold that night."] * 2
@@ -70,7 +72,7 @@ def test_all_sentences_of_a_conversation_go_on_from_the_first():
 
 def test_a_sentence_that_was_stopped_is_no_example():
     voice = Described()
-    mouth = Mouth(voice, Manner(instructions="an old sailor"))
+    mouth = SpeechQueue(voice, VoiceSettings(instructions="an old sailor"))
     begun = mouth("The wind was cold that night.")
     next(begun)
     mouth.stop()
@@ -80,7 +82,7 @@ def test_a_sentence_that_was_stopped_is_no_example():
 
 
 def test_what_has_no_frames_is_no_example():
-    example = Example(Described(), Manner())
+    example = VoiceExample(Described(), VoiceSettings())
     example.add("Nothing.", np.zeros((0, 16), np.int32))
-    assert example.followed(Manner()).after is None
+    assert example.followed(VoiceSettings()).after is None
     assert not example.enough
