@@ -61,7 +61,7 @@ class Talker:
         """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.voice_chat`."""
         captions = Captions(self.engine, self._listener)
         mouth = SpeechQueue(self._voice, self._manner, self._wishes)
-        return VoiceChat(captions, self._chat, mouth, mouth.rate, messages, hush=mouth.stop)
+        return VoiceChat(captions, self._chat, mouth, mouth.rate, messages, stop_voice=mouth.stop)
 
     def talk(self, sound: Iterable[np.ndarray], messages: Sequence[Message] = ()) -> Iterator[TalkEvent]:
         """What happens while `sound` comes in: pieces at 16 kHz, as a microphone gives them, empty ones where there is

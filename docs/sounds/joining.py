@@ -47,12 +47,12 @@ class Tones:
     def check(self, manner: VoiceSettings) -> None:
         """Every manner will do."""
 
-    def improvises(self, manner: VoiceSettings) -> bool:
+    def needs_example(self, manner: VoiceSettings) -> bool:
         return False
 
     def speak(self, text: str, manner: VoiceSettings, *, seed: int | None = None,
-              sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
-              said: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+              sampling: SpeechSampling = MODEL_DEFAULTS, buffered: bool = False,
+              on_codes: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         t = np.arange(int(0.45 * RATE)) / RATE
         chord = sum(np.cos(2 * np.pi * tone * t) for tone in CHORDS[text.strip(".")])
         yield np.zeros(RATE // 5, np.float32)

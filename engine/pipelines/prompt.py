@@ -16,12 +16,12 @@ from engine.types import Picture, Request, SamplingParams
 
 @dataclass(frozen=True)
 class Prompt:
-    text: str  # as the template wrote it, with one placeholder a picture
-    ids: list[int]  # with room for every picture
+    text: str  # after the template, with one placeholder per image
+    ids: list[int]  # with a placeholder token for every image position
     pictures: Sequence[Picture] = field(default=(), repr=False)
-    positions: np.ndarray | None = field(default=None, repr=False, compare=False)  # of the pictures' places
+    positions: np.ndarray | None = field(default=None, repr=False, compare=False)  # of the image positions
     rope: np.ndarray | None = field(default=None, repr=False, compare=False)
-    notes: tuple[str, ...] = ()  # for people: what of an image the model cannot see
+    notes: tuple[str, ...] = ()  # user messages, such as about downscaled images
 
     def request(self, model: str, sampling: SamplingParams | None = None, **more: Any) -> Request:
         seen: dict[str, Any] = {}
@@ -38,14 +38,14 @@ def encoded(
     *,
     add_special: bool = False,
 ) -> Prompt:
-    """Tokens of a text that has a placeholder for each picture. Raises where they leave no room for an answer."""
+    """The prompt of a text with a placeholder for each image. Raises ContextOverflow if there is no room for an answer."""
     return placed(model, text, model.tokenizer.encode(text, add_special=add_special), pictures, notes)
 
 
 def placed(
     model: LoadedModel, text: str, ids: Sequence[int], pictures: Sequence[Picture] = (), notes: tuple[str, ...] = ()
 ) -> Prompt:
-    """The same for tokens that are there already."""
+    """The same for a text that is tokenized already."""
     ids = list(ids)
     if not ids:
         raise BadRequest("The prompt is empty.", "prompt")
@@ -61,12 +61,12 @@ def placed(
 
 
 def with_text(model: LoadedModel, prompt: Prompt, text: str) -> Prompt:
-    """The same prompt with `text` written behind it."""
+    """The prompt with `text` appended."""
     return encoded(model, prompt.text + text, prompt.pictures, prompt.notes)
 
 
 def continued(request: Request, ids: Sequence[int]) -> Request:
-    """The request with more tokens behind its prompt, as if they had been a part of it."""
+    """The request with `ids` appended to its prompt."""
     rope = request.rope
     if rope is not None:
         behind = rope.max() + 1 + np.arange(len(ids))
@@ -94,7 +94,7 @@ def chat_prompt(
     tools: Sequence[Mapping[str, Any]] | None = None,
     **variables: Any,
 ) -> Prompt:
-    """Render a conversation with the model's own template. `variables` reach the template (`enable_thinking`, ...)."""
+    """Render messages with the model's chat template. `variables` are passed to it (`enable_thinking`, ...)."""
     if not messages:
         raise BadRequest("A conversation needs at least one message.", "messages")
     looked = look(model, messages)
@@ -103,9 +103,9 @@ def chat_prompt(
 
 
 def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Prompt:
-    """A text for the model to continue, with no template around it.
+    """A text to continue, without a chat template.
 
-    `images` take the places that the text has for them. Where it has none at all, text and images become a message.
+    `images` fill the placeholders in the text. Without placeholders, text and images become a chat message.
     """
     if not images:
         return encoded(model, text, add_special=True)
@@ -116,7 +116,7 @@ def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Pr
     return chat_prompt(model, [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}])
 
 
-class Vocabulary(Protocol):
+class _Vocabulary(Protocol):
     bos_id: int | None
 
     def id(self, token: str) -> int | None: ...
@@ -127,7 +127,7 @@ class Vocabulary(Protocol):
 class _Markers:
     before: str
     after: str
-    middle: str  # where the model begins to write; empty where it does so after the prefix
+    middle: str  # token after which the model generates; empty: after the prefix
     suffix_first: bool = False
     stops: tuple[str, ...] = ()
 
@@ -144,12 +144,16 @@ _FAMILIES = (
 
 @dataclass(frozen=True)
 class Infill:
+    """A fill-in-the-middle prompt."""
+
     ids: list[int]
-    stops: tuple[int, ...]  # tokens that end the middle
+    stops: tuple[int, ...]  # tokens that end the generated middle
 
 
-def infill(vocabulary: Vocabulary, prefix: str, suffix: str) -> Infill:
-    """Raises BadRequest for a model that was not trained for this."""
+def infill(vocabulary: _Vocabulary, prefix: str, suffix: str) -> Infill:
+    """The fill-in-the-middle prompt between two texts. Raises BadRequest if the vocabulary has no tokens for it.
+
+    The texts are encoded without special tokens, so that a file cannot inject one."""
     for markers in _FAMILIES:
         wanted = [name for name in (markers.before, markers.after, markers.middle) if name]
         ids = {name: vocabulary.id(name) for name in wanted}
@@ -166,5 +170,5 @@ def infill(vocabulary: Vocabulary, prefix: str, suffix: str) -> Infill:
     raise BadRequest("This model cannot fill in a middle: its vocabulary has no tokens for that.", "suffix")
 
 
-def _plain(vocabulary: Vocabulary, text: str) -> list[int]:
+def _plain(vocabulary: _Vocabulary, text: str) -> list[int]:
     return vocabulary.encode(text, add_special=False, parse_special=False)

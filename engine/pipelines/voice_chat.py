@@ -21,26 +21,26 @@ from engine.errors import GrusError
 from engine.pipelines.listening.transcription import Caption
 from engine.pipelines.speaking.text import sentences
 
-Speak = Callable[[str], Iterator[np.ndarray]]  # a sentence's samples, chunk by chunk
+Speak = Callable[[str], Iterator[np.ndarray]]  # a sentence to its samples, chunk by chunk
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A sentence of the answer, before its sound."""
+    """A sentence of the reply, before its sound."""
 
     text: str
 
 
 @dataclass(frozen=True, eq=False)
 class Voiced:
-    """A piece of the voice, to be played after what came before."""
+    """A chunk of the voice, to be played after the chunks before it."""
 
     samples: np.ndarray
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The reply is whole. `error`: what ended it before its time."""
+    """The reply has ended. `error`: why it ended early."""
 
     text: str
     error: GrusError | None = None
@@ -50,10 +50,12 @@ AnswerEvent = Reply | Voiced | Answered
 
 
 class SpokenReply:
-    """A reply while it is made, in whichever thread calls `run`: `tell` is called there, with Answered at last."""
+    """One spoken reply: text is split into sentences, and each is synthesized while the next is generated.
 
-    def __init__(self, words: Iterator[str], speak: Speak, tell: Callable[[AnswerEvent], None]) -> None:
-        self._words, self._speak, self._tell = words, speak, tell
+    `run` works in the calling thread and passes events to `emit`, Answered last."""
+
+    def __init__(self, words: Iterator[str], speak: Speak, emit: Callable[[AnswerEvent], None]) -> None:
+        self._words, self._speak, self._emit = words, speak, emit
         self._stopped = threading.Event()
 
     @property
@@ -61,7 +63,7 @@ class SpokenReply:
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """From any thread. What is being made now may still be told: who hears it asks whether it was stopped."""
+        """Stop the reply, from any thread. An event in progress may still be emitted: the receiver checks `stopped`."""
         self._stopped.set()
 
     def run(self) -> None:
@@ -73,10 +75,10 @@ class SpokenReply:
                 self._voice(sentence)
         except GrusError as caught:
             error = caught
-        self._tell(Answered(" ".join(said), error))
+        self._emit(Answered(" ".join(said), error))
 
     def _voice(self, sentence: str) -> None:
-        self._tell(Reply(sentence))
+        self._emit(Reply(sentence))
         if self.stopped:
             return
         chunks = self._speak(sentence)
@@ -84,12 +86,12 @@ class SpokenReply:
             for chunk in chunks:
                 if self.stopped:
                     return
-                self._tell(Voiced(chunk))
+                self._emit(Voiced(chunk))
         finally:
             _close(chunks)
 
     def _sentences(self) -> Iterator[str]:
-        """Each as soon as another one has begun after it."""
+        """Sentences, each once the next one has started."""
         text = ""
         try:
             for piece in self._words:
@@ -106,19 +108,18 @@ class SpokenReply:
 
 
 class PlaybackTracker:
-    """Which sentences of a reply have begun to sound at a moment. Moments are whatever its owner counts: seconds of a
-    clock, samples of a stream."""
+    """Tracks which sentences of a reply have started to play by a given time, in the caller's unit (seconds or samples)."""
 
     def __init__(self) -> None:
-        self._silent: str | None = None  # the sentence whose sound has not begun
+        self._silent: str | None = None  # the sentence that has no sound yet
         self._begins: list[tuple[str, float]] = []
-        self.ends = 0.0  # when all sound that was told is played
+        self.ends = 0.0  # when all sound so far is played
 
     def sentence(self, text: str) -> None:
         self._silent = text
 
     def sound(self, length: float, now: float = 0.0) -> None:
-        """What sounds after what came before, and not before `now`."""
+        """Add sound that plays after the sound before it, and not before `now`."""
         begin = max(self.ends, now)
         if self._silent is not None:
             self._begins.append((self._silent, begin))
@@ -130,7 +131,7 @@ class PlaybackTracker:
 
 
 def _close(iterator: Any) -> None:
-    """End a generator now rather than when it is found unused: its model stops."""
+    """Close a generator at once, so that its model stops."""
     if (close := getattr(iterator, "close", None)) is not None:
         close()
 
@@ -138,8 +139,8 @@ def _close(iterator: Any) -> None:
 Message = dict[str, str]
 
 
-class Hears(Protocol):
-    """The part of `listening.captions.Captions` that talking needs."""
+class CaptionSource(Protocol):
+    """Live captions: `listening.transcription.Captions`, or a script in tests."""
 
     @property
     def speaking(self) -> bool: ...
@@ -147,12 +148,12 @@ class Hears(Protocol):
     def finish(self) -> Sequence[Caption]: ...
 
 
-Chat = Callable[[Sequence[Message]], Iterator[str]]  # the reply to a conversation, bit by bit
+Chat = Callable[[Sequence[Message]], Iterator[str]]  # messages to the reply's text, streamed
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What the person says. `final`: it was answered from here on."""
+    """What the user says. `final`: the reply to it starts."""
 
     text: str
     final: bool
@@ -160,79 +161,79 @@ class Heard:
 
 @dataclass(frozen=True)
 class Interrupted:
-    """The person spoke: what is not played yet is not to be played."""
+    """The user spoke: sound that is not played yet must be dropped."""
 
 
 TalkEvent = Heard | Reply | Voiced | Interrupted | Answered
 
 
 class _Turn:
-    """One reply, and what of it reaches the person's ears when its sound is played as it comes."""
+    """One reply, its thread, and how much of it has been played."""
 
-    def __init__(self, words: Iterator[str], speak: Speak, tell: Callable[[_Turn, AnswerEvent], None]) -> None:
-        self.answering = SpokenReply(words, speak, lambda event: tell(self, event))
-        self.sounded = PlaybackTracker()
-        self.thread = join_at_exit(threading.Thread(target=self.answering.run, name="grus-talk", daemon=True))
+    def __init__(self, words: Iterator[str], speak: Speak, emit: Callable[[_Turn, AnswerEvent], None]) -> None:
+        self.reply = SpokenReply(words, speak, lambda event: emit(self, event))
+        self.played = PlaybackTracker()
+        self.thread = join_at_exit(threading.Thread(target=self.reply.run, name="grus-talk", daemon=True))
 
 
 class VoiceChat:
-    """One conversation. `feed` and `finish` belong to one thread; replies are made in another and come as events."""
+    """One voice conversation with turn taking. `feed` and `finish` belong to one thread; replies run in another."""
 
-    def __init__(self, captions: Hears, chat: Chat, speak: Speak, rate: int, messages: Sequence[Message] = (),
-                 clock: Callable[[], float] = time.monotonic, hush: Callable[[], None] = lambda: None) -> None:  # fmt: skip
-        """`rate`: of the voice's samples, so that it is known how long they are heard. `hush` ends the sentence that
-        `speak` makes: without it an interrupted voice makes one more chunk for nobody."""
+    def __init__(self, captions: CaptionSource, chat: Chat, speak: Speak, rate: int, messages: Sequence[Message] = (),
+                 clock: Callable[[], float] = time.monotonic, stop_voice: Callable[[], None] = lambda: None) -> None:  # fmt: skip
+        """`rate`: of the voice's samples, for their playing time. `stop_voice` cancels the sentence that `speak` is
+        synthesizing; without it an interrupted voice generates one more chunk."""
         self._captions = captions
         self._chat = chat
         self._speak = speak
         self._rate = rate
         self._clock = clock
-        self._hush = hush
+        self._stop_voice = stop_voice
         self._past = list(messages)
-        self._lock = threading.Lock()  # what a turn tells, and that it was stopped, come in one order
+        self._lock = threading.Lock()  # orders a turn's events and its interruption
         self._events: deque[TalkEvent] = deque()
         self._turn: _Turn | None = None
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation so far; of the last reply what was heard until now."""
-        heard = self._turn.sounded.until(self._clock()) if self._turn is not None else ""
-        return [*self._past, *([{"role": "assistant", "content": heard}] if heard else [])]
+        """The conversation so far; of the last reply only what has been played."""
+        played = self._turn.played.until(self._clock()) if self._turn is not None else ""
+        return [*self._past, *([{"role": "assistant", "content": played}] if played else [])]
 
     @property
     def answering(self) -> bool:
-        """Is a reply made, or still heard?"""
+        """True while a reply is generated or played."""
         turn = self._turn
-        return turn is not None and (turn.thread.is_alive() or turn.sounded.ends > self._clock())
+        return turn is not None and (turn.thread.is_alive() or turn.played.ends > self._clock())
 
     def feed(self, samples: np.ndarray) -> list[TalkEvent]:
-        """What is new. Also without samples: then only what the voice has made meanwhile."""
+        """Process samples and return new events. Without samples: the voice's new events."""
         captions = self._captions.feed(samples) if len(samples) else ()
         if self._captions.speaking:
             self.interrupt()
         self._take(captions)
-        return self._told()
+        return self._drain()
 
     def finish(self, wait: bool = True) -> list[TalkEvent]:
-        """No more sound comes. With `wait` the running reply is made to its end."""
+        """End the input. With `wait` the current reply runs to its end."""
         self._take(self._captions.finish())
         if not wait:
             self.interrupt()
         elif self._turn is not None:
             self._turn.thread.join()
-        return self._told()
+        return self._drain()
 
     def interrupt(self) -> None:
-        """Stop the voice; what it was still going to say is forgotten."""
+        """Stop the voice and drop the rest of the reply."""
         turn, running = self._turn, self.answering
         if turn is None:
             return
         self._past, self._turn = self.messages, None
         with self._lock:
-            turn.answering.stop()
+            turn.reply.stop()
             kept = [event for event in self._events if isinstance(event, Heard)]
             self._events = deque([*kept, Interrupted()] if running else kept)
-        self._hush()
+        self._stop_voice()
 
     def _take(self, captions: Sequence[Caption]) -> None:
         for caption in captions:
@@ -242,29 +243,29 @@ class VoiceChat:
                 self._events.append(Heard(caption.segment.text, caption.final))
             if caption.final:
                 self._past.append({"role": "user", "content": caption.segment.text})
-                self._turn = _Turn(self._words(self.messages), self._speak, self._tell)
+                self._turn = _Turn(self._words(self.messages), self._speak, self._emit)
                 self._turn.thread.start()
 
     def _words(self, messages: Sequence[Message]) -> Iterator[str]:
-        """In the thread of the reply, where the chat may take its time."""
+        """Runs in the reply's thread, because the chat may block."""
         yield from self._chat(messages)
 
-    def _tell(self, turn: _Turn, event: AnswerEvent) -> None:
+    def _emit(self, turn: _Turn, event: AnswerEvent) -> None:
         with self._lock:
-            if not turn.answering.stopped:
+            if not turn.reply.stopped:
                 self._events.append(event)
 
-    def _told(self) -> list[TalkEvent]:
+    def _drain(self) -> list[TalkEvent]:
         with self._lock:
-            told, self._events = list(self._events), deque()
-        for event in told:
+            drained, self._events = list(self._events), deque()
+        for event in drained:
             if self._turn is not None:
-                self._follow(self._turn, event)
-        return told
+                self._track(self._turn, event)
+        return drained
 
-    def _follow(self, turn: _Turn, event: TalkEvent) -> None:
-        """Reckon when what is handed out now will be heard."""
+    def _track(self, turn: _Turn, event: TalkEvent) -> None:
+        """Record when the returned events will be played."""
         if isinstance(event, Reply):
-            turn.sounded.sentence(event.text)
+            turn.played.sentence(event.text)
         elif isinstance(event, Voiced):
-            turn.sounded.sound(len(event.samples) / self._rate, self._clock())
+            turn.played.sound(len(event.samples) / self._rate, self._clock())

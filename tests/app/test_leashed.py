@@ -67,7 +67,7 @@ class Voice:
 
     def check(self, manner: Any) -> None: ...
 
-    def improvises(self, manner: Any) -> bool:
+    def needs_example(self, manner: Any) -> bool:
         return False
 
     def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:

@@ -49,8 +49,8 @@ class Rig:
         engine.load(self.model, pin=True)
         engine.load(self.codec, pin=True)
         facts = engine.task(self.model, lambda loaded: _facts(loaded)).result()
-        self.pad = facts.marks.pad
-        score = facts.score(TEXT, VoiceSettings(preset="vivian"))
+        self.pad = facts.special.pad
+        score = facts.layout(TEXT, VoiceSettings(preset="vivian"))
         self.rows, self.track = engine.task(self.model, lambda loaded: embed_prompt(loaded.model, score)).result()
 
     def request(self, seed: int, frames: int) -> Request:

@@ -15,13 +15,13 @@ from engine.errors import BadRequest
 @dataclass(frozen=True)
 class TranscriptWord:
     text: str
-    start: float  # seconds from the beginning of the sound
+    start: float  # seconds from the start of the sound
     end: float
 
 
 @dataclass(frozen=True)
 class TranscriptSegment:
-    """A stretch of speech. `doubtful`: the model repeated itself, and a second try did not help."""
+    """A segment of speech. `doubtful`: the text loops, and a retry did not help."""
 
     start: float
     end: float
@@ -88,17 +88,19 @@ def clock(seconds: float, point: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """An empty line would end the subtitle, an arrow would begin another."""
+    """One line without arrows: an empty line would end the subtitle, an arrow would start another."""
     return " ".join(text.split()).replace("-->", "->")
 
 
-SHORTEST = 0.02  # seconds; of a segment that has no room for that, each word gets the same share
+SHORTEST = 0.02  # seconds per word; in shorter segments all words are equally long
 
 
 def words_in_time(segment: TranscriptSegment, ids: Sequence[int], times: np.ndarray,
                   decode: Callable[[Sequence[int]], str]) -> list[TranscriptWord]:  # fmt: skip
-    """`times`: for each token when it is said, as a share of the segment, never falling. The segment's text may be less than
-    all that was written."""
+    """The segment's words with their times.
+
+    Words are contiguous: each ends half-way between its last token and the next word's first. `times`: when each token is
+    said, as a share of the segment, not decreasing. The segment's text may be shorter than the decoded `ids`."""
     wanted = list(split(segment.text))
     if not wanted:
         return []
@@ -112,7 +114,7 @@ def words_in_time(segment: TranscriptSegment, ids: Sequence[int], times: np.ndar
     stop = segment.end if ends[-1] >= len(ids) else max(moment(ends[-1]), segment.start + least * len(wanted))
     known, borders = [0], [segment.start]
     for i, end in enumerate(ends[:-1], 1):
-        # a token that begins several words, or tells no time of its own: its words share the time around it
+        # a token that starts several words, or has no time of its own: its words share the time around it
         if not 0 < end < len(ids):
             continue
         border = moment(end)
@@ -124,11 +126,13 @@ def words_in_time(segment: TranscriptSegment, ids: Sequence[int], times: np.ndar
 
 
 def split(text: str) -> Iterator[str]:
-    """Words stand between spaces; in scripts that write none, each sign is one."""
+    """Words of a text, split at spaces; in scripts without spaces each character is a word."""
     for run in text.split():
         word = ""
         for sign in run:
-            before = next((one for one in reversed(word) if one.isalnum()), "")  # marks belong to the sign beside them
+            before = next(
+                (one for one in reversed(word) if one.isalnum()), ""
+            )  # punctuation belongs to the character beside it
             if before and sign.isalnum() and (_spaceless(sign) or _spaceless(before)):
                 yield word
                 word = ""
@@ -141,7 +145,7 @@ def _spaceless(sign: str) -> bool:
 
 
 def _complete(count: int, ids: Sequence[int], decode: Callable[[Sequence[int]], str]) -> list[int]:
-    """For each of the first `count` words: the number of tokens with which it is whole, because another one begins."""
+    """For each of the first `count` words, the number of tokens after which it is complete."""
     ends: list[int] = []
     for taken in range(1, len(ids) + 1):
         begun = sum(1 for _ in split(decode(ids[:taken])))

@@ -32,11 +32,11 @@ from engine.pipelines.listening.voice_activity import (
 from engine.pipelines.speaking.leash import EngineLike
 from engine.types import Handle, Request, Result, SamplingParams, Sound
 
-_TIMES = 4  # the same run of words so often in a row is no speech
+_TIMES = 4  # repetitions of a run of words that count as a loop
 
 
 def loop_start(words: Sequence[str]) -> int | None:
-    """Where the first repetition of a run begins that comes at least four times in a row; None: there is none."""
+    """Index of the first repetition of a run of words that occurs at least four times in a row, or None."""
     n = len(words)
     for length in range(1, n // _TIMES + 1):
         run = 0
@@ -48,27 +48,27 @@ def loop_start(words: Sequence[str]) -> int | None:
 
 
 LISTENING = ("moonshine", "moonshine_streaming")  # model types
-_AHEAD = 32  # segments that are given to the engine before the first is awaited
-_TOKENS_A_SECOND = {"en": 6.5}  # more is no speech; other scripts take more tokens
-_TOKENS_A_SECOND_ELSE = 13.0
+_AHEAD = 32  # segments in flight
+_TOKENS_PER_SECOND = {"en": 6.5}  # upper limit for speech; other scripts need more tokens
+_TOKENS_PER_SECOND_ELSE = 13.0
 _LANGUAGE = re.compile(r"-(ar|es|ja|ko|uk|vi|zh)$")
-_AGAIN = 1.3  # the repetition penalty of a second try
+_AGAIN = 1.3  # repetition penalty of the retry
 
 
 @dataclass(frozen=True)
 class AsrModel:
-    """A model that listens, and the facts about it."""
+    """A loaded speech recognition model, as `Transcriber` uses it."""
 
     name: str
     start_id: int
     context: int
     language: str
-    decode: Callable[[Sequence[int]], str]  # one token sequence as text
+    decode: Callable[[Sequence[int]], str]  # token ids to text
 
 
 def asr_model(name: str, loaded: Any) -> AsrModel:
-    """Raises BadRequest for a model that does not listen."""
-    if loaded.config.get("model_type") not in LISTENING:  # the model itself may have been unloaded since it was found
+    """The speech recognition model behind a name. Raises BadRequest for any other model."""
+    if loaded.config.get("model_type") not in LISTENING:  # the model may have been replaced since it was looked up
         raise BadRequest(
             f"{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.", "model"
         )
@@ -80,6 +80,8 @@ def asr_model(name: str, loaded: Any) -> AsrModel:
 
 
 class Transcriber:
+    """Transcribes sounds with one model of an engine."""
+
     def __init__(
         self, engine: EngineLike, model: AsrModel, rules: VadRules = DEFAULT_RULES, vad: str = VOICE_ACTIVITY
     ) -> None:
@@ -90,7 +92,7 @@ class Transcriber:
 
     def listen(self, audio: Audio, *, language: str | None = None, words: bool = False,
                progress: Callable[[float], None] = lambda share: None) -> Transcript:  # fmt: skip
-        """The whole transcript. `progress` is told how much of the sound is done."""
+        """The whole transcript. `progress` receives the share of the sound that is done."""
         segments = []
         for segment in self.segments(audio, language=language, words=words):
             segments.append(segment)
@@ -101,26 +103,26 @@ class Transcriber:
     def segments(
         self, audio: Audio, *, language: str | None = None, words: bool = False
     ) -> Iterator[TranscriptSegment]:
-        """In order, each as soon as it and all before it are done. Closing the iterator stops the work."""
+        """Segments in order, each once it and all before it are done. Closing the iterator cancels the work."""
         self._check(audio, language)
-        flying: deque[tuple[SampleSpan, np.ndarray, Handle]] = deque()
-        admitted = False  # a sound that was begun is heard to its end, however full the queue is
+        in_flight: deque[tuple[SampleSpan, np.ndarray, Handle]] = deque()
+        admitted = False  # later segments of a sound bypass the queue limit
         spans = iter(self.spans(audio))
         try:
             while True:
-                while len(flying) < _AHEAD and (span := next(spans, None)) is not None:
+                while len(in_flight) < _AHEAD and (span := next(spans, None)) is not None:
                     part = audio.samples[span.start : span.stop]
-                    flying.append((span, part, self.submit(part, admitted=admitted)))
+                    in_flight.append((span, part, self.submit(part, admitted=admitted)))
                     admitted = True
-                if not flying:
+                if not in_flight:
                     return
-                span, part, handle = flying[0]
+                span, part, handle = in_flight[0]
                 made = self.segment(part, span.start / audio.rate, handle, words)
-                flying.popleft()
+                in_flight.popleft()
                 if made.text:
                     yield made
         finally:
-            for _, _, handle in flying:
+            for _, _, handle in in_flight:
                 handle.cancel()
 
     def _check(self, audio: Audio, language: str | None) -> None:
@@ -136,11 +138,11 @@ class Transcriber:
             )
 
     def spans(self, audio: Audio) -> list[SampleSpan]:
-        """Where speech is."""
+        """Spans of speech."""
         return spans(self._engine, audio, self._rules, self._vad)
 
     def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> Handle:
-        rate = _TOKENS_A_SECOND.get(self.model.language, _TOKENS_A_SECOND_ELSE)
+        rate = _TOKENS_PER_SECOND.get(self.model.language, _TOKENS_PER_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
             temperature=0.0, max_tokens=most, logprobs=True, approximate_logprobs=True, repetition_penalty=penalty
@@ -150,19 +152,19 @@ class Transcriber:
         return self._engine.submit(request, admitted=admitted)
 
     def segment(self, samples: np.ndarray, begins: float, handle: Handle, words: bool = False) -> TranscriptSegment:
-        """Wait for a segment's text, and ask again where the model lost itself in repetitions."""
+        """Wait for a segment's text. A transcript that loops is retried with a repetition penalty."""
         result = handle.result()
         loop = loop_start(result.text.split())
         if loop is not None:
             result = self.submit(samples, _AGAIN, admitted=True).result()
             loop = loop_start(result.text.split())
         text = " ".join(result.text.split()[:loop])
-        sure = [token.logprob for token in result.logprobs]
+        logprobs = [token.logprob for token in result.logprobs]
         made = TranscriptSegment(
             start=begins,
             end=begins + len(samples) / SAMPLE_RATE,
             text=text,
-            confidence=float(np.exp(np.mean(sure))) if sure else 0.0,
+            confidence=float(np.exp(np.mean(logprobs))) if logprobs else 0.0,
             doubtful=loop is not None,
         )
         return replace(made, words=self._words(samples, made, result)) if words and text else made
@@ -178,49 +180,51 @@ class Transcriber:
         return words_in_time(segment, ids, times[: len(ids)], self.model.decode)
 
 
-_EVERY = 0.6  # seconds of speech between two partial texts
-_LEAD = int(0.3 * SAMPLE_RATE)  # before speech was noticed, which belongs to it
+_EVERY = 0.6  # seconds of speech between partial texts
+_LEAD = int(0.3 * SAMPLE_RATE)  # samples before the detected start that belong to the speech
 
 
 @dataclass(frozen=True)
 class Caption:
-    """`final`: it will not change any more, and the next one is about later sound."""
+    """A segment of live captions. `final`: its text does not change any more."""
 
     segment: TranscriptSegment
     final: bool
 
 
 class Captions:
+    """Live captions of one stream, for one thread: partial text during speech, final text after it."""
+
     def __init__(self, engine: EngineLike, listener: Transcriber, rules: VadRules = DEFAULT_RULES) -> None:
         self._listener = listener
         self._activity = VoiceActivityStream(engine, rules)
-        self._kept = np.zeros(0, np.float32)  # samples that may still be needed
-        self._first = 0  # the position of the first of them in the stream
-        self._told = 0  # where the last partial text ended
+        self._kept = np.zeros(0, np.float32)  # samples that may still be transcribed
+        self._first = 0  # position of the first of them in the stream
+        self._captioned = 0  # end of the last partial text
 
     @property
     def speaking(self) -> bool:
-        """Is somebody speaking now?"""
+        """True during speech."""
         return self._activity.speaking
 
     def feed(self, samples: np.ndarray) -> list[Caption]:
-        """`samples` at 16 kHz, f32. Returns what is new; waits for the model."""
+        """Process f32 samples at 16 kHz and return new captions. Blocks until the models are done."""
         self._kept = np.concatenate((self._kept, samples.astype(np.float32, copy=False)))
         ended = [change.span for change in self._activity.feed(samples) if isinstance(change, SpeechEnded)]
         made = [self._caption(span, True) for span in ended] + self._partial()
-        self._forget()
+        self._drop_old()
         return [caption for caption in made if caption.segment.text]
 
     def finish(self) -> list[Caption]:
-        """The stream is over: what was being said becomes final."""
+        """End the stream: the current speech becomes final."""
         made = [self._caption(change.span, True) for change in self._activity.finish()]
         return [caption for caption in made if caption.segment.text]
 
     def _partial(self) -> list[Caption]:
         begun, seen = self._activity.begun, self._activity.seen
-        if begun is None or seen - max(begun, self._told) < _EVERY * SAMPLE_RATE:
+        if begun is None or seen - max(begun, self._captioned) < _EVERY * SAMPLE_RATE:
             return []
-        self._told = seen
+        self._captioned = seen
         return [self._caption(SampleSpan(begun, seen), False)]
 
     def _caption(self, span: SampleSpan, final: bool) -> Caption:
@@ -229,8 +233,8 @@ class Captions:
         begins = wide.start / SAMPLE_RATE
         return Caption(self._listener.segment(part, begins, self._listener.submit(part)), final)
 
-    def _forget(self) -> None:
-        """Of silence only the last moment is kept."""
+    def _drop_old(self) -> None:
+        """Drop samples that are no longer needed."""
         begun = self._activity.begun
         keep_from = (self._activity.seen if begun is None else begun) - 2 * _LEAD
         if keep_from > self._first:

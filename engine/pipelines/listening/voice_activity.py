@@ -25,10 +25,10 @@ from engine.pipelines.speaking.leash import EngineLike
 
 @dataclass(frozen=True)
 class VadRules:
-    """Seconds, but for the thresholds."""
+    """Parameters of voice activity detection. Durations are in seconds."""
 
-    threshold: float = 0.5  # speech begins
-    release: float = 0.35  # speech may end
+    threshold: float = 0.5  # probability at which speech starts
+    release: float = 0.35  # probability below which speech may end
     least_speech: float = 0.25
     least_silence: float = 0.1
     pad: float = 0.03
@@ -40,7 +40,7 @@ DEFAULT_RULES = VadRules()
 
 @dataclass(frozen=True)
 class SampleSpan:
-    """Samples from `start` to `stop`."""
+    """Samples `start` to `stop`."""
 
     start: int
     stop: int
@@ -51,15 +51,15 @@ class SampleSpan:
 
 @dataclass
 class _Speech:
-    """A run of speech that has not ended yet."""
+    """Speech that has not ended yet."""
 
     start: int
     quiet_since: int | None = None
-    pauses: list[SampleSpan] = field(default_factory=list)  # inside it, too short to end it
+    pauses: list[SampleSpan] = field(default_factory=list)  # pauses inside it, too short to end it
 
 
 class SpeechSegmenter:
-    """Decides chunk by chunk. Spans come without padding; `padded` adds it."""
+    """Turns probabilities, chunk by chunk, into spans of speech. `padded` adds padding."""
 
     def __init__(self, chunk: int, rate: int, rules: VadRules = DEFAULT_RULES) -> None:
         self.rules = rules
@@ -70,19 +70,19 @@ class SpeechSegmenter:
 
     @property
     def begun(self) -> int | None:
-        """Where the running speech began."""
+        """Start of the current speech."""
         return self._speech.start if self._speech is not None else None
 
     @property
     def spoken(self) -> int:
-        """Samples of the running speech, without the pause that it may end with."""
+        """Samples of the current speech, without a trailing pause."""
         speech = self._speech
         if speech is None:
             return 0
         return (self._at if speech.quiet_since is None else speech.quiet_since) - speech.start
 
     def push(self, probability: float) -> list[SampleSpan]:
-        """The segments that this chunk completes."""
+        """The spans that this chunk completes."""
         at, rules, speech = self._at, self.rules, self._speech
         self._at += self._chunk
         done: list[SampleSpan] = []
@@ -108,12 +108,12 @@ class SpeechSegmenter:
         return done
 
     def finish(self, length: int) -> list[SampleSpan]:
-        """The sound is over, at this many samples."""
+        """The remaining span of a sound of `length` samples."""
         speech, self._speech = self._speech, None
         return [] if speech is None else self._kept(SampleSpan(speech.start, max(speech.start, length)))
 
     def _divide(self, speech: _Speech, at: int) -> SampleSpan:
-        """Cut a speech that is too long at its longest pause, or where it is."""
+        """Split a speech that is too long at its longest pause, or at `at`."""
         pause = max(speech.pauses, key=len, default=SampleSpan(at, at))
         rest = [other for other in speech.pauses if other.start >= pause.stop]
         self._speech = _Speech(pause.stop, speech.quiet_since, rest)
@@ -124,7 +124,7 @@ class SpeechSegmenter:
 
 
 def padded(spans: Sequence[SampleSpan], rate: int, length: int, pad: float = VadRules.pad) -> list[SampleSpan]:
-    """A little more on both sides; neighbours that are close meet in the middle."""
+    """Extend spans on both sides; close neighbours meet in the middle."""
     wide = int(pad * rate)
     made: list[SampleSpan] = []
     for i, span in enumerate(spans):
@@ -139,19 +139,19 @@ def padded(spans: Sequence[SampleSpan], rate: int, length: int, pad: float = Vad
 def segment_speech(
     probabilities: Iterable[float], chunk: int, rate: int, length: int, rules: VadRules = DEFAULT_RULES
 ) -> list[SampleSpan]:
-    """All segments of a sound that is there as a whole."""
+    """The spans of a whole sound."""
     cutter = SpeechSegmenter(chunk, rate, rules)
     spans = [span for probability in probabilities for span in cutter.push(float(probability))]
     return padded(spans + cutter.finish(length), rate, length, rules.pad)
 
 
 VOICE_ACTIVITY = str(Path(resources.__path__[0]) / "silero_vad")
-_LABEL = "speech"  # of a span, in formats that want words
+_LABEL = "speech"  # text of a span in subtitle formats
 
 
 @dataclass(frozen=True)
 class SpeechSpan:
-    """Seconds from the beginning of the sound."""
+    """Start and end of speech, in seconds from the start of the sound."""
 
     start: float
     end: float
@@ -159,7 +159,7 @@ class SpeechSpan:
 
 @dataclass(frozen=True)
 class Speech:
-    """All spans of a sound, in order."""
+    """The speech of a sound: all spans in order."""
 
     spans: Sequence[SpeechSpan]
     seconds: float  # of the sound
@@ -170,11 +170,11 @@ class Speech:
 
 
 def spans(engine: EngineLike, audio: Audio, rules: VadRules, vad: str = VOICE_ACTIVITY) -> list[SampleSpan]:
-    """Waits for the model."""
+    """Run voice activity detection on a whole sound. Blocks until it is done."""
 
     def work(loaded: Any) -> Generator[None, None, list[SampleSpan]]:
-        chances = yield from loaded.model.probabilities(audio.samples, audio.rate)
-        return segment_speech(chances, loaded.model.chunk(audio.rate), audio.rate, len(audio.samples), rules)
+        found = yield from loaded.model.probabilities(audio.samples, audio.rate)
+        return segment_speech(found, loaded.model.chunk(audio.rate), audio.rate, len(audio.samples), rules)
 
     found: list[SampleSpan] = engine.task(vad, work).result()
     return found
@@ -182,7 +182,7 @@ def spans(engine: EngineLike, audio: Audio, rules: VadRules, vad: str = VOICE_AC
 
 def speech_rules(threshold: float | None = None, least_speech: float | None = None,
                  least_silence: float | None = None, pad: float | None = None) -> VadRules:  # fmt: skip
-    """None: as usual. Raises BadRequest for what cannot be."""
+    """Rules from options. None: the default. Raises BadRequest for values out of range."""
     usual = VadRules()
     chosen = usual.threshold if threshold is None else threshold
     rules = VadRules(
@@ -206,7 +206,7 @@ def speech_rules(threshold: float | None = None, least_speech: float | None = No
 
 
 def speech_in(engine: EngineLike, audio: Audio, rules: VadRules | None = None) -> Speech:
-    """Of a sound at 16 kHz."""
+    """The speech in a sound at 16 kHz. Long speech is not split."""
     if audio.rate != SAMPLE_RATE:
         raise BadRequest(f"Voice activity is found at {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
     found = spans(engine, audio, rules or speech_rules())
@@ -226,7 +226,7 @@ def as_json(speech: Speech) -> str:
 
 
 def as_labels(speech: Speech) -> str:
-    """A line a span, as audio editors read labels: start, end and a word, with tabs between them."""
+    """Audacity labels: a line per span with start, end and text, separated by tabs."""
     return "".join(f"{span.start:.3f}\t{span.end:.3f}\t{_LABEL}\n" for span in speech.spans)
 
 
@@ -242,19 +242,19 @@ FORMATS: dict[str, Callable[[Speech], str]] = {
 }
 
 
-CHUNK = 512  # samples of one judgement
+CHUNK = 512  # samples per probability
 
 
 @dataclass(frozen=True)
 class SpeechStarted:
-    """Somebody speaks since this sample, for long enough to be somebody: a noise shorter than any word is nobody."""
+    """Speech started at this sample and has lasted `VadRules.least_speech`. Shorter noises are not reported."""
 
     at: int
 
 
 @dataclass(frozen=True)
 class SpeechEnded:
-    """A speech is over. Its beginning was told."""
+    """A reported speech has ended."""
 
     span: SampleSpan
 
@@ -263,13 +263,15 @@ SpeechChange = SpeechStarted | SpeechEnded
 
 
 class VoiceActivityStream:
+    """Voice activity detection of one stream."""
+
     def __init__(self, engine: EngineLike, rules: VadRules = DEFAULT_RULES) -> None:
         self._engine = engine
         self._cutter = SpeechSegmenter(CHUNK, SAMPLE_RATE, rules)
-        self._heard: Any = None  # voice activity's memory of the stream
-        self._rest = np.zeros(0, np.float32)  # no whole chunk yet
-        self._told: int | None = None  # the beginning of the speech that was told last
-        self.seen = 0  # samples that were judged
+        self._state: Any = None  # the model's state of this stream
+        self._rest = np.zeros(0, np.float32)  # less than a chunk
+        self._reported: int | None = None  # start of the last reported speech
+        self.seen = 0  # samples processed
 
     @property
     def rules(self) -> VadRules:
@@ -277,44 +279,44 @@ class VoiceActivityStream:
 
     @rules.setter
     def rules(self, rules: VadRules) -> None:
-        """From the next sample on."""
+        """Applies from the next sample."""
         self._cutter.rules = rules
 
     @property
     def begun(self) -> int | None:
-        """Where the sound that may be speech began."""
+        """Start of the sound that may be speech."""
         return self._cutter.begun
 
     @property
     def speaking(self) -> bool:
-        """Is somebody speaking now?"""
+        """True during speech."""
         return self._cutter.begun is not None and self._cutter.spoken >= self.rules.least_speech * SAMPLE_RATE
 
     def feed(self, samples: np.ndarray) -> list[SpeechChange]:
-        """`samples` at 16 kHz, f32. Returns what is new; waits for the model."""
+        """Process f32 samples at 16 kHz and return new events. Blocks until the model is done."""
         self._rest = np.concatenate((self._rest, samples.astype(np.float32, copy=False)))
         whole = len(self._rest) // CHUNK * CHUNK
         if not whole:
             return []
         part, self._rest = self._rest[:whole], self._rest[whole:].copy()
         changes: list[SpeechChange] = []
-        for chance in self._chances(part):
+        for probability in self._probabilities(part):
             self.seen += CHUNK
-            changes += [SpeechEnded(span) for span in self._cutter.push(float(chance))]
-            if self.speaking and self._told != self._cutter.begun:
-                self._told = self._cutter.begun
-                changes.append(SpeechStarted(int(self._told or 0)))
+            changes += [SpeechEnded(span) for span in self._cutter.push(float(probability))]
+            if self.speaking and self._reported != self._cutter.begun:
+                self._reported = self._cutter.begun
+                changes.append(SpeechStarted(int(self._reported or 0)))
         return changes
 
     def finish(self) -> list[SpeechEnded]:
-        """The stream is over."""
+        """End the stream."""
         return [SpeechEnded(span) for span in self._cutter.finish(self.seen + len(self._rest))]
 
-    def _chances(self, samples: np.ndarray) -> np.ndarray:
+    def _probabilities(self, samples: np.ndarray) -> np.ndarray:
         def work(loaded: Any) -> Generator[None, None, np.ndarray]:
-            if self._heard is None:
-                self._heard = loaded.model.start(SAMPLE_RATE)
-            made: np.ndarray = yield from loaded.model.probabilities(samples, SAMPLE_RATE, self._heard)
+            if self._state is None:
+                self._state = loaded.model.start(SAMPLE_RATE)
+            made: np.ndarray = yield from loaded.model.probabilities(samples, SAMPLE_RATE, self._state)
             return made
 
         made: np.ndarray = self._engine.task(VOICE_ACTIVITY, work, admitted=True).result()

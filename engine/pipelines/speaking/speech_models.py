@@ -1,4 +1,4 @@
-"""Which models speak, and what all of them have in common: one way of asking, whatever is inside."""
+"""Text-to-speech models behind one interface: Qwen3-TTS, Orpheus and Spark-TTS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, Spee
 
 
 class SpeechModel(Protocol):
-    """A model that speaks."""
+    """A text-to-speech model. Each architecture implements it in a module of its own."""
 
     engine: EngineLike
 
@@ -25,34 +25,34 @@ class SpeechModel(Protocol):
     def rate(self) -> int: ...
     @property
     def token_rate(self) -> float:
-        """Tokens of one second of sound, as `max_tokens` counts them."""
+        """Tokens per second of sound, as `max_tokens` counts them."""
 
     @property
     def presets(self) -> Sequence[str]:
-        """Voices that it knows by name."""
+        """Names of the model's own voices."""
 
     @property
     def clones(self) -> bool:
-        """Does it take voices from recordings?"""
+        """True if the model clones voices from recordings."""
 
-    def check(self, manner: VoiceSettings) -> None:
-        """Raise BadRequest for what the model cannot do."""
+    def check(self, settings: VoiceSettings) -> None:
+        """Raise BadRequest for settings that the model does not support."""
 
-    def improvises(self, manner: VoiceSettings) -> bool:
-        """Is it another voice with every text, unless it is told what it said before?"""
+    def needs_example(self, settings: VoiceSettings) -> bool:
+        """True if the voice differs from text to text unless `VoiceSettings.after` holds an earlier passage."""
 
-    def speak(self, text: str, manner: VoiceSettings, *, seed: int | None = None,
-              sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
-              said: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
-        """Samples at `rate`, chunk by chunk while they are made. `said` is given the frames of a text that was spoken to
-        its end, by a voice that improvises."""
+    def speak(self, text: str, settings: VoiceSettings, *, seed: int | None = None,
+              sampling: SpeechSampling = MODEL_DEFAULTS, buffered: bool = False,
+              on_codes: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+        """Samples at `rate`, chunk by chunk. `buffered`: only once they are all generated, so that a bad take is never
+        played. `on_codes` receives the frames of a text spoken to its end, if the voice needs an example."""
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
-        """A voice from mono samples at `rate`, and what is said in them."""
+        """A voice from mono samples at `rate` and their transcript."""
 
 
 def speaker(engine: EngineLike, model: str) -> SpeechModel:
-    """The model's way of speaking. Raises BadRequest for one that does not."""
+    """The speech model of a loaded checkpoint. Raises BadRequest for any other model."""
     config, folder = engine.task(model, _facts).result()
     if config.get("model_type") == "qwen3_tts":
         return Qwen3TTS(engine, model)

@@ -20,42 +20,42 @@ from engine.tasks import Task
 from engine.types import Done, Event, Failed, Handle
 
 FRAME_RATE = 12.5
-GRACE = 5 * FRAME_RATE  # frames beside those that the text takes
-FRAMES_A_SIGN = {"letter": 3.0, "sign": 8.0, "digit": 10.0, "other": 3.0}  # at a very slow pace
+GRACE = 5 * FRAME_RATE  # frames in addition to those that the text needs
+FRAMES_PER_CHARACTER = {"letter": 3.0, "sign": 8.0, "digit": 10.0, "other": 3.0}  # at a very slow speaking rate
 
-LOOP = 4  # frames of the longest loop that is looked for
-LOOP_LASTS = 38  # frames, three seconds: held vowels and pauses repeat themselves too
+LOOP = 4  # frames of the longest repeated pattern that is detected
+LOOP_LASTS = 38  # frames, three seconds: long vowels and pauses repeat too
 
 AUDIBLE = 0.003  # root mean square of a block of samples, about -50 dB
 BLOCK = 1920
 LONGEST_PAUSE = 4.0  # seconds
-TAIL = 0.25  # seconds of silence that a text's end may keep
+TAIL = 0.25  # seconds of silence kept at the end
 
 
 def max_frames(text: str) -> int:
-    """How many frames a text may take at most."""
-    return int(GRACE + sum(FRAMES_A_SIGN[_kind(sign)] for sign in text))
+    """The largest number of frames that a text can need."""
+    return int(GRACE + sum(FRAMES_PER_CHARACTER[_kind(character)] for character in text))
 
 
-def _kind(sign: str) -> str:
-    if sign.isdigit():
+def _kind(character: str) -> str:
+    if character.isdigit():
         return "digit"
-    if not sign.isalpha():
+    if not character.isalpha():
         return "other"
-    syllables = unicodedata.name(sign, "").startswith(("CJK", "HANGUL", "HIRAGANA", "KATAKANA"))
+    syllables = unicodedata.name(character, "").startswith(("CJK", "HANGUL", "HIRAGANA", "KATAKANA"))
     return "sign" if syllables else "letter"
 
 
 class RepetitionGuard:
-    """Watches frames for a loop of `period` frames at most that goes on for `lasts` frames."""
+    """Detects a pattern of at most `period` frames that repeats for `lasts` frames."""
 
     def __init__(self, period: int = LOOP, lasts: int = LOOP_LASTS) -> None:
         self._period, self._lasts = period, lasts
         self._seen: list[bytes] = []
-        self._run = [0] * (period + 1)  # by period: how many frames in a row equal the one so far back
+        self._run = [0] * (period + 1)  # by period: consecutive frames equal to the one `period` frames earlier
 
     def add(self, frame: np.ndarray) -> bool:
-        """Is the voice stuck?"""
+        """True once the frames repeat."""
         code = frame.tobytes()
         for period in range(1, self._period + 1):
             same = len(self._seen) >= period and self._seen[-period] == code
@@ -65,7 +65,7 @@ class RepetitionGuard:
 
 
 class SilenceGate:
-    """Holds silence back until sound follows it: a silence that never ends is then never heard."""
+    """Holds silence back until sound follows it, so that endless silence is never played."""
 
     def __init__(self, rate: int) -> None:
         self._rate = rate
@@ -73,11 +73,11 @@ class SilenceGate:
 
     @property
     def seconds(self) -> float:
-        """Of the silence that is held."""
+        """Length of the silence held back."""
         return len(self._held) / self._rate
 
     def push(self, samples: np.ndarray) -> np.ndarray:
-        """What may be heard now."""
+        """The samples that can be played now."""
         end = 0
         for start in range(0, len(samples), BLOCK):
             block = samples[start : start + BLOCK]
@@ -86,12 +86,12 @@ class SilenceGate:
         if not end:
             self._held = np.concatenate((self._held, samples))
             return samples[:0]
-        heard = np.concatenate((self._held, samples[:end]))
+        ready = np.concatenate((self._held, samples[:end]))
         self._held = samples[end:]
-        return heard
+        return ready
 
     def finish(self) -> np.ndarray:
-        """The end's share of what is held."""
+        """The silence that the end keeps."""
         return self._held[: int(TAIL * self._rate)]
 
 
@@ -111,15 +111,15 @@ def stream_take(
     render: Callable[[list[np.ndarray], bool], Task[np.ndarray] | None],
     sizes: tuple[int, ...],
     rate: int,
-    loops: RepetitionGuard,
+    guard: RepetitionGuard,
     begun: Task[Any] | None = None,
 ) -> Take:
-    """A running request's sound, chunk by chunk. Closing the generator cancels the request and what the codec does.
+    """A running request's samples, chunk by chunk. Closing the generator cancels the request and the codec's task.
 
-    `render` begins to make sound of frames and says with True that they are the last; None: there is nothing to make.
-    `sizes`: frames of the first chunks, the last number for all that follow. `begun`: what the codec does before.
+    `render(frames, last)` starts the codec on frames, or returns None if there is nothing to render. `sizes`: frames of the
+    first chunks; the last number holds for all later ones. `begun`: a codec task that must end first.
     """
-    hush, many = SilenceGate(rate), chain(sizes, repeat(sizes[-1]))
+    gate, many = SilenceGate(rate), chain(sizes, repeat(sizes[-1]))
     waiting: list[np.ndarray] = []
     end: End | None = None
     size, running, any_frame = next(many), begun, False
@@ -136,7 +136,7 @@ def stream_take(
             for frame in frames_of(event):
                 any_frame = True
                 waiting.append(frame)
-                if loops.add(frame):
+                if guard.add(frame):
                     end = "repeats"
             over = end in ("whole", "long")
             if not over and len(waiting) < size:
@@ -147,15 +147,15 @@ def stream_take(
             waiting, size = [], next(many)
             if running is None:
                 continue
-            chunk = hush.push(running.result())
+            chunk = gate.push(running.result())
             running = None
             if len(chunk):
                 yield chunk
-            elif hush.seconds > LONGEST_PAUSE:
+            elif gate.seconds > LONGEST_PAUSE:
                 end = "silent"
         if end == "whole" and not any_frame:
-            return "silent"  # it ended without a word
-        if end in ("whole", "silent") and len(tail := hush.finish()):
+            return "silent"  # no frame was generated
+        if end in ("whole", "silent") and len(tail := gate.finish()):
             yield tail
         return end
     finally:
@@ -165,33 +165,33 @@ def stream_take(
 
 
 def retry_takes(
-    take: Callable[[int], Take], tries: int, patient: bool, *, may_be_cut: bool = False
+    take: Callable[[int], Take], tries: int, buffered: bool, *, may_be_cut: bool = False
 ) -> Iterator[np.ndarray]:
-    """The first take that ends well. `patient`: its sound comes all at once, so that a bad take is never heard.
-    `may_be_cut`: the caller set a limit below what the text needs, so reaching it is a good end."""
+    """The samples of the first take that ends well. `buffered`: they come only when the take is whole, so that a bad take is
+    never played. `may_be_cut`: the caller set a limit below what the text needs, so reaching it is a good end."""
     end: End = "long"
     for attempt in range(tries):
         kept: list[np.ndarray] = []
-        end = yield from _given(take(attempt), kept, patient)
-        if end == "whole" or (end == "long" and may_be_cut) or (end == "silent" and kept and not patient):
-            if patient:
+        end = yield from _forward(take(attempt), kept, buffered)
+        if end == "whole" or (end == "long" and may_be_cut) or (end == "silent" and kept and not buffered):
+            if buffered:
                 yield from kept
             return
-        if kept and not patient:
+        if kept and not buffered:
             break
     raise SpeechRanAway(f"The voice did not come to an end: {WHY[end]}. Try another seed, or a shorter text.")
 
 
-def _given(voice: Take, kept: list[np.ndarray], patient: bool) -> Generator[np.ndarray, None, End]:
-    """Hand a voice's sound on, or keep it until its end is known. `kept` tells whether there was any."""
+def _forward(take: Take, kept: list[np.ndarray], buffered: bool) -> Generator[np.ndarray, None, End]:
+    """Yield a take's chunks, or keep them if `buffered`. `kept` is empty if there were none."""
     try:
         while True:
-            chunk = next(voice)
-            kept.append(chunk if patient else chunk[:0])
-            if not patient:
+            chunk = next(take)
+            kept.append(chunk if buffered else chunk[:0])
+            if not buffered:
                 yield chunk
     except StopIteration as stop:
         end: End = stop.value
         return end
     finally:
-        voice.close()
+        take.close()

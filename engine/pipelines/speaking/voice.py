@@ -27,12 +27,12 @@ from platformdirs import PlatformDirs
 from engine.errors import BadRequest
 from engine.media.soundfiles import write_file
 
-OnCodes = Callable[[np.ndarray], None]  # is given frames, [frames, groups]
+OnCodes = Callable[[np.ndarray], None]  # receives codes [frames, groups]
 
 
 @dataclass(frozen=True)
 class SpeechSampling:
-    """Sampling parameters of speech. None: as the model's authors say. `max_tokens` bounds one call of `speak`."""
+    """Sampling parameters of speech. None: the model's default. `max_tokens` bounds one call of `speak`."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -41,7 +41,7 @@ class SpeechSampling:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What was asked for, by the names of `engine.types.SamplingParams`, without the bound."""
+        """The parameters that are set, named as in `engine.types.SamplingParams`, without `max_tokens`."""
         asked = {
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -50,7 +50,7 @@ class SpeechSampling:
         return {name: value for name, value in asked.items() if value is not None}
 
     def most(self, usual: int) -> int:
-        """Tokens of one passage, where `usual` is enough for its text."""
+        """The token limit of one passage, whose text needs at most `usual`."""
         return usual if self.max_tokens is None else min(usual, self.max_tokens)
 
 
@@ -61,13 +61,13 @@ MODEL_DEFAULTS = SpeechSampling()
 class Clone:
     """A voice taken from a recording.
 
-    With `codes` and `text` the model hears the recording itself and goes on in its manner; with the vector alone it only
-    knows the voice's colour.
+    With `codes` and `text` the model continues the recording itself (in-context cloning); with the vector alone it takes
+    only the timbre.
     """
 
-    vector: np.ndarray  # [D] f32: what the speaker encoder says (of Spark-TTS: a voice's tokens, whole numbers)
+    vector: np.ndarray  # [D] f32, from the speaker encoder (Spark-TTS: global tokens, whole numbers)
     codes: np.ndarray | None = None  # [frames, groups]
-    text: str | None = None  # what is said in them
+    text: str | None = None  # their transcript
 
     @property
     def heard(self) -> bool:
@@ -76,7 +76,7 @@ class Clone:
 
 @dataclass(frozen=True, eq=False)
 class SpokenPassage:
-    """What a voice has said itself, whole."""
+    """A passage that the voice has spoken to its end."""
 
     text: str
     codes: np.ndarray  # [frames, groups]
@@ -84,22 +84,23 @@ class SpokenPassage:
 
 @dataclass(frozen=True, eq=False)
 class VoiceSettings:
-    """How something is to be spoken."""
+    """Which voice speaks, and how."""
 
-    preset: str | None = None  # a voice that the model knows by name
+    preset: str | None = None  # a voice of the model, by name
     clone: Clone | None = None
-    instructions: str | None = None  # "cheerful, a bit hoarse": what a voice is like, or how it speaks
+    instructions: str | None = None  # a voice description or speaking style: "cheerful, a bit hoarse"
     language: str = "auto"  # a name or an ISO code
-    after: SpokenPassage | None = None  # a voice that is only described goes on from this, and stays the same voice
+    after: SpokenPassage | None = None  # a described voice continues from this passage and so stays the same
 
 
 SHORTEST_RECORDING, LONGEST_RECORDING = 0.5, 60.0  # seconds
-_SILENT = 1e-3  # no sample above it: there is no voice
-_CEILING = 0.999  # of the loudest sample: what was too loud for the recorder lies here
-_CLIPPED = 0.05  # of all samples; a pure tone that fills the scale has 0.03 there, speech hardly any
+_SILENT = 1e-3  # amplitude of a silent recording
+_CEILING = 0.999  # of the largest amplitude: clipped samples lie above it
+_CLIPPED = 0.05  # of all samples; a full-scale sine has 0.03 there, speech almost none
 
 
 def checked_recording(samples: np.ndarray, rate: int) -> np.ndarray:
+    """Mono f32 samples of a usable recording. Raises BadRequest if it is too short, too long, silent or clipped."""
     sound = np.asarray(samples, np.float32)
     if sound.ndim != 1 or not np.isfinite(sound).all():
         raise BadRequest("A recording must be one row of finite samples.", "voice")
@@ -123,13 +124,13 @@ def checked_recording(samples: np.ndarray, rate: int) -> np.ndarray:
 
 
 _NAME = re.compile(r"[\w][\w .-]{0,63}")
-_KEPT_BY_WINDOWS = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_RESERVED_ON_WINDOWS = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _FILES = ("voice.json", "voice.npz", "sample.wav")
 
 
 @dataclass(frozen=True)
 class SavedVoice:
-    """What a list of voices shows."""
+    """One entry in the list of saved voices."""
 
     name: str
     model: str
@@ -140,6 +141,8 @@ class SavedVoice:
 
 
 class SavedVoices:
+    """A folder of voices. A voice is written to a temporary folder and renamed when complete; deletion renames it first."""
+
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "voices"
 
@@ -159,7 +162,7 @@ class SavedVoices:
                     "made": datetime.now(UTC).isoformat(timespec="seconds")}  # fmt: skip
             (fresh / "voice.json").write_text(json.dumps(body, ensure_ascii=False, indent=1), encoding="utf-8")
             for part in fresh.iterdir():
-                part.chmod(0o600)  # a person's voice is nobody else's business
+                part.chmod(0o600)  # a voice is personal data
             if target.exists():
                 self.delete(name)
             fresh.rename(target)
@@ -168,7 +171,7 @@ class SavedVoices:
         return self._saved(target)
 
     def list(self) -> list[SavedVoice]:
-        """By name. A folder that is no voice is left out."""
+        """All saved voices by name. Folders that are not voices are skipped."""
         if not self.folder.is_dir():
             return []
         found = []
@@ -181,7 +184,7 @@ class SavedVoices:
         return found
 
     def load(self, name: str) -> Clone:
-        path = self._there(name)
+        path = self._existing(name)
         about = self._about(path)
         try:
             return read_clone(path / "voice.npz", about.get("text"))
@@ -192,13 +195,13 @@ class SavedVoices:
 
     def settings(self, name: str | None, presets: Sequence[str], language: str = "auto",
                instructions: str | None = None) -> VoiceSettings:  # fmt: skip
-        """A voice by name: one of the model's own, `presets`, or a saved one."""
+        """Settings for a voice by name: one of the model's `presets`, or a saved one."""
         if name is not None and name not in presets and self.has(name):
             return VoiceSettings(clone=self.load(name), instructions=instructions, language=language)
         return VoiceSettings(preset=name, instructions=instructions, language=language)
 
     def delete(self, name: str) -> None:
-        path = self._there(name)
+        path = self._existing(name)
         gone = Path(tempfile.mkdtemp(prefix=".old-", dir=self.folder))
         path.rename(gone / "voice")
         shutil.rmtree(gone, ignore_errors=True)
@@ -206,7 +209,7 @@ class SavedVoices:
     def has(self, name: str) -> bool:
         return is_name(name) and (self.folder / name / "voice.json").is_file()
 
-    def _there(self, name: str) -> Path:
+    def _existing(self, name: str) -> Path:
         path = self._path(name)
         if not self.has(name):
             known = ", ".join(saved.name for saved in self.list()) or "none yet"
@@ -236,18 +239,20 @@ class SavedVoices:
 
 
 def is_name(name: str) -> bool:
-    """Of a voice: a folder's name on every system, and nothing that leads elsewhere."""
-    return _NAME.fullmatch(name) is not None and not name.endswith((" ", ".")) and not _KEPT_BY_WINDOWS.fullmatch(name)
+    """True if `name` is a valid folder name on every system and contains no path."""
+    return (
+        _NAME.fullmatch(name) is not None and not name.endswith((" ", ".")) and not _RESERVED_ON_WINDOWS.fullmatch(name)
+    )
 
 
 def write_clone(target: Path | IO[bytes], clone: Clone) -> None:
-    """The arrays of a voice."""
+    """Write the arrays of a cloned voice."""
     arrays = {"vector": clone.vector} | ({} if clone.codes is None else {"codes": clone.codes})
     np.savez(target, **arrays)  # type: ignore[arg-type]
 
 
 def read_clone(source: Path | IO[bytes], text: str | None) -> Clone:
-    """Raises ValueError for what is no voice; nothing that it holds is run."""
+    """Read a cloned voice. Raises ValueError for other data; pickles are not loaded."""
     try:
         with np.load(source, allow_pickle=False) as arrays:
             vector, codes = arrays["vector"], arrays.get("codes")

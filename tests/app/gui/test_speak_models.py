@@ -51,7 +51,7 @@ class Spoken:
         if manner.language not in ("auto", "english"):
             raise BadRequest("This model does not speak that language.", "language")
 
-    def improvises(self, manner: Any) -> bool:
+    def needs_example(self, manner: Any) -> bool:
         return False
 
     def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:

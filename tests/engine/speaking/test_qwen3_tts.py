@@ -61,7 +61,7 @@ class Rig:
         self.prompts = prompts_of(folder)
 
     def score(self, case: Case) -> TwoRowPrompt:
-        return self.prompts.score(case.text, case.manner(), feed=case.feed)
+        return self.prompts.layout(case.text, case.manner(), feed=case.feed)
 
     def speak(self, score: TwoRowPrompt, count: int, params: Callable[[int], Sampling] = lambda i: Sampling(),
               seen: Iterable[int] = ()) -> np.ndarray:  # fmt: skip
@@ -197,10 +197,10 @@ def watched(rig: Rig, parts: FramePredictorParts, inputs: tuple[Any, Any, Any]) 
 def test_a_described_voice_goes_on_as_if_it_had_not_stopped(rigs: Callable[..., Rig], backend: str) -> None:
     """What it says behind an example is what it says when it speaks both texts at once, frame by frame."""
     rig, manner = rigs("voice_design", backend), VoiceSettings(instructions="a calm low voice", language="English")
-    whole = rig.speak(rig.prompts.score("Hello there. Here it is.", manner), 24)
+    whole = rig.speak(rig.prompts.layout("Hello there. Here it is.", manner), 24)
     after = SpokenPassage("Hello there.", whole[:10])
     assert rig.speak(
-        rig.prompts.score("Here it is.", replace(manner, after=after)), 14, seen=whole[:10, 0].tolist()
+        rig.prompts.layout("Here it is.", replace(manner, after=after)), 14, seen=whole[:10, 0].tolist()
     ).tolist() == (whole[10:].tolist())
 
 
@@ -291,43 +291,43 @@ class TestWhatAModelCannotDo:
     )
     def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, manner: VoiceSettings, says: str) -> None:
         with pytest.raises(BadRequest, match=says):
-            rigs(kind, "torch").prompts.score("Hello.", manner)
+            rigs(kind, "torch").prompts.layout("Hello.", manner)
 
     def test_cloning_elsewhere(self, rigs: Callable[..., Rig]) -> None:
         with pytest.raises(BadRequest, match="a Base model"):
-            rigs("custom_voice", "torch").prompts.score("Hello.", VoiceSettings(clone=clone()))
+            rigs("custom_voice", "torch").prompts.layout("Hello.", VoiceSettings(clone=clone()))
 
     def test_instructions_to_a_base_model(self, rigs: Callable[..., Rig]) -> None:
         with pytest.raises(BadRequest, match="no instructions"):
-            rigs("base", "torch").prompts.score("Hello.", VoiceSettings(clone=clone(), instructions="happy"))
+            rigs("base", "torch").prompts.layout("Hello.", VoiceSettings(clone=clone(), instructions="happy"))
 
     def test_a_recording_without_its_words(self, rigs: Callable[..., Rig]) -> None:
         voice = Clone(cases()["speaker"], cases()["codes"], "  ")
         with pytest.raises(BadRequest, match="what is spoken"):
-            rigs("base", "torch").prompts.score("Hello.", VoiceSettings(clone=voice))
+            rigs("base", "torch").prompts.layout("Hello.", VoiceSettings(clone=voice))
 
     def test_codes_of_another_model(self, rigs: Callable[..., Rig]) -> None:
         voice = Clone(cases()["speaker"], cases()["codes"] + 30, "abc")
         with pytest.raises(BadRequest, match="do not belong"):
-            rigs("base", "torch").prompts.score("Hello.", VoiceSettings(clone=voice))
+            rigs("base", "torch").prompts.layout("Hello.", VoiceSettings(clone=voice))
 
     def test_a_vector_of_another_size(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs("base", "torch")
-        score = rig.prompts.score("Hello.", VoiceSettings(clone=Clone(np.zeros(7, np.float32))))
+        score = rig.prompts.layout("Hello.", VoiceSettings(clone=Clone(np.zeros(7, np.float32))))
         with pytest.raises(BadRequest, match="another size"):
             finished(embed_prompt(rig.driver.model, score))
 
     @pytest.mark.parametrize("text", ["", " \n\t ", "x" * 4001])
     def test_a_text_that_cannot_be_said(self, rigs: Callable[..., Rig], text: str) -> None:
         with pytest.raises(BadRequest):
-            rigs("custom_voice", "torch").prompts.score(text, VoiceSettings(preset="eric"))
+            rigs("custom_voice", "torch").prompts.layout(text, VoiceSettings(preset="eric"))
 
 
 def test_a_text_cannot_smuggle_in_control_tokens(rigs: Callable[..., Rig]) -> None:
     prompts = rigs("custom_voice", "torch").prompts
     mark = prompts.tokenizer.encode("<|im_end|>", False)
     counts = [
-        int(np.isin(prompts.score(text, VoiceSettings(preset="eric")).text, mark).sum())
+        int(np.isin(prompts.layout(text, VoiceSettings(preset="eric")).text, mark).sum())
         for text in ("ab", "a<|im_end|>b")
     ]
     assert counts[0] == counts[1]

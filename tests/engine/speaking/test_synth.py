@@ -60,7 +60,7 @@ class TestSound:
         assert float(np.abs(np.concatenate(chunks) - cases()["icl_ns_wav"]).max()) <= 1e-4
 
     def test_patience_changes_no_sample(self, speakers: Speakers) -> None:
-        sound = np.concatenate(list(speakers("base").speak(TEXT, cloned(), sampling=GREEDY, feed=False, patient=True)))
+        sound = np.concatenate(list(speakers("base").speak(TEXT, cloned(), sampling=GREEDY, feed=False, buffered=True)))
         assert float(np.abs(sound - cases()["icl_ns_wav"]).max()) <= 1e-4
 
     def test_the_first_chunk_comes_before_the_end(self, engine: Engine, speakers: Speakers) -> None:
@@ -96,9 +96,9 @@ class TestSound:
 def test_a_described_voice_hands_over_what_it_said_and_goes_on_from_it(engine: Engine, tmp_path: Path) -> None:
     speaker = Qwen3TTS(engine, str(ending(checkpoint("voice_design", tmp_path / "design"))))
     manner, said = VoiceSettings(instructions="a calm low voice"), list[np.ndarray]()
-    assert speaker.improvises(manner)
-    how: dict[str, Any] = {"seed": 3, "sampling": SpeechSampling(0.9), "patient": True}
-    first = np.concatenate(list(speaker.speak("Hello.", manner, said=said.append, **how)))
+    assert speaker.needs_example(manner)
+    how: dict[str, Any] = {"seed": 3, "sampling": SpeechSampling(0.9), "buffered": True}
+    first = np.concatenate(list(speaker.speak("Hello.", manner, on_codes=said.append, **how)))
     (codes,) = said
     assert codes.shape[1] == speaker.prompts.groups
     assert 0 < len(first) <= len(codes) * 1920
@@ -167,7 +167,7 @@ class TestRunningAway:
         monkeypatch.setattr(qwen3_tts, "max_frames", lambda text: 12)
         heard = []
         with pytest.raises(SpeechRanAway):
-            heard += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY, patient=True)
+            heard += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY, buffered=True)
         assert not heard
 
     def test_it_is_tried_again_with_another_seed(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:

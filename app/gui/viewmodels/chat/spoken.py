@@ -99,7 +99,7 @@ def conversed(
         finally:
             drop(question)
 
-    talk = VoiceChat(captions, chat, mouth, voice.rate, hush=mouth.stop)
+    talk = VoiceChat(captions, chat, mouth, voice.rate, stop_voice=mouth.stop)
     yield Ready(voice.rate)
     try:
         while (samples := _next(sound)) is not None:

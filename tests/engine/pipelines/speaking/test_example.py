@@ -14,15 +14,15 @@ from tests.engine.pipelines.speaking.test_story import LONG, Tones
 class Described(Tones):
     """It says what its frames were, 40 a passage, and a title takes ten."""
 
-    def __init__(self, improvises=True):
+    def __init__(self, needs_example=True):
         super().__init__()
-        self.whether, self.after = improvises, {}
+        self.whether, self.after = needs_example, {}
         self.running, self.most = [], [0]  # shared with the copies that a telling makes
 
-    def improvises(self, manner):
+    def needs_example(self, manner):
         return self.whether
 
-    def speak(self, text, manner, *, said=None, **how):
+    def speak(self, text, manner, *, on_codes=None, **how):
         with self.lock:
             self.after[text] = manner.after.text if manner.after is not None else None
             self.running.append(text)
@@ -30,8 +30,8 @@ class Described(Tones):
         yield from super().speak(text, manner, **how)
         with self.lock:
             self.running.remove(text)
-        if said is not None:
-            said(np.zeros((10 if len(text) < 20 else 40, 16), np.int32))
+        if on_codes is not None:
+            on_codes(np.zeros((10 if len(text) < 20 else 40, 16), np.int32))
 
 
 def told(voice, text):
@@ -53,13 +53,13 @@ def test_behind_a_title_they_go_on_from_it_and_what_follows_it():
     assert voice.after == {title: None, first: title} | dict.fromkeys(others, f"{title} {first}")
 
 
-@pytest.mark.parametrize("improvises", [True, False])
-def test_voices_that_are_the_same_by_themselves_do_not_wait(improvises):
-    voice = Described(improvises)
+@pytest.mark.parametrize("needs_example", [True, False])
+def test_voices_that_are_the_same_by_themselves_do_not_wait(needs_example):
+    voice = Described(needs_example)
     voice.pause = 0.01
     told(voice, LONG)
     assert voice.most[0] > 1  # several at once, when it is known how the voice is
-    assert improvises or set(voice.after.values()) == {None}
+    assert needs_example or set(voice.after.values()) == {None}
 
 
 def test_all_sentences_of_a_conversation_go_on_from_the_first():
@@ -84,5 +84,5 @@ def test_a_sentence_that_was_stopped_is_no_example():
 def test_what_has_no_frames_is_no_example():
     example = VoiceExample(Described(), VoiceSettings())
     example.add("Nothing.", np.zeros((0, 16), np.int32))
-    assert example.followed(VoiceSettings()).after is None
+    assert example.applied(VoiceSettings()).after is None
     assert not example.enough

@@ -19,8 +19,8 @@ from engine.pipelines.speaking.orpheus import (
     SPEECH,
     FrameParser,
     Orpheus,
+    codes_by_level,
     is_orpheus,
-    joined,
 )
 from engine.pipelines.speaking.voice import Clone, VoiceSettings
 from engine.types import Done, Failed, Text, Timings
@@ -108,10 +108,10 @@ def test_tokens_become_frames_in_their_order():
     made = list(FrameParser().push([SPEECH, *tokens(wanted)]))
     assert len(made) == 3
     for frame, codes in zip(made, wanted):
-        assert [level.tolist() for level in joined([frame])] == [
+        assert [level.tolist() for level in codes_by_level([frame])] == [
             [codes[0]], [codes[1], codes[4]], [codes[2], codes[3], codes[5], codes[6]],
         ]  # fmt: skip
-    assert [len(level) for level in joined(made)] == [3 * len(places) for places in PLACES]
+    assert [len(level) for level in codes_by_level(made)] == [3 * len(places) for places in PLACES]
 
 
 @pytest.mark.parametrize("cut", range(1, 7))
@@ -127,7 +127,7 @@ def test_sound_is_that_of_the_codes(talker):
     wanted = some(20)
     talker.script = [[SPEECH, *tokens(wanted)]]
     heard = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello there.", VoiceSettings("leo"))))
-    codes = joined(list(FrameParser().push(tokens(wanted))))
+    codes = codes_by_level(list(FrameParser().push(tokens(wanted))))
     whole = talker.engine.task(talker.codec, lambda loaded: loaded.model.decode(codes)).result()
     assert len(heard) == pytest.approx(20 * 2048, abs=2048)
     np.testing.assert_allclose(heard, whole[: len(heard)], atol=1e-4)
@@ -160,13 +160,13 @@ def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(talker):
     stuck = tokens(np.repeat(some(1), 60, 0))
     talker.script = [stuck, tokens(some(9))]
     heard = np.concatenate(
-        list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings(), patient=True, seed=1))
+        list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings(), buffered=True, seed=1))
     )
     assert len(heard) == pytest.approx(9 * 2048, abs=2048)
     assert [request.sampling.seed for request in talker.requests] == [1, 2]
     talker.script, talker.requests = [stuck], []
     with pytest.raises(SpeechRanAway, match="repeated itself"):
-        list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings(), patient=True))
+        list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings(), buffered=True))
     assert len(talker.requests) == 3
 
 

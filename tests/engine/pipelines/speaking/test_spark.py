@@ -206,12 +206,12 @@ def test_it_samples_as_it_was_meant_to(spark):
 def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(spark):
     stuck, good = written(spark, np.tile(some(12), 40)), written(spark, some(90))
     spark.engine.script = [stuck, good]
-    heard = np.concatenate(list(spark.speak("Hello", VoiceSettings(clone=CLONE), patient=True, seed=1)))
+    heard = np.concatenate(list(spark.speak("Hello", VoiceSettings(clone=CLONE), buffered=True, seed=1)))
     assert 0 < len(heard) <= 90 * 320
     assert [request.sampling.seed for request in spark.engine.requests] == [1, 2]
     spark.engine.script, spark.engine.requests = [stuck], []
     with pytest.raises(SpeechRanAway, match="repeated itself"):
-        list(spark.speak("Hello", VoiceSettings(clone=CLONE), patient=True))
+        list(spark.speak("Hello", VoiceSettings(clone=CLONE), buffered=True))
     assert len(spark.engine.requests) == 3
 
 
@@ -239,9 +239,9 @@ def test_a_clone_is_the_recordings_tokens(spark):
     recording = 0.1 * sound(1.3)
     loud = louder(recording)
     run = spark.engine.task
-    voice = run(spark.listens, lambda part: part.model.voice(bicodec_mel(reference(loud)))).result()
-    features = run(spark.hears, lambda part: part.model.features(loud)).result()
-    codes = run(spark.listens, lambda part: part.model.semantic(features)).result()
+    voice = run(spark.codec_encoder, lambda part: part.model.voice(bicodec_mel(reference(loud)))).result()
+    features = run(spark.feature_model, lambda part: part.model.features(loud)).result()
+    codes = run(spark.codec_encoder, lambda part: part.model.semantic(features)).result()
     resembled, imitated = spark.clone(recording), spark.clone(recording, " So. ")
     assert resembled.codes is resembled.text is None
     assert resembled.vector.tolist() == imitated.vector.tolist() == voice.tolist()

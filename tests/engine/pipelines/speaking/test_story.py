@@ -43,12 +43,12 @@ class Tones:
         if manner.preset not in (None, "tone"):
             raise BadRequest("There is no such voice.", "voice")
 
-    def improvises(self, manner):
+    def needs_example(self, manner):
         return False
 
-    def speak(self, text, manner, *, seed=None, sampling=MODEL_DEFAULTS, patient=False, said=None):
+    def speak(self, text, manner, *, seed=None, sampling=MODEL_DEFAULTS, buffered=False, on_codes=None):
         with self.lock:
-            self.said.append((text, seed, sampling.temperature, patient))
+            self.said.append((text, seed, sampling.temperature, buffered))
         for i in range(5):
             time.sleep(self.pause)
             if self.engine.is_cut:
@@ -102,7 +102,7 @@ def test_every_passage_is_spoken_once_with_the_same_seed():
     heard(voice, LONG)
     assert sorted(text for text, *_ in voice.said) == sorted(part.text for part in passages(LONG))
     assert {seed for _, seed, _, _ in voice.said} == {7}
-    assert [patient for text, _, _, patient in voice.said if text == passages(LONG)[0].text] == [False]
+    assert [buffered for text, _, _, buffered in voice.said if text == passages(LONG)[0].text] == [False]
 
 
 def test_a_seed_that_was_not_given_is_still_one_for_the_whole_text():
