@@ -30,7 +30,7 @@ from engine.pipelines.listening.voice_activity import (
     spans,
 )
 from engine.pipelines.speaking.leash import EngineLike
-from engine.types import Handle, Request, Result, SamplingParams, Sound
+from engine.types import Request, RequestHandle, Result, SamplingParams, Sound
 
 _TIMES = 4  # repetitions of a run of words that count as a loop
 
@@ -105,7 +105,7 @@ class Transcriber:
     ) -> Iterator[TranscriptSegment]:
         """Segments in order, each once it and all before it are done. Closing the iterator cancels the work."""
         self._check(audio, language)
-        in_flight: deque[tuple[SampleSpan, np.ndarray, Handle]] = deque()
+        in_flight: deque[tuple[SampleSpan, np.ndarray, RequestHandle]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
         spans = iter(self.spans(audio))
         try:
@@ -141,7 +141,7 @@ class Transcriber:
         """Spans of speech."""
         return spans(self._engine, audio, self._rules, self._vad)
 
-    def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> Handle:
+    def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> RequestHandle:
         rate = _TOKENS_PER_SECOND.get(self.model.language, _TOKENS_PER_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
@@ -151,7 +151,9 @@ class Transcriber:
         request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key))
         return self._engine.submit(request, admitted=admitted)
 
-    def segment(self, samples: np.ndarray, begins: float, handle: Handle, words: bool = False) -> TranscriptSegment:
+    def segment(
+        self, samples: np.ndarray, begins: float, handle: RequestHandle, words: bool = False
+    ) -> TranscriptSegment:
         """Wait for a segment's text. A transcript that loops is retried with a repetition penalty."""
         result = handle.result()
         loop = loop_start(result.text.split())

@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.errors import SpeechRanAway
 from engine.tasks import Task
-from engine.types import Done, Event, Failed, Handle
+from engine.types import Done, Event, Failed, RequestHandle
 
 FRAME_RATE = 12.5
 GRACE = 5 * FRAME_RATE  # frames in addition to those that the text needs
@@ -106,7 +106,7 @@ WHY = {
 
 
 def stream_take(
-    handle: Handle,
+    handle: RequestHandle,
     frames_of: Callable[[Event], Iterable[np.ndarray]],
     render: Callable[[list[np.ndarray], bool], Task[np.ndarray] | None],
     sizes: tuple[int, ...],
