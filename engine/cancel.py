@@ -13,7 +13,7 @@ from engine.tasks import Task, Work
 from engine.types import Request
 
 
-class TaskEngine(Protocol):
+class EngineLike(Protocol):
     """What pipelines use of an engine: the engine itself, a model service, or a scope over one of them."""
 
     def submit(self, request: Request, *, admitted: bool = False) -> Any: ...
@@ -24,7 +24,7 @@ class CancelScope:
     """Stands in for the engine. After `cancel` it takes nothing more: `submit` and `task` raise CancelledError. Once the
     engine took a request, the rest of the work is not refused for a full queue: a voice would break off in the middle."""
 
-    def __init__(self, engine: TaskEngine) -> None:
+    def __init__(self, engine: EngineLike) -> None:
         self._engine = engine
         self._lock = threading.Lock()
         self._cancelled = False

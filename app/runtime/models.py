@@ -28,7 +28,7 @@ from engine.tasks import Task, Work
 from engine.types import Request, RequestHandle
 
 
-class EngineLike(Protocol):
+class ServiceEngine(Protocol):
     """The part of the engine that the service uses: the tests have one that follows a script."""
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle: ...
@@ -46,7 +46,7 @@ class EngineLike(Protocol):
 
 Loaded = LoadedModel | LoadedPart
 LoadModel = Callable[[str], Any]
-MakeEngine = Callable[[LoadModel], EngineLike]
+MakeEngine = Callable[[LoadModel], ServiceEngine]
 Accept = Callable[[str, Loaded], None]
 
 
