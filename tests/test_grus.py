@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 import grus
+from app.runtime.chat import PreparedChat
+from app.runtime.replies import ReplyParser
 from engine.errors import BadRequest, EngineStopped
+from engine.pipelines.prompt import Prompt
+from engine.text.reasoning import ReasoningSplitter, ReasoningTags
+from engine.text.tools import parser_for
+from engine.types import Request, Result, SamplingParams, Timings
 from tests.checkpoints import save
 
 WISHES = {"max_tokens": 12, "temperature": 0.0}
@@ -70,3 +77,17 @@ def test_errors_are_typed(folder: str) -> None:
     model.close()
     with pytest.raises(EngineStopped):
         model.run("Hello")
+
+
+def test_reasoning_and_tool_calls_are_told_apart_from_the_answer() -> None:
+    """As the server and the window do it: by the parser that the model's template asks for."""
+    tags = ReasoningTags("<think>", "</think>")
+    request = Request("m", [1], SamplingParams())
+    parser = ReplyParser(lambda: ReasoningSplitter(tags), lambda: parser_for("qwen3", "<tool_call>"))
+    call = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
+    text = f"<think>\nHm.\n</think>\n\nI look.{call}"
+    model: Any = None
+    prepared = PreparedChat(request, parser, Prompt("", [1]), model)
+    answer = grus._answer(prepared, Result("m", text, [1, 2], "stop", Timings()))
+    assert (answer.text, answer.reasoning, answer.answer.strip()) == (text, "Hm.", "I look.")
+    assert [(call.name, call.arguments) for call in answer.tool_calls] == [("look", '{"at": "sky"}')]

@@ -22,8 +22,13 @@ BENCHES = {
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
+    "walks": (
+        "Files of our own that three pieces of work enter (the files: python -m tests.bench.walks)",
+        "walks",
+        "rows",
+    ),
 }
-ON_DEMAND = ("gguf-3b", "speech-8bit")  # 13 GB of files, and minutes; a part of `speech`
+ON_DEMAND = ("gguf-3b", "speech-8bit", "walks")  # 13 GB of files, and minutes; a part of `speech`; no speed
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, opti
     model.check(settings)
     stretch = Stretch(options.speed, model.rate)
     scoped = copy.copy(model)
-    scoped.engine = scope = scope or CancelScope(model.engine)
+    scoped.engine = scope = scope or CancelScope.over(model.engine)
     sound = _synthesize(
         scoped, scope, parts, settings, options, stretch, progress, example or VoiceExample(model, settings)
     )
