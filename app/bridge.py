@@ -107,7 +107,7 @@ class Work:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Frames(QObject):
+class FrameQueue(QObject):
     """Gathers items from any thread; on the UI thread `deliver(items)` gets all that came since the last frame."""
 
     _wake = Signal()

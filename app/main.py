@@ -65,7 +65,7 @@ def start(wanted: Start) -> int:
 
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
-    from app.bridge import Frames, Poster, Work
+    from app.bridge import FrameQueue, Poster, Work
     from app.gui.actions import Actions
     from app.gui.desk import Desk
     from app.gui.hotkey.hotkey import HotKey
@@ -97,7 +97,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
             preferences, {**models, **starters()}, lambda said: poster.post(lambda: core.update(loading=said))
         )
 
-    core = WindowEngine(work, make_service or service, lambda deliver: Frames(deliver, app))
+    core = WindowEngine(work, make_service or service, lambda deliver: FrameQueue(deliver, app))
     core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
     desk = Desk(places, preferences, look, Store(places.database, poster.post), work, core, Actions(look))
     if models:

@@ -1,4 +1,4 @@
-"""`Stream`: long work beside the UI thread that yields results as it proceeds, such as pages, sound or captions.
+"""`BackgroundStream`: long work beside the UI thread that yields results as it proceeds, such as pages, sound or captions.
 
 Results reach the UI thread at most once a frame. Imports neither Qt nor the engine.
 """
@@ -16,23 +16,23 @@ from engine.errors import GrusError
 log = logging.getLogger("grus.window")
 
 
-class Gathers(Protocol):
+class FrameSink(Protocol):
     def put(self, item: Any) -> None: ...
 
 
-class Cancels(Protocol):
+class Cancellable(Protocol):
     def cancel(self) -> None: ...
 
 
-class Streams(Protocol):
+class StreamRunner(Protocol):
     """What runs such work (`app.window_engine.WindowEngine`)."""
 
     def stream(
         self, work: Callable[[Any], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
-    ) -> Cancels: ...
+    ) -> Cancellable: ...
 
 
-class Stream:
+class BackgroundStream:
     """Calls `receive(items)` with results and `ended(problem)` once at the end, both on the UI thread. An empty problem: success.
 
     After `cancel` neither is called any more. What the work waits for is cancelled, and its iterator is closed.
@@ -41,10 +41,10 @@ class Stream:
     def __init__(
         self,
         work: Callable[[], Iterator[Any]],
-        frames: Callable[[Callable[[list[Any]], None]], Gathers],
+        frames: Callable[[Callable[[list[Any]], None]], FrameSink],
         receive: Callable[[list[Any]], Any],
         ended: Callable[[str], Any],
-        over: Callable[[Stream], Any] = lambda stream: None,
+        over: Callable[[BackgroundStream], Any] = lambda stream: None,
         cancel: Callable[[], None] = lambda: None,
     ) -> None:
         """`cancel` ends what the work is waiting for."""

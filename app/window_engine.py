@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.hook import Hook
-from app.stream import Gathers, Stream
+from app.stream import BackgroundStream, FrameSink
 from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError
 
@@ -36,7 +36,7 @@ log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
 
 
-class Runs(Protocol):
+class JobRunner(Protocol):
     """What runs jobs beside the UI thread (`app.bridge.Work`)."""
 
     @property
@@ -92,16 +92,16 @@ class WindowEngine:
 
     def __init__(
         self,
-        work: Runs,
+        work: JobRunner,
         make_service: Callable[[], ModelService],
-        frames: Callable[[Callable[[list[Any]], None]], Gathers],
+        frames: Callable[[Callable[[list[Any]], None]], FrameSink],
     ) -> None:
         self._work = work
         self._make_service = make_service
         self._frames = frames
         self._service: Future[ModelService] = Future()
         self._speaking: set[PendingReply] = set()
-        self._streams: set[Stream] = set()
+        self._streams: set[BackgroundStream] = set()
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
@@ -220,11 +220,11 @@ class WindowEngine:
 
     def stream(
         self, work: Callable[[Scoped], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
-    ) -> Stream:
+    ) -> BackgroundStream:
         """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread; what it asks of
         the engine is cancelled with it."""
         scoped = Scoped(self)
-        stream = Stream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
+        stream = BackgroundStream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
         self._streams.add(stream)
         stream.start()
         return stream
@@ -380,7 +380,7 @@ def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:
 class PendingReply:
     """A reply that is being made. `cancel` may come at any time, also before the model is loaded."""
 
-    gather: Gathers
+    gather: FrameSink
 
     def __init__(self, listener: ReplyListener, over: Callable[[PendingReply], None]) -> None:
         self._listener = listener

@@ -42,7 +42,7 @@ def written(stream: Any, samples: np.ndarray) -> None:
         raise BackendUnavailable(GONE) from None
 
 
-class Loudspeaker:
+class TerminalLoudspeaker:
     """Plays what it is given, in order, without making anybody wait."""
 
     def __init__(self, rate: int) -> None:
@@ -80,7 +80,7 @@ class Loudspeaker:
         out[: len(now), 0] = now
         out[len(now) :] = 0.0
 
-    def __enter__(self) -> Loudspeaker:
+    def __enter__(self) -> TerminalLoudspeaker:
         self._stream.start()
         return self
 

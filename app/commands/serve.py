@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.commands.options import check_profile
-from app.server.config import OPTIONS, Option, gather
+from app.server.config import OPTIONS, ServerOption, gather
 from engine.errors import BadRequest
 
 DESCRIPTION = """\
@@ -46,7 +46,7 @@ def add_to(commands: Any) -> None:
     command.set_defaults(command=serve)
 
 
-def _add(group: Any, option: Option) -> None:
+def _add(group: Any, option: ServerOption) -> None:
     default = "" if option.default in (None, False) else f" (default: {option.default})"
     about: dict[str, Any] = {"help": option.help + default, "default": None, "dest": f"option_{option.name}"}
     if option.kind == "switch":

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import grus
-from app.commands.loudspeaker import Loudspeaker
+from app.commands.loudspeaker import TerminalLoudspeaker
 from app.commands.microphone import RATE, pieces
 from app.commands.options import add_where, load_options, writable
 from engine.errors import BadRequest
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             voice = _voice(talker.talk(sound), options.file)
             write_file(options.output, voice, talker.rate, format_of(options.output))
             return 0
-        with Loudspeaker(talker.rate) as speaker:
+        with TerminalLoudspeaker(talker.rate) as speaker:
             return _aloud(talker, sound, speaker)
 
 
@@ -101,7 +101,7 @@ def _voice(events: Iterator[TalkEvent], file: Path) -> Iterator[np.ndarray]:
     return iter(made)
 
 
-def _aloud(talker: grus.Talker, sound: Iterator[np.ndarray] | None, speaker: Loudspeaker) -> int:
+def _aloud(talker: grus.Talker, sound: Iterator[np.ndarray] | None, speaker: TerminalLoudspeaker) -> int:
     listening = lambda: print("Listening. Ctrl-C ends it.", file=sys.stderr)  # noqa: E731
     try:
         for event in talker.talk(pieces(listening) if sound is None else sound):

@@ -20,7 +20,7 @@ from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
 from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
-from app.server.streaming import COMMENT, Stream, event, while_connected
+from app.server.streaming import COMMENT, StreamingReply, event, while_connected
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.reading.reply import page_reply
@@ -111,14 +111,14 @@ class Server:
         tell: Callable[[ApiError], bytes] = _openai_error,
         heartbeat: bytes | None = COMMENT,
         media_type: str = "text/event-stream",
-    ) -> Stream:
+    ) -> StreamingReply:
         """A reply as it comes. What goes wrong before its first sign of life is raised here."""
         try:
             await running.begun(self.settings.heartbeat_seconds)
         except BaseException:
             running.cancel()
             raise
-        return Stream(
+        return StreamingReply(
             with_errors(chunks, tell),
             running.cancel,
             heartbeat=heartbeat,

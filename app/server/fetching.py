@@ -75,7 +75,7 @@ class Target:
 
 
 @dataclass
-class Reply:
+class _Reply:
     location: str | None  # where to look instead
     body: bytes = b""
 
@@ -150,7 +150,7 @@ class Fetcher:
             )
         return found[:MOST_ADDRESSES]
 
-    async def _get(self, target: Target, addresses: Sequence[Address]) -> Reply:
+    async def _get(self, target: Target, addresses: Sequence[Address]) -> _Reply:
         reader, writer = await self._connect(target, addresses)
         try:
             connection = h11.Connection(h11.CLIENT)
@@ -177,7 +177,7 @@ class Fetcher:
                 continue
         raise ConnectionError
 
-    async def _receive(self, connection: h11.Connection, reader: asyncio.StreamReader) -> Reply:
+    async def _receive(self, connection: h11.Connection, reader: asyncio.StreamReader) -> _Reply:
         body = bytearray()
         while True:
             heard = connection.next_event()
@@ -185,12 +185,12 @@ class Fetcher:
                 connection.receive_data(await reader.read(CHUNK))
             elif isinstance(heard, h11.Response):
                 if (location := self._location(heard)) is not None:
-                    return Reply(location)
+                    return _Reply(location)
             elif isinstance(heard, h11.Data):
                 body += heard.data
                 self._check_size(len(body))
             elif isinstance(heard, h11.EndOfMessage):
-                return Reply(None, bytes(body))
+                return _Reply(None, bytes(body))
             elif isinstance(heard, h11.ConnectionClosed):
                 raise ConnectionError
 

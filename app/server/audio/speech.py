@@ -19,7 +19,7 @@ from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, 
 from app.server.audio.pump import Pump, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
-from app.server.streaming import COMMENT, ClientGone, Stream, event
+from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
 from engine.cancel import CancelScope
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
@@ -83,7 +83,7 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
         )
     else:
         chunks, heartbeat = _cut_off(pump), None
-    return Stream(
+    return StreamingReply(
         chunks,
         pump.cancel,
         heartbeat=heartbeat,

@@ -34,7 +34,7 @@ from app.server.ollama.protocol import (
     error_line,
     timestamp,
 )
-from app.server.streaming import Stream, line
+from app.server.streaming import StreamingReply, line
 from app.server.strict import StrictRoute
 from engine.errors import GrusError, Offline
 from engine.hub import offline
@@ -97,7 +97,7 @@ async def pull(body: OllamaPullRequest, server: Here) -> Response:
         return Response(last, media_type="application/json")
     settings = server.settings
     shown = with_errors(chunks, error_line)
-    return Stream(
+    return StreamingReply(
         shown, lambda: None, heartbeat=None, every=settings.heartbeat_seconds, patience=settings.send_seconds,
         media_type=LINES,
     )  # fmt: skip

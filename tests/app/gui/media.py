@@ -24,7 +24,7 @@ def like_spark(home: Path) -> Path:
 
 
 class AtOnce:
-    """A `Streams` and a `Runs` that has everything done when it returns; or, with `hold`, item by item as a test says."""
+    """A `StreamRunner` and a `JobRunner` that has everything done when it returns; or, with `hold`, item by item as a test says."""
 
     def __init__(self, hold: bool = False) -> None:
         self.hold = hold
