@@ -1,18 +1,23 @@
-"""From the engine's segments to one packed row of tokens. Array-free, shared by all backends.
+"""Step planning: packs the segments of a step into one row of tokens, and unpacks its results. Array-free, shared by all backends.
 
-A step's tokens lie in one row of length T: first every sequence that adds a single token (decoding), grouped by
-capacity class and within it by row, so that a group's keys and values are a slice of one slab; then the sequences that
-add several (prompt chunks, drafts), one after the other. Only `Cache` looks at these borders.
+A step's tokens lie in one row of length T: first every sequence that adds a single token (decoding), grouped by capacity
+class and within it by row, so that a group's keys and values are a slice of one slab; then the sequences that add several
+(prompt chunks, draft tokens), one after the other. Only `Cache` uses these boundaries.
+
+Speculative decoding: after draft tokens were verified, each slot is rolled back to the accepted ones. An attention cache drops
+the rejected rows. A recurrent state returns to the checkpoint that was taken before the step, and the accepted tokens run
+once more, without sampling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from backends.base import Sampling, Segment, SegmentOutput, Slot
+from backends.base import KVCache, Sampling, Segment, SegmentOutput, Slot
 
 
 @dataclass(frozen=True)
@@ -190,3 +195,29 @@ def sampled_tokens(plan: StepPlan, ids: Sequence[int]) -> dict[Slot, SegmentOutp
         tokens[packed.slot] = SegmentOutput(accepted_ids, accepted=right)
         at += count
     return tokens
+
+
+def checkpoint_drafts(kv: KVCache, segments: Sequence[Segment]) -> None:
+    """Before the step."""
+    for segment in segments:
+        if segment.draft:
+            kv.checkpoint(segment.slot)
+
+
+def roll_back_drafts(
+    kv: KVCache, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput], run: Callable[[list[Segment]], Any]
+) -> None:
+    """After it. `run` issues a step."""
+    again: list[Segment] = []
+    for segment in segments:
+        token = tokens[segment.slot]
+        if not segment.draft or token.nan or token.accepted == segment.draft:
+            continue
+        assert segment.ids is not None
+        keep = len(segment.ids) - segment.draft + token.accepted
+        kept = kv.rollback(segment.slot, keep)
+        if kept < keep:
+            pos = None if segment.pos is None else segment.pos[..., kept:keep]
+            again.append(Segment(segment.slot, segment.ids[kept:keep], pos=pos))
+    if again:
+        run(again)

@@ -27,14 +27,12 @@ from backends.base import (
     Rope,
     Weight,
 )
-from backends.frames import EagerFramePredictor
-from backends.mlx.kv import MlxKV
-from backends.mlx.linear import AnyLinear, make_experts, make_linear
-from backends.mlx.load import from_raw
+from backends.eager import EagerEncoder, EagerFramePredictor
+from backends.mlx.kv_cache import MlxKV
+from backends.mlx.linear import AnyLinear, from_raw, make_experts, make_linear
 from backends.mlx.ops import DTYPES, TextOps
 from backends.mlx.runner import MlxRunner
 from backends.mlx.signal import SignalOps
-from backends.whole import EagerEncoder
 
 
 class Ops(TextOps, SignalOps):

@@ -23,10 +23,9 @@ from mlx_lm.models import cache as lm_cache
 from mlx_lm.utils import MODEL_REMAPPING, load_model
 
 from backends.base import BackendMissing, Foreign, KVSnapshot, MemorySpec, Profiler, Sampling, Segment, Slot, unprofiled
-from backends.drafts import checkpoint_drafts
-from backends.mlx.pending import Held, MlxPending, collected
-from backends.plan import PackedSegment, StepPlan, make_plan
-from backends.rows import RowTable, capacity_class
+from backends.kv_cache import RowTable, capacity_class
+from backends.mlx.runner import Held, MlxPending, collected
+from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan
 
 Caches = list[Any]
 # What mlx-lm raises for a config without a field, for tensors that are missing, and for files that are not there.

@@ -14,7 +14,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import Sampling
-from backends.penalties import additive_entries, repetition_entries
+from backends.ops import additive_entries, repetition_entries
 
 
 @dataclass

@@ -29,17 +29,16 @@ from backends.base import (
     Rope,
     Weight,
 )
-from backends.torch.frames import TorchFrames
+from backends.torch.encoders import TorchFrames, TorchWhole
 from backends.torch.kernels import library
-from backends.torch.kv import TorchKV
+from backends.torch.kv_cache import TorchKV
 from backends.torch.linear import make_experts, make_linear
-from backends.torch.load import tensor
 from backends.torch.ops import DTYPES
-from backends.torch.recorded import RecordedOps, can_be_recorded
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import SignalOps
+from backends.torch.tensors import tensor
+from backends.torch.tracing import RecordedOps, can_be_recorded
 from backends.torch.triton import blocks as triton
-from backends.torch.whole import TorchWhole
 
 
 class Ops(RecordedOps, SignalOps):

@@ -16,17 +16,17 @@ import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
+from backends.kv_cache import SMALLEST
 from backends.plan import StepPlan, make_plan, sampled_tokens
-from backends.rows import SMALLEST
 from backends.torch.cache import TorchCache
-from backends.torch.decode import DecodeGraphs
+from backends.torch.cuda_graphs import DecodeGraphs
 from backends.torch.greedy import TOKENS, Greedy, greedy_of
 from backends.torch.kernels import library
-from backends.torch.kv import TorchKV
+from backends.torch.kv_cache import TorchKV
 from backends.torch.ops import TextOps
-from backends.torch.recorded import RecordedModel, record
 from backends.torch.sample import Drawn, draw, only_best
-from backends.torch.upload import upload
+from backends.torch.tensors import upload
+from backends.torch.tracing import RecordedModel, record
 
 
 class TorchRunner:

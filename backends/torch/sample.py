@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from backends.base import Sampling
-from backends.penalties import additive_entries, repetition_entries
+from backends.ops import additive_entries, repetition_entries
 from backends.torch.kernels import choose
-from backends.torch.upload import upload_columns
+from backends.torch.tensors import upload_columns
 
 PREFIX = 256  # how much of the order is looked at before all of it is
 UNREACHABLE = 2.0  # a bound on probability mass that rounding cannot reach: the filter is off

@@ -9,7 +9,7 @@ import numpy as np
 
 from backends.base import KVSpec, MemorySpec, Rope, StateSpec, Step
 from backends.mlx.backend import MlxBackend
-from backends.mlx.kv import MlxKV
+from backends.mlx.kv_cache import MlxKV
 from backends.mlx.runner import MlxRunner
 
 WIDTH, VOCAB, HEADS, KV_HEADS, DIM = 32, 61, 4, 2, 32

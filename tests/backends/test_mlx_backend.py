@@ -9,7 +9,7 @@ import pytest
 from backends.base import BackendMissing, Rope
 from backends.mlx import backend as module
 from backends.mlx.backend import MlxBackend
-from backends.mlx.rotary import Angles, Frequencies
+from backends.mlx.ops import Angles, Frequencies
 from tests.backends.mlx_tools import raw
 
 

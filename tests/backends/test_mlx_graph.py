@@ -10,10 +10,9 @@ from mlx_lm.models.cache import BatchKVCache, KVCache
 
 from backends.base import KVSpec, Rope, Sampling, Segment, Step
 from backends.mlx.backend import MlxBackend
-from backends.mlx.graph import count_primitives
+from backends.mlx.cache import count_primitives
 from backends.mlx.linear import make_linear
-from backends.mlx.ops import TextOps
-from backends.mlx.rotary import Angles, Frequencies
+from backends.mlx.ops import Angles, Frequencies, TextOps
 from backends.plan import make_plan
 from tests.backends.mlx_models import tiny_runner
 from tests.backends.mlx_tools import dense

@@ -11,7 +11,7 @@ import pytest
 from backends.base import CrossSpec, KVSpec, Sampling, Segment
 from backends.mlx.backend import MlxBackend
 from backends.mlx.cache import MlxCache
-from backends.mlx.slabs import make_format
+from backends.mlx.kv_cache import make_format
 from backends.plan import make_plan
 from tests.asserting import every
 from tests.backends.mlx_models import VOCAB, tiny_runner

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling, Segment
-from backends.mlx.kv import MlxKV
+from backends.mlx.kv_cache import MlxKV
 from backends.mlx.runner import MlxRunner
 from tests.backends.mlx_models import VOCAB, WIDTH, tiny_runner
 

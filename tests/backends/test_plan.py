@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling, Segment
+from backends.kv_cache import RowTable
 from backends.plan import accept, make_plan, sampled_tokens
-from backends.rows import RowTable
 
 
 def slots(*lengths: int):

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from backends.base import FramePredictorParts, FrameSampling, KVSpec
-from backends.frames import EagerFramePredictor
-from backends.torch.frames import TorchFrames
+from backends.eager import EagerFramePredictor
+from backends.torch.encoders import TorchFrames
 from backends.torch.kernels import library
 from tests.backends.kernels.weights_made_here import make
 from tests.backends.test_torch_recorded import Side

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from backends.base import KVSnapshot, Sampling, Segment
-from backends.torch.slab import Halved, Quantized
+from backends.torch.kv_cache import Halved, Quantized
 from tests.backends.torch_toy import DIM, KV_HEADS, Rig, prompt
 
 KINDS = [("full", "full"), ("full", "window"), ("full", "delta", "delta")]

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from backends.torch import shortlist
-from backends.torch.greedy import Best
+from backends.torch import greedy
+from backends.torch.greedy import Best, Shortlist
 from backends.torch.kernels import choose, library, moving
 from backends.torch.kernels.rowwise import RowMatrix
-from backends.torch.shortlist import Shortlist
 from tests.backends.kernels.conftest import HERE
 from tests.backends.kernels.weights_made_here import raw
 
@@ -69,7 +68,7 @@ HEADS: list[Callable[..., np.ndarray]] = [normal, uneven, neighbours]
 def test_it_is_the_largest_of_all(
     make: Callable[..., np.ndarray], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shortlist, "CLOSER", 1)
+    monkeypatch.setattr(greedy, "CLOSER", 1)
     head, found = made(make(VOCAB, columns))
     for count in (1, 2, 3, 8, 33, 63):
         for size in (1e-3, 1.0, 300.0):
@@ -189,7 +188,7 @@ def test_where_all_logits_are_needed_there_is_none() -> None:
 
 @pytest.mark.skipif(not library.has_matrix_unit(), reason="needs a CPU with a matrix unit")
 def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shortlist, "CLOSER", 1)
+    monkeypatch.setattr(greedy, "CLOSER", 1)
     _, found = made(normal(VOCAB, 64))
     assert told(found, torch.from_numpy(normal(63, 64))) is not None
     assert told(found, torch.from_numpy(normal(64, 64))) is None

@@ -8,7 +8,7 @@ import torch
 
 from backends.base import Rope
 from backends.torch.backend import TorchBackend
-from backends.torch.turns import FEWEST, MOST, Turns
+from backends.torch.ops import FEWEST, MOST, Turns
 
 INV = tuple(100.0 ** (-i / 4) for i in range(4))
 ROPES = {

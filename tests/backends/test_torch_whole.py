@@ -11,9 +11,9 @@ from torch import Tensor
 
 from backends.base import Dense, DType, Rope
 from backends.torch.backend import TorchBackend
+from backends.torch.encoders import TorchWhole
 from backends.torch.kernels import library
 from backends.torch.ops import DTYPES
-from backends.torch.whole import TorchWhole
 from tests.backends.kernels.weights_made_here import raw
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())

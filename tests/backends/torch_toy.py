@@ -7,7 +7,7 @@ import torch
 
 from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Segment, StateSpec, Step
 from backends.torch.backend import TorchBackend
-from backends.torch.kv import TorchKV
+from backends.torch.kv_cache import TorchKV
 from backends.torch.runner import TorchRunner
 
 WIDTH, HEADS, KV_HEADS, DIM, VOCAB = 32, 4, 2, 16, 50

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from backends.torch.kernels.formats import Kept
 from backends.torch.kernels.program import Do, Line, Program
-from backends.torch.slab import Plain, Quantized, Slab
+from backends.torch.kv_cache import Plain, Quantized, Slab
 
 KV_HEADS, CAPACITY = 2, 96
 WAYS = {
