@@ -25,7 +25,7 @@ class EagerEncoder:
         self.ops, self.layers, self.rope = ops, list(layers), rope
 
     def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
-        ops, angles, among = self.ops, None, PlainAmong(self.ops, lens)
+        ops, angles, among = self.ops, None, _EagerAttention(self.ops, lens)
         if self.rope is not None:
             angles = ops.angles(ops.array(places(lens)), self.rope)
         for i, layer in enumerate(self.layers, 1):
@@ -40,7 +40,7 @@ def places(lens: Sequence[int]) -> np.ndarray:
     return np.concatenate([np.arange(n, dtype=np.int32) for n in lens])
 
 
-class PlainAmong:
+class _EagerAttention:
     """See `backends.base.Among`."""
 
     def __init__(self, ops: Ops, lens: Sequence[int]) -> None:
@@ -75,7 +75,9 @@ class EagerFramePredictor:
     def __init__(self, ops: Ops, parts: FramePredictorParts) -> None:
         self.ops, self.parts = ops, parts
         self._compiled: dict[FrameSampling, Frame] = {}
-        self._places: dict[tuple[int, int, int], Array] = {}  # made once: a recording may hold no copy from the host
+        self._places: dict[
+            tuple[int, int, int], Array
+        ] = {}  # made once: a captured graph may contain no copy from the host
 
     def __call__(
         self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
@@ -108,7 +110,7 @@ class EagerFramePredictor:
     def begin(self, n: int) -> Callable[[Array], Array]:
         """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
         the hidden states."""
-        memory, seen = Memory(self.ops, n), 0
+        memory, seen = _FrameCache(self.ops, n), 0
 
         def more(x: Array) -> Array:
             nonlocal seen
@@ -126,7 +128,7 @@ class EagerFramePredictor:
         return self._places[key]
 
 
-class Memory:
+class _FrameCache:
     """See `backends.base.Cache`. Every sequence has as many tokens."""
 
     def __init__(self, ops: Ops, n: int) -> None:

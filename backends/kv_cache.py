@@ -153,7 +153,7 @@ def capacity_class(n: int) -> int:
 
 
 @dataclass
-class Place:
+class SlotPlace:
     """Where a slot lies now."""
 
     row: int  # in the slab of its capacity class
@@ -185,7 +185,7 @@ class RowTable:
     def open(self, n: int) -> Slot:
         capacity = capacity_class(n)
         owners = self.classes.setdefault(capacity, [])
-        slot = Slot(self._next_id, 0, capacity, Place(len(owners), len(self.states)))
+        slot = Slot(self._next_id, 0, capacity, SlotPlace(len(owners), len(self.states)))
         self._next_id += 1
         owners.append(slot)
         self.states.append(slot)

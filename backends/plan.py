@@ -38,7 +38,7 @@ class PackedSegment:
 
 
 @dataclass(frozen=True)
-class Group:
+class DecodeGroup:
     """Single-token segments of one capacity class: packed rows `start .. stop`, ordered by slab row."""
 
     capacity: int
@@ -70,7 +70,7 @@ class Group:
 @dataclass(frozen=True)
 class StepPlan:
     segments: list[PackedSegment]  # in packed order
-    groups: list[Group]  # of the single-token segments
+    groups: list[DecodeGroup]  # of the single-token segments
     chunks: list[PackedSegment]  # the others
     total: int
     ids: np.ndarray  # int32 [T]; 0 where `held` or embedded
@@ -103,10 +103,10 @@ def make_plan(segments: Sequence[Segment]) -> StepPlan:
             ids[packed.start : packed.stop] = packed.segment.ids
         elif packed.segment.held:
             held.append(packed.start)
-    groups: list[Group] = []
+    groups: list[DecodeGroup] = []
     for packed in row[: len(singles)]:
         if not groups or groups[-1].capacity != packed.slot.capacity:
-            groups.append(Group(packed.slot.capacity, []))
+            groups.append(DecodeGroup(packed.slot.capacity, []))
         groups[-1].segments.append(packed)
     picked, samplings, sampled = _pick(row)
     return StepPlan(

@@ -28,9 +28,9 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import KVSpec
-from backends.mlx.kv_cache import Format, MlxKV, Parts, Plain, Quantized, Slabs
-from backends.mlx.states import Batch, Pair
-from backends.plan import Group, PackedSegment, StepPlan
+from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
+from backends.mlx.states import StateBatch, StatePair
+from backends.plan import DecodeGroup, PackedSegment, StepPlan
 
 
 def primitives(*outputs: mx.array) -> Counter[str]:
@@ -160,10 +160,10 @@ def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
 
 
 def attend_one_token(
-    q: mx.array, keys: Parts, values: Parts, form: Format, scale: float, mask: mx.array | None
+    q: mx.array, keys: Parts, values: Parts, form: MlxCodec, scale: float, mask: mx.array | None
 ) -> mx.array:
     """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row may look."""
-    if isinstance(form, Quantized):
+    if isinstance(form, MlxQuantizedCodec):
         return _attend_quantized(q, keys, values, form, scale, mask)
     whole = form.decode(keys), form.decode(values)
     out = mx.fast.scaled_dot_product_attention(q[:, :, None], *whole, scale=scale, mask=mask)
@@ -171,7 +171,7 @@ def attend_one_token(
 
 
 def _attend_quantized(
-    q: mx.array, keys: Parts, values: Parts, form: Quantized, scale: float, mask: mx.array | None
+    q: mx.array, keys: Parts, values: Parts, form: MlxQuantizedCodec, scale: float, mask: mx.array | None
 ) -> mx.array:
     """Products with the quantized rows themselves: unpacking them first would read and write more than plain rows."""
     n, heads, dim = q.shape
@@ -204,7 +204,7 @@ def attend_run(
 NEAR = 4  # a row that is not in the step costs less to attend to for nothing than a second call does
 
 
-class Block:
+class RowBlock:
     """Neighbouring slab rows of a group that one attention call covers, rows in between included."""
 
     def __init__(self, rows: Sequence[int], lengths: Sequence[int], start: int) -> None:
@@ -242,17 +242,17 @@ class Block:
         return mx.array(seen[:, None, None])
 
 
-def _blocks(group: Group) -> list[Block]:
+def _blocks(group: DecodeGroup) -> list[RowBlock]:
     rows, lengths = group.rows, group.lengths
     cuts = [i for i in range(1, len(rows)) if rows[i] - rows[i - 1] > NEAR]
     borders = zip([0, *cuts], [*cuts, len(rows)])
-    return [Block(rows[a:b], lengths[a:b], a) for a, b in borders]
+    return [RowBlock(rows[a:b], lengths[a:b], a) for a, b in borders]
 
 
-class Writer:
+class SlabWriter:
     """Puts one token of each of a group's sequences into a slab; the cheapest of three ways, chosen once a step."""
 
-    def __init__(self, group: Group, slabs: Slabs) -> None:
+    def __init__(self, group: DecodeGroup, slabs: Slabs) -> None:
         rows, at = group.rows, [n - 1 for n in group.lengths]
         self._first = group.first_row_if_dense()
         self._capacity = group.capacity
@@ -287,15 +287,15 @@ class Writer:
 class MlxCache:
     """Implements `backends.base.Cache` for one plan. Made before the slots' lengths advance."""
 
-    def __init__(self, kv: MlxKV, plan: StepPlan, kernel: bool) -> None:
+    def __init__(self, kv: MlxKVCache, plan: StepPlan, kernel: bool) -> None:
         self._kv = kv
         self._plan = plan
         self._kernel = kernel
-        self._plain = Plain(kv.dtype)  # encoder output is never quantized
+        self._plain = MlxPlainCodec(kv.dtype)  # encoder output is never quantized
         self._singles = len(plan.segments) - len(plan.chunks)
-        self._groups = [(g, Writer(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
+        self._groups = [(g, SlabWriter(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
         self._starts = [mx.array([s.slot.place.row, s.past]) for s in plan.chunks]
-        self._memories: list[tuple[list[PackedSegment], Batch, dict[int, Pair]]] = []
+        self._memories: list[tuple[list[PackedSegment], StateBatch, dict[int, StatePair]]] = []
         if kv.states.specs:
             runs = [plan.segments[: self._singles], *([s] for s in plan.chunks)]
             self._memories = [(run, kv.states.gather([s.slot for s in run]), {}) for run in runs if run]
@@ -350,7 +350,7 @@ class MlxCache:
                 parts[i] = mx.slice_update(parts[i], run, start, (0, 2))
 
     def _attend_block(
-        self, q: mx.array, keys: Parts, values: Parts, block: Block, spec: KVSpec, scale: float
+        self, q: mx.array, keys: Parts, values: Parts, block: RowBlock, spec: KVSpec, scale: float
     ) -> mx.array:
         if not block.dense:
             q = mx.take(q, block.spread, axis=0)
@@ -408,7 +408,7 @@ class MlxCache:
     def finish(self) -> None:
         """Hand the new states over, and advance every slot."""
         for run, batch, new in self._memories:
-            self._kv.states.assign([s.slot for s in run], Batch(batch.size, {**batch.layers, **new}))
+            self._kv.states.assign([s.slot for s in run], StateBatch(batch.size, {**batch.layers, **new}))
         for packed in self._plan.segments:
             packed.slot.length += len(packed)
 

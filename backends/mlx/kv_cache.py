@@ -15,13 +15,13 @@ import numpy as np
 
 from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
 from backends.kv_cache import COMMON, Move, RowTable, capacity_class, group_of
-from backends.mlx.states import Batch, CrossMemory, Held, Layers, StateBank
+from backends.mlx.states import CrossMemory, Layers, StateBank, StateBatch, StateRef
 
 MOST_HALF = 65504.0  # beyond it half precision knows only infinity
 Parts = list[mx.array]  # one array of plain rows, or three of quantized ones
 
 
-class Plain:
+class MlxPlainCodec:
     """Rows as they are computed, or halved."""
 
     def __init__(self, dtype: mx.Dtype, halved: bool = False) -> None:
@@ -40,7 +40,7 @@ class Plain:
         return [(dim, mx.float16 if self._halved else self.dtype)]
 
 
-class Quantized:
+class MlxQuantizedCodec:
     """Rows in MLX's affine groups along the head's dimensions."""
 
     def __init__(self, dtype: mx.Dtype, bits: int, group: int) -> None:
@@ -65,7 +65,7 @@ class Quantized:
         return [(dim * self.bits // 32, mx.uint32), (groups, self.dtype), (groups, self.dtype)]
 
 
-class Unpacked:
+class MlxUnpackedCodec:
     """Rows in groups of a size that MLX's quantized kernels do not have: unpacked before attention reads them.
 
     `value = code * scale + least` for each group; 4-bit codes lie two in a byte."""
@@ -96,20 +96,20 @@ class Unpacked:
         return [(dim * self.bits // 8, mx.uint8), (groups, self.dtype), (groups, self.dtype)]
 
 
-Format = Plain | Quantized | Unpacked
+MlxCodec = MlxPlainCodec | MlxQuantizedCodec | MlxUnpackedCodec
 
 
-def make_format(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> Format:
+def make_codec(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> MlxCodec:
     if bits in (32, 16):
-        return Plain(dtype, halved=bits == 16)
+        return MlxPlainCodec(dtype, halved=bits == 16)
     if bits not in (8, 4):
         raise ValueError(f"Keys and values can have 32, 16, 8 or 4 bits, not {bits}.")
     dims = [dim for s in specs for dim in (s.dim, s.v_dim or s.dim)]
     fitting = [size for size in COMMON if all(dim % size == 0 for dim in dims)]
-    return Quantized(dtype, bits, fitting[0]) if fitting else Unpacked(dtype, bits)
+    return MlxQuantizedCodec(dtype, bits, fitting[0]) if fitting else MlxUnpackedCodec(dtype, bits)
 
 
-def row_width(form: Format, spec: KVSpec) -> int:
+def row_width(form: MlxCodec, spec: KVSpec) -> int:
     """Bytes of one token's keys and values in one layer."""
     widths = [*form.widths(spec.dim), *form.widths(spec.v_dim or spec.dim)]
     return spec.heads * sum(width * dtype.size for width, dtype in widths)
@@ -118,7 +118,7 @@ def row_width(form: Format, spec: KVSpec) -> int:
 class Slabs:
     """One capacity class: for every attention layer the parts of its keys, then those of its values."""
 
-    def __init__(self, capacity: int, specs: dict[int, KVSpec], form: Format) -> None:
+    def __init__(self, capacity: int, specs: dict[int, KVSpec], form: MlxCodec) -> None:
         self.capacity = capacity
         self.rows = 0
         self.keys: dict[int, Parts] = {}
@@ -186,20 +186,20 @@ def _roomy(live: int) -> int:
 
 
 @dataclass(frozen=True)
-class Kept:
+class _SnapshotStates:
     """What a snapshot holds besides rows. Values that nobody writes to."""
 
-    states: Batch
+    states: StateBatch
     cross: Layers
 
 
 @dataclass(frozen=True)
-class Mark:
+class _Checkpoint:
     length: int
-    states: Held
+    states: StateRef
 
 
-class MlxKV:
+class MlxKVCache:
     """Implements `backends.base.KV`."""
 
     def __init__(self, specs: Sequence[MemorySpec], budget: int, dtype: mx.Dtype, bits: int = 32) -> None:
@@ -208,14 +208,14 @@ class MlxKV:
         self.used = 0
         self.dtype = dtype
         attention = {i: s for i, s in enumerate(specs) if isinstance(s, KVSpec)}
-        self.form = make_format(dtype, bits, list(attention.values()))
+        self.form = make_codec(dtype, bits, list(attention.values()))
         self.states = StateBank({i: s for i, s in enumerate(specs) if isinstance(s, StateSpec)}, dtype)
         self.crossed = CrossMemory(dtype)
         self.table = RowTable()
         self.slabs: dict[int, Slabs] = {}
         self._attention = attention
         self._token_bytes = sum(row_width(self.form, s) for s in attention.values())
-        self._marks: dict[int, Mark] = {}
+        self._marks: dict[int, _Checkpoint] = {}
 
     # -- slots
 
@@ -283,7 +283,7 @@ class MlxKV:
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
-        self._marks[slot.id] = Mark(slot.length, self.states.get(slot))
+        self._marks[slot.id] = _Checkpoint(slot.length, self.states.get(slot))
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         mark = self._marks.pop(slot.id, None)
@@ -303,7 +303,7 @@ class MlxKV:
         taken: Parts | None = None
         if rows:
             taken = self.slabs[slot.capacity].read(slot.place.row, slot.length)
-        kept = Kept(self.states.get(slot).alone(), self.crossed.layers(slot))
+        kept = _SnapshotStates(self.states.get(slot).alone(), self.crossed.layers(slot))
         states = [a for pair in kept.states.layers.values() for a in pair]
         mx.eval(states)
         return KVSnapshot(slot.length, sum(a.nbytes for a in [*(taken or []), *states]), taken, kept)
@@ -315,7 +315,7 @@ class MlxKV:
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
         if snapshot.rows is not None and snapshot.length:
             self.slabs[slot.capacity].write(slot.place.row, snapshot.rows)
-        self.states.put(slot, Held(snapshot.states.states, 0))
+        self.states.put(slot, StateRef(snapshot.states.states, 0))
         if snapshot.states.cross:
             self.used += self.crossed.replace(slot, snapshot.states.cross)
         slot.length = snapshot.length
@@ -345,7 +345,7 @@ class MlxKV:
             layer: (_from_host(next(left), self.dtype), _from_host(next(left), mx.float32))
             for layer in self.states.specs
         }
-        snapshot = KVSnapshot(length, 0, rows, Kept(Batch(1, layers), {}))
+        snapshot = KVSnapshot(length, 0, rows, _SnapshotStates(StateBatch(1, layers), {}))
         return KVSnapshot(length, sum(a.nbytes for a in self._flat(snapshot)), rows, snapshot.states)
 
     def _flat(self, snapshot: KVSnapshot) -> Parts:

@@ -24,7 +24,7 @@ from mlx_lm.utils import MODEL_REMAPPING, load_model
 
 from backends.base import BackendMissing, Foreign, KVSnapshot, MemorySpec, Profiler, Sampling, Segment, Slot, unprofiled
 from backends.kv_cache import RowTable, capacity_class
-from backends.mlx.runner import Held, MlxPending, collected
+from backends.mlx.runner import MlxPending, NextInputs, collected
 from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan
 
 Caches = list[Any]
@@ -52,7 +52,7 @@ class MlxLmModel:
         return sum(c.nbytes for c in caches)
 
 
-def knows(config: Mapping[str, Any]) -> bool:
+def supports(config: Mapping[str, Any]) -> bool:
     """Whether mlx-lm has a file for this config's architecture."""
     kind = str(config.get("model_type"))
     module = f"mlx_lm.models.{MODEL_REMAPPING.get(kind, kind)}"
@@ -63,7 +63,7 @@ def knows(config: Mapping[str, Any]) -> bool:
 
 
 def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
-    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm knows its architecture no better than we do, or
+    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm supports its architecture no better than we do, or
     cannot read its files."""
     try:
         net, config = load_model(folder, lazy=True)
@@ -74,17 +74,17 @@ def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
     except UNREADABLE as error:
         said = str(error).strip() or type(error).__name__
         raise BackendMissing(f"mlx-lm cannot load this model: {said.splitlines()[0]}") from error
-    kv = MlxLmKV(model, budget)
+    kv = MlxLmKVCache(model, budget)
     return Foreign(model, kv, MlxLmRunner(model, kv))
 
 
 @dataclass(frozen=True)
-class Mark:
+class _Checkpoint:
     length: int
     caches: Caches
 
 
-class MlxLmKV:
+class MlxLmKVCache:
     """Implements `backends.base.KV` over lists of mlx-lm's caches."""
 
     specs: Sequence[MemorySpec] = ()
@@ -95,7 +95,7 @@ class MlxLmKV:
         self._model = model
         self._table = RowTable()
         self._caches: dict[int, Caches] = {}
-        self._marks: dict[int, Mark] = {}
+        self._marks: dict[int, _Checkpoint] = {}
         self._fixed = model.bytes_at(1)
         self._step_bytes = model.bytes_at(PROBE + 1) - self._fixed
         self._fixed = max(0, self._fixed - self._step_bytes)
@@ -148,7 +148,7 @@ class MlxLmKV:
 
     def checkpoint(self, slot: Slot) -> None:
         kept = [] if self._trimmable else copy.deepcopy(self.caches(slot))
-        self._marks[slot.id] = Mark(slot.length, kept)
+        self._marks[slot.id] = _Checkpoint(slot.length, kept)
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         mark = self._marks.pop(slot.id, None)
@@ -212,11 +212,11 @@ def _arrays(caches: Caches) -> list[mx.array]:
 class MlxLmRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: MlxLmModel, kv: MlxLmKV) -> None:
+    def __init__(self, model: MlxLmModel, kv: MlxLmKVCache) -> None:
         self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv
-        self._held: Held = WeakKeyDictionary()
+        self._held: NextInputs = WeakKeyDictionary()
         self._issued: MlxPending | None = None
 
     def run(self, segments: Sequence[Segment]) -> MlxPending:

@@ -19,7 +19,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import DType, Rope, Sampling
-from backends.mlx.sample import Drawn, sample
+from backends.mlx.sample import MlxSamples, sample
 
 
 class Frequencies:
@@ -31,7 +31,7 @@ class Frequencies:
         self.axes = None if rope.section is None else mx.array(_axis_of_frequency(rope))
 
 
-class Angles:
+class MlxAngles:
     """What `Ops.angles` hands out. Both forms are made on first use, so that a pass pays for one of them."""
 
     def __init__(self, pos: mx.array, rope: Rope, frequencies: Frequencies, kernel: bool) -> None:
@@ -152,7 +152,7 @@ def _as(x: mx.array, dtype: mx.Dtype) -> mx.array:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-class TextOps:
+class MlxTextOps:
     """Implements `backends.ops.Ops` but for its signal part."""
 
     def __init__(self, device: str, dtype: DType) -> None:
@@ -163,12 +163,12 @@ class TextOps:
 
     # -- rotation
 
-    def angles(self, pos: mx.array, rope: Rope) -> Angles:
+    def angles(self, pos: mx.array, rope: Rope) -> MlxAngles:
         if rope not in self._frequencies:
             self._frequencies[rope] = Frequencies(rope)
-        return Angles(pos, rope, self._frequencies[rope], kernel=self.device == "metal")
+        return MlxAngles(pos, rope, self._frequencies[rope], kernel=self.device == "metal")
 
-    def rope(self, x: mx.array, angles: Angles) -> mx.array:
+    def rope(self, x: mx.array, angles: MlxAngles) -> mx.array:
         return angles.rotate(x)
 
     def qkv(
@@ -177,7 +177,7 @@ class TextOps:
         heads: int,
         kv_heads: int,
         dim: int,
-        angles: Angles | None,
+        angles: MlxAngles | None,
         q_norm: mx.array | None = None,
         k_norm: mx.array | None = None,
         eps: float = 1e-6,
@@ -353,7 +353,7 @@ class TextOps:
 
     # -- the rest
 
-    def sample(self, logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, Drawn]:
+    def sample(self, logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, MlxSamples]:
         return sample(logits, params)
 
     def choose(

@@ -16,14 +16,14 @@ import numpy as np
 
 from backends.base import CrossSpec, KVCache, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
 from backends.mlx.cache import MlxCache, count_primitives
-from backends.mlx.kv_cache import MlxKV
-from backends.mlx.ops import TextOps
-from backends.mlx.sample import Drawn, sample
+from backends.mlx.kv_cache import MlxKVCache
+from backends.mlx.ops import MlxTextOps
+from backends.mlx.sample import MlxSamples, sample
 from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
 
 
 @dataclass(frozen=True)
-class Last:
+class NextInput:
     """What a sequence feeds in next when its segment brings no input: row `index` of a step's ids or embeddings."""
 
     rows: mx.array
@@ -31,10 +31,10 @@ class Last:
     embedded: bool = False
 
 
-Held = WeakKeyDictionary[Slot, Last]
+NextInputs = WeakKeyDictionary[Slot, NextInput]
 
 
-class Store(KVCache, Protocol):
+class _ClearableKVCache(KVCache, Protocol):
     def clear(self, slot: Slot) -> None:
         """Leave nothing of a sequence that went wrong."""
 
@@ -42,7 +42,7 @@ class Store(KVCache, Protocol):
 class _Sampled:
     """What a step sampled, on the host. Made by waiting for the device."""
 
-    def __init__(self, ids: mx.array | None, drawn: Drawn | None) -> None:
+    def __init__(self, ids: mx.array | None, drawn: MlxSamples | None) -> None:
         self.ids: list[int] = []
         self.logprobs: dict[int, float] = {}  # by sampled row
         self.top: dict[int, list[tuple[int, float]]] = {}
@@ -62,10 +62,12 @@ class _Sampled:
 class MlxPending:
     """Implements `backends.base.Pending`."""
 
-    def __init__(self, plan: StepPlan, kv: Store, held: Held, run: Callable[[list[Segment]], Any]) -> None:
+    def __init__(
+        self, plan: StepPlan, kv: _ClearableKVCache, held: NextInputs, run: Callable[[list[Segment]], Any]
+    ) -> None:
         self._plan, self._kv, self._held, self._run = plan, kv, held, run
         self._ids: mx.array | None = None
-        self._drawn: Drawn | None = None
+        self._drawn: MlxSamples | None = None
         self._logits: mx.array | None = None
         self._hidden: dict[Slot, mx.array] = {}
         self._codes: mx.array | None = None
@@ -92,7 +94,7 @@ class MlxPending:
         for packed in plan.segments:
             if packed.segment.sample is not None:
                 row += packed.segment.draft + 1
-                self._held[packed.slot] = Last(next_inputs, row, embedded=frame is not None)
+                self._held[packed.slot] = NextInput(next_inputs, row, embedded=frame is not None)
 
     def issue(self, before: MlxPending | None, remembered: list[mx.array]) -> None:
         """Start the step, once the one before it is through: see the runner about slabs that are being read."""
@@ -136,7 +138,7 @@ class MlxPending:
             self._kv.clear(packed.slot)
             return
         if packed.segment.draft:
-            self._held[packed.slot] = Last(mx.array([token.ids[-1]], mx.int32), 0)
+            self._held[packed.slot] = NextInput(mx.array([token.ids[-1]], mx.int32), 0)
         if all(at in sampled.logprobs for at in used):
             token.logprobs = [sampled.logprobs[at] for at in used]
             token.top = [sampled.top[at][: self._plan.samplings[at].logprobs] for at in used]
@@ -160,7 +162,7 @@ def taken(x: mx.array, rows: np.ndarray) -> mx.array:
     return mx.take(x, mx.array(rows), axis=0)
 
 
-def collected(lasts: list[Last]) -> mx.array:
+def collected(lasts: list[NextInput]) -> mx.array:
     """The ids of several sequences; while the same ones go on, the array that the last step left."""
     rows = lasts[0].rows
     if all(last.rows is rows for last in lasts):
@@ -172,12 +174,12 @@ def collected(lasts: list[Last]) -> mx.array:
 class MlxRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: Model, kv: MlxKV, ops: TextOps) -> None:
+    def __init__(self, model: Model, kv: MlxKVCache, ops: MlxTextOps) -> None:
         self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv
         self._ops = ops
-        self._held: Held = WeakKeyDictionary()
+        self._held: NextInputs = WeakKeyDictionary()
         self._issued: MlxPending | None = None
 
     def run(self, segments: Sequence[Segment]) -> MlxPending:
@@ -233,13 +235,13 @@ class MlxRunner:
             x = self._added(plan, x)
         return x
 
-    def _last(self, packed: PackedSegment) -> Last:
+    def _last(self, packed: PackedSegment) -> NextInput:
         try:
             return self._held[packed.slot]
         except KeyError:
             raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from") from None
 
-    def _joined_ids(self, plan: StepPlan, lasts: list[Last]) -> mx.array:
+    def _joined_ids(self, plan: StepPlan, lasts: list[NextInput]) -> mx.array:
         if not lasts:
             return mx.array(plan.ids)
         ids = collected(lasts)

@@ -32,7 +32,7 @@ def _wavy(x: mx.array, rate: mx.array, size: mx.array) -> mx.array:
 _snake = mx.compile(_wavy, shapeless=True)
 
 
-class SignalOps:
+class MlxSignalOps:
     """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: mx.array, transposed: bool = False) -> mx.array:

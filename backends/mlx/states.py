@@ -18,25 +18,27 @@ import numpy as np
 
 from backends.base import Slot, StateSpec
 
-Pair = tuple[mx.array, mx.array]  # [B, kernel - 1, channels] in the compute dtype; [B, heads, value_dim, key_dim] f32
+StatePair = tuple[
+    mx.array, mx.array
+]  # [B, kernel - 1, channels] in the compute dtype; [B, heads, value_dim, key_dim] f32
 
 
 @dataclass(eq=False)
-class Batch:
+class StateBatch:
     """The states of several sequences, one pair of arrays a layer."""
 
     size: int
-    layers: dict[int, Pair]
+    layers: dict[int, StatePair]
 
 
 @dataclass(frozen=True)
-class Held:
+class StateRef:
     """One sequence's share of a batch."""
 
-    batch: Batch
+    batch: StateBatch
     index: int
 
-    def alone(self) -> Batch:
+    def alone(self) -> StateBatch:
         """A copy that keeps no other sequence's states alive."""
         return self.batch if self.batch.size == 1 else _gathered([(self.batch, [self.index])])
 
@@ -46,24 +48,24 @@ class StateBank:
 
     def __init__(self, specs: dict[int, StateSpec], dtype: mx.Dtype) -> None:
         self.specs = specs
-        self._fresh = Batch(1, {layer: _zeros(spec, dtype) for layer, spec in specs.items()})
-        self._held: dict[int, Held] = {}  # by slot id; absent: all zeros
+        self._fresh = StateBatch(1, {layer: _zeros(spec, dtype) for layer, spec in specs.items()})
+        self._held: dict[int, StateRef] = {}  # by slot id; absent: all zeros
         self.bytes_each = sum(
             (s.kernel - 1) * s.channels * dtype.size + s.heads * s.key_dim * s.value_dim * 4 for s in specs.values()
         )
 
-    def get(self, slot: Slot) -> Held:
-        return self._held.get(slot.id) or Held(self._fresh, 0)
+    def get(self, slot: Slot) -> StateRef:
+        return self._held.get(slot.id) or StateRef(self._fresh, 0)
 
-    def put(self, slot: Slot, held: Held) -> None:
+    def put(self, slot: Slot, held: StateRef) -> None:
         self._held[slot.id] = held
 
     def drop(self, slot: Slot) -> None:
         self._held.pop(slot.id, None)
 
-    def gather(self, slots: Sequence[Slot]) -> Batch:
+    def gather(self, slots: Sequence[Slot]) -> StateBatch:
         """The slots' states in this order."""
-        runs: list[tuple[Batch, list[int]]] = []
+        runs: list[tuple[StateBatch, list[int]]] = []
         for slot in slots:
             held = self.get(slot)
             if runs and runs[-1][0] is held.batch:
@@ -74,32 +76,32 @@ class StateBank:
             return runs[0][0]
         return _gathered(runs)
 
-    def assign(self, slots: Sequence[Slot], batch: Batch) -> None:
+    def assign(self, slots: Sequence[Slot], batch: StateBatch) -> None:
         """The slots' new states. Who stays behind in an old batch gets a copy, so that the rest of it is freed."""
         left = {id(held.batch): held.batch for held in map(self.get, slots)}
         for index, slot in enumerate(slots):
-            self._held[slot.id] = Held(batch, index)
+            self._held[slot.id] = StateRef(batch, index)
         left.pop(id(self._fresh), None)
         for old in left.values():
             owners = [(slot_id, held.index) for slot_id, held in self._held.items() if held.batch is old]
             if owners and len(owners) < old.size:
                 smaller = _gathered([(old, [index for _, index in owners])])
                 for index, (slot_id, _) in enumerate(owners):
-                    self._held[slot_id] = Held(smaller, index)
+                    self._held[slot_id] = StateRef(smaller, index)
 
     def arrays(self) -> list[mx.array]:
         batches = {id(held.batch): held.batch for held in self._held.values()}
         return [a for batch in batches.values() for pair in batch.layers.values() for a in pair]
 
 
-def _zeros(spec: StateSpec, dtype: mx.Dtype) -> Pair:
+def _zeros(spec: StateSpec, dtype: mx.Dtype) -> StatePair:
     return (
         mx.zeros((1, spec.kernel - 1, spec.channels), dtype),
         mx.zeros((1, spec.heads, spec.value_dim, spec.key_dim), mx.float32),
     )
 
 
-def _gathered(runs: list[tuple[Batch, list[int]]]) -> Batch:
+def _gathered(runs: list[tuple[StateBatch, list[int]]]) -> StateBatch:
     pieces = [(batch, None if ids == list(range(batch.size)) else mx.array(ids)) for batch, ids in runs]
 
     def join(layer: int, which: int) -> mx.array:
@@ -110,14 +112,14 @@ def _gathered(runs: list[tuple[Batch, list[int]]]) -> Batch:
         return taken[0] if len(taken) == 1 else mx.concatenate(taken)
 
     size = sum(len(ids) for _, ids in runs)
-    return Batch(size, {layer: (join(layer, 0), join(layer, 1)) for layer in runs[0][0].layers})
+    return StateBatch(size, {layer: (join(layer, 0), join(layer, 1)) for layer in runs[0][0].layers})
 
 
 Layers = dict[int, tuple[mx.array, mx.array]]  # layer -> keys and values [1, heads, S, dim]
 
 
 @dataclass(frozen=True)
-class Together:
+class PaddedBatch:
     """Several sequences' keys and values, `[N, heads, S, dim]`, S the longest; `mask [N, 1, 1, S]` where they differ."""
 
     keys: mx.array
@@ -132,7 +134,7 @@ class CrossMemory:
         self._dtype = dtype
         self._of: dict[int, Layers] = {}  # by slot id
         self._company: tuple[int, ...] = ()
-        self._together: dict[int, Together] = {}  # by layer, of the present company
+        self._together: dict[int, PaddedBatch] = {}  # by layer, of the present company
 
     def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> int:
         """Returns by how many bytes the slot has grown."""
@@ -169,7 +171,7 @@ class CrossMemory:
         except KeyError:
             raise ValueError(f"slot {slot.id} has no encoder output for layer {layer}") from None
 
-    def together(self, slots: Sequence[Slot], layer: int) -> Together:
+    def together(self, slots: Sequence[Slot], layer: int) -> PaddedBatch:
         company = tuple(slot.id for slot in slots)
         if company != self._company:
             self._company, self._together = company, {}
@@ -182,7 +184,7 @@ class CrossMemory:
             self._company, self._together = (), {}
 
 
-def _side_by_side(pairs: Sequence[tuple[mx.array, mx.array]]) -> Together:
+def _side_by_side(pairs: Sequence[tuple[mx.array, mx.array]]) -> PaddedBatch:
     lengths = np.array([keys.shape[2] for keys, _ in pairs])
     longest = int(lengths.max())
 
@@ -194,4 +196,4 @@ def _side_by_side(pairs: Sequence[tuple[mx.array, mx.array]]) -> Together:
     mask = None
     if (lengths != longest).any():
         mask = mx.array((np.arange(longest) < lengths[:, None])[:, None, None])
-    return Together(padded(0), padded(1), mask)
+    return PaddedBatch(padded(0), padded(1), mask)

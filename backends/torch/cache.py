@@ -19,8 +19,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import KVSpec
-from backends.plan import Group, PackedSegment, StepPlan
-from backends.torch.kv_cache import Slab, States, TorchKV, places_of
+from backends.plan import DecodeGroup, PackedSegment, StepPlan
+from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
 from backends.torch.tensors import upload
 
 CHUNK = 64
@@ -76,7 +76,7 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
 
 
 @dataclass
-class Run:
+class RowRun:
     """Neighbouring slab rows `row .. row + n` at packed rows `start .. start + n`."""
 
     row: int
@@ -88,26 +88,26 @@ class Run:
         return self.start + len(self.lengths)
 
 
-def runs_of(group: Group) -> list[Run]:
-    runs: list[Run] = []
+def runs_of(group: DecodeGroup) -> list[RowRun]:
+    runs: list[RowRun] = []
     for at, (row, length) in enumerate(zip(group.rows, group.lengths), group.start):
         if runs and runs[-1].row + len(runs[-1].lengths) == row:
             runs[-1].lengths.append(length)
         else:
-            runs.append(Run(row, at, [length]))
+            runs.append(RowRun(row, at, [length]))
     return runs
 
 
 class TorchCache:
     """See `backends.base.Cache`."""
 
-    def __init__(self, kv: TorchKV, plan: StepPlan) -> None:
+    def __init__(self, kv: TorchKVCache, plan: StepPlan) -> None:
         self.kv, self.plan, self.device = kv, plan, kv.device
         self.singles = plan.groups[-1].stop if plan.groups else 0
         self.runs = [(group, runs_of(group)) for group in plan.groups]
         self._places: dict[tuple[int, int], Tensor] = {}
         self._writes: list[tuple[Tensor, slice | int | Tensor, Tensor]] = []
-        self._swaps: list[States] = []
+        self._swaps: list[RecurrentStates] = []
         self._masks: dict[tuple[int, int, int | None], Tensor | None] = {}
 
     # -- softmax attention
@@ -132,7 +132,7 @@ class TorchCache:
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _write_singles(self, group: Group, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor) -> None:
+    def _write_singles(self, group: DecodeGroup, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor) -> None:
         keys, values = slabs
         if len(group.segments) == 1:
             packed = group.segments[0]
@@ -143,7 +143,7 @@ class TorchCache:
         keys.write_each(places, k[group.start : group.stop])
         values.write_each(places, v[group.start : group.stop])
 
-    def _places_of(self, group: Group, heads: int) -> Tensor:
+    def _places_of(self, group: DecodeGroup, heads: int) -> Tensor:
         places = self._places.get((group.capacity, heads))
         if places is None:
             rows = upload(torch.tensor(group.rows), self.device)
@@ -151,7 +151,7 @@ class TorchCache:
             places = self._places[group.capacity, heads] = places_of(rows, positions, heads, group.capacity)
         return places
 
-    def _attend_run(self, run: Run, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
+    def _attend_run(self, run: RowRun, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
         longest, last = max(run.lengths), run.row + len(run.lengths)
         first = max(0, min(run.lengths) - window) if window else 0
         keys, values = (slab.read(run.row, last, first, longest) for slab in slabs)
@@ -161,7 +161,7 @@ class TorchCache:
         )
         return out.flatten(1, 2)
 
-    def _run_mask(self, run: Run, first: int, longest: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
+    def _run_mask(self, run: RowRun, first: int, longest: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
         """`[n, 1, 1, tokens]`, or None where every sequence sees all that is read."""
         key = (run.start, longest, window)
         if key not in self._masks:
@@ -232,11 +232,11 @@ class TorchCache:
         out = torch.empty_like(x)
         taps = w.float().t()  # [kernel, channels]
         if self.singles:
-            turn = self._turn
-            seen = torch.cat((states[turn.rows], turn.sorted(x[: self.singles])[:, None]), 1)
+            order = self._state_rows
+            seen = torch.cat((states[order.rows], order.sorted(x[: self.singles])[:, None]), 1)
             summed = (seen.float() * taps).sum(1)
-            out[: self.singles] = turn.unsorted(summed if bias is None else summed + bias)
-            self._writes.append((states, turn.rows, seen[:, 1:]))
+            out[: self.singles] = order.unsorted(summed if bias is None else summed + bias)
+            self._writes.append((states, order.rows, seen[:, 1:]))
         for packed in self.plan.chunks:
             row = packed.slot.place.state
             seen = torch.cat((states[row], x[packed.start : packed.stop])).float()
@@ -251,16 +251,16 @@ class TorchCache:
         states = self.kv.states[layer]
         out = torch.empty_like(v)
         if self.singles:
-            turn = self._turn
-            inputs = (turn.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
-            state = states.delta[turn.rows]
-            if turn.everyone and self.kv.swaps_states:
+            order = self._state_rows
+            inputs = (order.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
+            state = states.delta[order.rows]
+            if order.everyone and self.kv.swaps_states:
                 new = states.spare[: self.singles]
                 self._swaps.append(states)
             else:
                 new = torch.empty_like(state)
-                self._writes.append((states.delta, turn.rows, new))
-            out[: self.singles] = turn.unsorted(delta_step(new, state, *inputs))
+                self._writes.append((states.delta, order.rows, new))
+            out[: self.singles] = order.unsorted(delta_step(new, state, *inputs))
         for packed in self.plan.chunks:
             row = packed.slot.place.state
             new = states.delta[row].clone()
@@ -271,9 +271,9 @@ class TorchCache:
         return out
 
     @cached_property
-    def _turn(self) -> StateTurn:
+    def _state_rows(self) -> StateRows:
         rows = [packed.slot.place.state for packed in self.plan.segments[: self.singles]]
-        return StateTurn(rows, len(self.kv.table.states), self.device)
+        return StateRows(rows, len(self.kv.table.states), self.device)
 
     def commit(self) -> None:
         """The step has succeeded: its recurrent states become the sequences' own."""
@@ -283,7 +283,7 @@ class TorchCache:
             states.delta, states.spare = states.spare, states.delta
 
 
-class StateTurn:
+class StateRows:
     """The state rows of the sequences that decode. Mostly these are neighbours, though not in packed order: then the
     few token rows are put into the states' order, and the large states are read where they are."""
 

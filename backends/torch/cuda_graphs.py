@@ -21,12 +21,12 @@ from torch import Tensor
 from backends.base import CrossSpec, KVSpec, Model, Step
 from backends.plan import StepPlan
 from backends.torch.cache import delta_step
-from backends.torch.kv_cache import TorchKV, places_of
+from backends.torch.kv_cache import TorchKVCache, places_of
 from backends.torch.tensors import upload_columns
 
 
-class Captured:
-    """One recording: fixed input tensors, which are overwritten before each replay, and the outputs it fills."""
+class CapturedGraph:
+    """A captured graph: fixed input tensors, which are overwritten before each replay, and the outputs it fills."""
 
     def __init__(self, fn: Callable[..., Any], args: tuple[Tensor, ...], warmups: int = 2) -> None:
         self.inputs = tuple(a.clone() for a in args)
@@ -41,7 +41,7 @@ class Captured:
             self.outputs = fn(*self.inputs)
 
     def replay(self, args: tuple[Tensor, ...]) -> Any:
-        """The outputs are the recording's own tensors: good until the next replay."""
+        """The outputs are the graph's own output tensors: good until the next replay."""
         for mine, given in zip(self.inputs, args):
             mine.copy_(given, non_blocking=True)
         self.graph.replay()
@@ -49,15 +49,15 @@ class Captured:
 
 
 def captured(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn`, a pure function of tensors, recorded once for each combination of shapes it is called with."""
-    recordings: dict[tuple[Any, ...], Captured] = {}
+    """`fn`, a pure function of tensors, captured once for each combination of shapes it is called with."""
+    graphs: dict[tuple[Any, ...], CapturedGraph] = {}
 
     def call(*args: Tensor) -> Any:
         key = tuple((a.shape, a.dtype) for a in args)
-        recording = recordings.get(key)
-        if recording is None:
-            recording = recordings[key] = Captured(fn, args)
-        return _fresh(recording.replay(args))
+        graph = graphs.get(key)
+        if graph is None:
+            graph = graphs[key] = CapturedGraph(fn, args)
+        return _fresh(graph.replay(args))
 
     return call
 
@@ -72,15 +72,15 @@ def _fresh(outputs: Any) -> Any:
 LARGEST = 64  # a batch beyond it is bound by its products, not by launches
 
 
-class Recording(Protocol):
+class _Replayable(Protocol):
     def replay(self, args: tuple[Tensor, ...]) -> Any: ...
 
 
-class FixedCache:
+class GraphCache:
     """See `backends.base.Cache`. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
     ones, are padding."""
 
-    def __init__(self, kv: TorchKV, capacity: int, past: Tensor, states: Tensor) -> None:
+    def __init__(self, kv: TorchKVCache, capacity: int, past: Tensor, states: Tensor) -> None:
         self.kv, self.capacity, self.past, self.states = kv, capacity, past, states
         self.batch = past.shape[0]
         self._rows = torch.arange(self.batch, device=past.device)
@@ -131,12 +131,12 @@ class FixedCache:
 
 
 class DecodeGraphs:
-    """The recordings of one model on one store."""
+    """Captured decode steps of one model on one KV cache."""
 
-    def __init__(self, model: Model, kv: TorchKV, record: Callable[..., Recording] = Captured) -> None:
-        self.model, self.kv, self.record = model, kv, record
+    def __init__(self, model: Model, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph) -> None:
+        self.model, self.kv, self.capture = model, kv, capture
         self.possible = not any(isinstance(spec, CrossSpec) for spec in kv.specs)
-        self._recordings: dict[tuple[int, int], Recording] = {}
+        self._graphs: dict[tuple[int, int], _Replayable] = {}
         self._version = -1
 
     def fits(self, plan: StepPlan) -> bool:
@@ -148,14 +148,14 @@ class DecodeGraphs:
         return all((s.segment.ids is not None or s.segment.held) and s.segment.add is None for s in plan.segments)
 
     def run(self, plan: StepPlan, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Hidden states and logits of each row: the recording's own tensors, good until the next step."""
+        """Hidden states and logits of each row: the graph's own output tensors, good until the next step."""
         capacity = plan.groups[0].capacity
         owners = self.kv.table.classes[capacity]
         padded = 1 << (len(owners) - 1).bit_length()
         junk = self.kv.reserve_padding(capacity, padded)
         rows = [packed.slot.place.row for packed in plan.segments]
-        if self._version != self.kv.version:  # a tensor that the recordings hold has been replaced
-            self._recordings.clear()
+        if self._version != self.kv.version:  # a tensor that the graphs hold has been replaced
+            self._graphs.clear()
             self._version = self.kv.version
 
         def column(values: list[int], fill: list[int]) -> list[int]:
@@ -180,19 +180,19 @@ class DecodeGraphs:
         if own is not None:
             given = torch.zeros_like(given).index_copy_(0, own, ids)
         inputs = (given, columns[0].to(torch.int32), columns[1], columns[2])
-        recording = self._recordings.get((capacity, padded))
-        if recording is None:
-            # recording runs the step: rows beyond a sequence's end may be written to, states may not
+        graph = self._graphs.get((capacity, padded))
+        if graph is None:
+            # capturing runs the step: rows beyond a sequence's end may be written to, states may not
             harmless = (*inputs[:3], torch.full_like(inputs[3], junk))
-            recording = self._recordings[capacity, padded] = self.record(self._step_of(capacity), harmless)
-        hidden, logits = recording.replay(inputs)
+            graph = self._graphs[capacity, padded] = self.capture(self._step_of(capacity), harmless)
+        hidden, logits = graph.replay(inputs)
         if own is None:
             return hidden[: plan.total], logits[: plan.total]
         return hidden.index_select(0, own), logits.index_select(0, own)
 
     def _step_of(self, capacity: int) -> Callable[..., tuple[Tensor, Tensor]]:
         def step(ids: Tensor, pos: Tensor, past: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-            cache = FixedCache(self.kv, capacity, past, states)
+            cache = GraphCache(self.kv, capacity, past, states)
             hidden = self.model(Step(self.model.embed(ids), pos, cache))
             return hidden, self.model.logits(hidden)
 

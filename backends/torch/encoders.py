@@ -20,57 +20,57 @@ from backends.torch.kernels import library
 from backends.torch.kernels.frame import FrameProgram
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
 from backends.torch.kernels.program import Program
-from backends.torch.ops import Angles, TextOps
-from backends.torch.tracing import IN_FLOATS, HeadSymbol, NotRecorded, Recorder, Symbol, watch
+from backends.torch.ops import TorchAngles, TorchTextOps
+from backends.torch.tracing import IN_FLOATS, NotTraceable, Symbol, TracedHeads, Tracer, trace
 
 Layer = Callable[[Any, Any, EncoderAttention], Any]
 
 
 @dataclass(frozen=True)
-class Recorded:
+class _TracedLayers:
     program: Program
     cuts: list[int]  # instructions before which it may pause
 
 
-class Noting:
+class TracedAttention:
     """Notes attention instead of computing it."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
 
     def attend(self, q: Any, k: Any, v: Any, scale: float, window: tuple[int, int] | None = None) -> Any:
-        if not all(isinstance(part, HeadSymbol) for part in (q, k, v)):
-            raise NotRecorded("attention of something that is not of the pass")
-        return self.recorder.among(q, k, v, scale, window)
+        if not all(isinstance(part, TracedHeads) for part in (q, k, v)):
+            raise NotTraceable("attention of something that is not of the pass")
+        return self.tracer.encoder_attention(q, k, v, scale, window)
 
 
-class TorchWhole:
-    def __init__(self, ops: TextOps, layers: Sequence[Layer], rope: Rope | None) -> None:
+class TorchEncoder:
+    def __init__(self, ops: TorchTextOps, layers: Sequence[Layer], rope: Rope | None) -> None:
         self.ops, self.layers, self.rope = ops, list(layers), rope
         self.plain = EagerEncoder(ops, layers, rope)  # type: ignore[arg-type]  # the joined operations, see backend.py
-        self._recorded: Recorded | None = None
-        self._may_record = ops.device.type == "cpu" and library.available()
+        self._traced: _TracedLayers | None = None
+        self._may_trace = ops.device.type == "cpu" and library.available()
 
     @property
-    def recorded(self) -> bool:
+    def traced(self) -> bool:
         """Whether the kernels run the layers; known after the first run."""
-        return self._recorded is not None
+        return self._traced is not None
 
     def run(self, x: Tensor, lens: Sequence[int]) -> Generator[None, None, Tensor]:
-        if self._may_record:
-            self._may_record = False
-            self._recorded = self._record(x.shape[1])
-        if self._recorded is None or x.shape[0] == 0:
+        if self._may_trace:
+            self._may_trace = False
+            self._traced = self._trace(x.shape[1])
+        if self._traced is None or x.shape[0] == 0:
             plain: Tensor = yield from self.plain.run(x, lens)
             return plain
         starts = np.cumsum([0, *lens[:-1]])
         spans = np.array([(start, n, 0, n, 0) for start, n in zip(starts, lens)], np.int64)
         angles: list[Tensor] = []
         if self.rope is not None:
-            turned: Angles = self.ops.angles(torch.from_numpy(places(lens)), self.rope)
+            turned: TorchAngles = self.ops.angles(torch.from_numpy(places(lens)), self.rope)
             angles = [turned.cos.contiguous(), turned.sin.contiguous()]
         nothing = np.zeros((1, len(lens), 4), np.int64)
-        parts = self._recorded.program.run_in_parts(x.float().contiguous(), spans, nothing, angles, self._recorded.cuts)
+        parts = self._traced.program.run_in_parts(x.float().contiguous(), spans, nothing, angles, self._traced.cuts)
         for part in parts:
             if part is not None:
                 made = torch.from_numpy(part.numpy().copy())  # its memory holds all else of the run, too
@@ -78,60 +78,60 @@ class TorchWhole:
             yield
         raise AssertionError("a program ends with what it made")
 
-    def _record(self, width: int) -> Recorded | None:
-        recorder, cuts = Recorder(width, [], IN_FLOATS), list[int]()
-        angles = None if self.rope is None else recorder.angles(self.rope)
-        x: Any = recorder.x
+    def _trace(self, width: int) -> _TracedLayers | None:
+        tracer, cuts = Tracer(width, [], IN_FLOATS), list[int]()
+        angles = None if self.rope is None else tracer.angles(self.rope)
+        x: Any = tracer.x
         try:
             for i, layer in enumerate(self.layers, 1):
-                x = layer(x, angles, Noting(recorder))
+                x = layer(x, angles, TracedAttention(tracer))
                 if i % AT_ONCE == 0 and i < len(self.layers):
-                    cuts.append(len(recorder.lines))
-        except NotRecorded:
+                    cuts.append(len(tracer.lines))
+        except NotTraceable:
             return None
         if not isinstance(x, Symbol) or len(x.shape) != 2:
             return None
-        return Recorded(Program(recorder.lines, recorder.widths, x.register, [*recorder.keep, *self.layers]), cuts)
+        return _TracedLayers(Program(tracer.lines, tracer.widths, x.register, [*tracer.keep, *self.layers]), cuts)
 
 
-class TorchFrames:
-    def __init__(self, ops: TextOps, parts: FramePredictorParts) -> None:
+class TorchFramePredictor:
+    def __init__(self, ops: TorchTextOps, parts: FramePredictorParts) -> None:
         self.ops, self.parts = ops, parts
         self.plain = EagerFramePredictor(ops, parts)  # type: ignore[arg-type]  # the joined operations, see backend.py
         self.program: FrameProgram | None = None
-        self._may_record = ops.device.type == "cpu" and library.available()
+        self._may_trace = ops.device.type == "cpu" and library.available()
 
     @property
-    def recorded(self) -> bool:
+    def traced(self) -> bool:
         """Whether the kernels run the frames; known after the first."""
         return self.program is not None
 
     def __call__(
         self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
     ) -> tuple[Tensor, Tensor]:
-        if self._may_record:
-            self._may_record = False
-            self.program = self._record()
+        if self._may_trace:
+            self._may_trace = False
+            self.program = self._trace()
         if self.program is None:
             return cast(tuple[Tensor, Tensor], self.plain(hidden, first, ids, noise, random, choice))
         return self.program.run(hidden, first, ids, noise, random, choice)
 
-    def _record(self) -> FrameProgram | None:
+    def _trace(self) -> FrameProgram | None:
         """None where a part is not what the kernels run."""
         parts = self.parts
         heads, tables = _matrices(parts.heads), _matrices(parts.embeddings)
         narrow = [] if parts.narrow is None else _matrices([parts.narrow])
         if heads is None or tables is None or narrow is None:
             return None
-        recording = watch(parts.layers, parts.specs, narrow[0].rows_each if narrow else tables[0].columns)
-        if recording is None:
+        trace_of_layers = trace(parts.layers, parts.specs, narrow[0].rows_each if narrow else tables[0].columns)
+        if trace_of_layers is None:
             return None
 
         def turns(place: Tensor) -> list[Tensor]:
-            turned: list[Angles] = [self.ops.angles(place, rope) for rope in recording.ropes]
+            turned: list[TorchAngles] = [self.ops.angles(place, rope) for rope in trace_of_layers.ropes]
             return [part.contiguous() for one in turned for part in (one.cos, one.sin)]
 
-        return FrameProgram(recording.program, turns, parts.specs, heads, tables, narrow[0] if narrow else None)
+        return FrameProgram(trace_of_layers.program, turns, parts.specs, heads, tables, narrow[0] if narrow else None)
 
 
 def _matrices(linears: Sequence[Linear]) -> list[AnyMatrix] | None:

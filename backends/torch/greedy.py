@@ -1,4 +1,4 @@
-"""Greedy decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits.
+"""GreedyHead decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits.
 
 A copy of the head in 8 bits, a quarter of it to read, gives each logit within an error bound; only rows that can still be the
 largest are multiplied exactly. The token and its logit are therefore exactly those of the full product (src/shortlist.cpp).
@@ -20,7 +20,7 @@ from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.packed import pack
 from backends.torch.kernels.program import Do
 from backends.torch.kernels.rowwise import RowMatrix
-from backends.torch.tracing import IN_FLOATS, NotRecorded, Recorder, Symbol
+from backends.torch.tracing import IN_FLOATS, NotTraceable, Symbol, Tracer
 
 TOKENS = 16  # at most: all their logits are kept as scratch memory
 
@@ -31,7 +31,7 @@ class Best(NamedTuple):
     logprobs: Tensor | None  # [N]
 
 
-class Greedy:
+class GreedyHead:
     def __init__(self, head: AnyMatrix) -> None:
         self.head = head
         self.library = library.library()
@@ -52,19 +52,19 @@ class Greedy:
         return Best(values, places, None if mass is None else -mass.log_())
 
 
-def greedy_of(model: Model, width: int) -> Greedy | None:
+def greedy_head(model: Model, width: int) -> GreedyHead | None:
     """None where the logits are not simply the product with one matrix."""
-    recorder = Recorder(width, [], IN_FLOATS)
+    tracer = Tracer(width, [], IN_FLOATS)
     try:
-        logits = model.logits(recorder.x)
-    except NotRecorded:
+        logits = model.logits(tracer.x)
+    except NotTraceable:
         return None
-    if len(recorder.lines) != 1 or recorder.lines[0].what is not Do.MULTIPLY:
+    if len(tracer.lines) != 1 or tracer.lines[0].what is not Do.MULTIPLY:
         return None
-    head = recorder.lines[0].fields["matrix"]
-    if not isinstance(logits, Symbol) or logits.shape != (recorder.TOKENS, head.rows_each):
+    head = tracer.lines[0].fields["matrix"]
+    if not isinstance(logits, Symbol) or logits.shape != (tracer.TOKENS, head.rows_each):
         return None
-    return Greedy(head)
+    return GreedyHead(head)
 
 
 LEAST = 1 << 22  # numbers of a head that is worth it
@@ -74,7 +74,7 @@ AT_ONCE = 4096  # rows that are compared at once
 HIGHEST = 1e30  # f32 has room above
 
 
-class Shortlist:
+class ArgmaxShortlist:
     """Knows nothing until its copy is made, for which there is time once the model runs (moving.py)."""
 
     def __init__(self, head: RowMatrix) -> None:
@@ -120,10 +120,10 @@ class _Coarse:
         )
 
 
-def shortlist_for(head: AnyMatrix) -> Shortlist | None:
+def shortlist_for(head: AnyMatrix) -> ArgmaxShortlist | None:
     """For a large matrix of f32, where memory has room for its copy."""
     if not isinstance(head, RowMatrix) or head.w.dtype != torch.float32 or head.bias is not None:
         return None
     if head.w.numel() < LEAST or head.nbytes > psutil.virtual_memory().available:
         return None
-    return Shortlist(head)
+    return ArgmaxShortlist(head)

@@ -1,8 +1,8 @@
 """KV cache storage on torch: slabs per capacity class, recurrent states, encoder keys and values, under one budget.
 
 A slab is a few planes `[rows, heads, capacity, width]` that share all bookkeeping (growth, copies, snapshots); a codec defines
-what the planes hold. Plain storage is one plane, the values themselves, read without a copy. Half precision is one plane of
-f16. Quantized storage is codes and, for each token, head and group of the head's dimensions, a scale and a minimum.
+what the planes hold. PlainCodec storage is one plane, the values themselves, read without a copy. Half precision is one plane of
+f16. QuantizedCodec storage is codes and, for each token, head and group of the head's dimensions, a scale and a minimum.
 
 `RowTable` assigns rows to slots; this file moves the data. Attention is in cache.py. The budget counts what open slots may use
 (their class's capacity), not their present length.
@@ -25,7 +25,7 @@ from backends.torch.kernels import arena
 MOST_HALF = torch.finfo(torch.float16).max
 
 
-class Codec(Protocol):
+class KVCodec(Protocol):
     """How `[..., dim]` becomes planes' rows and back."""
 
     planes: list[tuple[int, torch.dtype]]  # width and dtype of each
@@ -34,7 +34,7 @@ class Codec(Protocol):
     def decode(self, planes: Sequence[Tensor]) -> Tensor: ...
 
 
-class Plain:
+class PlainCodec:
     def __init__(self, dim: int, dtype: torch.dtype) -> None:
         self.planes = [(dim, dtype)]
 
@@ -45,7 +45,7 @@ class Plain:
         return planes[0]
 
 
-class Halved:
+class HalfCodec:
     """Numbers of f32 in half precision. What is beyond it becomes its greatest, since infinity would make NaN."""
 
     def __init__(self, dim: int) -> None:
@@ -58,7 +58,7 @@ class Halved:
         return planes[0].float()
 
 
-class Quantized:
+class QuantizedCodec:
     """`value = code * scale + least`, scale and least in f16 for each group; 4-bit codes lie two in a byte."""
 
     def __init__(self, dim: int, dtype: torch.dtype, bits: int) -> None:
@@ -89,7 +89,7 @@ class Quantized:
 class Slab:
     """The rows of one capacity class of one layer's keys, or values."""
 
-    def __init__(self, heads: int, capacity: int, codec: Codec, device: torch.device) -> None:
+    def __init__(self, heads: int, capacity: int, codec: KVCodec, device: torch.device) -> None:
         self.heads, self.capacity, self.codec = heads, capacity, codec
         # zeros, not whatever memory held: what lies beyond a sequence's end is multiplied by a probability of 0
         self.planes = [
@@ -154,7 +154,7 @@ def places_of(rows: Tensor, positions: Tensor, heads: int, capacity: int) -> Ten
 
 
 @dataclass
-class States:
+class RecurrentStates:
     """One recurrent layer's memory: row i belongs to the slot whose `place.state` is i."""
 
     conv: Tensor  # [rows, kernel - 1, channels]
@@ -163,12 +163,12 @@ class States:
 
 
 @dataclass
-class Mark:
+class _Checkpoint:
     length: int
     states: list[Tensor]
 
 
-class TorchKV:
+class TorchKVCache:
     """See `backends.base.KV`."""
 
     def __init__(
@@ -182,13 +182,13 @@ class TorchKV:
         self.plain = torch.float16 if bits == 16 and dtype == torch.float32 else dtype  # of rows that are no codes
         self.table = RowTable()
         self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
-        self.states: dict[int, States] = {}  # layer -> states
+        self.states: dict[int, RecurrentStates] = {}  # layer -> states
         self.cross: dict[int, dict[int, tuple[Tensor, Tensor]]] = {}  # slot id -> layer -> keys, values [H, S, D]
         self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
-        self.swaps_states = device.type == "cpu"  # a recording on CUDA holds on to the tensors it was made with
-        self.version = 0  # changes when a tensor is replaced: recordings that hold the old one are void
-        self._marks: dict[int, Mark] = {}
-        self._codecs: dict[int, tuple[Codec, Codec]] = {}
+        self.swaps_states = device.type == "cpu"  # a CUDA graph keeps the tensors it was captured with
+        self.version = 0  # changes when a tensor is replaced: captured graphs and traced programs that hold the old one are invalid
+        self._marks: dict[int, _Checkpoint] = {}
+        self._codecs: dict[int, tuple[KVCodec, KVCodec]] = {}
         self._token_bytes = self._state_bytes = 0
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
@@ -201,15 +201,15 @@ class TorchKV:
                 self._state_bytes += (2 if self.swaps_states else 1) * 4 * spec.heads * spec.key_dim * spec.value_dim
                 self._state_bytes += dtype.itemsize * spec.channels * (spec.kernel - 1)
 
-    def _codec(self, dim: int, bits: int) -> Codec:
+    def _codec(self, dim: int, bits: int) -> KVCodec:
         if bits < 16:
-            return Quantized(dim, self.dtype, bits)
-        return Plain(dim, self.dtype) if self.plain == self.dtype else Halved(dim)
+            return QuantizedCodec(dim, self.dtype, bits)
+        return PlainCodec(dim, self.dtype) if self.plain == self.dtype else HalfCodec(dim)
 
-    def _no_states(self, spec: StateSpec) -> States:
+    def _no_states(self, spec: StateSpec) -> RecurrentStates:
         delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
         conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
-        return States(conv, delta, delta)
+        return RecurrentStates(conv, delta, delta)
 
     @property
     def recurrent(self) -> bool:
@@ -345,7 +345,7 @@ class TorchKV:
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
-        self._marks[slot.id] = Mark(slot.length, [t.clone() for t in self._state_rows(slot)])
+        self._marks[slot.id] = _Checkpoint(slot.length, [t.clone() for t in self._state_rows(slot)])
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         mark = self._marks.pop(slot.id, None)

@@ -1,6 +1,6 @@
 """Linear layers that hide how their matrices are stored: dense, MLX-affine, GGUF blocks, several stacked, mixtures of experts.
 
-A `Matrix` is one stored matrix; a `Stack` is what a model uses: matrices of one input, side by side, with their biases. On a
+A `StoredMatrix` is one stored matrix; a `Stack` is what a model uses: matrices of one input, side by side, with their biases. On a
 CPU nothing is merged, since a merged copy would double what a mapped file costs and gains no speed (measured); each matrix
 writes its own columns of one output. On CUDA, where launches cost, matrices of one kind are merged.
 
@@ -36,7 +36,7 @@ CHUNK = 1024  # matrix rows unpacked at a time, so that the temporaries stay sma
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedAffine:
     """A quantized `[out, in]` (or `[experts, out, in]`) as it is stored."""
 
     words: Tensor  # int32 [..., in * bits / 32]
@@ -49,15 +49,17 @@ class Packed:
     def shape(self) -> tuple[int, int]:
         return self.words.shape[-2], self.words.shape[-1] * 32 // self.bits
 
-    def __getitem__(self, at: int | slice | Tensor) -> Packed:
-        return Packed(self.words[at], self.scales[at], self.biases[at], self.bits, self.group)
+    def __getitem__(self, at: int | slice | Tensor) -> PackedAffine:
+        return PackedAffine(self.words[at], self.scales[at], self.biases[at], self.bits, self.group)
 
-    def to(self, device: torch.device) -> Packed:
-        return Packed(self.words.to(device), self.scales.to(device), self.biases.to(device), self.bits, self.group)
+    def to(self, device: torch.device) -> PackedAffine:
+        return PackedAffine(
+            self.words.to(device), self.scales.to(device), self.biases.to(device), self.bits, self.group
+        )
 
     @staticmethod
-    def cat(parts: Sequence[Packed]) -> Packed:
-        return Packed(
+    def cat(parts: Sequence[PackedAffine]) -> PackedAffine:
+        return PackedAffine(
             torch.cat([p.words for p in parts]),
             torch.cat([p.scales for p in parts]),
             torch.cat([p.biases for p in parts]),
@@ -85,7 +87,7 @@ class Packed:
         grouped = self.codes().view(rows, -1, self.group).to(torch.float32)
         return grouped.mul_(self.scales[..., None]).add_(self.biases[..., None]).view(rows, width)
 
-    def chunks(self) -> Iterator[tuple[int, Packed]]:
+    def chunks(self) -> Iterator[tuple[int, PackedAffine]]:
         for start in range(0, self.shape[0], CHUNK):
             yield start, self[start : start + CHUNK]
 
@@ -101,7 +103,7 @@ class Packed:
 class AffineMatrix:
     """One quantized `[out, in]`. See `backends.torch.linear.Matrix`."""
 
-    def __init__(self, stored: Packed, dtype: torch.dtype) -> None:
+    def __init__(self, stored: PackedAffine, dtype: torch.dtype) -> None:
         self.stored, self.dtype, self.shape = stored, dtype, stored.shape
         self.has_kernel = (
             dtype == torch.bfloat16
@@ -147,7 +149,7 @@ class AffineMatrix:
         return self._tiles
 
 
-class Matrix(Protocol):
+class StoredMatrix(Protocol):
     """One stored `[out, in]`."""
 
     shape: tuple[int, int]
@@ -184,7 +186,7 @@ class DenseMatrix:
 class Stack:
     """Matrices of one input, stacked along the output. Implements `backends.base.Linear` but for `gather`."""
 
-    def __init__(self, parts: Sequence[Matrix], biases: Sequence[Tensor | None]) -> None:
+    def __init__(self, parts: Sequence[StoredMatrix], biases: Sequence[Tensor | None]) -> None:
         self.parts, self.biases = list(parts), list(biases)
         ends = list(accumulate(part.shape[0] for part in parts))
         self.bounds = list(zip([0, *ends], ends))
@@ -313,41 +315,43 @@ def _quant(parts: Sequence[Weight]) -> str | None:
     return next((part.quant for part in parts if isinstance(part, Dense) and part.quant), None)
 
 
-def _stored(weight: Weight) -> Tensor | Packed | StoredBlocks:
+def _stored(weight: Weight) -> Tensor | PackedAffine | StoredBlocks:
     """As the file has it: on the CPU, mapped, in two or three axes."""
     if isinstance(weight, Dense):
         return mapped(weight.data)
     if isinstance(weight, Affine):
-        return Packed(mapped(weight.packed), mapped(weight.scales), mapped(weight.biases), weight.bits, weight.group)
+        return PackedAffine(
+            mapped(weight.packed), mapped(weight.scales), mapped(weight.biases), weight.bits, weight.group
+        )
     if isinstance(weight, Blocks):
         return StoredBlocks.of(weight)
     raise BackendMissing(f"torch has no linear for {type(weight).__name__} weights.")
 
 
-def _made(stored: Tensor | Packed | StoredBlocks, dtype: torch.dtype, device: torch.device) -> Matrix:
-    if isinstance(stored, Packed):
+def _made(stored: Tensor | PackedAffine | StoredBlocks, dtype: torch.dtype, device: torch.device) -> StoredMatrix:
+    if isinstance(stored, PackedAffine):
         return AffineMatrix(stored.to(device), dtype)
     if isinstance(stored, StoredBlocks):
         return BlockMatrix(stored.to(device), dtype)
     return DenseMatrix(stored.to(device=device, dtype=dtype))
 
 
-def _matrix(weight: Weight, dtype: torch.dtype, device: torch.device) -> Matrix:
+def _matrix(weight: Weight, dtype: torch.dtype, device: torch.device) -> StoredMatrix:
     return _made(_stored(weight), dtype, device)
 
 
-def _merged(parts: Sequence[Matrix], biases: Sequence[Tensor | None]) -> Stack:
+def _merged(parts: Sequence[StoredMatrix], biases: Sequence[Tensor | None]) -> Stack:
     """One matrix of several, if all are stored alike."""
     if len(parts) == 1:
         return Stack(parts, biases)
-    whole: Matrix
+    whole: StoredMatrix
     dense = [p for p in parts if isinstance(p, DenseMatrix)]
     affine = [p for p in parts if isinstance(p, AffineMatrix)]
     blocks = [p for p in parts if isinstance(p, BlockMatrix)]
     if len(dense) == len(parts):
         whole = DenseMatrix(torch.cat([p.w for p in dense]))
     elif len(affine) == len(parts) and len({(p.stored.bits, p.stored.group) for p in affine}) == 1:
-        whole = AffineMatrix(Packed.cat([p.stored for p in affine]), affine[0].dtype)
+        whole = AffineMatrix(PackedAffine.cat([p.stored for p in affine]), affine[0].dtype)
     elif len(blocks) == len(parts) and len({p.stored.kind for p in blocks}) == 1:
         stored = StoredBlocks(torch.cat([p.stored.data for p in blocks]), blocks[0].stored.kind, blocks[0].shape[1])
         whole = BlockMatrix(stored, blocks[0].dtype)

@@ -19,7 +19,7 @@ from torch import Tensor
 from backends.base import DType, Rope, Sampling
 from backends.torch.cuda_graphs import captured
 from backends.torch.kernels import choose, fused, library
-from backends.torch.sample import Drawn, draw
+from backends.torch.sample import TorchSamples, sample
 
 BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
 FEW = 1 << 17  # numbers that one thread normalizes before torch's threads would have begun, which spin afterwards
@@ -28,7 +28,7 @@ DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "b
 
 
 @dataclass(frozen=True)
-class Angles:
+class TorchAngles:
     """One forward pass's rotations, f32. `sin` carries the sign of each dimension's partner."""
 
     cos: Tensor  # [T, 1, dims]
@@ -37,7 +37,7 @@ class Angles:
     pairs: bool
 
 
-class TextOps:
+class TorchTextOps:
     """See `backends.ops.Ops` for what each operation means."""
 
     def __init__(self, device: torch.device, dtype: DType) -> None:
@@ -52,7 +52,7 @@ class TextOps:
 
     # ---------------------------------------------------------------------------------------------------- positions
 
-    def angles(self, pos: Tensor, rope: Rope) -> Angles:
+    def angles(self, pos: Tensor, rope: Rope) -> TorchAngles:
         inv, owner = self._rope_tables(rope)
         place = pos.to(torch.float32)
         if place.ndim == 2 and owner is None:
@@ -71,7 +71,7 @@ class TextOps:
             sin = torch.stack((-sin, sin), -1).flatten(-2)
         else:
             cos, sin = torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
-        return Angles(cos[:, None], sin[:, None], rope.dims, rope.pairs)
+        return TorchAngles(cos[:, None], sin[:, None], rope.dims, rope.pairs)
 
     def _rope_tables(self, rope: Rope) -> tuple[Tensor, Tensor | None]:
         tables = self._frequencies.get(rope)
@@ -81,7 +81,7 @@ class TextOps:
             self._frequencies[rope] = tables
         return tables
 
-    def rope(self, x: Tensor, angles: Angles) -> Tensor:
+    def rope(self, x: Tensor, angles: TorchAngles) -> Tensor:
         return _rotate(x.float(), angles).to(x.dtype)
 
     def qkv(
@@ -90,7 +90,7 @@ class TextOps:
         heads: int,
         kv_heads: int,
         dim: int,
-        angles: Angles | None,
+        angles: TorchAngles | None,
         q_norm: Tensor | None = None,
         k_norm: Tensor | None = None,
         eps: float = 1e-6,
@@ -263,8 +263,8 @@ class TextOps:
 
     # --------------------------------------------------------------------------------------------------------- the rest
 
-    def sample(self, logits: Tensor, params: Sequence[Sampling]) -> tuple[Tensor, Drawn]:
-        drawn = draw(logits, params)
+    def sample(self, logits: Tensor, params: Sequence[Sampling]) -> tuple[Tensor, TorchSamples]:
+        drawn = sample(logits, params)
         return drawn.ids, drawn
 
     def choose(
@@ -326,7 +326,7 @@ def _stretched(pos: Tensor, rope: Rope) -> Tensor:
     return grown[:, None] ** -power
 
 
-def _rotate(x: Tensor, angles: Angles) -> Tensor:
+def _rotate(x: Tensor, angles: TorchAngles) -> Tensor:
     """Rotate f32 `x [T, H, D]`. Writes nothing that it was given."""
     dims = angles.dims
     head = x if dims == x.shape[-1] else x[..., :dims]
@@ -356,8 +356,8 @@ MOST = 1 << 13  # positions, of which 128 dimensions take 8 MB; beyond, a step c
 FEWEST = 256
 
 
-class Turns:
-    def __init__(self, ops: TextOps, rope: Rope) -> None:
+class RotaryCache:
+    def __init__(self, ops: TorchTextOps, rope: Rope) -> None:
         self.ops, self.rope = ops, rope
         self._cos = self._sin = torch.empty(0)
 
@@ -366,10 +366,10 @@ class Turns:
         if pos.ndim == 1 and len(pos) == 1 and 0 <= (at := int(pos[0])) < len(self._cos):  # one reply's next token
             return self._cos[at : at + 1], self._sin[at : at + 1]
         if pos.ndim != 1 or self.rope.dynamic is not None or not 0 <= int(pos.min()) <= (last := int(pos.max())) < MOST:
-            turned: Angles = self.ops.angles(torch.from_numpy(pos), self.rope)
+            turned: TorchAngles = self.ops.angles(torch.from_numpy(pos), self.rope)
             return turned.cos.contiguous(), turned.sin.contiguous()
         if last >= len(self._cos):
-            known: Angles = self.ops.angles(torch.arange(max(FEWEST, 1 << last.bit_length())), self.rope)
+            known: TorchAngles = self.ops.angles(torch.arange(max(FEWEST, 1 << last.bit_length())), self.rope)
             self._cos, self._sin = known.cos.contiguous(), known.sin.contiguous()
         first = int(pos[0])
         if last - first + 1 == len(pos) and bool((np.diff(pos) == 1).all()):

@@ -20,26 +20,26 @@ from backends.kv_cache import SMALLEST
 from backends.plan import StepPlan, make_plan, sampled_tokens
 from backends.torch.cache import TorchCache
 from backends.torch.cuda_graphs import DecodeGraphs
-from backends.torch.greedy import TOKENS, Greedy, greedy_of
+from backends.torch.greedy import TOKENS, GreedyHead, greedy_head
 from backends.torch.kernels import library
-from backends.torch.kv_cache import TorchKV
-from backends.torch.ops import TextOps
-from backends.torch.sample import Drawn, draw, only_best
+from backends.torch.kv_cache import TorchKVCache
+from backends.torch.ops import TorchTextOps
+from backends.torch.sample import TorchSamples, only_argmax, sample
 from backends.torch.tensors import upload
-from backends.torch.tracing import RecordedModel, record
+from backends.torch.tracing import TracedModel, trace_model
 
 
 class TorchRunner:
     """See `backends.base.Runner`."""
 
-    def __init__(self, model: Model, kv: TorchKV, ops: TextOps) -> None:
+    def __init__(self, model: Model, kv: TorchKVCache, ops: TorchTextOps) -> None:
         self.model, self.kv, self.ops = model, kv, ops
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
-        self._recorded: RecordedModel | None = None
-        self._greedy: Greedy | None = None
-        self._may_record = ops.device.type == "cpu" and library.available()
+        self._traced: TracedModel | None = None
+        self._greedy: GreedyHead | None = None
+        self._may_trace = ops.device.type == "cpu" and library.available()
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._last: dict[int, tuple[Tensor, int]] = {}
 
@@ -52,13 +52,13 @@ class TorchRunner:
                 self._sample(plan, hidden, pending, logits)
             else:
                 x = self._inputs(plan)
-                if self._may_record:
-                    self._may_record = False
-                    self._recorded = record(self.model, self.kv, self.ops, x.shape[1])
-                    if self._recorded is not None:
-                        self._greedy = greedy_of(self.model, x.shape[1])
-                if self._recorded is not None:
-                    self._sample(plan, self._recorded.run(plan, x), pending)
+                if self._may_trace:
+                    self._may_trace = False
+                    self._traced = trace_model(self.model, self.kv, self.ops, x.shape[1])
+                    if self._traced is not None:
+                        self._greedy = greedy_head(self.model, x.shape[1])
+                if self._traced is not None:
+                    self._sample(plan, self._traced.run(plan, x), pending)
                 else:
                     cache = TorchCache(self.kv, plan)
                     pos = upload(torch.from_numpy(plan.pos), self.ops.device)
@@ -66,7 +66,7 @@ class TorchRunner:
                 for segment in segments:
                     if segment.draft:
                         self.kv.checkpoint(segment.slot)
-                if self._recorded is None:
+                if self._traced is None:
                     cache.commit()
             for packed in plan.segments:
                 packed.slot.length += len(packed)
@@ -137,9 +137,9 @@ class TorchRunner:
     # -- outputs
 
     def _sample(self, plan: StepPlan, hidden: Tensor, pending: TorchPending, logits: Tensor | None = None) -> None:
-        """`logits` of all rows, where a recording has made them; else those of the picked rows are made here."""
+        """`logits` of all rows, where a CUDA graph has computed them; otherwise those of the picked rows are computed here."""
         for packed in plan.segments:
-            if packed.segment.hidden:  # a copy: the next replay of a recording overwrites its rows
+            if packed.segment.hidden:  # a copy: the next replay of a CUDA graph overwrites its rows
                 pending.hidden[packed.slot] = hidden[packed.start : packed.stop].to(torch.float32, copy=True)
         if not len(plan.picked):
             return
@@ -161,7 +161,7 @@ class TorchRunner:
                 at = upload(torch.from_numpy(plan.sampled), hidden.device)
                 logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
             with self.span("sample"):
-                drawn = draw(logits, plan.samplings)
+                drawn = sample(logits, plan.samplings)
         pending.drawn = drawn
         following = drawn.ids
         if self.frame is not None:
@@ -172,10 +172,10 @@ class TorchRunner:
                 row += packed.segment.draft + 1
                 self._last[packed.slot.id] = following, row - 1
 
-    def _drawn_greedily(self, plan: StepPlan, picked: Tensor) -> Drawn | None:
+    def _drawn_greedily(self, plan: StepPlan, picked: Tensor) -> TorchSamples | None:
         """Where each row's largest logit is all that is asked for."""
         greedy = self._greedy
-        if greedy is None or not 0 < len(plan.samplings) == len(picked) <= TOKENS or not only_best(plan.samplings):
+        if greedy is None or not 0 < len(plan.samplings) == len(picked) <= TOKENS or not only_argmax(plan.samplings):
             return None
         if any(packed.segment.want is not None for packed in plan.segments):
             return None
@@ -183,7 +183,7 @@ class TorchRunner:
         with self.span("sample"):
             found = greedy.best(picked, bool(asked))
         logprobs = None if found.logprobs is None else found.logprobs[asked]
-        return Drawn(found.places.to(torch.int32), found.logits, asked, logprobs)
+        return TorchSamples(found.places.to(torch.int32), found.logits, asked, logprobs)
 
     def settle_draft(self, segment: Segment, accepted: int) -> None:
         """Make the slot what it would be had only the accepted guesses been given."""
@@ -206,7 +206,7 @@ class TorchRunner:
             self._last = {key: value for key, value in self._last.items() if key in live}
 
     def warm(self) -> None:
-        """A prompt and a decode step, on CUDA of each recorded batch: what is set up at first use is so afterwards."""
+        """A prompt and a decode step, on CUDA for each captured batch size, so that first-use setup is done."""
         if any(isinstance(spec, CrossSpec) for spec in self.kv.specs):
             return  # such a model runs only behind its encoder
         slots: list[Slot] = []
@@ -227,7 +227,7 @@ class TorchPending:
         self._runner, self._plan = runner, plan
         self.logits: Tensor | None = None  # of the picked rows
         self.hidden: dict[Slot, Tensor] = {}  # of the segments that asked for them
-        self.drawn: Drawn | None = None
+        self.drawn: TorchSamples | None = None
         self.codes: Tensor | None = None
         self._tokens: dict[Slot, SegmentOutput] | None = None
 
@@ -256,7 +256,7 @@ class TorchPending:
                     self._runner.continue_from(packed.slot, token.ids[-1])
         return tokens
 
-    def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: Drawn) -> None:
+    def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: TorchSamples) -> None:
         sound = [isfinite(best) for best in drawn.best.tolist()]
         codes = None if self.codes is None else self.codes.cpu().numpy()
         chosen = [] if drawn.chosen is None else drawn.chosen.tolist()

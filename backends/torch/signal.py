@@ -73,7 +73,7 @@ class StreamWeight:
     groups: int = 1
 
 
-class SignalOps:
+class TorchSignalOps:
     """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: Tensor, transposed: bool = False) -> Tensor:

@@ -22,29 +22,29 @@ from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL, Kept
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear, Noted
 from backends.torch.kernels.program import Do, Line, Program
-from backends.torch.kv_cache import Slab, TorchKV
-from backends.torch.ops import TextOps, Turns
+from backends.torch.kv_cache import Slab, TorchKVCache
+from backends.torch.ops import RotaryCache, TorchTextOps
 
 EVERY = 1 << 40  # more tokens than there are
 FLOATS = {torch.float32: Kept.F32, torch.float16: Kept.F16, torch.bfloat16: Kept.BF16}
 
 
-class NotRecorded(Exception):
-    """The model did something that no instruction stands for."""
+class NotTraceable(Exception):
+    """The model used an operation that has no instruction."""
 
 
 class Opaque:
-    """Refuses all that its subclasses do not define, and any torch function that it is given to."""
+    """Raises NotTraceable for every operation that a subclass does not define, and for every torch function."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise NotRecorded(name)
+        raise NotTraceable(name)
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
-        raise NotRecorded(str(function))
+        raise NotTraceable(str(function))
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise NotRecorded("an operator")
+        raise NotTraceable("an operator")
 
     __getitem__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
     __rmatmul__ = __rtruediv__ = __pow__ = __float__ = __int__ = __iter__ = _refuse
@@ -52,51 +52,51 @@ class Opaque:
 
 @dataclass(eq=False)
 class Symbol(Opaque, Noted):
-    """An array of the pass: a register, seen in a shape."""
+    """An array of the traced pass: a register, viewed in a shape."""
 
-    recorder: Recorder
+    tracer: Tracer
     register: int
     shape: tuple[int, ...]
     dtype: torch.dtype = torch.float32
 
     def reshape(self, *shape: int) -> Symbol:
-        width = self.recorder.widths[self.register]
+        width = self.tracer.widths[self.register]
         rest = [n for n in shape[1:] if n != -1]
         if (
             shape[0] not in (self.shape[0], -1)
             or list(shape).count(-1) > 1
             or (-1 not in shape and np.prod(rest) != width)
         ):
-            raise NotRecorded("a reshape that moves tokens")
+            raise NotTraceable("a reshape that moves tokens")
         if -1 in shape[1:]:
             shape = tuple(width // int(np.prod(rest)) if n == -1 else n for n in shape)
-        return Symbol(self.recorder, self.register, (self.shape[0], *shape[1:]))
+        return Symbol(self.tracer, self.register, (self.shape[0], *shape[1:]))
 
     def product(self, linear: KernelLinear) -> Symbol:
-        return self.recorder.multiply(linear, self)
+        return self.tracer.multiply(linear, self)
 
     def __add__(self, other: object) -> Symbol:
         if not isinstance(other, Symbol) or other.shape != self.shape:
-            raise NotRecorded("a sum with something that is not of the pass")
-        return self.recorder.add(self, other)
+            raise NotTraceable("a sum with something that is not of the pass")
+        return self.tracer.add(self, other)
 
 
 @dataclass(eq=False)
-class Positions(Opaque):
-    recorder: Recorder
+class TracedPositions(Opaque):
+    tracer: Tracer
 
 
 @dataclass(eq=False)
-class Turn(Opaque):
+class TracedAngles(Opaque):
     """The angles of one rope."""
 
-    recorder: Recorder
+    tracer: Tracer
     index: int
 
 
 @dataclass(eq=False)
-class HeadSymbol(Opaque):
-    """Queries, keys or values, which exist only between `qkv` and `attend`."""
+class TracedHeads(Opaque):
+    """Queries, keys or values between `qkv` and `attend`."""
 
     source: Symbol
     part: int
@@ -104,30 +104,30 @@ class HeadSymbol(Opaque):
 
 
 @dataclass(frozen=True)
-class Memory:
-    """How keys and values are kept: those of past tokens, and those of an encoder."""
+class KVDtypes:
+    """The dtypes of keys and values: those of past tokens, and those of an encoder."""
 
     own: Kept = Kept.F32
     crossed: Kept = Kept.F32
 
     @staticmethod
-    def of(kv: TorchKV) -> Memory:
-        return Memory({8: Kept.BYTES, 4: Kept.NIBBLES}.get(kv.bits, FLOATS[kv.plain]), FLOATS[kv.dtype])
+    def of(kv: TorchKVCache) -> KVDtypes:
+        return KVDtypes({8: Kept.BYTES, 4: Kept.NIBBLES}.get(kv.bits, FLOATS[kv.plain]), FLOATS[kv.dtype])
 
     def group(self, dim: int) -> int:
-        """How many numbers of a head share a scale."""
+        """The quantization group: how many numbers of a head share a scale."""
         return group_of(dim) if self.own in (Kept.BYTES, Kept.NIBBLES) else dim
 
 
-IN_FLOATS = Memory()
+IN_FLOATS = KVDtypes()
 
 
-class Recorder:
-    """Writes the program. Plays the cache's part as well."""
+class Tracer:
+    """Writes the program's instructions. Also stands in for the step's `Cache`."""
 
-    TOKENS = 7919  # a number that no width is mistaken for
+    TOKENS = 7919  # unlikely to equal any width
 
-    def __init__(self, width: int, specs: list[KVSpec | CrossSpec], memory: Memory) -> None:
+    def __init__(self, width: int, specs: list[KVSpec | CrossSpec], memory: KVDtypes) -> None:
         self.specs, self.memory = specs, memory
         self.lines: list[Line] = []
         self.widths = [width]
@@ -146,11 +146,11 @@ class Recorder:
     def weights(self, w: Tensor | None) -> Tensor | None:
         return None if w is None else w.float().contiguous()
 
-    # -- what a model asks for
+    # -- operations and cache, as a model calls them
 
     def multiply(self, linear: KernelLinear, x: Symbol) -> Symbol:
         if len(linear.shape) != 2 or x.shape != (self.TOKENS, linear.columns):
-            raise NotRecorded("a product of another shape")
+            raise NotTraceable("a product of another shape")
         out, at = self._new(linear.out), 0
         for matrix in linear.matrices:
             self._write(Do.MULTIPLY, [x], [out], matrix=matrix, at=at)
@@ -180,7 +180,7 @@ class Recorder:
         whole = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
         if not gate_last and (
             whole or (len(products) == 2 and alike(*matrices))
-        ):  # the product itself writes what is gated
+        ):  # the product writes the gated result itself
             del self.lines[-len(products) :]
             up = {} if whole else {"up": matrices[1]}
             self._write(Do.GATE, [Symbol(self, products[0].reads[0], ())], [out], matrix=matrices[0], **up)
@@ -193,23 +193,23 @@ class Recorder:
         self._write(Do.ADD, [x, y], [out])
         return out
 
-    def angles(self, rope: Rope) -> Turn:
+    def angles(self, rope: Rope) -> TracedAngles:
         self.ropes.append(rope)
-        return Turn(self, len(self.ropes) - 1)
+        return TracedAngles(self, len(self.ropes) - 1)
 
     def heads(
-        self, x: Symbol, turn: Turn | None, turned: int, **fields: Any
-    ) -> tuple[HeadSymbol, HeadSymbol, HeadSymbol]:
+        self, x: Symbol, turn: TracedAngles | None, turned: int, **fields: Any
+    ) -> tuple[TracedHeads, TracedHeads, TracedHeads]:
         fields |= {"turned": turned, "angles": 0 if turn is None else turn.index}
-        q, k, v = (HeadSymbol(x, part, fields) for part in range(3))
+        q, k, v = (TracedHeads(x, part, fields) for part in range(3))
         return q, k, v
 
-    def attend(self, layer: int, q: HeadSymbol, k: HeadSymbol, v: HeadSymbol, scale: float) -> Symbol:
+    def attend(self, layer: int, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float) -> Symbol:
         if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
-            raise NotRecorded("attention of heads that are not one projection's")
+            raise NotTraceable("attention of heads that are not one projection's")
         f, spec = q.fields, self.specs[layer]
         if not isinstance(spec, KVSpec) or (f["kv_heads"], f["dim"]) != (spec.heads, spec.dim):
-            raise NotRecorded("heads unlike the memory's")
+            raise NotTraceable("heads unlike the memory's")
         kept = {"kept": self.memory.own, "group": self.memory.group(spec.dim)}
         self._write(Do.HEADS, [q.source], [q.source], layer=layer, **f, **kept)
         out = self._new(f["heads"] * f["dim"])
@@ -220,7 +220,7 @@ class Recorder:
     def cross(self, layer: int, q: Symbol, scale: float) -> Symbol:
         spec, (_, heads, dim) = self.specs[layer], q.shape
         if not isinstance(spec, CrossSpec) or dim != spec.dim:
-            raise NotRecorded("heads unlike the encoder's")
+            raise NotTraceable("heads unlike the encoder's")
         out = self._new(heads * dim)
         sizes = {"heads": heads, "kv_heads": spec.heads, "dim": dim, "group": dim}
         self._write(Do.CROSS, [q], [out], layer=layer, scale=scale, kept=self.memory.crossed, **sizes)
@@ -231,14 +231,14 @@ class Recorder:
         self._write(Do.GELU, [x], [out])
         return out
 
-    def among(
-        self, q: HeadSymbol, k: HeadSymbol, v: HeadSymbol, scale: float, window: tuple[int, int] | None
+    def encoder_attention(
+        self, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float, window: tuple[int, int] | None
     ) -> Symbol:
-        """See `backends.base.Among`."""
+        """See `backends.base.EncoderAttention`."""
         if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
-            raise NotRecorded("attention of heads that are not one projection's")
+            raise NotTraceable("attention of heads that are not one projection's")
         if q.fields["dim"] < PANEL:
-            raise NotRecorded("heads smaller than a register")
+            raise NotTraceable("heads smaller than a register")
         back, ahead = (0, EVERY) if window is None else window
         sizes = {name: q.fields[name] for name in ("heads", "kv_heads", "dim")}
         self._write(Do.HEADS, [q.source], [q.source], layer=-1, **q.fields)
@@ -247,7 +247,7 @@ class Recorder:
         return Symbol(self, out.register, (self.TOKENS, sizes["heads"], sizes["dim"]))
 
     def conv(self, *_: Any) -> NoReturn:
-        raise NotRecorded("recurrent states")
+        raise NotTraceable("recurrent states")
 
     delta = conv
 
@@ -257,12 +257,12 @@ def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
     return same and bytes(a.matrix.format) == bytes(b.matrix.format)
 
 
-class RecordedOps(TextOps):
-    """Operations that note themselves when they are given symbols."""
+class TracingOps(TorchTextOps):
+    """Operations that record themselves when their input is a symbol."""
 
     def angles(self, pos: Any, rope: Rope) -> Any:
-        if isinstance(pos, Positions):
-            return pos.recorder.angles(rope)
+        if isinstance(pos, TracedPositions):
+            return pos.tracer.angles(rope)
         return super().angles(pos, rope)
 
     def qkv(
@@ -279,8 +279,8 @@ class RecordedOps(TextOps):
     ) -> Any:
         if not isinstance(x, Symbol):
             return super().qkv(x, heads, kv_heads, dim, angles, q_norm, k_norm, eps, norm_after_rope)
-        rope = None if angles is None else x.recorder.ropes[angles.index]
-        return x.recorder.heads(
+        rope = None if angles is None else x.tracer.ropes[angles.index]
+        return x.tracer.heads(
             x,
             angles,
             rope.dims if rope else 0,
@@ -288,46 +288,46 @@ class RecordedOps(TextOps):
             heads=heads,
             kv_heads=kv_heads,
             dim=dim,
-            w=x.recorder.weights(q_norm),
-            w2=x.recorder.weights(k_norm),
+            w=x.tracer.weights(q_norm),
+            w2=x.tracer.weights(k_norm),
             eps=eps,
             norm_after_rope=norm_after_rope,
         )
 
     def rms_norm(self, x: Any, w: Tensor | None, eps: float) -> Any:
         if isinstance(x, Symbol) and w is not None:
-            return x.recorder.norm(x, w, eps)
+            return x.tracer.norm(x, w, eps)
         return super().rms_norm(x, w, eps)
 
     def add_rms_norm(self, x: Any, residual: Any, w: Tensor, eps: float) -> Any:
         if isinstance(x, Symbol) and isinstance(residual, Symbol):
-            return x.recorder.add_norm(x, residual, w, eps)
+            return x.tracer.add_norm(x, residual, w, eps)
         return super().add_rms_norm(x, residual, w, eps)
 
     def layer_norm(self, x: Any, w: Tensor | None, b: Tensor | None, eps: float) -> Any:
         if isinstance(x, Symbol) and w is not None:
-            return x.recorder.layer_norm(x, w, b, eps)
+            return x.tracer.layer_norm(x, w, b, eps)
         return super().layer_norm(x, w, b, eps)
 
     def gelu(self, x: Any) -> Any:
-        return x.recorder.gelu(x) if isinstance(x, Symbol) else super().gelu(x)
+        return x.tracer.gelu(x) if isinstance(x, Symbol) else super().gelu(x)
 
     def swiglu(self, x: Any, gate_last: bool = False) -> Any:
-        return x.recorder.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)
+        return x.tracer.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)
 
 
-class RecordedModel:
-    """One model on one store, recorded. Made by `record`."""
+class TracedModel:
+    """A model as one program over one KV cache. Made by `trace_model`."""
 
-    def __init__(self, recording: Recording, kv: TorchKV, ops: TextOps) -> None:
-        self.program, self.kv = recording.program, kv
-        self._turns = [Turns(ops, rope) for rope in recording.ropes]
+    def __init__(self, traced: Trace, kv: TorchKVCache, ops: TorchTextOps) -> None:
+        self.program, self.kv = traced.program, kv
+        self._rotary = [RotaryCache(ops, rope) for rope in traced.ropes]
         self._own = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)]
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
         self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [own, 4]
         self._last: tuple[list[tuple[int, int]], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
         self._version = -1
-        self._ears: dict[int, _Ear] = {}  # by slot id
+        self._cross: dict[int, _CrossAddresses] = {}  # by slot id
 
     def run(self, plan: StepPlan, x: Tensor) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""
@@ -339,12 +339,12 @@ class RecordedModel:
         memory = self._memory([packed.slot for packed in plan.segments])
         if self._crossed:
             for i, packed in enumerate(plan.segments):
-                memory[self._crossed, i, :2], spans[i, 4] = self._heard(packed.slot)
-        angles = [part for turns in self._turns for part in turns.at(plan.pos)]
+                memory[self._crossed, i, :2], spans[i, 4] = self._cross_memory(packed.slot)
+        angles = [part for rotary in self._rotary for part in rotary.at(plan.pos)]
         return self.program.run(x.contiguous(), spans, memory, angles)  # any float: the registers are f32
 
     def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
-        """Where each layer's keys and values of each slot lie, `[layers, slots, 4]`: in most steps where they lay in the last."""
+        """Addresses of each layer's keys and values of each slot, `[layers, slots, 4]`. Most steps reuse the last step's."""
         places = [(slot.capacity, slot.place.row) for slot in slots]
         if self._last[0] != places:
             memory = np.zeros((len(self.kv.specs), len(slots), 4), np.int64)
@@ -361,12 +361,12 @@ class RecordedModel:
             found = self._slabs[capacity] = _places(pairs, lambda p: p.data_ptr()), _places(pairs, _row_bytes)
         return found
 
-    def _heard(self, slot: Slot) -> tuple[np.ndarray, int]:
-        """Where a sequence's encoder keys and values lie, `[crossed, 2]`, and how many there are."""
+    def _cross_memory(self, slot: Slot) -> tuple[np.ndarray, int]:
+        """Addresses of a sequence's encoder keys and values, `[cross layers, 2]`, and their length."""
         stored = self.kv.cross.get(slot.id)
-        ear = self._ears.get(slot.id)
-        if ear is not None and ear.stored is stored:
-            return ear.places, ear.length
+        known = self._cross.get(slot.id)
+        if known is not None and known.stored is stored:
+            return known.places, known.length
         pairs = [self.kv.cross_of(slot, layer) for layer in self._crossed]
         lengths = {part.shape[1] for pair in pairs for part in pair}
         if len(lengths) != 1 or 0 in lengths:
@@ -374,14 +374,14 @@ class RecordedModel:
                 f"slot {slot.id} has no encoder keys, or not of one length, in every layer: put them first"
             )
         places = np.array([[k.data_ptr(), v.data_ptr()] for k, v in pairs], np.int64)
-        self._ears = {known: ear for known, ear in self._ears.items() if known in self.kv.cross}
-        self._ears[slot.id] = found = _Ear(stored, places, lengths.pop())
+        self._cross = {key: value for key, value in self._cross.items() if key in self.kv.cross}
+        self._cross[slot.id] = found = _CrossAddresses(stored, places, lengths.pop())
         return found.places, found.length
 
 
 @dataclass(frozen=True)
-class _Ear:
-    """Where what an encoder made lies, as long as the store still holds just this."""
+class _CrossAddresses:
+    """Addresses of a sequence's encoder keys and values; valid while the KV cache still holds `stored`."""
 
     stored: object
     places: np.ndarray
@@ -389,7 +389,7 @@ class _Ear:
 
 
 def _places(pairs: Sequence[tuple[Slab, Slab]], what: Callable[[Tensor], int]) -> np.ndarray:
-    """Of the planes of each layer's keys and values, `[layers, 4]` in the order of src/step.hpp; 0 where there is none."""
+    """`what` of the planes of each layer's keys and values, `[layers, 4]` in the order of src/step.hpp; 0 where there is none."""
     made = np.zeros((len(pairs), 4), np.int64)
     for row, pair in zip(made, pairs):
         for i, slab in enumerate(pair):
@@ -401,44 +401,44 @@ def _row_bytes(plane: Tensor) -> int:
     return plane.stride(0) * plane.itemsize
 
 
-def record(model: Model, kv: TorchKV, ops: TextOps, width: int) -> RecordedModel | None:
-    """None where the model, or the form in which its memory is kept, is not what the kernels run."""
-    recording = _watched(model, width, Memory.of(kv))
-    return None if recording is None else RecordedModel(recording, kv, ops)
+def trace_model(model: Model, kv: TorchKVCache, ops: TorchTextOps, width: int) -> TracedModel | None:
+    """The model as one program; None where the kernels cannot run the model or read its KV dtype."""
+    traced = _trace(model, width, KVDtypes.of(kv))
+    return None if traced is None else TracedModel(traced, kv, ops)
 
 
-def can_be_recorded(model: Model) -> bool:
+def can_be_traced(model: Model) -> bool:
     with torch.inference_mode():
-        return _watched(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
+        return _trace(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
 
 
-def _watched(model: Model, width: int, memory: Memory) -> Recording | None:
+def _trace(model: Model, width: int, memory: KVDtypes) -> Trace | None:
     specs = [spec for spec in model.memory if not isinstance(spec, StateSpec)]
-    return watch(model, specs, width, memory) if len(specs) == len(model.memory) else None
+    return trace(model, specs, width, memory) if len(specs) == len(model.memory) else None
 
 
 @dataclass(frozen=True)
-class Recording:
-    """What watching gave: the program, and the ropes whose angles it is to be given."""
+class Trace:
+    """A traced program, and the ropes whose angles it takes as inputs."""
 
     program: Program
     ropes: list[Rope]
 
 
-def watch(
-    call: Callable[[Step], Any], specs: Sequence[KVSpec | CrossSpec], width: int, memory: Memory = IN_FLOATS
-) -> Recording | None:
-    """`call` as a program over inputs `[tokens, width]`; None where it does what no instruction stands for."""
+def trace(
+    call: Callable[[Step], Any], specs: Sequence[KVSpec | CrossSpec], width: int, memory: KVDtypes = IN_FLOATS
+) -> Trace | None:
+    """`call` as a program over inputs `[tokens, width]`; None where it uses an operation without an instruction."""
     if any(spec.dim < PANEL for spec in specs):
         return None
     if any(spec.v_dim not in (None, spec.dim) for spec in specs if isinstance(spec, KVSpec)):
         return None
-    recorder = Recorder(width, list(specs), memory)
+    tracer = Tracer(width, list(specs), memory)
     try:
-        hidden = call(Step(recorder.x, Positions(recorder), recorder))
-    except NotRecorded:
+        hidden = call(Step(tracer.x, TracedPositions(tracer), tracer))
+    except NotTraceable:
         return None
     if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
         return None
-    program = Program(recorder.lines, recorder.widths, hidden.register, [*recorder.keep, call])
-    return Recording(program, recorder.ropes)
+    program = Program(tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
+    return Trace(program, tracer.ropes)
