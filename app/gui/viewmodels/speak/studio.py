@@ -22,7 +22,7 @@ from app.gui.viewmodels.removing import delete_row, removed
 from app.gui.viewmodels.sound.playback import Playback
 from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
 from app.stream import Cancels, Streams
-from engine.media.soundfiles import FORMATS, format_of, write_file
+from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking.saved import Saved, Voices
 
 KIND = "speak"
