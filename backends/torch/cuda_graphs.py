@@ -131,7 +131,7 @@ class GraphCache:
 
 
 class DecodeGraphs:
-    """Captured decode steps of one model on one KV cache."""
+    """CapturedGraph decode steps of one model on one KV cache."""
 
     def __init__(self, model: Model, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph) -> None:
         self.model, self.kv, self.capture = model, kv, capture

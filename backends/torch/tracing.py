@@ -1,6 +1,6 @@
 """Tracing a model's layers into one program of the CPU kernels.
 
-The model is run once on symbols that record its operations: products, norms, heads and attention, gated activations. The record
+The model is run once on symbols that trace_model its operations: products, norms, heads and attention, gated activations. The trace_model
 becomes a `Program`, which then runs every step, prompts and decoding alike, instead of the model's Python. Models need no change
 for this: an operation without an instruction raises `NotTraceable`, and the model runs operation by operation. Weights, keys
 and values may have 16 bits or fewer; activations are f32.
@@ -258,7 +258,7 @@ def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
 
 
 class TracingOps(TorchTextOps):
-    """Operations that record themselves when their input is a symbol."""
+    """Operations that trace_model themselves when their input is a symbol."""
 
     def angles(self, pos: Any, rope: Rope) -> Any:
         if isinstance(pos, TracedPositions):

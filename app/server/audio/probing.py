@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from engine.pipelines.listening.transcription import Transcriber, asr_model
-from engine.pipelines.speaking.speech_models import speaker
-from engine.pipelines.speaking.synthesis import FRAME_RATE
 
 from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
 
 

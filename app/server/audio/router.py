@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from engine.pipelines.speaking.speech_models import speaker
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
@@ -36,6 +35,7 @@ from app.server.errors import ApiError
 from app.server.strict import StrictRoute
 from engine.media import sound as sound_files
 from engine.media.sound import FORMATS
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import SavedVoice
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])

@@ -11,8 +11,6 @@ from collections.abc import AsyncIterator, Callable, Generator
 from pathlib import Path
 
 import numpy as np
-from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
-from engine.pipelines.speaking.speech_models import SpeechModel, speaker
 from fastapi import Request
 from starlette.responses import Response
 
@@ -25,6 +23,8 @@ from app.server.streaming import COMMENT, ClientGone, Stream, event
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
 from engine.pipelines.speaking.leash import Leash
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import SpeechModel, speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
 
 log = logging.getLogger("grus.server")

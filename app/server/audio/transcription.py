@@ -6,7 +6,6 @@ import math
 from collections.abc import AsyncIterator, Generator
 from typing import Any
 
-from engine.pipelines.listening.transcription import Transcriber, asr_model
 from fastapi import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
@@ -26,6 +25,7 @@ from app.server.streaming import COMMENT, Stream, event
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.leash import Leash
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}

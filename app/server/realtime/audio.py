@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import soxr
-from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
 
 from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import RATE, TurnDetection
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
 from engine.pipelines.speaking.leash import EngineLike
 
 

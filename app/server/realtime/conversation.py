@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from engine.pipelines.voice_chat import PlaybackTracker
 
 from app.server.context import LONG_PROMPT, Server
 from app.server.conversation import Conversation, Prepared, prepare
@@ -27,6 +26,7 @@ from app.server.realtime.protocol import (
 )
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
+from engine.pipelines.voice_chat import PlaybackTracker
 from engine.types import SamplingParams, new_id
 
 MOST_ITEMS = 4096

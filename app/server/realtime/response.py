@@ -15,10 +15,6 @@ from concurrent.futures import CancelledError
 from typing import Any, Protocol
 
 import numpy as np
-from engine.pipelines.listening.transcription import Transcriber, asr_model
-from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
-from engine.pipelines.speaking.speech_models import speaker
-from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
 
 from app.server.audio.choosing import chosen
 from app.server.audio.pump import in_thread
@@ -40,7 +36,11 @@ from app.server.service import Running
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 from engine.loading import LoadedModel
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.leash import Leash
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
 from engine.types import Timings, new_id
 
 Shape = dict[str, Any]

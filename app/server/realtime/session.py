@@ -12,8 +12,6 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from engine.pipelines.listening.transcription import Transcriber
-from engine.pipelines.listening.voice_activity import DEFAULT_RULES
 
 from app.server.audio.pump import in_thread, leashed
 from app.server.context import Server
@@ -29,6 +27,8 @@ from app.server.realtime.response import RealtimeResponse, SessionModels
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.transcription import Transcriber
+from engine.pipelines.listening.voice_activity import DEFAULT_RULES
 from engine.types import new_id
 
 _MAX_TRANSCRIPTIONS = 4  # at once; a client that sends more recordings waits
