@@ -150,7 +150,7 @@ class Segment:
         return 1 if given is None else int(given.shape[0])
 
     @property
-    def held(self) -> bool:
+    def continues(self) -> bool:
         """Whether its one input is the token sampled last, which may still be on the device."""
         return self.ids is None and self.embeds is None and self.codes is None
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from backends.base import Array, EncoderAttention, FramePredictorParts, FrameSampling, Ops, Rope, Step
 
-AT_ONCE = 2  # layers between two pauses
+AT_ONCE = 2  # layers between two yields
 _HIDDEN = -1e9
 
 
 class EagerEncoder:
-    """Operation by operation."""
+    """Runs operation by operation."""
 
     def __init__(
         self, ops: Ops, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None
@@ -25,23 +25,23 @@ class EagerEncoder:
         self.ops, self.layers, self.rope = ops, list(layers), rope
 
     def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
-        ops, angles, among = self.ops, None, _EagerAttention(self.ops, lens)
+        ops, angles, attention = self.ops, None, _EagerAttention(self.ops, lens)
         if self.rope is not None:
             angles = ops.angles(ops.array(places(lens)), self.rope)
         for i, layer in enumerate(self.layers, 1):
-            x = layer(x, angles, among)
+            x = layer(x, angles, attention)
             if i % AT_ONCE == 0:
                 yield
         return x
 
 
 def places(lens: Sequence[int]) -> np.ndarray:
-    """Where each token is in its own sequence."""
+    """Each token's position in its own sequence."""
     return np.concatenate([np.arange(n, dtype=np.int32) for n in lens])
 
 
 class _EagerAttention:
-    """See `backends.base.Among`."""
+    """Implements `backends.base.EncoderAttention`."""
 
     def __init__(self, ops: Ops, lens: Sequence[int]) -> None:
         self.ops, self.lens = ops, lens
@@ -70,7 +70,7 @@ Frame = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 class EagerFramePredictor:
-    """Operation by operation; `Ops.compile` makes all of it one recording where the backend has such."""
+    """Runs operation by operation; `Ops.compile` fuses or captures the whole frame where the backend can."""
 
     def __init__(self, ops: Ops, parts: FramePredictorParts) -> None:
         self.ops, self.parts = ops, parts
@@ -87,7 +87,7 @@ class EagerFramePredictor:
         return self._compiled[choice](hidden, first, ids, self.ops.array(noise), self.ops.array(random))
 
     def frame(self, choice: FrameSampling) -> Frame:
-        """All of it as one pure function of arrays."""
+        """The whole frame as one pure function of arrays."""
         ops, parts = self.ops, self.parts
 
         def frame(hidden: Array, first: Array, ids: Array, noise: Array, random: Array) -> tuple[Array, Array]:
@@ -108,8 +108,8 @@ class EagerFramePredictor:
         return frame
 
     def begin(self, n: int) -> Callable[[Array], Array]:
-        """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
-        the hidden states."""
+        """Starts `n` empty sequences. The returned function takes their next tokens `[n * m, D]`, sequence by sequence, and
+        returns the hidden states."""
         memory, seen = _FrameCache(self.ops, n), 0
 
         def more(x: Array) -> Array:
@@ -129,7 +129,7 @@ class EagerFramePredictor:
 
 
 class _FrameCache:
-    """See `backends.base.Cache`. Every sequence has as many tokens."""
+    """Implements `backends.base.Cache` for one frame. All sequences have the same length."""
 
     def __init__(self, ops: Ops, n: int) -> None:
         self.ops, self.n = ops, n

@@ -55,12 +55,12 @@ MemorySpec: TypeAlias = KVSpec | StateSpec | CrossSpec
 
 @dataclass(eq=False)
 class Slot:
-    """A sequence's place in a KV cache. It knows its own length; where its rows lie is the store's secret."""
+    """A sequence's place in a KV cache. It holds its length; `place` is private to the cache."""
 
     id: int
     length: int = 0  # tokens whose memory is written
     capacity: int = 0  # tokens that fit without `KVCache.grow`
-    place: Any = field(default=None, repr=False)  # the store's own bookkeeping
+    place: Any = field(default=None, repr=False)  # private to the KV cache
     open: bool = True
 
 
@@ -84,7 +84,7 @@ class KVCache(Protocol):
     @property
     def specs(self) -> Sequence[MemorySpec]: ...
 
-    budget: int  # bytes that may be used; whoever shares the device out among models sets it anew
+    budget: int  # bytes that may be used; the model manager changes it while models share the device
 
     @property
     def used(self) -> int:
@@ -102,22 +102,22 @@ class KVCache(Protocol):
     def close(self, slot: Slot) -> None: ...
 
     def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
-        """A copy of the slot's memory at its present length (`rows=False`: of its recurrent states only)."""
+        """A copy of the slot's memory at its current length (`rows=False`: of its recurrent states only)."""
 
     def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
-        """Make the slot what it was at the snapshot: fill a fresh slot, or rewind the one it was taken from."""
+        """Restore the slot to the snapshot: fill a fresh slot, or rewind the one it was taken from."""
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
         """Copy the first `length` rows of `source` into the fresh slot `target`. Only without recurrent memory."""
 
     def truncate(self, slot: Slot, length: int) -> None:
-        """Forget all rows from `length` on. Only without recurrent memory (use `restore` there)."""
+        """Drop all rows from `length` on. Only without recurrent memory (use `restore` there)."""
 
     def checkpoint(self, slot: Slot) -> None:
-        """Remember this point (recurrent states included) so that `rollback` can return to it."""
+        """Save this point (recurrent states included) so that `rollback` can return to it."""
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
-        """Undo all tokens since `mark` but the first `keep`. Returns how many were really kept: `keep` for a model
+        """Undo all tokens since `checkpoint` but the first `keep`. Returns how many were kept: `keep` for a model
         that only attends, 0 for one with recurrent memory (whose caller runs the kept tokens again)."""
 
     def write_cross(self, slot: Slot, layer: int, k: Array, v: Array) -> None:

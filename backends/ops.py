@@ -207,7 +207,7 @@ class Ops(Protocol):
         """A causal convolution of further pieces of streams, which lie one behind the other and have these `lengths`:
         `x [T, C]` -> `[T, out]`, plus `add`; and each stream's last `(kernel - 1) * dilation` inputs, which are `before` to
         its next piece (None: silence). With `snake` (rate, size) the input goes through `x + sin(x * rate) ** 2 * size`
-        first (not with a depthwise weight, which adds nothing either). A stream sounds the same in any company."""
+        first (not with a depthwise weight, which adds nothing either). A stream's result does not depend on the other streams."""
 
     def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
         """Over the last axis, with the statistics of training."""

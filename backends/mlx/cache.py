@@ -160,28 +160,28 @@ def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
 
 
 def attend_one_token(
-    q: mx.array, keys: Parts, values: Parts, form: MlxCodec, scale: float, mask: mx.array | None
+    q: mx.array, keys: Parts, values: Parts, codec: MlxCodec, scale: float, mask: mx.array | None
 ) -> mx.array:
     """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row may look."""
-    if isinstance(form, MlxQuantizedCodec):
-        return _attend_quantized(q, keys, values, form, scale, mask)
-    whole = form.decode(keys), form.decode(values)
+    if isinstance(codec, MlxQuantizedCodec):
+        return _attend_quantized(q, keys, values, codec, scale, mask)
+    whole = codec.decode(keys), codec.decode(values)
     out = mx.fast.scaled_dot_product_attention(q[:, :, None], *whole, scale=scale, mask=mask)
     return out.squeeze(2)
 
 
 def _attend_quantized(
-    q: mx.array, keys: Parts, values: Parts, form: MlxQuantizedCodec, scale: float, mask: mx.array | None
+    q: mx.array, keys: Parts, values: Parts, codec: MlxQuantizedCodec, scale: float, mask: mx.array | None
 ) -> mx.array:
     """Products with the quantized rows themselves: unpacking them first would read and write more than plain rows."""
     n, heads, dim = q.shape
     kv_heads = keys[0].shape[1]
     grouped = q.reshape(n, kv_heads, heads // kv_heads, dim) * scale
-    scores = form.product(grouped, keys, transpose=True)
+    scores = codec.product(grouped, keys, transpose=True)
     if mask is not None:
         scores = mx.where(mask, scores, mx.finfo(scores.dtype).min)
     shares = mx.softmax(scores, axis=-1, precise=True)
-    out = form.product(shares, values, transpose=False)
+    out = codec.product(shares, values, transpose=False)
     return out.reshape(n, heads, -1).astype(q.dtype)
 
 
@@ -321,12 +321,12 @@ class MlxCache:
             if spec.window is not None:
                 begin = max(0, packed.past + 1 - spec.window)
             cut = (slice(row, row + 1), slice(None), slice(begin, packed.past + len(packed)))
-            form = self._kv.form
+            codec = self._kv.codec
             outs.append(
                 attend_run(
                     _rows(q, packed.start, packed.stop),
-                    form.decode([a[cut] for a in keys]),
-                    form.decode([a[cut] for a in values]),
+                    codec.decode([a[cut] for a in keys]),
+                    codec.decode([a[cut] for a in values]),
                     scale,
                     spec.window,
                 )
@@ -338,7 +338,7 @@ class MlxCache:
         return slabs.keys[layer], slabs.values[layer]
 
     def _write(self, layer: int, side: str, x: mx.array) -> None:
-        encoded = self._kv.form.encode(x)
+        encoded = self._kv.codec.encode(x)
         for group, writer, _ in self._groups:
             parts = getattr(self._kv.slabs[group.capacity], side)[layer]
             for i, a in enumerate(encoded):
@@ -356,7 +356,7 @@ class MlxCache:
             q = mx.take(q, block.spread, axis=0)
         cut = (slice(block.first, block.last + 1), slice(None), slice(block.begin(spec.window), block.longest))
         out = attend_one_token(
-            q, [a[cut] for a in keys], [a[cut] for a in values], self._kv.form, scale, block.mask(spec.window)
+            q, [a[cut] for a in keys], [a[cut] for a in values], self._kv.codec, scale, block.mask(spec.window)
         )
         return out if block.dense else mx.take(out, block.collect, axis=0)
 
@@ -364,7 +364,7 @@ class MlxCache:
         memory, singles, outs = self._kv.crossed, self._singles, []
         alone = list(self._plan.segments)
         if singles > 1:
-            both = memory.together([packed.slot for packed in alone[:singles]], layer)
+            both = memory.padded_batch([packed.slot for packed in alone[:singles]], layer)
             outs.append(
                 attend_one_token(_rows(q, 0, singles), [both.keys], [both.values], self._plain, scale, both.mask)
             )

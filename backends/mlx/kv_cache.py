@@ -17,7 +17,7 @@ from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, State
 from backends.kv_cache import COMMON, Move, RowTable, capacity_class, group_of
 from backends.mlx.states import CrossMemory, Layers, StateBank, StateBatch, StateRef
 
-MOST_HALF = 65504.0  # beyond it half precision knows only infinity
+MOST_HALF = 65504.0  # the largest finite f16
 Parts = list[mx.array]  # one array of plain rows, or three of quantized ones
 
 
@@ -109,22 +109,22 @@ def make_codec(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> MlxCodec:
     return MlxQuantizedCodec(dtype, bits, fitting[0]) if fitting else MlxUnpackedCodec(dtype, bits)
 
 
-def row_width(form: MlxCodec, spec: KVSpec) -> int:
+def row_width(codec: MlxCodec, spec: KVSpec) -> int:
     """Bytes of one token's keys and values in one layer."""
-    widths = [*form.widths(spec.dim), *form.widths(spec.v_dim or spec.dim)]
+    widths = [*codec.widths(spec.dim), *codec.widths(spec.v_dim or spec.dim)]
     return spec.heads * sum(width * dtype.size for width, dtype in widths)
 
 
 class Slabs:
     """One capacity class: for every attention layer the parts of its keys, then those of its values."""
 
-    def __init__(self, capacity: int, specs: dict[int, KVSpec], form: MlxCodec) -> None:
+    def __init__(self, capacity: int, specs: dict[int, KVSpec], codec: MlxCodec) -> None:
         self.capacity = capacity
         self.rows = 0
         self.keys: dict[int, Parts] = {}
         self.values: dict[int, Parts] = {}
         self._specs = specs
-        self._form = form
+        self._codec = codec
 
     def arrays(self) -> Parts:
         return [a for side in (self.keys, self.values) for parts in side.values() for a in parts]
@@ -145,7 +145,7 @@ class Slabs:
         def zeros(count: int, width: int, dtype: mx.Dtype) -> mx.array:
             return mx.zeros((count, heads, self.capacity, width), dtype)
 
-        widths = self._form.widths(dim)
+        widths = self._codec.widths(dim)
         if parts is None or self.rows == 0:
             return [zeros(rows, width, dtype) for width, dtype in widths]
         if rows < self.rows:
@@ -168,7 +168,7 @@ class Slabs:
                 parts[:] = [mx.slice_update(a, next(left), start, (0,)) for a in parts]
 
     def clear(self, row: int) -> None:
-        """Zeros: a NaN must not outlive its sequence, since a masked NaN still spoils a weighted sum."""
+        """Fill a row with zeros: a NaN must not outlive its sequence, since 0 * NaN is NaN in a weighted sum."""
         self.write(row, [mx.zeros((1, *a.shape[1:]), a.dtype) for a in self.arrays()])
 
 
@@ -187,7 +187,7 @@ def _roomy(live: int) -> int:
 
 @dataclass(frozen=True)
 class _SnapshotStates:
-    """What a snapshot holds besides rows. Values that nobody writes to."""
+    """A snapshot's recurrent states and encoder memory. Never written to."""
 
     states: StateBatch
     cross: Layers
@@ -208,14 +208,14 @@ class MlxKVCache:
         self.used = 0
         self.dtype = dtype
         attention = {i: s for i, s in enumerate(specs) if isinstance(s, KVSpec)}
-        self.form = make_codec(dtype, bits, list(attention.values()))
+        self.codec = make_codec(dtype, bits, list(attention.values()))
         self.states = StateBank({i: s for i, s in enumerate(specs) if isinstance(s, StateSpec)}, dtype)
         self.crossed = CrossMemory(dtype)
         self.table = RowTable()
         self.slabs: dict[int, Slabs] = {}
         self._attention = attention
-        self._token_bytes = sum(row_width(self.form, s) for s in attention.values())
-        self._marks: dict[int, _Checkpoint] = {}
+        self._token_bytes = sum(row_width(self.codec, s) for s in attention.values())
+        self._checkpoints: dict[int, _Checkpoint] = {}
 
     # -- slots
 
@@ -253,11 +253,11 @@ class MlxKVCache:
         self._carry_out(moves)
         self._shrink(capacity)
         self.states.drop(slot)
-        self._marks.pop(slot.id, None)
+        self._checkpoints.pop(slot.id, None)
 
     def _slabs_of(self, capacity: int) -> Slabs:
         if capacity not in self.slabs:
-            self.slabs[capacity] = Slabs(capacity, self._attention, self.form)
+            self.slabs[capacity] = Slabs(capacity, self._attention, self.codec)
         return self.slabs[capacity]
 
     def _carry_out(self, moves: Sequence[Move]) -> None:
@@ -268,7 +268,7 @@ class MlxKVCache:
                 self.slabs[move.to_capacity].write(move.to_row, rows)
 
     def _shrink(self, capacity: int) -> None:
-        """Give rows back at once, not when the next step happens to run."""
+        """Free rows at once, not in the next step."""
         live = len(self.table.classes[capacity])
         if live:
             self.slabs[capacity].fit(live)
@@ -283,18 +283,18 @@ class MlxKVCache:
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
-        self._marks[slot.id] = _Checkpoint(slot.length, self.states.get(slot))
+        self._checkpoints[slot.id] = _Checkpoint(slot.length, self.states.get(slot))
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
-        mark = self._marks.pop(slot.id, None)
-        if mark is None:
-            raise ValueError(f"slot {slot.id} was not marked")
-        if mark.length + keep >= slot.length:
-            return slot.length - mark.length
+        saved = self._checkpoints.pop(slot.id, None)
+        if saved is None:
+            raise ValueError(f"slot {slot.id} has no checkpoint")
+        if saved.length + keep >= slot.length:
+            return slot.length - saved.length
         if self.states.specs:
-            self.states.put(slot, mark.states)
+            self.states.put(slot, saved.states)
             keep = 0
-        slot.length = mark.length + keep
+        slot.length = saved.length + keep
         return keep
 
     # -- copies
@@ -340,7 +340,7 @@ class MlxKVCache:
         for side in ("keys", "values"):
             for spec in self._attention.values():
                 dim = spec.dim if side == "keys" else spec.v_dim or spec.dim
-                rows.extend(_from_host(next(left), dtype) for _, dtype in self.form.widths(dim))
+                rows.extend(_from_host(next(left), dtype) for _, dtype in self.codec.widths(dim))
         layers = {
             layer: (_from_host(next(left), self.dtype), _from_host(next(left), mx.float32))
             for layer in self.states.specs
@@ -363,12 +363,12 @@ class MlxKVCache:
         self.used += self.crossed.put(slot, layer, k, v)
 
     def clear(self, slot: Slot) -> None:
-        """Leave nothing of a sequence that went wrong."""
+        """Clear a failed sequence's rows."""
         if slot.open and slot.capacity in self.slabs:
             self.slabs[slot.capacity].clear(slot.place.row)
 
     def arrays(self) -> list[mx.array]:
-        """Everything that a step may have changed, to be evaluated with it."""
+        """All arrays that a step may have changed, to be evaluated with it."""
         return [*(a for slabs in self.slabs.values() for a in slabs.arrays()), *self.states.arrays()]
 
 

@@ -24,7 +24,7 @@ from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan,
 
 @dataclass(frozen=True)
 class NextInput:
-    """What a sequence feeds in next when its segment brings no input: row `index` of a step's ids or embeddings."""
+    """The next input of a sequence whose segment has none: row `index` of a step's ids or embeddings."""
 
     rows: mx.array
     index: int
@@ -36,11 +36,11 @@ NextInputs = WeakKeyDictionary[Slot, NextInput]
 
 class _ClearableKVCache(KVCache, Protocol):
     def clear(self, slot: Slot) -> None:
-        """Leave nothing of a sequence that went wrong."""
+        """Clear a failed sequence's rows."""
 
 
 class _Sampled:
-    """What a step sampled, on the host. Made by waiting for the device."""
+    """A step's samples on the host. Constructing it waits for the device."""
 
     def __init__(self, ids: mx.array | None, drawn: MlxSamples | None) -> None:
         self.ids: list[int] = []
@@ -59,13 +59,13 @@ class _Sampled:
                 self.top[row] = list(zip(ids_of_row.tolist(), values.tolist(), strict=True))
 
 
-class MlxPending:
-    """Implements `backends.base.Pending`."""
+class MlxPendingStep:
+    """Implements `backends.base.PendingStep`."""
 
     def __init__(
-        self, plan: StepPlan, kv: _ClearableKVCache, held: NextInputs, run: Callable[[list[Segment]], Any]
+        self, plan: StepPlan, kv: _ClearableKVCache, next_inputs: NextInputs, run: Callable[[list[Segment]], Any]
     ) -> None:
-        self._plan, self._kv, self._held, self._run = plan, kv, held, run
+        self._plan, self._kv, self._next_inputs, self._run = plan, kv, next_inputs, run
         self._ids: mx.array | None = None
         self._drawn: MlxSamples | None = None
         self._logits: mx.array | None = None
@@ -74,13 +74,13 @@ class MlxPending:
         self._tokens: dict[Slot, SegmentOutput] | None = None
 
     def keep_hidden(self, hidden: mx.array) -> None:
-        """Of the segments that asked for it."""
+        """Keep the hidden states of segments with `hidden` set."""
         for packed in self._plan.segments:
             if packed.segment.hidden:
                 self._hidden[packed.slot] = hidden[packed.start : packed.stop].astype(mx.float32)
 
     def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
-        """Add to the step's graph what follows the logits of its picked rows. `frame` takes the sampled ids."""
+        """Add sampling to the step's graph. `frame` takes the sampled ids and completes a frame of codes."""
         plan = self._plan
         if any(packed.segment.want for packed in plan.segments):
             self._logits = logits.astype(mx.float32)
@@ -94,10 +94,10 @@ class MlxPending:
         for packed in plan.segments:
             if packed.segment.sample is not None:
                 row += packed.segment.draft + 1
-                self._held[packed.slot] = NextInput(next_inputs, row, embedded=frame is not None)
+                self._next_inputs[packed.slot] = NextInput(next_inputs, row, embedded=frame is not None)
 
-    def issue(self, before: MlxPending | None, remembered: list[mx.array]) -> None:
-        """Start the step, once the one before it is through: see the runner about slabs that are being read."""
+    def issue(self, before: MlxPendingStep | None, remembered: list[mx.array]) -> None:
+        """Start the step after the previous one has finished: a write to a slab that is being read would copy it."""
         if before is not None:
             mx.eval(before.arrays())
             mx.synchronize()
@@ -138,7 +138,7 @@ class MlxPending:
             self._kv.clear(packed.slot)
             return
         if packed.segment.draft:
-            self._held[packed.slot] = NextInput(mx.array([token.ids[-1]], mx.int32), 0)
+            self._next_inputs[packed.slot] = NextInput(mx.array([token.ids[-1]], mx.int32), 0)
         if all(at in sampled.logprobs for at in used):
             token.logprobs = [sampled.logprobs[at] for at in used]
             token.top = [sampled.top[at][: self._plan.samplings[at].logprobs] for at in used]
@@ -163,7 +163,7 @@ def taken(x: mx.array, rows: np.ndarray) -> mx.array:
 
 
 def collected(lasts: list[NextInput]) -> mx.array:
-    """The ids of several sequences; while the same ones go on, the array that the last step left."""
+    """The ids of several sequences; while the same sequences continue, the last step's array."""
     rows = lasts[0].rows
     if all(last.rows is rows for last in lasts):
         indices = [last.index for last in lasts]
@@ -179,35 +179,35 @@ class MlxRunner:
         self._model = model
         self._kv = kv
         self._ops = ops
-        self._held: NextInputs = WeakKeyDictionary()
-        self._issued: MlxPending | None = None
+        self._next_inputs: NextInputs = WeakKeyDictionary()
+        self._issued: MlxPendingStep | None = None
 
-    def run(self, segments: Sequence[Segment]) -> MlxPending:
+    def run(self, segments: Sequence[Segment]) -> MlxPendingStep:
         plan = make_plan(segments)
         checkpoint_drafts(self._kv, segments)
-        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._held.get(s.slot)) for s in plan.segments]
+        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._next_inputs.get(s.slot)) for s in plan.segments]
         try:
             pending = self._build(plan)
-            pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._held.values())])
+            pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._next_inputs.values())])
         except Exception:
-            # Rows beyond a slot's length are nobody's, so this is all that a step that failed can leave behind.
+            # Rows beyond a slot's length are unused, so this is all that a failed step can change.
             for slot, length, states, last in before:
                 slot.length = length
                 self._kv.states.put(slot, states)
                 if last is None:
-                    self._held.pop(slot, None)
+                    self._next_inputs.pop(slot, None)
                 else:
-                    self._held[slot] = last
+                    self._next_inputs[slot] = last
             raise
         self._issued = pending
         return pending
 
-    def _build(self, plan: StepPlan) -> MlxPending:
+    def _build(self, plan: StepPlan) -> MlxPendingStep:
         """The step's graph; nothing has run yet."""
         cache = MlxCache(self._kv, plan, kernel=self._ops.device == "metal")
         hidden = self._model(Step(self._inputs(plan), mx.array(plan.pos), cache))
         cache.finish()
-        pending = MlxPending(plan, self._kv, self._held, self.run)
+        pending = MlxPendingStep(plan, self._kv, self._next_inputs, self.run)
         pending.keep_hidden(hidden)
         if len(plan.picked):
             picked = taken(hidden, plan.picked)
@@ -224,9 +224,11 @@ class MlxRunner:
         """`[T, D]`"""
         if plan.tokens_are_plain:
             return self._model.embed(mx.array(plan.ids))
-        lasts = [self._last(plan.segments[row]) for row in plan.held]  # a held packed is one token long and comes early
+        lasts = [
+            self._last(plan.segments[row]) for row in plan.continued
+        ]  # such a segment has one token, so its row is its index
         if not any(last.embedded for last in lasts) and all(
-            s.segment.ids is not None or s.segment.held for s in plan.segments
+            s.segment.ids is not None or s.segment.continues for s in plan.segments
         ):
             x = self._model.embed(self._joined_ids(plan, lasts))
         else:
@@ -237,7 +239,7 @@ class MlxRunner:
 
     def _last(self, packed: PackedSegment) -> NextInput:
         try:
-            return self._held[packed.slot]
+            return self._next_inputs[packed.slot]
         except KeyError:
             raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from") from None
 
@@ -248,7 +250,7 @@ class MlxRunner:
         if len(lasts) == plan.total:
             return ids
         joined = mx.array(plan.ids)
-        joined[mx.array(plan.held)] = ids
+        joined[mx.array(plan.continued)] = ids
         return joined
 
     def _joined_embeddings(self, plan: StepPlan) -> mx.array:
@@ -275,7 +277,7 @@ class MlxRunner:
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
 
-    # -- for those who look at it
+    # -- inspection
 
     def count_primitives(self, batch: int) -> int:
         """Of the graph of one greedy decode step of `batch` sequences, which is built and thrown away."""
@@ -294,7 +296,7 @@ class MlxRunner:
     def warm(self) -> None:
         """A prompt chunk and a few single tokens, alone and together, so that every kernel is compiled."""
         if any(isinstance(spec, CrossSpec) for spec in self._kv.specs):
-            return  # such a model takes steps only with its encoder's output
+            return  # such a model needs its encoder's output
         slots = [slot for slot in (self._kv.open(8), self._kv.open(8)) if slot is not None]
         greedy, drawn = Sampling(), Sampling(temperature=1.0, top_p=0.9, top_k=2)
         try:
@@ -305,7 +307,7 @@ class MlxRunner:
                         self.run([Segment(slot, ids=[0], sample=sampling) for slot in chosen]).read()
         finally:
             for slot in slots:
-                self._held.pop(slot, None)
+                self._next_inputs.pop(slot, None)
                 self._kv.close(slot)
 
 

@@ -1,4 +1,4 @@
-"""Choosing the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
+"""Sampling: chooses the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
 
 A row's logits go through penalties, bias and mask; then they are sorted, best first and ties to the lower index, and
 the token is where the cumulative probability of what the filters keep first exceeds the noise. A batch pays only for
@@ -19,7 +19,7 @@ from backends.ops import additive_entries, repetition_entries
 
 @dataclass
 class MlxSamples:
-    """What a pass found besides the ids."""
+    """What a sampling pass returns besides the ids."""
 
     best: mx.array  # [N] the largest logit of each row; not finite: nothing could be sampled
     logprob_rows: list[int]  # rows that asked for logprobs; the arrays below have one entry each

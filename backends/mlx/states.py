@@ -49,48 +49,48 @@ class StateBank:
     def __init__(self, specs: dict[int, StateSpec], dtype: mx.Dtype) -> None:
         self.specs = specs
         self._fresh = StateBatch(1, {layer: _zeros(spec, dtype) for layer, spec in specs.items()})
-        self._held: dict[int, StateRef] = {}  # by slot id; absent: all zeros
+        self._refs: dict[int, StateRef] = {}  # by slot id; absent: all zeros
         self.bytes_each = sum(
             (s.kernel - 1) * s.channels * dtype.size + s.heads * s.key_dim * s.value_dim * 4 for s in specs.values()
         )
 
     def get(self, slot: Slot) -> StateRef:
-        return self._held.get(slot.id) or StateRef(self._fresh, 0)
+        return self._refs.get(slot.id) or StateRef(self._fresh, 0)
 
-    def put(self, slot: Slot, held: StateRef) -> None:
-        self._held[slot.id] = held
+    def put(self, slot: Slot, ref: StateRef) -> None:
+        self._refs[slot.id] = ref
 
     def drop(self, slot: Slot) -> None:
-        self._held.pop(slot.id, None)
+        self._refs.pop(slot.id, None)
 
     def gather(self, slots: Sequence[Slot]) -> StateBatch:
         """The slots' states in this order."""
         runs: list[tuple[StateBatch, list[int]]] = []
         for slot in slots:
-            held = self.get(slot)
-            if runs and runs[-1][0] is held.batch:
-                runs[-1][1].append(held.index)
+            ref = self.get(slot)
+            if runs and runs[-1][0] is ref.batch:
+                runs[-1][1].append(ref.index)
             else:
-                runs.append((held.batch, [held.index]))
+                runs.append((ref.batch, [ref.index]))
         if len(runs) == 1 and runs[0][1] == list(range(runs[0][0].size)):
             return runs[0][0]
         return _gathered(runs)
 
     def assign(self, slots: Sequence[Slot], batch: StateBatch) -> None:
-        """The slots' new states. Who stays behind in an old batch gets a copy, so that the rest of it is freed."""
-        left = {id(held.batch): held.batch for held in map(self.get, slots)}
+        """The slots' new states. Sequences that stay in an old batch get a copy, so that the rest of it is freed."""
+        left = {id(ref.batch): ref.batch for ref in map(self.get, slots)}
         for index, slot in enumerate(slots):
-            self._held[slot.id] = StateRef(batch, index)
+            self._refs[slot.id] = StateRef(batch, index)
         left.pop(id(self._fresh), None)
         for old in left.values():
-            owners = [(slot_id, held.index) for slot_id, held in self._held.items() if held.batch is old]
+            owners = [(slot_id, ref.index) for slot_id, ref in self._refs.items() if ref.batch is old]
             if owners and len(owners) < old.size:
                 smaller = _gathered([(old, [index for _, index in owners])])
                 for index, (slot_id, _) in enumerate(owners):
-                    self._held[slot_id] = StateRef(smaller, index)
+                    self._refs[slot_id] = StateRef(smaller, index)
 
     def arrays(self) -> list[mx.array]:
-        batches = {id(held.batch): held.batch for held in self._held.values()}
+        batches = {id(ref.batch): ref.batch for ref in self._refs.values()}
         return [a for batch in batches.values() for pair in batch.layers.values() for a in pair]
 
 
@@ -133,8 +133,8 @@ class CrossMemory:
     def __init__(self, dtype: mx.Dtype) -> None:
         self._dtype = dtype
         self._of: dict[int, Layers] = {}  # by slot id
-        self._company: tuple[int, ...] = ()
-        self._together: dict[int, PaddedBatch] = {}  # by layer, of the present company
+        self._members: tuple[int, ...] = ()
+        self._padded: dict[int, PaddedBatch] = {}  # by layer, of the present members
 
     def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> int:
         """Returns by how many bytes the slot has grown."""
@@ -142,7 +142,7 @@ class CrossMemory:
         keys, values = (mx.contiguous(x.astype(self._dtype).transpose(1, 0, 2)[None]) for x in (k, v))
         mx.async_eval(keys, values)
         self._of[slot.id] = {**self._of.get(slot.id, {}), layer: (keys, values)}
-        self._forget_company(slot)
+        self._drop_padded(slot)
         return self.nbytes(slot) - before
 
     def layers(self, slot: Slot) -> Layers:
@@ -152,14 +152,14 @@ class CrossMemory:
         """Returns by how many bytes the slot has grown."""
         before = self.nbytes(slot)
         self._of[slot.id] = layers
-        self._forget_company(slot)
+        self._drop_padded(slot)
         return self.nbytes(slot) - before
 
     def drop(self, slot: Slot) -> int:
         """Returns how many bytes that frees."""
         freed = self.nbytes(slot)
         self._of.pop(slot.id, None)
-        self._forget_company(slot)
+        self._drop_padded(slot)
         return freed
 
     def nbytes(self, slot: Slot) -> int:
@@ -171,17 +171,17 @@ class CrossMemory:
         except KeyError:
             raise ValueError(f"slot {slot.id} has no encoder output for layer {layer}") from None
 
-    def together(self, slots: Sequence[Slot], layer: int) -> PaddedBatch:
-        company = tuple(slot.id for slot in slots)
-        if company != self._company:
-            self._company, self._together = company, {}
-        if layer not in self._together:
-            self._together[layer] = _side_by_side([self.get(slot, layer) for slot in slots])
-        return self._together[layer]
+    def padded_batch(self, slots: Sequence[Slot], layer: int) -> PaddedBatch:
+        members = tuple(slot.id for slot in slots)
+        if members != self._members:
+            self._members, self._padded = members, {}
+        if layer not in self._padded:
+            self._padded[layer] = _side_by_side([self.get(slot, layer) for slot in slots])
+        return self._padded[layer]
 
-    def _forget_company(self, slot: Slot) -> None:
-        if slot.id in self._company:
-            self._company, self._together = (), {}
+    def _drop_padded(self, slot: Slot) -> None:
+        if slot.id in self._members:
+            self._members, self._padded = (), {}
 
 
 def _side_by_side(pairs: Sequence[tuple[mx.array, mx.array]]) -> PaddedBatch:

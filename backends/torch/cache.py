@@ -32,7 +32,7 @@ def delta_step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: T
     shared = v.shape[1] // q.shape[1]
     q, k = (x.float().repeat_interleave(shared, 1) if shared > 1 else x.float() for x in (q, k))
     decay = g.float().exp()[..., None]
-    # both answers come from one pass over the old state, which is much larger than all else
+    # both products read the old state once, which is much larger than the other operands
     from_k, from_q = (torch.stack((k, q), 2) @ state).mul_(decay[..., None]).unbind(2)
     d = (v.float() - from_k) * beta.float()[..., None]
     torch.mul(state, decay[..., None], out=new).addcmul_(k[..., None], d[:, :, None])
@@ -60,8 +60,8 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
     between = (past[..., :, None] - past[..., None, :]).masked_fill_(later, -torch.inf).exp_()
     strength = beta[..., None]
     system = (k @ k.mT).mul_(between).mul_(strength)  # its upper triangle and diagonal are not read
-    told = torch.cat((v * strength, k * (strength * past.exp()[..., None])), -1)
-    solved = torch.linalg.solve_triangular(system, told, upper=False, unitriangular=True)
+    targets = torch.cat((v * strength, k * (strength * past.exp()[..., None])), -1)
+    solved = torch.linalg.solve_triangular(system, targets, upper=False, unitriangular=True)
     wanted, through_state = solved.split((v.shape[-1], k.shape[-1]), -1)
     seen = (q @ k.mT).mul_(between)
     q = q * past.exp()[..., None]
@@ -99,7 +99,7 @@ def runs_of(group: DecodeGroup) -> list[RowRun]:
 
 
 class TorchCache:
-    """See `backends.base.Cache`."""
+    """Implements `backends.base.Cache`."""
 
     def __init__(self, kv: TorchKVCache, plan: StepPlan) -> None:
         self.kv, self.plan, self.device = kv, plan, kv.device

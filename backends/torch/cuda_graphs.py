@@ -77,7 +77,7 @@ class _Replayable(Protocol):
 
 
 class GraphCache:
-    """See `backends.base.Cache`. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
+    """Implements `backends.base.Cache` with fixed shapes. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
     ones, are padding."""
 
     def __init__(self, kv: TorchKVCache, capacity: int, past: Tensor, states: Tensor) -> None:
@@ -113,7 +113,7 @@ class GraphCache:
         return self._masks[window]
 
     def cross(self, layer: int, q: Tensor, scale: float) -> Tensor:
-        raise ValueError("encoder keys differ in length: such a model decodes the usual way")
+        raise ValueError("encoder keys differ in length: such a model decodes without CUDA graphs")
 
     def conv(self, layer: int, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
         table = self.kv.states[layer].conv
@@ -145,7 +145,7 @@ class DecodeGraphs:
         owners = self.kv.table.classes[plan.groups[0].capacity]
         if len(owners) > LARGEST or any(owner.length >= owner.capacity for owner in owners):
             return False
-        return all((s.segment.ids is not None or s.segment.held) and s.segment.add is None for s in plan.segments)
+        return all((s.segment.ids is not None or s.segment.continues) and s.segment.add is None for s in plan.segments)
 
     def run(self, plan: StepPlan, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Hidden states and logits of each row: the graph's own output tensors, good until the next step."""
@@ -163,7 +163,7 @@ class DecodeGraphs:
                 fill[row] = value
             return fill
 
-        # a row that belongs to an idle sequence steps too, and writes behind its end, where nobody looks
+        # a row that belongs to an idle sequence steps too, and writes beyond its end, where nothing is read
         idle = [owner.length for owner in owners] + [0] * (padded - len(owners))
         columns = upload_columns(
             [
@@ -182,7 +182,7 @@ class DecodeGraphs:
         inputs = (given, columns[0].to(torch.int32), columns[1], columns[2])
         graph = self._graphs.get((capacity, padded))
         if graph is None:
-            # capturing runs the step: rows beyond a sequence's end may be written to, states may not
+            # capturing runs the step: rows beyond a sequence's end may be written, states may not
             harmless = (*inputs[:3], torch.full_like(inputs[3], junk))
             graph = self._graphs[capacity, padded] = self.capture(self._step_of(capacity), harmless)
         hidden, logits = graph.replay(inputs)

@@ -29,18 +29,18 @@ Layer = Callable[[Any, Any, EncoderAttention], Any]
 @dataclass(frozen=True)
 class _TracedLayers:
     program: Program
-    cuts: list[int]  # instructions before which it may pause
+    cuts: list[int]  # indices of instructions before which the run may yield
 
 
 class TracedAttention:
-    """Notes attention instead of computing it."""
+    """Records attention instead of computing it."""
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
 
     def attend(self, q: Any, k: Any, v: Any, scale: float, window: tuple[int, int] | None = None) -> Any:
         if not all(isinstance(part, TracedHeads) for part in (q, k, v)):
-            raise NotTraceable("attention of something that is not of the pass")
+            raise NotTraceable("attention of arrays that were not traced")
         return self.tracer.encoder_attention(q, k, v, scale, window)
 
 
@@ -53,7 +53,7 @@ class TorchEncoder:
 
     @property
     def traced(self) -> bool:
-        """Whether the kernels run the layers; known after the first run."""
+        """Whether the kernels run the layers; decided by the first run."""
         return self._traced is not None
 
     def run(self, x: Tensor, lens: Sequence[int]) -> Generator[None, None, Tensor]:
@@ -73,10 +73,10 @@ class TorchEncoder:
         parts = self._traced.program.run_in_parts(x.float().contiguous(), spans, nothing, angles, self._traced.cuts)
         for part in parts:
             if part is not None:
-                made = torch.from_numpy(part.numpy().copy())  # its memory holds all else of the run, too
+                made = torch.from_numpy(part.numpy().copy())  # a copy: its memory also holds all registers of the run
                 return made.to(x.dtype)
             yield
-        raise AssertionError("a program ends with what it made")
+        raise AssertionError("a program's last part is its result")
 
     def _trace(self, width: int) -> _TracedLayers | None:
         tracer, cuts = Tracer(width, [], IN_FLOATS), list[int]()
@@ -103,7 +103,7 @@ class TorchFramePredictor:
 
     @property
     def traced(self) -> bool:
-        """Whether the kernels run the frames; known after the first."""
+        """Whether the kernels run the frames; decided by the first frame."""
         return self.program is not None
 
     def __call__(
@@ -117,7 +117,7 @@ class TorchFramePredictor:
         return self.program.run(hidden, first, ids, noise, random, choice)
 
     def _trace(self) -> FrameProgram | None:
-        """None where a part is not what the kernels run."""
+        """None where the kernels cannot run one of the parts."""
         parts = self.parts
         heads, tables = _matrices(parts.heads), _matrices(parts.embeddings)
         narrow = [] if parts.narrow is None else _matrices([parts.narrow])
@@ -135,7 +135,7 @@ class TorchFramePredictor:
 
 
 def _matrices(linears: Sequence[Linear]) -> list[AnyMatrix] | None:
-    """The one matrix of each; None where one is of another kind."""
+    """The one matrix of each; None if one is not a single kernel matrix."""
     found: list[AnyMatrix] = []
     for linear in linears:
         if not isinstance(linear, KernelLinear) or len(linear.matrices) != 1:

@@ -38,8 +38,8 @@ class GreedyHead:
         self.shortlist = shortlist_for(head)
 
     def best(self, x: Tensor, likely: bool = False) -> Best:
-        """Of rows `x [N, D]` (f32). Equals by the lower place; NaN where a row has one. With `likely` the logarithms of their
-        probabilities, which a shortlist knows nearly."""
+        """The largest logit of each row of `x [N, D]` (f32) and its index. Ties go to the lower index; NaN where a row has one.
+        With `likely` also the log probabilities, which are approximate with a shortlist."""
         x = x.contiguous()
         values, places = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64)
         mass = torch.empty(len(x)) if likely else None
@@ -53,7 +53,7 @@ class GreedyHead:
 
 
 def greedy_head(model: Model, width: int) -> GreedyHead | None:
-    """None where the logits are not simply the product with one matrix."""
+    """None where the logits are not a plain product with one matrix."""
     tracer = Tracer(width, [], IN_FLOATS)
     try:
         logits = model.logits(tracer.x)
@@ -67,15 +67,15 @@ def greedy_head(model: Model, width: int) -> GreedyHead | None:
     return GreedyHead(head)
 
 
-LEAST = 1 << 22  # numbers of a head that is worth it
-CLOSER = 1 / 32  # of the rows may be looked at as they are
-ROUNDING = 2e-5  # of a sum in f32, as a part of the lengths that are multiplied: a hundred times what it is
+LEAST = 1 << 22  # weights from which a head gets a shortlist
+CLOSER = 1 / 32  # the largest share of rows that may be multiplied exactly
+ROUNDING = 2e-5  # bound on f32 rounding relative to the vectors' lengths: a hundred times the real error
 AT_ONCE = 4096  # rows that are compared at once
 HIGHEST = 1e30  # f32 has room above
 
 
 class ArgmaxShortlist:
-    """Knows nothing until its copy is made, for which there is time once the model runs (moving.py)."""
+    """Finds each row's largest logit with the 8-bit copy of a head. Inactive until the copy is made, in idle time (moving.py)."""
 
     def __init__(self, head: RowMatrix) -> None:
         self.head = head
@@ -84,13 +84,13 @@ class ArgmaxShortlist:
 
     def move(self) -> None:
         coarse = _Coarse(self.head)
-        if coarse.struct.longest_input > 0:  # not so where something is no number
+        if coarse.struct.longest_input > 0:  # false where a weight is not finite
             self._coarse = coarse
 
     def tell(self, *asked: int | None) -> bool:
-        """What `grus_best_of_product` does with the head, asked as that is (greedy.py), but for the mass, which is nearly right.
-        False where that takes all logits: the copy is not made, too many rows are near the largest, something is no number,
-        or so many tokens come that they are not multiplied in bytes."""
+        """Same arguments and results as the kernel `grus_best_of_product`, except that the mass is approximate. False where all
+        logits are needed: the copy is not ready, too many rows are near the largest, a value is not finite, or there are too
+        many tokens to multiply in 8 bits."""
         if self._coarse is None:
             return False
         found: bool = library.library().grus_shortlist(ctypes.byref(self._coarse.struct), *asked)
@@ -98,7 +98,7 @@ class ArgmaxShortlist:
 
 
 class _Coarse:
-    """The head in bytes, and how far each of its rows is from the row that it stands for."""
+    """The head in 8 bits, and the error bound of each of its rows."""
 
     def __init__(self, head: RowMatrix) -> None:
         self.matrix = pack([Dense(head.raw, "Q8_0")], PACKINGS["Q8_0"])
@@ -121,7 +121,7 @@ class _Coarse:
 
 
 def shortlist_for(head: AnyMatrix) -> ArgmaxShortlist | None:
-    """For a large matrix of f32, where memory has room for its copy."""
+    """A shortlist for a large f32 matrix, if memory has room for its copy."""
     if not isinstance(head, RowMatrix) or head.w.dtype != torch.float32 or head.bias is not None:
         return None
     if head.w.numel() < LEAST or head.nbytes > psutil.virtual_memory().available:

@@ -26,7 +26,7 @@ MOST_HALF = torch.finfo(torch.float16).max
 
 
 class KVCodec(Protocol):
-    """How `[..., dim]` becomes planes' rows and back."""
+    """Encodes `[..., dim]` into the rows of planes, and decodes them."""
 
     planes: list[tuple[int, torch.dtype]]  # width and dtype of each
 
@@ -46,7 +46,7 @@ class PlainCodec:
 
 
 class HalfCodec:
-    """Numbers of f32 in half precision. What is beyond it becomes its greatest, since infinity would make NaN."""
+    """f32 values in half precision. Values beyond its range are clamped, since infinity would make NaN."""
 
     def __init__(self, dim: int) -> None:
         self.planes = [(dim, torch.float16)]
@@ -91,7 +91,7 @@ class Slab:
 
     def __init__(self, heads: int, capacity: int, codec: KVCodec, device: torch.device) -> None:
         self.heads, self.capacity, self.codec = heads, capacity, codec
-        # zeros, not whatever memory held: what lies beyond a sequence's end is multiplied by a probability of 0
+        # zeros, not uninitialized memory: rows beyond a sequence's end are multiplied by a probability of 0
         self.planes = [
             torch.zeros(0, heads, capacity, width, dtype=dtype, device=device) for width, dtype in codec.planes
         ]
@@ -104,7 +104,7 @@ class Slab:
         return sum(rounded(rows * plane.stride(0) * plane.itemsize) for plane in self.planes)
 
     def reserve(self, rows: int, memory: Tensor | None = None) -> None:
-        """`memory`: at least `bytes_for(rows)` zeros to use; None: some of its own."""
+        """`memory`: at least `bytes_for(rows)` zero bytes to use; None: allocate."""
         start = 0
         for i, old in enumerate(self.planes):
             nbytes = rows * old.stride(0) * old.itemsize
@@ -159,7 +159,7 @@ class RecurrentStates:
 
     conv: Tensor  # [rows, kernel - 1, channels]
     delta: Tensor  # [rows, heads, key_dim, value_dim], f32
-    spare: Tensor  # as `delta`: where a step of all sequences writes, so that a failed one has changed nothing
+    spare: Tensor  # as `delta`: a step of all sequences writes here, so that a failed step changes nothing
 
 
 @dataclass
@@ -169,7 +169,7 @@ class _Checkpoint:
 
 
 class TorchKVCache:
-    """See `backends.base.KV`."""
+    """Implements `backends.base.KVCache`."""
 
     def __init__(
         self, specs: Sequence[MemorySpec], budget: int, dtype: torch.dtype, device: torch.device, bits: int = 32
@@ -187,7 +187,7 @@ class TorchKVCache:
         self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
         self.swaps_states = device.type == "cpu"  # a CUDA graph keeps the tensors it was captured with
         self.version = 0  # changes when a tensor is replaced: captured graphs and traced programs that hold the old one are invalid
-        self._marks: dict[int, _Checkpoint] = {}
+        self._checkpoints: dict[int, _Checkpoint] = {}
         self._codecs: dict[int, tuple[KVCodec, KVCodec]] = {}
         self._token_bytes = self._state_bytes = 0
         for layer, spec in enumerate(self.specs):
@@ -251,7 +251,7 @@ class TorchKVCache:
         self.used -= self.bytes_for(capacity) + self._cross_bytes(slot)
         self._clear_if_poisoned(slot, capacity, slot.place.row)
         self.poisoned.discard(slot.id)
-        self._marks.pop(slot.id, None)
+        self._checkpoints.pop(slot.id, None)
         self.cross.pop(slot.id, None)
         moves, state_move = self.table.close(slot)
         self._carry_out(moves)
@@ -263,7 +263,7 @@ class TorchKVCache:
         self._forget_if_empty(capacity)
 
     def _reserve(self, capacity: int) -> None:
-        """Room in the class's slabs, and in the states, for all rows that the table has given out."""
+        """Make room in the class's slabs, and in the states, for all rows that the table has assigned."""
         if capacity not in self.slabs:
             self.slabs[capacity] = {
                 layer: (Slab(spec.heads, capacity, k, self.device), Slab(spec.heads, capacity, v, self.device))
@@ -290,7 +290,7 @@ class TorchKVCache:
                 self.version += 1
 
     def reserve_padding(self, capacity: int, rows: int) -> int:
-        """Slab rows for a padded batch, and one state row that belongs to nobody: its index."""
+        """Slab rows for a padded batch, and the index of one unused state row."""
         self._reserve_rows(capacity, rows, len(self.table.states) + 1)
         return len(self.table.states)
 
@@ -302,14 +302,14 @@ class TorchKVCache:
                     target.fill_row(move.to_row, source.row_parts(move.from_row, length))
 
     def _clear_if_poisoned(self, slot: Slot, capacity: int, row: int) -> None:
-        """A row's next owner multiplies what lies beyond its end by 0, which is no help against NaN."""
+        """Clear a row that holds NaN: its next owner multiplies rows beyond its end by 0, and 0 * NaN is NaN."""
         if slot.id in self.poisoned:
             for pair in self.slabs[capacity].values():
                 for slab in pair:
                     slab.clear_row(row)
 
     def _forget_if_empty(self, capacity: int) -> None:
-        """Give an empty class's memory back; not the smallest class's, which the next request needs again."""
+        """Free an empty class's memory, except the smallest class's, which the next request needs."""
         if not self.table.classes[capacity] and capacity > SMALLEST:
             del self.slabs[capacity]
             self.version += 1
@@ -345,20 +345,17 @@ class TorchKVCache:
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
-        self._marks[slot.id] = _Checkpoint(slot.length, [t.clone() for t in self._state_rows(slot)])
+        self._checkpoints[slot.id] = _Checkpoint(slot.length, [t.clone() for t in self._state_rows(slot)])
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
-        mark = self._marks.pop(slot.id, None)
-        if mark is None or not 0 <= keep <= slot.length - mark.length:
-            raise ValueError(f"slot {slot.id} has no mark {keep} tokens back")
-        for mine, saved in zip(self._state_rows(slot), mark.states):
+        point = self._checkpoints.pop(slot.id, None)
+        if point is None or not 0 <= keep <= slot.length - point.length:
+            raise ValueError(f"slot {slot.id} has no checkpoint {keep} tokens back")
+        for mine, saved in zip(self._state_rows(slot), point.states):
             mine.copy_(saved)
         kept = 0 if self.recurrent else keep
-        slot.length = mark.length + kept
+        slot.length = point.length + kept
         return kept
-
-    def forget_mark(self, slot: Slot) -> None:
-        self._marks.pop(slot.id, None)
 
     def _needs_rows_alone(self, what: str) -> None:
         if self.recurrent:
@@ -370,7 +367,7 @@ class TorchKVCache:
             yield states.delta[slot.place.state]
 
     def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
-        """All that `rows` of a snapshot means: keys and values, then what the encoder wrote."""
+        """The `rows` of a snapshot: keys and values, then encoder keys and values."""
         for pair in self.slabs[slot.capacity].values():
             for slab in pair:
                 yield from slab.row_parts(slot.place.row, length)
@@ -405,7 +402,10 @@ class TorchKVCache:
 
     def _set_cross(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
         before = self._cross_bytes(slot)
-        self.cross[slot.id] = {**self.cross.get(slot.id, {}), layer: (k, v)}  # another: who knows the old one sees it
+        self.cross[slot.id] = {
+            **self.cross.get(slot.id, {}),
+            layer: (k, v),
+        }  # a new dict, so that a holder of the old one notices
         self.used += self._cross_bytes(slot) - before
 
     def _cross_bytes(self, slot: Slot) -> int:
@@ -436,7 +436,7 @@ class TorchKVCache:
 
 
 def _roomy(rows: int) -> int:
-    """Rows to allocate for `rows` in use: some more, so that n sequences joining one by one copy less than n times."""
+    """Rows to allocate for `rows` in use: half more, so that n sequences joining one by one cause fewer than n copies."""
     return rows + rows // 2
 
 

@@ -101,7 +101,7 @@ class PackedAffine:
 
 
 class AffineMatrix:
-    """One quantized `[out, in]`. See `backends.torch.linear.Matrix`."""
+    """One MLX-affine matrix `[out, in]`."""
 
     def __init__(self, stored: PackedAffine, dtype: torch.dtype) -> None:
         self.stored, self.dtype, self.shape = stored, dtype, stored.shape
@@ -167,7 +167,7 @@ class StoredMatrix(Protocol):
 class DenseMatrix:
     def __init__(self, w: Tensor) -> None:
         self.w = w
-        self.turned = w.t()
+        self.transposed = w.t()
         self.shape = (w.shape[0], w.shape[1])
 
     def product(self, x: Tensor, bias: Tensor | None) -> Tensor:
@@ -175,9 +175,9 @@ class DenseMatrix:
 
     def product_into(self, x: Tensor, bias: Tensor | None, out: Tensor) -> None:
         if bias is None:
-            torch.mm(x, self.turned, out=out)
+            torch.mm(x, self.transposed, out=out)
         else:
-            torch.addmm(bias, x, self.turned, out=out)
+            torch.addmm(bias, x, self.transposed, out=out)
 
     def rows(self, ids: Tensor) -> Tensor:
         return self.w.index_select(0, ids)
@@ -228,7 +228,7 @@ class Experts:
         self.shape: tuple[int, ...] = (len(experts), *experts[0].shape)
 
     def __call__(self, x: Tensor) -> Tensor:
-        raise TypeError("a mixture of experts has no product without a choice: use gather")
+        raise TypeError("a mixture of experts needs the chosen experts: use gather")
 
     def rows(self, ids: Tensor) -> Tensor:
         raise TypeError("a mixture of experts has no rows")
@@ -251,7 +251,7 @@ class Experts:
 
 
 class MergedExperts(Experts):
-    """A dense mixture on CUDA: few tokens take one batched product, and never wait for the host to learn who was chosen.
+    """A dense mixture on CUDA: few tokens take one batched product, without a host sync to read the chosen experts.
 
     Not measured here: this was written and reviewed on a machine without a GPU.
     """
@@ -303,7 +303,7 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: 
 
 
 def _for_kernels(parts: Sequence[Weight]) -> bool:
-    """GGUF blocks, and what is to become such. The engine gives them only to a backend that says it takes them."""
+    """Whether the parts are GGUF blocks or are to be quantized to them. The engine passes them only if `Backend.blocks`."""
     return any(isinstance(part, Blocks) or (isinstance(part, Dense) and part.quant) for part in parts)
 
 

@@ -29,7 +29,7 @@ DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "b
 
 @dataclass(frozen=True)
 class TorchAngles:
-    """One forward pass's rotations, f32. `sin` carries the sign of each dimension's partner."""
+    """One forward pass's rotary angles, f32. `sin` carries the sign of each dimension's partner."""
 
     cos: Tensor  # [T, 1, dims]
     sin: Tensor  # [T, 1, dims]
@@ -38,7 +38,7 @@ class TorchAngles:
 
 
 class TorchTextOps:
-    """See `backends.ops.Ops` for what each operation means."""
+    """Implements `backends.ops.Ops` except its signal operations."""
 
     def __init__(self, device: torch.device, dtype: DType) -> None:
         self.device = device
@@ -47,7 +47,7 @@ class TorchTextOps:
         self._fused = device.type == "cpu" and library.available()
 
     def _small(self, x: Tensor) -> bool:
-        """A few tokens on a CPU with kernels: one call of one thread is the fastest. Long prompts are torch's."""
+        """Whether to use the single-threaded CPU kernels, which are fastest for a few tokens. Long prompts use torch."""
         return self._fused and 0 < x.numel() <= FEW
 
     # ---------------------------------------------------------------------------------------------------- positions
@@ -96,14 +96,14 @@ class TorchTextOps:
         eps: float = 1e-6,
         norm_after_rope: bool = False,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        turned = heads + kv_heads
+        rotated = heads + kv_heads
         if x.dtype == torch.float32 and self._small(x) and q_norm is None and k_norm is None and angles is not None:
             shape = fused.Heads(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
             made = fused.heads(x, shape, angles.cos.contiguous(), angles.sin.contiguous())
             made = made.view(len(x), heads + 2 * kv_heads, dim)
-            return made[:, :heads], made[:, heads:turned], made[:, turned:]
+            return made[:, :heads], made[:, heads:rotated], made[:, rotated:]
         every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
-        qk = every[:, :turned].float()
+        qk = every[:, :rotated].float()
         if angles is not None and norm_after_rope:
             qk = _rotate(qk, angles)
         if q_norm is not None or k_norm is not None:
@@ -111,7 +111,7 @@ class TorchTextOps:
         if angles is not None and not norm_after_rope:
             qk = _rotate(qk, angles)
         qk = qk.to(x.dtype)
-        return qk[:, :heads], qk[:, heads:], every[:, turned:]
+        return qk[:, :heads], qk[:, heads:], every[:, rotated:]
 
     # -------------------------------------------------------------------------------------------------------- norms
 
@@ -304,7 +304,7 @@ class TorchTextOps:
 
 
 def axis_of_frequency(rope: Rope) -> list[int]:
-    """Which of the three position axes turns each frequency of a multi-axis rope."""
+    """The position axis (of three) of each frequency of a multi-axis rope."""
     section = rope.section
     if section is None:
         return [0] * len(rope.inv)
@@ -352,11 +352,13 @@ def _norm_heads(qk: Tensor, heads: int, q_norm: Tensor | None, k_norm: Tensor | 
     return out
 
 
-MOST = 1 << 13  # positions, of which 128 dimensions take 8 MB; beyond, a step computes its own
+MOST = 1 << 13  # cached positions, 8 MB for 128 dimensions; beyond them a step computes its own
 FEWEST = 256
 
 
 class RotaryCache:
+    """The rotary angles of a rope's first positions, computed once and looked up by each step."""
+
     def __init__(self, ops: TorchTextOps, rope: Rope) -> None:
         self.ops, self.rope = ops, rope
         self._cos = self._sin = torch.empty(0)
@@ -366,8 +368,8 @@ class RotaryCache:
         if pos.ndim == 1 and len(pos) == 1 and 0 <= (at := int(pos[0])) < len(self._cos):  # one reply's next token
             return self._cos[at : at + 1], self._sin[at : at + 1]
         if pos.ndim != 1 or self.rope.dynamic is not None or not 0 <= int(pos.min()) <= (last := int(pos.max())) < MOST:
-            turned: TorchAngles = self.ops.angles(torch.from_numpy(pos), self.rope)
-            return turned.cos.contiguous(), turned.sin.contiguous()
+            angles: TorchAngles = self.ops.angles(torch.from_numpy(pos), self.rope)
+            return angles.cos.contiguous(), angles.sin.contiguous()
         if last >= len(self._cos):
             known: TorchAngles = self.ops.angles(torch.arange(max(FEWEST, 1 << last.bit_length())), self.rope)
             self._cos, self._sin = known.cos.contiguous(), known.sin.contiguous()

@@ -1,4 +1,4 @@
-"""Choosing the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
+"""Sampling: chooses the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
 
 A row's logits go through penalties, bias and mask; then they are put in order, best first and ties to the lower index,
 and the token is where the cumulative probability of what the filters keep first exceeds the noise. Only what is asked
@@ -27,7 +27,7 @@ UNREACHABLE = 2.0  # a bound on probability mass that rounding cannot reach: the
 
 @dataclass
 class TorchSamples:
-    """What a pass found."""
+    """The sampled tokens of a pass."""
 
     ids: Tensor  # int32 [N]
     best: Tensor  # [N] the largest logit of each row; not finite: nothing could be sampled
@@ -38,7 +38,7 @@ class TorchSamples:
 
 
 def only_argmax(params: Sequence[Sampling]) -> bool:
-    """Whether nothing is asked of any row's logits, as they are, but which is the largest and, nearly, how likely."""
+    """Whether every row only needs the index of its largest unmodified logit and, approximately, its log probability."""
     greedy = all(p.temperature == 0 and p.mask is None for p in params)
     if any(p.logprobs is not None and not (p.approximate_logprobs and p.logprobs == 0) for p in params):
         return False
@@ -124,7 +124,7 @@ def _prefix_pays(logits: Tensor) -> bool:
     return logits.device.type == "cpu" and logits.shape[-1] > 4 * PREFIX
 
 
-# -- the sample
+# -- drawing a token
 
 
 class _Settings:

@@ -198,9 +198,9 @@ class Tracer:
         return TracedAngles(self, len(self.ropes) - 1)
 
     def heads(
-        self, x: Symbol, turn: TracedAngles | None, turned: int, **fields: Any
+        self, x: Symbol, angles: TracedAngles | None, rotary_dims: int, **fields: Any
     ) -> tuple[TracedHeads, TracedHeads, TracedHeads]:
-        fields |= {"turned": turned, "angles": 0 if turn is None else turn.index}
+        fields |= {"turned": rotary_dims, "angles": 0 if angles is None else angles.index}
         q, k, v = (TracedHeads(x, part, fields) for part in range(3))
         return q, k, v
 

@@ -128,7 +128,7 @@ def test_rolling_back_forgets_what_came_after_the_mark(layers):
     feed(runner, slot, [5, 6])
     assert kv.rollback(slot, keep=2) == 2
     assert slot.length == 10
-    with pytest.raises(ValueError, match="not marked"):
+    with pytest.raises(ValueError, match="no checkpoint"):
         kv.rollback(slot)
 
 

@@ -147,7 +147,7 @@ def test_mark_and_rollback(layers):
     assert kept == (0 if "delta" in layers else 2)
     assert slot.length == 10 + kept
     same(rig.feed(slot, [*[1, 2][kept:], 9]), rig.alone([*ids, 1, 2, 9])[10 + kept :])
-    with pytest.raises(ValueError, match="no mark"):
+    with pytest.raises(ValueError, match="no checkpoint"):
         kv.rollback(slot)
 
 
