@@ -269,38 +269,38 @@ def _keep(model: str, options: Mapping[str, Any]) -> Model:
     return _kept[key]
 
 
-def chat(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **wishes: Any) -> str:
+def chat(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **parameters: Any) -> str:
     """The answer to one message or one conversation."""
-    return _keep(model, options or {}).run(prompt, **wishes).text
+    return _keep(model, options or {}).run(prompt, **parameters).text
 
 
-def run(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **wishes: Any) -> Answer:
-    """As `chat`, with everything there is to know of the answer."""
-    return _keep(model, options or {}).run(prompt, **wishes)
+def run(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **parameters: Any) -> Answer:
+    """The same as `chat`, with reasoning, tool calls, timings and why it ended."""
+    return _keep(model, options or {}).run(prompt, **parameters)
 
 
 def batch(
-    prompts: Sequence[Messages], *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **wishes: Any
+    prompts: Sequence[Messages], *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **parameters: Any
 ) -> list[Answer]:
     """Answer many prompts together, in their order."""
-    return _keep(model, options or {}).batch(prompts, **wishes)
+    return _keep(model, options or {}).batch(prompts, **parameters)
 
 
-def listen(sound: Sound, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any) -> Transcript:
-    """What is said in a sound: `.text`, and `.segments` with their times. `wishes`: rate, language, words, progress."""
+def listen(sound: Sound, *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any) -> Transcript:
+    """What is said in a sound: `.text`, and `.segments` with their times. `parameters`: rate, language, words, progress."""
     key = (model, LoadOptions(**(options or {})))
     if key not in _ears:
         _ears[key] = Ears(*key)
-    return _ears[key].listen(sound, **wishes)
+    return _ears[key].listen(sound, **parameters)
 
 
-def speech_spans(sound: Sound, *, options: Mapping[str, Any] | None = None, **wishes: Any) -> list[SpeechSpan]:
-    """Where somebody speaks in a sound, in seconds; no model is needed for it. `wishes`: rate, threshold,
+def speech_spans(sound: Sound, *, options: Mapping[str, Any] | None = None, **parameters: Any) -> list[SpeechSpan]:
+    """Where somebody speaks in a sound, in seconds; no model is needed for it. `parameters`: rate, threshold,
     min_speech_seconds, min_silence_seconds, pad_seconds."""
     key = LoadOptions(**(options or {}))
     if key not in _activity:
         _activity[key] = VoiceActivity(key)
-    return list(_activity[key].find(sound, **wishes).spans)
+    return list(_activity[key].find(sound, **parameters).spans)
 
 
 def speak(
@@ -312,15 +312,15 @@ def speak(
     language: str = "auto",
     instructions: str | None = None,
     options: Mapping[str, Any] | None = None,
-    **wishes: Any,
+    **parameters: Any,
 ) -> Spoken:
-    """A text as sound: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `wishes`: speed, seed,
+    """A text as sound: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `parameters`: speed, seed,
     temperature, spell, markdown."""
     key = (model, LoadOptions(**(options or {})))
     if key not in _speakers:
         _speakers[key] = Speaker(*key)
     speaker = _speakers[key]
-    spoken = speaker.say(text, speaker.manner(voice, language, instructions), SpeechOptions(**wishes))
+    spoken = speaker.say(text, speaker.manner(voice, language, instructions), SpeechOptions(**parameters))
     if out is not None:
         spoken.save(out)
     return spoken
@@ -332,12 +332,12 @@ def talk(
     ears: str,
     voice_model: str,
     options: Mapping[str, Any] | None = None,
-    **wishes: Any,
+    **parameters: Any,
 ) -> Iterator[TalkEvent]:
     """A conversation by voice: what happens while `sound` comes in, pieces at 16 kHz as a microphone gives them. Events
-    tell what is heard, each sentence of the reply, its sound, and that the person spoke, which stops the voice. `wishes`:
+    tell what is heard, each sentence of the reply, its sound, and that the person spoke, which stops the voice. `parameters`:
     model, voice, language, instructions, system, and how the model answers (see `Talker`). The models are let go at the end."""
-    with Talker(ears=ears, voice_model=voice_model, options=LoadOptions(**(options or {})), **wishes) as talker:
+    with Talker(ears=ears, voice_model=voice_model, options=LoadOptions(**(options or {})), **parameters) as talker:
         yield from talker.talk(sound)
 
 

@@ -100,13 +100,13 @@ def read(
     password: str | None = None,
     out: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
-    **wishes: Any,
+    **parameters: Any,
 ) -> Read:
     """Read one document: a path, the bytes of a file, a Pillow image or an array. `model` None: the reader that Grus brings.
 
-    `wishes`: task, pages, text_layer, dots (see `ReadOptions`). `out`: where the result is written to as well, its ending says
+    `parameters`: task, pages, text_layer, dots (see `ReadOptions`). `out`: where the result is written to as well, its ending says
     as what. Raises UnreadableFile for what cannot be opened; pages that cannot be read say so in `document.pages`."""
-    found = read_all([source], model=model, layout=layout, password=password, out=out, options=options, **wishes)[0]
+    found = read_all([source], model=model, layout=layout, password=password, out=out, options=options, **parameters)[0]
     if found.error is not None:
         raise UnreadableFile(found.error)
     return found
@@ -120,12 +120,12 @@ def read_all(
     password: str | None = None,
     out: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
-    **wishes: Any,
+    **parameters: Any,
 ) -> list[Read]:
     """Read many documents together, in their order. One that cannot be opened has an `error`. With `out`, sources are paths."""
-    asked = ReadOptions(**wishes)
-    models = _models(model, layout, asked, LoadOptions(**(options or {})))
-    session = ReadingSession(models.recognizer, models.layout, asked, password=lambda name, wrong: password)
+    chosen = ReadOptions(**parameters)
+    models = _models(model, layout, chosen, LoadOptions(**(options or {})))
+    session = ReadingSession(models.recognizer, models.layout, chosen, password=lambda name, wrong: password)
     if out is None:
         return [Read(document) for document in session.documents(sources)]
     paths = [Path(source) for source in sources]
@@ -133,10 +133,10 @@ def read_all(
     return [Read(event.result) for event in session.save(paths, where) if isinstance(event, DocumentRead)]
 
 
-def _models(model: str | None, layout: str | None, asked: ReadOptions, options: LoadOptions) -> ReadingModels:
-    key = (model, layout, asked.text_layer, options)
+def _models(model: str | None, layout: str | None, chosen: ReadOptions, options: LoadOptions) -> ReadingModels:
+    key = (model, layout, chosen.text_layer, options)
     if key not in _kept:
-        _kept[key] = ReadingModels(model, layout, options, required=not asked.text_layer)
+        _kept[key] = ReadingModels(model, layout, options, required=not chosen.text_layer)
     return _kept[key]
 
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
-from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime import embedding
+from app.runtime.chat import LONG_PROMPT, ChatRequest, PreparedChat, prepare
 from app.runtime.models import ModelService
 from app.runtime.replies import ReplyEvent
 from app.server import pages
@@ -27,8 +28,6 @@ from engine.pipelines.reading.reply import page_reply
 from engine.types import Picture
 
 log = logging.getLogger("grus.server")
-
-LONG_PROMPT = 20_000  # characters; longer ones are rendered and tokenized off the event loop
 
 
 def _openai_error(error: ApiError) -> bytes:
@@ -88,6 +87,13 @@ class Server:
         if not parts:
             return []
         return await while_connected(request.receive, self.images.look(parts, model), lambda: None)
+
+    async def embed(
+        self, rows: Sequence[Sequence[int]], name: str, model: LoadedModel, dimensions: int | None, request: Request
+    ) -> embedding.Vectors:
+        """The vectors of tokenized texts, in order; cancelled when the client goes away."""
+        work = embedding.embed(rows, name, model, dimensions, self.requests.submit)
+        return await while_connected(request.receive, work, lambda: None)
 
     def check_prompt(self, size: int) -> None:
         if size > self.settings.max_prompt:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from app.runtime.chat import ChatRequest, PreparedChat
 from app.runtime.replies import ReplyParser
-from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, parts_of
+from engine.errors import BadRequest, Unsupported
 from engine.pipelines.prompt import Prompt
 from engine.types import Request, SamplingParams
 
@@ -28,11 +28,11 @@ _NEUTRAL = {"temperature": 0.0, "repetition_penalty": 1.0}
 
 
 def wanted(chat: ChatRequest, name: str) -> list[ImagePart]:
-    """The pages that are to be read. Raises an ApiError for what cannot be done."""
+    """The pages that are to be read. Raises BadRequest or Unsupported for what cannot be done."""
     for field in fields(SamplingParams):
         value, usual = getattr(chat.sampling, field.name), getattr(SamplingParams(), field.name)
         if field.name not in _HARMLESS and value not in (usual, _NEUTRAL.get(field.name, usual)):
-            raise unsupported(field.name, f"The model {name} reads pages, and does so in one way.")
+            raise Unsupported(f"The model {name} reads pages, and does so in one way.", field.name)
     refused = {
         "tools": chat.tools and chat.tool_choice.kind != "none",
         "response_format": chat.grammar,
@@ -44,10 +44,10 @@ def wanted(chat: ChatRequest, name: str) -> list[ImagePart]:
     }
     for param, given in refused.items():
         if given:
-            raise unsupported(param, f"The model {name} reads pages; {param} means nothing to it.")
+            raise Unsupported(f"The model {name} reads pages; {param} means nothing to it.", param)
     found = parts_of([chat.messages[-1]])
     if not found:
-        raise bad_request(f"The model {name} reads pages. Show it one, as an image in the last message.", "messages")
+        raise BadRequest(f"The model {name} reads pages. Show it one, as an image in the last message.", "messages")
     return found
 
 
@@ -59,4 +59,4 @@ def prepared(chat: ChatRequest, name: str, model: LoadedModel, pages: Sequence[I
 def check_counted(prepared: PreparedChat) -> None:
     """For routes that say how many tokens a conversation has."""
     if prepared.pages:
-        raise bad_request("How many tokens a page has is known only when it has been read.", "messages")
+        raise BadRequest("How many tokens a page has is known only when it has been read.", "messages")

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
+from app.runtime.embedding import tokenized
 from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser
 from app.server.context import Here, Server, answer
 from app.server.documented import errors, streams
@@ -42,8 +43,6 @@ from app.server.requests import RunningRequest
 from app.server.sampling import repetition_window, stop_list
 from app.server.streaming import line
 from app.server.strict import StrictRoute
-from app.server.vectors import embed as vectors
-from app.server.vectors import tokenized
 from engine.errors import ContextOverflow
 from engine.pipelines.embedding import text_ids
 from engine.pipelines.prompt import Prompt, infill, text_prompt
@@ -167,7 +166,7 @@ async def _embed(body: OllamaEmbedRequest, request: Request, server: Server) -> 
     loaded = time.monotonic_ns()
     context = body.options.num_ctx if body.options is not None else None
     rows = await tokenized(texts, lambda text: text_ids(model, text, context, cut=body.truncate is not False))
-    made = await vectors(rows, name, model, body.dimensions, request, server)
+    made = await server.embed(rows, name, model, body.dimensions, request)
     return {
         "model": name,
         "embeddings": [row.tolist() for row in made.rows],

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from app.runtime.embedding import tokenized
 from app.server.context import Here, answer
 from app.server.documented import errors
 from app.server.generation import TokenIds, check_ids, split_prompts
 from app.server.strict import Strict, StrictRoute
-from app.server.vectors import embed, tokenized
 from engine.pipelines.embedding import text_ids
 
 router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
@@ -60,7 +60,7 @@ async def embeddings(body: EmbeddingsRequest, request: Request, server: Here) ->
     check_ids(prompts, model, "input")
     if texts:
         prompts = await tokenized(texts, lambda text: text_ids(model, text))
-    made = await embed(prompts, name, model, body.dimensions, request, server)
+    made = await server.embed(prompts, name, model, body.dimensions, request)
     as_base64 = body.encoding_format == "base64"
     data = [
         {"object": "embedding", "index": at, "embedding": _base64(vector) if as_base64 else vector.tolist()}

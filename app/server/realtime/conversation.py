@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from app.runtime.chat import ChatRequest, PreparedChat, prepare, reasoning_off
-from app.server.context import LONG_PROMPT, Server
+from app.runtime.chat import LONG_PROMPT, ChatRequest, PreparedChat, prepare, reasoning_off
+from app.server.context import Server
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.openai import responses_protocol as plain
 from app.server.openai.responses import template_messages, template_tools, tool_choice

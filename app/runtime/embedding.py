@@ -1,24 +1,30 @@
-"""Vectors for a call of any family: its texts become requests, a few at a time so that a long list fills no queue."""
+"""Vectors of texts: each text becomes a request of the engine, a few at a time so that a long list does not fill the queue."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from fastapi import Request
 
-from app.server.context import LONG_PROMPT, Server
-from app.server.errors import bad_request
-from app.server.streaming import while_connected
-from engine.errors import EngineStopped
+from app.runtime.chat import LONG_PROMPT
+from engine.errors import BadRequest, EngineStopped
 from engine.loading import LoadedModel
 from engine.pipelines.embedding import pooling_of, unit, width_of
-from engine.types import Embedded, Timings
-from engine.types import Request as EngineRequest
+from engine.types import Embedded, Event, Request, Timings
 
 AT_ONCE = 16
+
+
+class SubmittedRequest(Protocol):
+    """What is read of a request; the server's `RunningRequest` counts it for its client as well."""
+
+    timings: Timings
+
+    def events(self) -> AsyncIterator[Event]: ...
+    def cancel(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -43,20 +49,18 @@ async def embed(
     name: str,
     model: LoadedModel,
     dimensions: int | None,
-    request: Request,
-    server: Server,
+    submit: Callable[[Request], SubmittedRequest],
 ) -> Vectors:
-    """The vectors of tokenized texts, in order. Raises the first failure, and cancels the rest."""
+    """The vectors of tokenized texts, in order. Raises the first failure. Where it fails or is cancelled, the rest is
+    cancelled."""
     if dimensions is not None and not 1 <= dimensions <= width_of(model):
-        raise bad_request(
-            f"{name} makes vectors of {width_of(model)} dimensions: ask for 1 to that many.", "dimensions"
-        )
+        raise BadRequest(f"{name} makes vectors of {width_of(model)} dimensions: ask for 1 to that many.", "dimensions")
     pooling = pooling_of(model)
     free = asyncio.Semaphore(AT_ONCE)
 
     async def one(ids: Sequence[int]) -> tuple[np.ndarray, Timings]:
         async with free:
-            running = server.requests.submit(EngineRequest(name, ids, pooling=pooling))
+            running = submit(Request(name, ids, pooling=pooling))
             vector: np.ndarray | None = None
             try:
                 async for event in running.events():
@@ -70,17 +74,10 @@ async def embed(
             return vector, running.timings
 
     tasks = [asyncio.ensure_future(one(ids)) for ids in rows]
-
-    def cancel() -> None:
+    try:
+        found = await asyncio.gather(*tasks)
+    finally:
         for task in tasks:
             task.cancel()
-
-    async def read() -> list[tuple[np.ndarray, Timings]]:
-        try:
-            return await asyncio.gather(*tasks)
-        finally:
-            cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-    found = await while_connected(request.receive, read(), cancel)
+        await asyncio.gather(*tasks, return_exceptions=True)
     return Vectors([vector for vector, _ in found], [timings for _, timings in found])
