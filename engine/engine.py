@@ -348,7 +348,7 @@ class Engine:
     def _linger(self) -> None:
         """Work that is cheaper in company is asked for by several at once: by all who heard of the same step. The first of
         them waits for the others as long as more come."""
-        while self._tasks.hopeful:
+        while self._tasks.may_batch:
             time.sleep(_MOMENT)
             if not self._inbox:
                 return
