@@ -1,4 +1,4 @@
-"""Every error that a user can cause or meet, as a type. The message says what was wrong, and what to do.
+"""The errors that users can meet, as types. The message says what was wrong and what to do.
 
 The command line prints the message alone and exits with `exit_code`; the server turns `code` into its families' shapes.
 Anything that is not a GrusError is a bug of ours.
@@ -30,13 +30,13 @@ class ModelNotFound(CheckpointError):
 
 
 class ConfigError(CheckpointError):
-    """config.json is missing, is not JSON, or says something impossible."""
+    """config.json is missing, is not JSON, or has impossible values."""
 
     code = "bad_config"
 
 
 class UnsupportedArchitecture(CheckpointError):
-    """The checkpoint is fine, but no model of ours reads its architecture."""
+    """The checkpoint is valid, but its architecture is not supported."""
 
     code = "unsupported_architecture"
 
@@ -66,7 +66,7 @@ class Offline(ModelNotFound):
 
 
 class AccessRefused(ModelNotFound):
-    """The hub has the repository, and lets nobody in without its terms accepted and a token of that account."""
+    """The repository is gated or private: it needs accepted terms and an access token."""
 
     code = "access_refused"
 
@@ -75,7 +75,7 @@ class AccessRefused(ModelNotFound):
 
 
 class BackendUnavailable(GrusError):
-    """A backend or device that was asked for is not here; the message says what installs it."""
+    """The requested backend or device is not available; the message says what installs it."""
 
     code = "backend_unavailable"
 
@@ -87,7 +87,7 @@ class OutOfMemory(GrusError):
 
 
 class DiskFull(GrusError):
-    """There is no room for a file; what was written so far is kept where it can be used."""
+    """The disk is full; a partial file is kept where it can be resumed."""
 
     code = "disk_full"
 
@@ -131,20 +131,20 @@ class NumericalError(GrusError):
 
 
 class SpeechRanAway(GrusError):
-    """A voice did not come to an end: it fell silent, repeated itself, or spoke far longer than its text."""
+    """Speech synthesis ran away: it fell silent, repeated itself, or became far longer than its text."""
 
     code = "speech_ran_away"
     exit_code = 1
 
 
 class QueueFull(GrusError):
-    """More requests wait than the engine was told to hold."""
+    """The queue limit is reached."""
 
     code = "queue_full"
 
 
 class SlowConsumer(GrusError):
-    """Nobody read a request's events for so long that their queue was full; the request was ended."""
+    """A request's events were not read until its queue was full; the request was ended."""
 
     code = "slow_consumer"
 
@@ -156,7 +156,7 @@ class EngineStopped(GrusError):
 
 
 class EngineFault(GrusError):
-    """A step failed inside; the request is lost, the engine goes on."""
+    """A step failed inside the engine; the request is lost, the engine continues."""
 
     code = "engine_fault"
     exit_code = 1

@@ -1,4 +1,4 @@
-"""Opening a model without loading it: a checkpoint folder or a GGUF file, seen the same way.
+"""A model's files, opened without loading: a checkpoint folder or a GGUF file behind one interface.
 
 Reads JSON, headers and tokenizers; maps tensors; makes no array.
 """
@@ -24,7 +24,7 @@ from engine.weights.source import Source, Tensors
 
 
 class ModelFiles(Protocol):
-    """A model's files."""
+    """The files of a model: config, tensors, tokenizer, chat template."""
 
     @property
     def config(self) -> dict[str, Any]: ...
@@ -32,7 +32,7 @@ class ModelFiles(Protocol):
     def generation_config(self) -> dict[str, Any]: ...
     @property
     def tensors(self) -> Mapping[str, Raw]:
-        """As they are stored."""
+        """The tensors as stored."""
 
     @property
     def nbytes(self) -> int:
@@ -40,15 +40,15 @@ class ModelFiles(Protocol):
 
     @property
     def source(self) -> Source:
-        """What a model is built from."""
+        """The source that a model is built from."""
 
     @property
     def quantized(self) -> bool:
-        """Whether its matrices are stored with fewer bits than floats have."""
+        """Whether its matrices are stored quantized."""
 
     @property
     def stored_as(self) -> str:
-        """For people: "BF16", "4 bit (MLX)", "Q4_K (GGUF)"."""
+        """The stored format for display: "BF16", "4 bit (MLX)", "Q4_K (GGUF)"."""
 
     @property
     def tokenizer(self) -> Tokenizer: ...
@@ -95,7 +95,7 @@ def _with_language_model(path: Path) -> Path:
 
 
 def _only(files: list[Path]) -> Path:
-    """The one model among the files: alone, or the first of its shards."""
+    """The only model among the files: a single file, or the first of its shards."""
     whole = [file for file in files if "-of-" not in file.stem or "-00001-of-" in file.stem]
     if len(whole) == 1:
         return whole[0]
@@ -185,7 +185,7 @@ class GgufFiles:
 
     @cached_property
     def _elsewhere(self) -> Path | None:
-        """The folder that has the tokenizer, where the file holds none."""
+        """The folder of the tokenizer, where the file contains none."""
         path = self.file.path
         return None if self.file.has_tokenizer else tokenizer_of(path) or path.parent
 
@@ -201,7 +201,7 @@ class GgufFiles:
 
 
 def _most(tensors: Mapping[str, Raw]) -> str:
-    """The type that most bytes are stored in."""
+    """The dtype of most bytes."""
     total: dict[str, int] = {}
     for raw in tensors.values():
         total[raw.dtype] = total.get(raw.dtype, 0) + raw.nbytes
