@@ -23,10 +23,8 @@ from engine.sequence import OutputDelta, RequestState, Sequence, prompt_scores
 from engine.speculation import Speculation
 from engine.tasks import Task, TaskRun
 from engine.types import (
-    Done,
     Embedded,
     Event,
-    Failed,
     Finished,
     FinishReason,
     Frames,
@@ -343,27 +341,9 @@ class ModelExecutor:
                 self._remove(sequence, keep)
 
     def _end(self, state: RequestState, error: GrusError | None) -> None:
-        state.over = True
         self.requests.pop(state.id, None)  # absent when it was rejected
-        now, counters = self._clock(), self._context.counters
-        self.last_used = now
-        timings = state.timings(now)
-        if error is not None:
-            counters.failed += 1
-            counters.requests.failed(error.code)
-            log.info("%s: failed: %s", state.id, error)
-            state.handle.end(Failed(state.id, error, timings))
-        else:
-            first = state.sequences[0] if state.sequences else None  # None when it was cancelled before admission
-            reason = (first.ended if first else None) or "cancelled"
-            if state.cancelled:
-                counters.cancelled += 1
-                reason = "cancelled"
-            else:
-                counters.completed += 1
-            counters.requests.ended(reason, timings, now)
-            state.handle.end(Done(state.id, reason, timings, first.stop if first else None))
-            log.debug("%s: %s, %d tokens in %.3f s", state.id, reason, timings.output_tokens, timings.total)
+        self.last_used = now = self._clock()
+        state.end(self._context.counters, now, error)
         self._context.finished.add(1, now)
         self._release_prompt_snapshot(state)
 

@@ -15,7 +15,6 @@ from engine.metrics import EngineContext, NullTracer
 from engine.model_manager import Busy, ModelManager
 from engine.sequence import RequestState
 from engine.tasks import Task, TaskRun, wrapped
-from engine.types import Done, Failed
 
 log = logging.getLogger("grus.engine")
 
@@ -79,10 +78,7 @@ class Router:
 
     def _fail(self, state: RequestState, error: GrusError) -> None:
         """End a request that has not reached an executor."""
-        state.over = True
-        self._context.counters.failed += 1
-        self._context.counters.requests.failed(error.code)
-        state.handle.end(Failed(state.id, error, state.timings(self._context.clock())))
+        state.end(self._context.counters, self._context.clock(), error)
 
     def cancel(self, state: RequestState) -> None:
         if state.over:
@@ -93,12 +89,7 @@ class Router:
             executor.cancel(state)
         else:
             self._unplaced.remove(state)
-            state.over = True
-            now = self._context.clock()
-            timings = state.timings(now)
-            self._context.counters.cancelled += 1
-            self._context.counters.requests.ended("cancelled", timings, now)
-            state.handle.end(Done(state.id, "cancelled", timings))
+            state.end(self._context.counters, self._context.clock())
 
     def stop(self, error: EngineStopped) -> None:
         """End the requests that wait for their model."""

@@ -364,7 +364,7 @@ class SlotAllocator:
     ) -> None:
         self._memory = memory
         self._prefix_cache = prefix_cache
-        self._reclaim = reclaim  # idle memory of other models
+        self._reclaim = reclaim  # evicts a cached prefix of another model
         self._reuse = reuse
         self.host_bytes = 0  # of preempted sequences
 
@@ -378,9 +378,9 @@ class SlotAllocator:
         if stored is not None and stored.shared > (match.length if match else 0):
             snapshot = self._memory.kv.import_snapshot(stored.length, stored.arrays)
             if self._fill(sequence, max(n, stored.length), snapshot):
-                self._cut(sequence, stored.shared)
+                self._truncate(sequence, stored.shared)
                 return True
-            match = self._match(sequence, running)  # making room may have cost the one that was found
+            match = self._match(sequence, running)  # making room may have evicted the match
         if match is not None and self._reuse_match(sequence, n, match):
             return True
         if match is not None and running:
@@ -407,11 +407,11 @@ class SlotAllocator:
         return self._prefix_cache.match(sequence.key, sequence.adapter, running)
 
     def _restore(self, sequence: Sequence, n: int) -> bool:
-        kept = sequence.host_state
-        assert kept is not None
-        if not self._fill(sequence, n, self._memory.kv.import_snapshot(kept.length, kept.arrays), checkpoint=False):
+        saved = sequence.host_state
+        assert saved is not None
+        if not self._fill(sequence, n, self._memory.kv.import_snapshot(saved.length, saved.arrays), checkpoint=False):
             return False
-        self.host_bytes -= kept.nbytes
+        self.host_bytes -= saved.nbytes
         sequence.host_state = None
         return True
 
@@ -422,67 +422,67 @@ class SlotAllocator:
         self._memory.kv.restore(slot, snapshot)
         sequence.slot = slot
         if checkpoint:
-            self._count_hit(sequence)
+            self._prefix_cache.count_hit(sequence.own_slot.length)
             self.add_checkpoint(sequence)
         return True
 
-    def _cut(self, sequence: Sequence, shared: int) -> None:
+    def _truncate(self, sequence: Sequence, shared: int) -> None:
         """Truncate a restored prefix to what it shares with the prompt (attention-only models)."""
         if sequence.slot is not None and sequence.slot.length > shared:
             self._memory.kv.truncate(sequence.slot, shared)
 
     def _reuse_match(self, sequence: Sequence, n: int, match: PrefixMatch) -> bool:
-        idle = match.cached
-        if idle is None:
+        entry = match.cached
+        if entry is None:
             slot = self.room(n)
             if slot is None:
                 return False
             assert match.running is not None
             self._memory.kv.copy(match.running, slot, match.length)
         else:
-            slot = None if match.takes_all else self._copy_cached(n, match, idle)
+            slot = None if match.takes_all else self._copy_cached(n, match, entry)
             if slot is None:
-                if not self._continue_cached(sequence, n, match, idle):
+                if not self._continue_cached(sequence, n, match, entry):
                     return False
-                slot = idle.slot
+                slot = entry.slot
         sequence.slot = slot
-        self._count_hit(sequence)
+        self._prefix_cache.count_hit(sequence.own_slot.length)
         if self._memory.recurrent and not any(b.length == slot.length for b in sequence.checkpoints):
             self.add_checkpoint(sequence)
         return True
 
-    def _copy_cached(self, n: int, match: PrefixMatch, idle: CachedPrefix) -> Slot | None:
+    def _copy_cached(self, n: int, match: PrefixMatch, entry: CachedPrefix) -> Slot | None:
         """A new slot with a copy of the matched part, where memory has room for both."""
         slot = self._memory.open(n)
         if slot is None:
             return None
         kv = self._memory.kv
         if not self._memory.recurrent:
-            kv.copy(idle.slot, slot, match.length)
+            kv.copy(entry.slot, slot, match.length)
         else:
             # only a slot that *is* at the checkpoint can be copied: rewind it, copy, and restore it
-            now = kv.snapshot(idle.slot)
+            now = kv.snapshot(entry.slot)
             assert match.checkpoint is not None
-            kv.restore(idle.slot, match.checkpoint)
-            whole = kv.snapshot(idle.slot)
-            kv.restore(idle.slot, now)
+            kv.restore(entry.slot, match.checkpoint)
+            whole = kv.snapshot(entry.slot)
+            kv.restore(entry.slot, now)
             kv.restore(slot, whole)
-        self._prefix_cache.touch(idle)
+        self._prefix_cache.touch(entry)
         return slot
 
-    def _continue_cached(self, sequence: Sequence, n: int, match: PrefixMatch, idle: CachedPrefix) -> bool:
-        self._prefix_cache.take(idle)
-        if not self.grow(idle.slot, n):
-            self._prefix_cache.insert(idle)
+    def _continue_cached(self, sequence: Sequence, n: int, match: PrefixMatch, entry: CachedPrefix) -> bool:
+        self._prefix_cache.take(entry)
+        if not self.grow(entry.slot, n):
+            self._prefix_cache.insert(entry)
             return False
         kv = self._memory.kv
-        if match.length < idle.slot.length:
+        if match.length < entry.slot.length:
             if match.checkpoint is not None:
-                kv.restore(idle.slot, match.checkpoint)
+                kv.restore(entry.slot, match.checkpoint)
             else:
-                kv.truncate(idle.slot, match.length)
-        sequence.checkpoints = [checkpoint for checkpoint in idle.checkpoints if checkpoint.length <= match.length]
-        lost = sum(checkpoint.nbytes for checkpoint in idle.checkpoints) - sum(
+                kv.truncate(entry.slot, match.length)
+        sequence.checkpoints = [checkpoint for checkpoint in entry.checkpoints if checkpoint.length <= match.length]
+        lost = sum(checkpoint.nbytes for checkpoint in entry.checkpoints) - sum(
             checkpoint.nbytes for checkpoint in sequence.checkpoints
         )
         self._memory.snapshot_bytes -= lost
@@ -494,9 +494,6 @@ class SlotAllocator:
             checkpoint = self._memory.kv.snapshot(sequence.slot, rows=False)
             sequence.checkpoints.append(checkpoint)
             self._memory.snapshot_bytes += checkpoint.nbytes
-
-    def _count_hit(self, sequence: Sequence) -> None:
-        self._prefix_cache.count_hit(sequence.own_slot.length)
 
 
 _MARGIN = 0.85  # of the allowed extra time: later chunks of a prompt cost more than the ones measured

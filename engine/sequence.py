@@ -9,6 +9,7 @@ after preemption and the repair after rejected draft tokens: the next step compu
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import abc
 from collections.abc import Collection
 from concurrent.futures import Future
@@ -17,12 +18,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from backends.base import KVSnapshot, SegmentOutput, Slot
+from engine.errors import GrusError
 from engine.loaded import TextStream
-from engine.metrics import RequestMetrics
+from engine.metrics import Counters, RequestMetrics
 from engine.ngram import DraftProposer
 from engine.sampling import GrammarConstraint, Sampler
 from engine.text.stops import StopMatcher
 from engine.types import (
+    Done,
+    Failed,
     FinishReason,
     Pooling,
     PromptScores,
@@ -32,6 +36,8 @@ from engine.types import (
     Timings,
     TokenLogprob,
 )
+
+log = logging.getLogger("grus.engine")
 
 _GAPS_KEPT = 4096
 
@@ -88,6 +94,27 @@ class RequestState:
             drafted=self.drafted,
             accepted=self.accepted,
         )
+
+    def end(self, counters: Counters, now: float, error: GrusError | None = None) -> None:
+        """End the request: count it, and put its last event, `Failed` or `Done`."""
+        self.over = True
+        timings = self.timings(now)
+        if error is not None:
+            counters.failed += 1
+            counters.requests.failed(error.code)
+            log.info("%s: failed: %s", self.id, error)
+            self.handle.end(Failed(self.id, error, timings))
+            return
+        first = self.sequences[0] if self.sequences else None  # None when it was cancelled before admission
+        reason = (first.ended if first else None) or "cancelled"
+        if self.cancelled:
+            counters.cancelled += 1
+            reason = "cancelled"
+        else:
+            counters.completed += 1
+        counters.requests.ended(reason, timings, now)
+        self.handle.end(Done(self.id, reason, timings, first.stop if first else None))
+        log.debug("%s: %s, %d tokens in %.3f s", self.id, reason, timings.output_tokens, timings.total)
 
 
 @dataclass
