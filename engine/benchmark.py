@@ -22,11 +22,12 @@ from engine.loading import LoadedModel
 from engine.media.sound import Audio
 from engine.metrics import EngineStats
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import EngineLike, Listener
-from engine.pipelines.ocr import Session
-from engine.pipelines.speaking.speakers import Voice
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.listening.transcription import Transcriber
+from engine.pipelines.reading.session import ReadingSession
+from engine.pipelines.speaking.leash import EngineLike
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import SpeechModel
+from engine.pipelines.speaking.voice import VoiceSettings
 from engine.types import Request, Result, SamplingParams, Sound
 
 Say = Callable[[str], None]
@@ -149,8 +150,8 @@ def voice_like(seconds: float, rate: int = SAMPLE_RATE) -> np.ndarray:
 class SpeechBenchmark:
     """Benchmarks speech synthesis."""
 
-    voice: Voice
-    manner: Manner
+    voice: SpeechModel
+    manner: VoiceSettings
     text: str = TEXT
     say: Say = lambda _: None
 
@@ -180,7 +181,7 @@ class SpeechBenchmark:
 
     def _spoken(self, seed: int) -> tuple[float, float, float]:
         began, first, samples = time.perf_counter(), 0.0, 0
-        for chunk in tell(self.voice, self.text, self.manner, Wishes(seed=seed)):
+        for chunk in speak_long_form(self.voice, self.text, self.manner, SpeechOptions(seed=seed)):
             first = first or time.perf_counter() - began
             samples += len(chunk)
         return first, time.perf_counter() - began, samples / self.voice.rate
@@ -190,7 +191,7 @@ class SpeechBenchmark:
 class ListeningBenchmark:
     """Benchmarks transcription: of a recording, else of a voice-like sound with as many tokens as speech has."""
 
-    listener: Listener
+    listener: Transcriber
     engine: EngineLike
     audio: Audio | None = None
     say: Say = lambda _: None
@@ -246,7 +247,7 @@ class ListeningBenchmark:
 class ReadingBenchmark:
     """Benchmarks page reading; pages are arrays [H, W, 3]."""
 
-    session: Session
+    session: ReadingSession
     engine: HasStats
     pages: Sequence[np.ndarray]
     say: Say = lambda _: None
