@@ -70,10 +70,10 @@ class LoadedModel:
     model: Array = field(default=None, repr=False)
     sight: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
 
-    def text_stream(self) -> _ReplyText | _NoText:
+    def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
             return _NoText()
-        return _ReplyText(self.tokenizer, self.markers)
+        return ReplyText(self.tokenizer, self.markers)
 
     def close(self) -> None:
         """Drop the arrays and release their memory."""
@@ -83,7 +83,7 @@ class LoadedModel:
         self.backend.release()
 
 
-class _ReplyText:
+class ReplyText:
     """Detokenizes one reply."""
 
     def __init__(self, tokenizer: Tokenizer, keep: Collection[int]) -> None:
