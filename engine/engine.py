@@ -214,7 +214,7 @@ class Engine:
             evictions=counters.preemptions,
             kv_bytes=sum(m.kv_bytes for m in models),
             weight_bytes=sum(m.weight_bytes for m in models),
-            memory_limit=self._manager.limit.nbytes,
+            memory_limit=self._manager.limit,
             host_bytes=sum(executor.scheduler.allocator.host_bytes for executor in executors),
             prefix_hits=counters.prefix_hits,
             prefix_tokens=counters.prefix_tokens,

@@ -20,7 +20,7 @@ from engine.errors import OutOfMemory
 from engine.executor import ModelExecutor
 from engine.loaded import Loaded, Loader
 from engine.metrics import EngineContext, ModelStats
-from engine.prefix_cache import CachedPrefix, MemoryLimit, PrefixCache, PrefixOffload, SequenceMemory, offload_key
+from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixOffload, SequenceMemory, offload_key
 from engine.sampling import GrammarCompiler
 from engine.settings import memory_limit
 from engine.speculation import DraftModelSpeculation, Speculation, same_vocabulary
@@ -60,7 +60,7 @@ class ModelManager:
         self._helper = helper
         self._wake = wake
         self._start = start  # of a task
-        self.limit = MemoryLimit(None)
+        self.limit: int | None = None  # bytes of the device for all models; set when the first one is loaded
         self.host_limit = memory_limit(context.settings.host_memory_limit, psutil.virtual_memory().total)
         folder = context.settings.offload_folder
         self.offload = (
@@ -106,7 +106,7 @@ class ModelManager:
 
     def _make_room(self, name: str) -> None:
         """Unload other models before loading, where the size is known. Nothing is unloaded for a model that cannot fit."""
-        limit = self.limit.nbytes
+        limit = self.limit
         if limit is None or not self.executors:
             return
         if name not in self._sizes:
@@ -128,8 +128,8 @@ class ModelManager:
                 self._unload_oldest(None)
 
     def _never_fits(self, name: str, size: int) -> OutOfMemory:
-        assert self.limit.nbytes is not None
-        return OutOfMemory(f"The model {name} takes {size >> 20} MiB; the memory limit is {self.limit.nbytes >> 20} MiB, "
+        assert self.limit is not None
+        return OutOfMemory(f"The model {name} takes {size >> 20} MiB; the memory limit is {self.limit >> 20} MiB, "
                            "and its sequences need room too.")  # fmt: skip
 
     def _open(self, name: str) -> ModelExecutor:
@@ -151,8 +151,8 @@ class ModelManager:
 
     def _create_executor(self, loaded: Loaded) -> ModelExecutor:
         settings, context = self._context.settings, self._context
-        if self.limit.nbytes is None:
-            self.limit.nbytes = memory_limit(settings.gpu_memory_limit, loaded.backend.memory().total)
+        if self.limit is None:
+            self.limit = memory_limit(settings.gpu_memory_limit, loaded.backend.memory().total)
         memory = SequenceMemory(loaded.kv)
         offload = self.offload if memory.movable else None
 
@@ -198,7 +198,7 @@ class ModelManager:
 
     def _fit(self, name: str) -> None:
         """Unload other models until the weights fit under the limit; none for a model that is too large by itself."""
-        executor, limit = self.executors[name], self.limit.nbytes
+        executor, limit = self.executors[name], self.limit
         if limit is None:
             return
         try:
@@ -258,8 +258,12 @@ class ModelManager:
         return sum(executor.weight_bytes for executor in self.executors.values())
 
     def share_memory(self, executor: ModelExecutor) -> None:
-        others = [other.memory for other in self.executors.values() if other is not executor]
-        self.limit.share(executor.memory, self.weight_bytes, others)
+        """Give the executor's sequences what all weights and the other models' sequences leave."""
+        allowed = executor.memory.loaded_budget
+        if self.limit is not None:
+            others = sum(other.memory.used for other in self.executors.values() if other is not executor)
+            allowed = min(self.limit - self.weight_bytes - others, allowed)
+        executor.memory.allow(allowed)
 
     def _reclaim(self, asking: str) -> bool:
         """Evict one cached prefix of another model to make room for `asking`. False when there is none."""

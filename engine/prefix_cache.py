@@ -88,21 +88,6 @@ class SequenceMemory:
         return sorted(self.open_slots.difference(owned), key=lambda slot: slot.id)
 
 
-class MemoryLimit:
-    """The device memory that all models share. None: every model keeps the budget it was loaded with."""
-
-    def __init__(self, nbytes: int | None) -> None:
-        self.nbytes = nbytes
-
-    def share(self, memory: SequenceMemory, weights: int, others: Iterable[SequenceMemory]) -> None:
-        """Give `memory` what the weights and the other models' sequences leave."""
-        if self.nbytes is None:
-            memory.allow(memory.loaded_budget)
-        else:
-            left = self.nbytes - weights - sum(other.used for other in others)
-            memory.allow(min(left, memory.loaded_budget))
-
-
 _LEAST = 4  # tokens; a shorter match is not worth its copy
 _MAX_ENTRIES = 64  # bounds the time of a search
 _BLOCK = 256
