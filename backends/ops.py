@@ -272,3 +272,29 @@ def additive_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int],
             at.extend(i * vocab + t for t in bias)
             add.extend(float(b) for b in bias.values())
     return at, add
+
+
+# ------------------------------------------------------------------------------------------ shared by implementations
+
+
+BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
+SILENT = 1e-11  # below this the summed squared windows of `istft` count as "no frame reaches here"
+
+
+def out_length(length: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """The output length of a convolution or pooling; zero when the kernel does not fit even once."""
+    return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
+
+
+def axis_of_frequency(rope: Rope) -> list[int]:
+    """The position axis (of three) of each frequency of a multi-axis rope."""
+    section = rope.section
+    if section is None:
+        return [0] * len(rope.inv)
+    if not rope.interleaved:
+        return [axis for axis, count in enumerate(section) for _ in range(count)]
+    axes = [0] * len(rope.inv)
+    for axis in (1, 2):
+        for i in range(axis, 3 * section[axis], 3):
+            axes[i] = axis
+    return axes

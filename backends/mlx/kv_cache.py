@@ -14,7 +14,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
-from backends.kv_cache import COMMON, Move, RowTable, capacity_class, group_of
+from backends.kv_cache import COMMON_GROUPS, Move, RowTable, capacity_class, group_of
 from backends.mlx.states import CrossMemory, Layers, StateBank, StateBatch, StateRef
 
 MOST_HALF = 65504.0  # the largest finite f16
@@ -105,7 +105,7 @@ def make_codec(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> MlxCodec:
     if bits not in (8, 4):
         raise ValueError(f"Keys and values can have 32, 16, 8 or 4 bits, not {bits}.")
     dims = [dim for s in specs for dim in (s.dim, s.v_dim or s.dim)]
-    fitting = [size for size in COMMON if all(dim % size == 0 for dim in dims)]
+    fitting = [size for size in COMMON_GROUPS if all(dim % size == 0 for dim in dims)]
     return MlxQuantizedCodec(dtype, bits, fitting[0]) if fitting else MlxUnpackedCodec(dtype, bits)
 
 

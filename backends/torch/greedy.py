@@ -23,6 +23,11 @@ from backends.torch.kernels.rowwise import RowMatrix
 from backends.torch.tracing import IN_FLOATS, NotTraceable, Symbol, Tracer
 
 TOKENS = 16  # at most: all their logits are kept as scratch memory
+LEAST = 1 << 22  # weights from which a head gets a shortlist
+CLOSER = 1 / 32  # the largest share of rows that may be multiplied exactly
+ROUNDING = 2e-5  # bound on f32 rounding relative to the vectors' lengths: a hundred times the real error
+AT_ONCE = 4096  # rows that are compared at once
+HIGHEST = 1e30  # f32 has room above
 
 
 class Best(NamedTuple):
@@ -65,13 +70,6 @@ def greedy_head(model: Model, width: int) -> GreedyHead | None:
     if not isinstance(logits, Symbol) or logits.shape != (tracer.TOKENS, head.rows_each):
         return None
     return GreedyHead(head)
-
-
-LEAST = 1 << 22  # weights from which a head gets a shortlist
-CLOSER = 1 / 32  # the largest share of rows that may be multiplied exactly
-ROUNDING = 2e-5  # bound on f32 rounding relative to the vectors' lengths: a hundred times the real error
-AT_ONCE = 4096  # rows that are compared at once
-HIGHEST = 1e30  # f32 has room above
 
 
 class ArgmaxShortlist:

@@ -316,7 +316,7 @@ def _quant(parts: Sequence[Weight]) -> str | None:
 
 
 def _stored(weight: Weight) -> Tensor | PackedAffine | StoredBlocks:
-    """As the file has it: on the CPU, mapped, in two or three axes."""
+    """The weight as stored in the file: on the CPU, mapped, in two or three axes."""
     if isinstance(weight, Dense):
         return mapped(weight.data)
     if isinstance(weight, Affine):
