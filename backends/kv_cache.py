@@ -130,7 +130,7 @@ class KVCache(Protocol):
         """The snapshot as host arrays, byte for byte (dtypes numpy lacks come as uint8/uint16 views)."""
 
     def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
-        """The inverse of `export`."""
+        """The inverse of `export_snapshot`."""
 
 
 LEAST_GROUP, MOST_GROUP = 8, 64
@@ -153,7 +153,7 @@ def capacity_class(n: int) -> int:
 
 @dataclass
 class SlotPlace:
-    """Where a slot lies now."""
+    """A slot's current rows."""
 
     row: int  # in the slab of its capacity class
     state: int  # in the table of recurrent states (kept also for models that have none: it is only a number)

@@ -162,7 +162,7 @@ def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
 def attend_one_token(
     q: mx.array, keys: Parts, values: Parts, codec: MlxCodec, scale: float, mask: mx.array | None
 ) -> mx.array:
-    """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row may look."""
+    """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row attends."""
     if isinstance(codec, MlxQuantizedCodec):
         return _attend_quantized(q, keys, values, codec, scale, mask)
     whole = codec.decode(keys), codec.decode(values)
@@ -221,7 +221,7 @@ class RowBlock:
         self._masks: dict[int | None, mx.array | None] = {}
 
     def begin(self, window: int | None) -> int:
-        """The first position that any row looks at."""
+        """The first position that any row attends to."""
         return 0 if window is None else max(0, int(self._lengths.min()) - window)
 
     def mask(self, window: int | None) -> mx.array | None:

@@ -22,7 +22,7 @@ Parts = list[mx.array]  # one array of plain rows, or three of quantized ones
 
 
 class MlxPlainCodec:
-    """Rows as they are computed, or halved."""
+    """Rows in the compute dtype, or f32 rows in f16."""
 
     def __init__(self, dtype: mx.Dtype, halved: bool = False) -> None:
         self.dtype = dtype
@@ -130,7 +130,7 @@ class Slabs:
         return [a for side in (self.keys, self.values) for parts in side.values() for a in parts]
 
     def fit(self, live: int) -> None:
-        """Room for `live` rows. Steps of at most a half more, so that a join seldom copies and little is idle."""
+        """Resize to hold `live` rows, with at most half more, so that joining sequences seldom cause a copy."""
         if self.rows // 2 < live <= self.rows:
             return
         rows = _roomy(live)
@@ -200,7 +200,7 @@ class _Checkpoint:
 
 
 class MlxKVCache:
-    """Implements `backends.base.KV`."""
+    """Implements `backends.base.KVCache`."""
 
     def __init__(self, specs: Sequence[MemorySpec], budget: int, dtype: mx.Dtype, bits: int = 32) -> None:
         self.specs = list(specs)

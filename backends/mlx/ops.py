@@ -26,7 +26,7 @@ DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.
 
 
 class Frequencies:
-    """What of a `Rope` is the same in every step."""
+    """The parts of a `Rope` that are the same in every step."""
 
     def __init__(self, rope: Rope) -> None:
         self.inverse = mx.array(np.asarray(rope.inv, np.float32))
@@ -35,7 +35,7 @@ class Frequencies:
 
 
 class MlxAngles:
-    """What `Ops.angles` hands out. Both forms are made on first use, so that a pass pays for one of them."""
+    """The result of `Ops.angles`. Both forms are computed on first use, so that a pass pays for one of them."""
 
     def __init__(self, pos: mx.array, rope: Rope, frequencies: Frequencies, kernel: bool) -> None:
         self.rope = rope
@@ -59,7 +59,7 @@ class MlxAngles:
 
     @cached_property
     def cos_sin(self) -> tuple[mx.array, mx.array]:
-        """Shaped to meet a head that was split into its two rotated halves; sin carries the sign of each half."""
+        """cos and sin, shaped to broadcast over a head split into its two rotated halves; sin carries each half's sign."""
         cos, sin = mx.cos(self._radians), mx.sin(self._radians)
         if self.rope.scale != 1.0:
             cos, sin = cos * self.rope.scale, sin * self.rope.scale

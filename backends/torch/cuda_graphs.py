@@ -76,8 +76,8 @@ class _Replayable(Protocol):
 
 
 class GraphCache:
-    """Implements `backends.base.Cache` with fixed shapes. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
-    ones, are padding."""
+    """Implements `backends.base.Cache` with fixed shapes. Sequence i owns row i of the class's slabs; rows of idle
+    sequences, and rows beyond the live ones, are padding."""
 
     def __init__(self, kv: TorchKVCache, capacity: int, past: Tensor, states: Tensor) -> None:
         self.kv, self.capacity, self.past, self.states = kv, capacity, past, states
@@ -130,7 +130,7 @@ class GraphCache:
 
 
 class DecodeGraphs:
-    """CapturedGraph decode steps of one model on one KV cache."""
+    """Captured decode steps of one model on one KV cache."""
 
     def __init__(self, model: Model, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph) -> None:
         self.model, self.kv, self.capture = model, kv, capture

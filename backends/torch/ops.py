@@ -22,7 +22,7 @@ from backends.torch.cuda_graphs import captured
 from backends.torch.kernels import choose, fused, library
 from backends.torch.sample import TorchSamples, sample
 
-FEW = 1 << 17  # numbers that one thread normalizes before torch's threads would have begun, which spin afterwards
+FEW = 1 << 17  # elements up to which one thread is faster than waking torch's threads, which spin afterwards
 
 DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 MOST_POSITIONS = 1 << 13  # cached positions, 8 MB for 128 dimensions; beyond them a step computes its own
@@ -315,7 +315,7 @@ def _stretched(pos: Tensor, rope: Rope) -> Tensor:
 
 
 def _rotate(x: Tensor, angles: TorchAngles) -> Tensor:
-    """Rotate f32 `x [T, H, D]`. Writes nothing that it was given."""
+    """Rotate f32 `x [T, H, D]`. Does not modify its inputs."""
     dims = angles.dims
     head = x if dims == x.shape[-1] else x[..., :dims]
     if angles.pairs:

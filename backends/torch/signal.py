@@ -56,7 +56,7 @@ def spread_product(x: Tensor, w: Tensor, b: Tensor | None, stride: int) -> Tenso
 
 @dataclass(frozen=True)
 class StreamWeight:
-    """Of a convolution over a stream: for torch's kernels, or packed for our own."""
+    """The weight of a streaming convolution: for torch's kernels, or packed for the CPU kernels."""
 
     w: Tensor | None
     b: Tensor | None
