@@ -38,6 +38,8 @@ from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
 
+_NO_SPAN: AbstractContextManager[None] = nullcontext()
+
 # -------------------------------------------------------------------------------------------------------------- weights
 
 
@@ -181,9 +183,6 @@ Profiler: TypeAlias = Callable[[str], AbstractContextManager[None]]
 def unprofiled(name: str) -> AbstractContextManager[None]:
     """The default of a runner's `span`: does nothing."""
     return _NO_SPAN
-
-
-_NO_SPAN: AbstractContextManager[None] = nullcontext()
 
 
 class Runner(Protocol):

@@ -16,6 +16,9 @@ import numpy as np
 
 from backends.ops import Array
 
+COMMON_GROUPS = (64, 32)  # group sizes that fused kernels support
+SMALLEST_CAPACITY = 256
+
 
 @dataclass(frozen=True)
 class KVSpec:
@@ -127,26 +130,22 @@ class KVCache(Protocol):
         """The snapshot as host arrays, byte for byte (dtypes numpy lacks come as uint8/uint16 views)."""
 
     def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
-        """The inverse of `export`."""
+        """The inverse of `export_snapshot`."""
 
 
-COMMON = (64, 32)  # the groups that fused kernels know
-LEAST, MOST = 8, 64
+LEAST_GROUP, MOST_GROUP = 8, 64
 
 
 def group_of(dim: int) -> int:
     """The group for heads of `dim` numbers: a common one where it divides them, else their largest even divisor of at
     most 64 (two 4-bit codes lie in a byte). A head without such a divisor is a group by itself."""
-    fitting = (group for group in (*COMMON, *range(MOST, LEAST - 1, -2)) if dim % group == 0)
+    fitting = (group for group in (*COMMON_GROUPS, *range(MOST_GROUP, LEAST_GROUP - 1, -2)) if dim % group == 0)
     return next(fitting, dim)
-
-
-SMALLEST = 256
 
 
 def capacity_class(n: int) -> int:
     """The smallest class that holds `n` tokens."""
-    capacity = SMALLEST
+    capacity = SMALLEST_CAPACITY
     while capacity < n:
         capacity *= 2
     return capacity
@@ -154,7 +153,7 @@ def capacity_class(n: int) -> int:
 
 @dataclass
 class SlotPlace:
-    """Where a slot lies now."""
+    """A slot's current rows."""
 
     row: int  # in the slab of its capacity class
     state: int  # in the table of recurrent states (kept also for models that have none: it is only a number)

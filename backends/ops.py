@@ -11,13 +11,13 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-Array: TypeAlias = Any  # an array of whichever backend is in use; opaque outside it
+Array: TypeAlias = Any  # an array of the current backend; opaque outside it
 DType = Literal["f32", "f16", "bf16"]
 
 
 @dataclass(frozen=True)
 class FrameSampling:
-    """How a frame's codes but the first are chosen: see `Ops.choose`."""
+    """Sampling parameters of a frame's codes after the first: see `Ops.choose`."""
 
     temperature: float
     top_k: int
@@ -26,7 +26,7 @@ class FrameSampling:
 
 @dataclass
 class Sampling:
-    """How to choose the next token of one sequence: plain numbers, already resolved for this very step."""
+    """Sampling parameters of one sequence for one step: plain numbers, fully resolved."""
 
     temperature: float = 0.0  # 0: the most likely token
     top_k: int = 0  # 0: off
@@ -37,8 +37,8 @@ class Sampling:
     repetition: float = 1.0
     presence: float = 0.0
     frequency: float = 0.0
-    seen: Mapping[int, int] | None = None  # token -> count among those that `presence` and `frequency` look at
-    repeated: Sequence[int] | None = None  # tokens that `repetition` looks at (prompt and output, in its window)
+    seen: Mapping[int, int] | None = None  # token -> count, for `presence` and `frequency`
+    repeated: Sequence[int] | None = None  # tokens that `repetition` penalizes (prompt and output, in its window)
     bias: Mapping[int, float] | None = None  # added to logits; -inf bans
     mask: np.ndarray | None = None  # bool [vocabulary]: False is never chosen
     logprobs: int | None = None  # None: none; n: the chosen token's and the n most likely ones'
@@ -204,7 +204,7 @@ class Ops(Protocol):
         snake: tuple[Array, Array] | None = None,
         add: Array | None = None,
     ) -> tuple[Array, list[Array]]:
-        """A causal convolution of further pieces of streams, which lie one behind the other and have these `lengths`:
+        """A causal convolution of the next pieces of several streams, concatenated, with these `lengths`:
         `x [T, C]` -> `[T, out]`, plus `add`; and each stream's last `(kernel - 1) * dilation` inputs, which are `before` to
         its next piece (None: silence). With `snake` (rate, size) the input goes through `x + sin(x * rate) ** 2 * size`
         first (not with a depthwise weight, which adds nothing either). A stream's result does not depend on the other streams."""
@@ -272,3 +272,29 @@ def additive_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int],
             at.extend(i * vocab + t for t in bias)
             add.extend(float(b) for b in bias.values())
     return at, add
+
+
+# ------------------------------------------------------------------------------------------ shared by implementations
+
+
+BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
+SILENT = 1e-11  # below this the summed squared windows of `istft` count as "no frame reaches here"
+
+
+def out_length(length: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """The output length of a convolution or pooling; zero when the kernel does not fit even once."""
+    return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
+
+
+def axis_of_frequency(rope: Rope) -> list[int]:
+    """The position axis (of three) of each frequency of a multi-axis rope."""
+    section = rope.section
+    if section is None:
+        return [0] * len(rope.inv)
+    if not rope.interleaved:
+        return [axis for axis, count in enumerate(section) for _ in range(count)]
+    axes = [0] * len(rope.inv)
+    for axis in (1, 2):
+        for i in range(axis, 3 * section[axis], 3):
+            axes[i] = axis
+    return axes

@@ -1,6 +1,6 @@
-"""The one function that picks a backend by name. It imports an array library only when that one is chosen.
+"""Backend selection: resolves `auto`, and imports an array library only when it is chosen.
 
-And the one thing that is computed without a backend: quantizing into blocks, with the CPU kernels where they are.
+Also quantization into GGUF blocks, which needs no backend, only the CPU kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from backends.base import Backend, BackendMissing, DType
 BACKENDS = ("auto", "mlx", "torch")
 DTYPES = ("auto", "f32", "f16", "bf16")
 
-SWITCH = "GRUS_BACKEND"  # environment variable: what `auto` means on this machine
+SWITCH = "GRUS_BACKEND"  # environment variable: the backend that `auto` selects on this machine
 
 INSTALL = {
     "mlx": "pip install mlx" if sys.platform == "darwin" else 'pip install "mlx[cpu]"',

@@ -76,7 +76,7 @@ class StepPlan:
     ids: np.ndarray  # int32 [T]; 0 where `continued` or embedded
     continued: list[int]  # packed rows whose input is the token sampled last, which may still be on the device
     pos: np.ndarray  # int32 [T] or [3, T]
-    picked: np.ndarray  # int32: packed rows whose logits are computed, ascending by packed
+    picked: np.ndarray  # int32: packed rows whose logits are computed, ascending by segment
     samplings: list[Sampling]  # of the sampled rows
     sampled: np.ndarray  # int32: for each sampling, its index into `picked`
 
@@ -136,7 +136,7 @@ def _check(segments: Sequence[Segment]) -> None:
 def _positions(segments: Sequence[PackedSegment], total: int) -> np.ndarray:
     if len(segments) == total and all(
         packed.segment.pos is None for packed in segments
-    ):  # replies, each with its next token
+    ):  # all segments decode one token
         return np.array([packed.past for packed in segments], np.int32)
     axes = 3 if any(s.segment.pos is not None and np.ndim(s.segment.pos) == 2 for s in segments) else 1
     pos = np.zeros((axes, total), np.int32)

@@ -1,4 +1,4 @@
-"""MLX as a backend: Metal on Apple Silicon, and a CPU build that is there for tests."""
+"""Grus on MLX: Metal on Apple Silicon, and a CPU build for tests. Implements `backends.base.Backend`."""
 
 from __future__ import annotations
 

@@ -32,9 +32,12 @@ from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuanti
 from backends.mlx.states import StateBatch, StatePair
 from backends.plan import DecodeGroup, PackedSegment, StepPlan
 
+CHUNK = 64
+NEAR = 4  # up to this gap, attending to unused rows costs less than a second call
+
 
 def primitives(*outputs: mx.array) -> Counter[str]:
-    """The kinds of primitives in the graph that would compute `outputs`, counted."""
+    """Counts, by kind, the primitives of the lazy graph that computes `outputs`."""
     dot = io.StringIO()
     mx.export_to_dot(dot, *outputs)
     return Counter(re.findall(r'\[label ="([^"]*)", shape=rectangle', dot.getvalue()))
@@ -42,9 +45,6 @@ def primitives(*outputs: mx.array) -> Counter[str]:
 
 def count_primitives(*outputs: mx.array) -> int:
     return sum(primitives(*outputs).values())
-
-
-CHUNK = 64
 
 
 def delta_rule(
@@ -63,8 +63,8 @@ def delta_rule(
 
 @cache
 def has_kernel(key_heads: int, key_dim: int, heads: int, dim: int) -> bool:
-    """MLX has kernels for the shapes of a few published models and unrolls all others over time, without a word. So
-    ask for a graph that is never run, and look which it is."""
+    """Whether MLX has a kernel for these shapes. It has them for a few published models and silently unrolls all others over
+    time, so a graph that is never run is inspected."""
     keys, values, gates = mx.zeros((1, 2, key_heads, key_dim)), mx.zeros((1, 2, heads, dim)), mx.zeros((1, 2, heads))
     _, state = by_kernel(keys, keys, values, gates, gates, mx.zeros((1, heads, dim, key_dim)))
     return "GatedDeltaUpdate" in primitives(state)
@@ -162,7 +162,7 @@ def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
 def attend_one_token(
     q: mx.array, keys: Parts, values: Parts, codec: MlxCodec, scale: float, mask: mx.array | None
 ) -> mx.array:
-    """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row may look."""
+    """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row attends."""
     if isinstance(codec, MlxQuantizedCodec):
         return _attend_quantized(q, keys, values, codec, scale, mask)
     whole = codec.decode(keys), codec.decode(values)
@@ -201,9 +201,6 @@ def attend_run(
     return out[0].swapaxes(0, 1)
 
 
-NEAR = 4  # a row that is not in the step costs less to attend to for nothing than a second call does
-
-
 class RowBlock:
     """Neighbouring slab rows of a group that one attention call covers, rows in between included."""
 
@@ -224,7 +221,7 @@ class RowBlock:
         self._masks: dict[int | None, mx.array | None] = {}
 
     def begin(self, window: int | None) -> int:
-        """The first position that any row looks at."""
+        """The first position that any row attends to."""
         return 0 if window is None else max(0, int(self._lengths.min()) - window)
 
     def mask(self, window: int | None) -> mx.array | None:
@@ -250,7 +247,7 @@ def _blocks(group: DecodeGroup) -> list[RowBlock]:
 
 
 class SlabWriter:
-    """Puts one token of each of a group's sequences into a slab; the cheapest of three ways, chosen once a step."""
+    """Writes one token of each of a group's sequences into a slab, in the cheapest of three ways, chosen once a step."""
 
     def __init__(self, group: DecodeGroup, slabs: Slabs) -> None:
         rows, at = group.rows, [n - 1 for n in group.lengths]
@@ -401,12 +398,12 @@ class MlxCache:
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
     def _batched(self, x: mx.array, run: list[PackedSegment]) -> mx.array:
-        """Packed tokens of a run of spans as `[B, T, ...]`: single tokens side by side, or one long packed."""
+        """Packed tokens of a run of segments as `[B, T, ...]`: single tokens side by side, or one prompt chunk."""
         mine = _rows(x, run[0].start, run[-1].stop)
         return mx.expand_dims(mine, 1 if len(run[0]) == 1 else 0)
 
     def finish(self) -> None:
-        """Hand the new states over, and advance every slot."""
+        """Store the new states, and advance every slot."""
         for run, batch, new in self._memories:
             self._kv.states.assign([s.slot for s in run], StateBatch(batch.size, {**batch.layers, **new}))
         for packed in self._plan.segments:

@@ -14,7 +14,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
-from backends.kv_cache import COMMON, Move, RowTable, capacity_class, group_of
+from backends.kv_cache import COMMON_GROUPS, Move, RowTable, capacity_class, group_of
 from backends.mlx.states import CrossMemory, Layers, StateBank, StateBatch, StateRef
 
 MOST_HALF = 65504.0  # the largest finite f16
@@ -22,7 +22,7 @@ Parts = list[mx.array]  # one array of plain rows, or three of quantized ones
 
 
 class MlxPlainCodec:
-    """Rows as they are computed, or halved."""
+    """Rows in the compute dtype, or f32 rows in f16."""
 
     def __init__(self, dtype: mx.Dtype, halved: bool = False) -> None:
         self.dtype = dtype
@@ -105,7 +105,7 @@ def make_codec(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> MlxCodec:
     if bits not in (8, 4):
         raise ValueError(f"Keys and values can have 32, 16, 8 or 4 bits, not {bits}.")
     dims = [dim for s in specs for dim in (s.dim, s.v_dim or s.dim)]
-    fitting = [size for size in COMMON if all(dim % size == 0 for dim in dims)]
+    fitting = [size for size in COMMON_GROUPS if all(dim % size == 0 for dim in dims)]
     return MlxQuantizedCodec(dtype, bits, fitting[0]) if fitting else MlxUnpackedCodec(dtype, bits)
 
 
@@ -130,7 +130,7 @@ class Slabs:
         return [a for side in (self.keys, self.values) for parts in side.values() for a in parts]
 
     def fit(self, live: int) -> None:
-        """Room for `live` rows. Steps of at most a half more, so that a join seldom copies and little is idle."""
+        """Resize to hold `live` rows, with at most half more, so that joining sequences seldom cause a copy."""
         if self.rows // 2 < live <= self.rows:
             return
         rows = _roomy(live)
@@ -200,7 +200,7 @@ class _Checkpoint:
 
 
 class MlxKVCache:
-    """Implements `backends.base.KV`."""
+    """Implements `backends.base.KVCache`."""
 
     def __init__(self, specs: Sequence[MemorySpec], budget: int, dtype: mx.Dtype, bits: int = 32) -> None:
         self.specs = list(specs)

@@ -32,6 +32,7 @@ _KINDS: dict[str, tuple[type[np.generic], mx.Dtype]] = {
     "U8": (np.uint8, mx.uint8),
     "BOOL": (np.bool_, mx.bool_),
 }
+SORT_FROM = 64  # expert rows from which sorting them by expert pays for itself
 
 
 def from_raw(raw: Raw, dtype: mx.Dtype | None = None) -> mx.array:
@@ -46,9 +47,6 @@ def from_raw(raw: Raw, dtype: mx.Dtype | None = None) -> mx.array:
     if made.dtype != device:
         made = made.view(device)
     return made if dtype is None or made.dtype == dtype else made.astype(dtype)
-
-
-SORT_FROM = 64  # expert rows from which sorting them by expert pays for itself
 
 
 class AnyLinear(Protocol):

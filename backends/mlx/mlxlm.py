@@ -85,7 +85,7 @@ class _Checkpoint:
 
 
 class MlxLmKVCache:
-    """Implements `backends.base.KV` over lists of mlx-lm's caches."""
+    """Implements `backends.base.KVCache` over lists of mlx-lm's caches."""
 
     specs: Sequence[MemorySpec] = ()
 
@@ -270,5 +270,5 @@ def _refuse_what_mlx_lm_lacks(segment: Segment) -> None:
 
 
 def _rows_of_each(plan: StepPlan) -> list[mx.array]:
-    """For each packed, its picked rows counted from its start."""
+    """For each segment, its picked rows counted from its start."""
     return [mx.array(plan.picked[(plan.picked >= s.start) & (plan.picked < s.stop)] - s.start) for s in plan.segments]

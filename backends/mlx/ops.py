@@ -20,19 +20,22 @@ import numpy as np
 
 from backends.base import DType, Rope, Sampling
 from backends.mlx.sample import MlxSamples, sample
+from backends.ops import BELOW_ONE, axis_of_frequency
+
+DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
 
 
 class Frequencies:
-    """What of a `Rope` is the same in every step."""
+    """The parts of a `Rope` that are the same in every step."""
 
     def __init__(self, rope: Rope) -> None:
         self.inverse = mx.array(np.asarray(rope.inv, np.float32))
         self.periods = mx.array(1.0 / np.asarray(rope.inv, np.float32))  # the kernel divides positions by these
-        self.axes = None if rope.section is None else mx.array(_axis_of_frequency(rope))
+        self.axes = None if rope.section is None else mx.array(np.asarray(axis_of_frequency(rope), np.int32))
 
 
 class MlxAngles:
-    """What `Ops.angles` hands out. Both forms are made on first use, so that a pass pays for one of them."""
+    """The result of `Ops.angles`. Both forms are computed on first use, so that a pass pays for one of them."""
 
     def __init__(self, pos: mx.array, rope: Rope, frequencies: Frequencies, kernel: bool) -> None:
         self.rope = rope
@@ -56,7 +59,7 @@ class MlxAngles:
 
     @cached_property
     def cos_sin(self) -> tuple[mx.array, mx.array]:
-        """Shaped to meet a head that was split into its two rotated halves; sin carries the sign of each half."""
+        """cos and sin, shaped to broadcast over a head split into its two rotated halves; sin carries each half's sign."""
         cos, sin = mx.cos(self._radians), mx.sin(self._radians)
         if self.rope.scale != 1.0:
             cos, sin = cos * self.rope.scale, sin * self.rope.scale
@@ -102,20 +105,6 @@ def _turn(x: mx.array, swapped: mx.array, cos: mx.array, sin: mx.array) -> mx.ar
 _turn = mx.compile(_turn, shapeless=True)
 
 
-def _axis_of_frequency(rope: Rope) -> np.ndarray:
-    """Which of the three position axes each frequency belongs to."""
-    assert rope.section is not None
-    axis = np.zeros(len(rope.inv), np.int32)
-    if rope.interleaved:
-        for which in (1, 2):
-            axis[which : 3 * rope.section[which] : 3] = which
-        return axis
-    borders = list(accumulate(rope.section))
-    axis[borders[0] : borders[1]] = 1
-    axis[borders[1] :] = 2
-    return axis
-
-
 def _dynamic_radians(pos: mx.array, rope: Rope, inv: mx.array) -> mx.array:
     """NTK scaling whose base grows with the position, beyond the trained length only."""
     assert rope.dynamic is not None
@@ -125,11 +114,6 @@ def _dynamic_radians(pos: mx.array, rope: Rope, inv: mx.array) -> mx.array:
     exponents = mx.array(-np.arange(0, rope.dims, 2, dtype=np.float32) / rope.dims)
     stretched = mx.power(base * growth, exponents)
     return pos[:, None] * mx.where(length > trained, stretched, inv)
-
-
-DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
-
-BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
 
 
 def _fused(fn: Callable[..., mx.array]) -> Callable[..., mx.array]:

@@ -280,7 +280,7 @@ class MlxRunner:
     # -- inspection
 
     def count_primitives(self, batch: int) -> int:
-        """Of the graph of one greedy decode step of `batch` sequences, which is built and thrown away."""
+        """Primitives in the graph of one greedy decode step of `batch` sequences, which is built and not run."""
         slots = [slot for slot in (self._kv.open(16) for _ in range(batch)) if slot is not None]
         try:
             self.run([Segment(slot, ids=[0] * 8, sample=Sampling()) for slot in slots]).read()

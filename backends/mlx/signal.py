@@ -1,8 +1,8 @@
 """Convolutions, pooling, resampling, the LSTM and Fourier frames on MLX.
 
-MLX's convolutions are channels-last like the seam, so only weights are turned, once, by `conv_weight`. MLX has no
-pooling, no resampling and no LSTM; here they are made of maxima, gathers and one loop over time. Knows no model and
-holds no state. Every gather clips its indices, because MLX reads out of range without a word. An input too short for a
+MLX's convolutions are channels-last like the seam, so only weights are transposed, once, by `conv_weight`. MLX has no
+pooling, no resampling and no LSTM; here they are built from maxima, gathers and one loop over time. Stateless. Every
+gather clips its indices, because MLX silently reads out of range. An input too short for a
 kernel gives a result of length zero, where MLX itself would raise.
 """
 
@@ -15,13 +15,7 @@ from typing import Literal
 import mlx.core as mx
 import numpy as np
 
-# Below this the summed squared windows count as "no frame reaches here".
-SILENT = 1e-11
-
-
-def out_length(length: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """How many positions a kernel takes; zero when it does not fit even once."""
-    return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
+from backends.ops import SILENT, out_length
 
 
 def _wavy(x: mx.array, rate: mx.array, size: mx.array) -> mx.array:
@@ -37,8 +31,8 @@ class MlxSignalOps:
 
     def conv_weight(self, w: mx.array, transposed: bool = False) -> mx.array:
         """`[out, *kernel, in / groups]`; transposed `[out / groups, kernel, in]`, whose groups only the call knows."""
-        turned = w.transpose(1, 2, 0) if transposed else mx.moveaxis(w, 1, -1)
-        return mx.contiguous(turned)
+        laid_out = w.transpose(1, 2, 0) if transposed else mx.moveaxis(w, 1, -1)
+        return mx.contiguous(laid_out)
 
     def conv1d(
         self,

@@ -33,7 +33,7 @@ class StateBatch:
 
 @dataclass(frozen=True)
 class StateRef:
-    """One sequence's share of a batch."""
+    """One sequence's index in a batch."""
 
     batch: StateBatch
     index: int
@@ -128,13 +128,13 @@ class PaddedBatch:
 
 
 class CrossMemory:
-    """All sequences of one model."""
+    """The encoder keys and values of all sequences of one model."""
 
     def __init__(self, dtype: mx.Dtype) -> None:
         self._dtype = dtype
         self._of: dict[int, Layers] = {}  # by slot id
         self._members: tuple[int, ...] = ()
-        self._padded: dict[int, PaddedBatch] = {}  # by layer, of the present members
+        self._padded: dict[int, PaddedBatch] = {}  # by layer, of the current members
 
     def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> int:
         """Returns by how many bytes the slot has grown."""

@@ -1,4 +1,4 @@
-"""Grus on torch: a CPU, or one CUDA device. Puts the pieces of this folder together behind `backends.base.Backend`."""
+"""Grus on torch: a CPU, or one CUDA device. Implements `backends.base.Backend`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TorchBackend:
     foreign_library = ""
 
     def __init__(self, device: str = "cpu", dtype: DType = "f32") -> None:
-        # for the thread that makes the backend, which is the one that uses it
+        # per thread: the backend is used on the thread that makes it
         torch.set_grad_enabled(False)
         self.device = device
         self.dtype: DType = dtype
@@ -121,7 +121,7 @@ class TorchBackend:
 
 
 def _peak() -> int:
-    """The most memory this process has had, 0 where the system does not say."""
+    """The peak memory of this process; 0 where the system does not report it."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows

@@ -284,8 +284,8 @@ class TorchCache:
 
 
 class StateRows:
-    """The state rows of the sequences that decode. Mostly these are neighbours, though not in packed order: then the
-    few token rows are put into the states' order, and the large states are read where they are."""
+    """The state rows of the sequences that decode. They are mostly neighbours, but not in packed order: then the few token
+    rows are reordered to match the states, and the large states are read in place."""
 
     def __init__(self, rows: Sequence[int], live: int, device: torch.device) -> None:
         order = sorted(range(len(rows)), key=rows.__getitem__)

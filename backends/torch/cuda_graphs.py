@@ -24,6 +24,8 @@ from backends.torch.cache import delta_step
 from backends.torch.kv_cache import TorchKVCache, places_of
 from backends.torch.tensors import upload_columns
 
+LARGEST_BATCH = 64  # a batch beyond it is bound by its products, not by launches
+
 
 class CapturedGraph:
     """A captured graph: fixed input tensors, which are overwritten before each replay, and the outputs it fills."""
@@ -69,16 +71,13 @@ def _fresh(outputs: Any) -> Any:
     return type(outputs)(_fresh(x) for x in outputs)
 
 
-LARGEST = 64  # a batch beyond it is bound by its products, not by launches
-
-
 class _Replayable(Protocol):
     def replay(self, args: tuple[Tensor, ...]) -> Any: ...
 
 
 class GraphCache:
-    """Implements `backends.base.Cache` with fixed shapes. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
-    ones, are padding."""
+    """Implements `backends.base.Cache` with fixed shapes. Sequence i owns row i of the class's slabs; rows of idle
+    sequences, and rows beyond the live ones, are padding."""
 
     def __init__(self, kv: TorchKVCache, capacity: int, past: Tensor, states: Tensor) -> None:
         self.kv, self.capacity, self.past, self.states = kv, capacity, past, states
@@ -131,7 +130,7 @@ class GraphCache:
 
 
 class DecodeGraphs:
-    """CapturedGraph decode steps of one model on one KV cache."""
+    """Captured decode steps of one model on one KV cache."""
 
     def __init__(self, model: Model, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph) -> None:
         self.model, self.kv, self.capture = model, kv, capture
@@ -140,10 +139,16 @@ class DecodeGraphs:
         self._version = -1
 
     def fits(self, plan: StepPlan) -> bool:
-        if not self.possible or plan.chunks or len(plan.groups) != 1 or plan.pos.ndim != 1 or plan.total > LARGEST:
+        if (
+            not self.possible
+            or plan.chunks
+            or len(plan.groups) != 1
+            or plan.pos.ndim != 1
+            or plan.total > LARGEST_BATCH
+        ):
             return False
         owners = self.kv.table.classes[plan.groups[0].capacity]
-        if len(owners) > LARGEST or any(owner.length >= owner.capacity for owner in owners):
+        if len(owners) > LARGEST_BATCH or any(owner.length >= owner.capacity for owner in owners):
             return False
         return all((s.segment.ids is not None or s.segment.continues) and s.segment.add is None for s in plan.segments)
 

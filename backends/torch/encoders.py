@@ -21,7 +21,7 @@ from backends.torch.kernels.frame import FrameProgram
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
 from backends.torch.kernels.program import Program
 from backends.torch.ops import TorchAngles, TorchTextOps
-from backends.torch.tracing import IN_FLOATS, NotTraceable, Symbol, TracedHeads, Tracer, trace
+from backends.torch.tracing import IN_FLOATS, NotTraceable, ProgramTracer, Symbol, TracedHeads, trace
 
 Layer = Callable[[Any, Any, EncoderAttention], Any]
 
@@ -35,7 +35,7 @@ class _TracedLayers:
 class TracedAttention:
     """Records attention instead of computing it."""
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: ProgramTracer) -> None:
         self.tracer = tracer
 
     def attend(self, q: Any, k: Any, v: Any, scale: float, window: tuple[int, int] | None = None) -> Any:
@@ -79,7 +79,7 @@ class TorchEncoder:
         raise AssertionError("a program's last part is its result")
 
     def _trace(self, width: int) -> _TracedLayers | None:
-        tracer, cuts = Tracer(width, [], IN_FLOATS), list[int]()
+        tracer, cuts = ProgramTracer(width, [], IN_FLOATS), list[int]()
         angles = None if self.rope is None else tracer.angles(self.rope)
         x: Any = tracer.x
         try:

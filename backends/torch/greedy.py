@@ -1,4 +1,4 @@
-"""GreedyHead decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits.
+"""Greedy decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits.
 
 A copy of the head in 8 bits, a quarter of it to read, gives each logit within an error bound; only rows that can still be the
 largest are multiplied exactly. The token and its logit are therefore exactly those of the full product (src/shortlist.cpp).
@@ -20,9 +20,14 @@ from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.packed import pack
 from backends.torch.kernels.program import Do
 from backends.torch.kernels.rowwise import RowMatrix
-from backends.torch.tracing import IN_FLOATS, NotTraceable, Symbol, Tracer
+from backends.torch.tracing import IN_FLOATS, NotTraceable, ProgramTracer, Symbol
 
 TOKENS = 16  # at most: all their logits are kept as scratch memory
+LEAST = 1 << 22  # weights from which a head gets a shortlist
+CLOSER = 1 / 32  # the largest share of rows that may be multiplied exactly
+ROUNDING = 2e-5  # bound on f32 rounding relative to the vectors' lengths: a hundred times the real error
+AT_ONCE = 4096  # rows that are compared at once
+HIGHEST = 1e30  # below f32's range
 
 
 class Best(NamedTuple):
@@ -54,7 +59,7 @@ class GreedyHead:
 
 def greedy_head(model: Model, width: int) -> GreedyHead | None:
     """None where the logits are not a plain product with one matrix."""
-    tracer = Tracer(width, [], IN_FLOATS)
+    tracer = ProgramTracer(width, [], IN_FLOATS)
     try:
         logits = model.logits(tracer.x)
     except NotTraceable:
@@ -65,13 +70,6 @@ def greedy_head(model: Model, width: int) -> GreedyHead | None:
     if not isinstance(logits, Symbol) or logits.shape != (tracer.TOKENS, head.rows_each):
         return None
     return GreedyHead(head)
-
-
-LEAST = 1 << 22  # weights from which a head gets a shortlist
-CLOSER = 1 / 32  # the largest share of rows that may be multiplied exactly
-ROUNDING = 2e-5  # bound on f32 rounding relative to the vectors' lengths: a hundred times the real error
-AT_ONCE = 4096  # rows that are compared at once
-HIGHEST = 1e30  # f32 has room above
 
 
 class ArgmaxShortlist:

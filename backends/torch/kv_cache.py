@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
-from backends.kv_cache import SMALLEST, Move, RowTable, capacity_class, group_of
+from backends.kv_cache import SMALLEST_CAPACITY, Move, RowTable, capacity_class, group_of
 from backends.torch.kernels import arena
 
 MOST_HALF = torch.finfo(torch.float16).max
@@ -310,7 +310,7 @@ class TorchKVCache:
 
     def _forget_if_empty(self, capacity: int) -> None:
         """Free an empty class's memory, except the smallest class's, which the next request needs."""
-        if not self.table.classes[capacity] and capacity > SMALLEST:
+        if not self.table.classes[capacity] and capacity > SMALLEST_CAPACITY:
             del self.slabs[capacity]
             self.version += 1
 

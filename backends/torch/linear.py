@@ -30,7 +30,7 @@ from backends.torch.tensors import mapped, tensor
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 
 KERNEL_GROUPS = (32, 64, 128, 256)
-KERNEL_ROWS = 16  # the kernel works on blocks of as many output rows
+KERNEL_ROWS = 16  # output rows per block of the kernel
 FEW = 64  # tokens up to which the kernel beats unpacking and a dense product
 CHUNK = 1024  # matrix rows unpacked at a time, so that the temporaries stay small
 
@@ -150,7 +150,7 @@ class AffineMatrix:
 
 
 class StoredMatrix(Protocol):
-    """One stored `[out, in]`."""
+    """One stored matrix `[out, in]`."""
 
     shape: tuple[int, int]
 
@@ -221,7 +221,7 @@ class Stack:
 
 
 class Experts:
-    """A mixture whose experts are stacks of their own: tokens are grouped, each expert that has some runs once."""
+    """A mixture of experts, each a separate stack: tokens are grouped, and each expert with tokens runs once."""
 
     def __init__(self, experts: Sequence[Stack]) -> None:
         self.experts = list(experts)
@@ -316,7 +316,7 @@ def _quant(parts: Sequence[Weight]) -> str | None:
 
 
 def _stored(weight: Weight) -> Tensor | PackedAffine | StoredBlocks:
-    """As the file has it: on the CPU, mapped, in two or three axes."""
+    """The weight as stored in the file: on the CPU, mapped, in two or three axes."""
     if isinstance(weight, Dense):
         return mapped(weight.data)
     if isinstance(weight, Affine):

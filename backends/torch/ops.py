@@ -17,14 +17,16 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import DType, Rope, Sampling
+from backends.ops import BELOW_ONE, axis_of_frequency
 from backends.torch.cuda_graphs import captured
 from backends.torch.kernels import choose, fused, library
 from backends.torch.sample import TorchSamples, sample
 
-BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
-FEW = 1 << 17  # numbers that one thread normalizes before torch's threads would have begun, which spin afterwards
+FEW = 1 << 17  # elements up to which one thread is faster than waking torch's threads, which spin afterwards
 
 DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+MOST_POSITIONS = 1 << 13  # cached positions, 8 MB for 128 dimensions; beyond them a step computes its own
+FEWEST_POSITIONS = 256
 
 
 @dataclass(frozen=True)
@@ -303,20 +305,6 @@ class TorchTextOps:
         return (host.float() if host.dtype in (torch.float16, torch.bfloat16) else host).numpy()
 
 
-def axis_of_frequency(rope: Rope) -> list[int]:
-    """The position axis (of three) of each frequency of a multi-axis rope."""
-    section = rope.section
-    if section is None:
-        return [0] * len(rope.inv)
-    if not rope.interleaved:
-        return [axis for axis, count in enumerate(section) for _ in range(count)]
-    axes = [0] * len(rope.inv)
-    for axis in (1, 2):
-        for i in range(axis, 3 * section[axis], 3):
-            axes[i] = axis
-    return axes
-
-
 def _stretched(pos: Tensor, rope: Rope) -> Tensor:
     """Inverse frequencies `[T, dims / 2]` under dynamic NTK: the base grows with each token's own position."""
     base, factor, trained = rope.dynamic or (1.0, 1.0, 1)
@@ -327,7 +315,7 @@ def _stretched(pos: Tensor, rope: Rope) -> Tensor:
 
 
 def _rotate(x: Tensor, angles: TorchAngles) -> Tensor:
-    """Rotate f32 `x [T, H, D]`. Writes nothing that it was given."""
+    """Rotate f32 `x [T, H, D]`. Does not modify its inputs."""
     dims = angles.dims
     head = x if dims == x.shape[-1] else x[..., :dims]
     if angles.pairs:
@@ -352,10 +340,6 @@ def _norm_heads(qk: Tensor, heads: int, q_norm: Tensor | None, k_norm: Tensor | 
     return out
 
 
-MOST = 1 << 13  # cached positions, 8 MB for 128 dimensions; beyond them a step computes its own
-FEWEST = 256
-
-
 class RotaryCache:
     """The rotary angles of a rope's first positions, computed once and looked up by each step."""
 
@@ -367,11 +351,15 @@ class RotaryCache:
         """cos and sin, without gaps, of positions `[T]`, or `[3, T]` where they have several axes."""
         if pos.ndim == 1 and len(pos) == 1 and 0 <= (at := int(pos[0])) < len(self._cos):  # one reply's next token
             return self._cos[at : at + 1], self._sin[at : at + 1]
-        if pos.ndim != 1 or self.rope.dynamic is not None or not 0 <= int(pos.min()) <= (last := int(pos.max())) < MOST:
+        if (
+            pos.ndim != 1
+            or self.rope.dynamic is not None
+            or not 0 <= int(pos.min()) <= (last := int(pos.max())) < MOST_POSITIONS
+        ):
             angles: TorchAngles = self.ops.angles(torch.from_numpy(pos), self.rope)
             return angles.cos.contiguous(), angles.sin.contiguous()
         if last >= len(self._cos):
-            known: TorchAngles = self.ops.angles(torch.arange(max(FEWEST, 1 << last.bit_length())), self.rope)
+            known: TorchAngles = self.ops.angles(torch.arange(max(FEWEST_POSITIONS, 1 << last.bit_length())), self.rope)
             self._cos, self._sin = known.cos.contiguous(), known.sin.contiguous()
         first = int(pos[0])
         if last - first + 1 == len(pos) and bool((np.diff(pos) == 1).all()):

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
-from backends.kv_cache import SMALLEST
+from backends.kv_cache import SMALLEST_CAPACITY
 from backends.plan import StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
 from backends.torch.cache import TorchCache
 from backends.torch.cuda_graphs import DecodeGraphs
@@ -198,7 +198,7 @@ class TorchRunner:
             return  # such a model needs its encoder's output
         slots: list[Slot] = []
         for batch in (1, 2, 4, 8, 16) if self.graphs is not None else (1,):
-            while len(slots) < batch and (slot := self.kv.open(SMALLEST)) is not None:
+            while len(slots) < batch and (slot := self.kv.open(SMALLEST_CAPACITY)) is not None:
                 slots.append(slot)
                 self.run([Segment(slot, [0, 0, 0], sample=Sampling())]).read()
             if len(slots) == batch:

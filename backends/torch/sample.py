@@ -21,7 +21,7 @@ from backends.ops import additive_entries, repetition_entries
 from backends.torch.kernels import choose
 from backends.torch.tensors import upload_columns
 
-PREFIX = 256  # how much of the order is looked at before all of it is
+PREFIX = 256  # tokens that are sorted first; the whole vocabulary only if these are not enough
 UNREACHABLE = 2.0  # a bound on probability mass that rounding cannot reach: the filter is off
 
 

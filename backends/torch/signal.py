@@ -1,9 +1,8 @@
 """Convolutions, pooling, resampling, the LSTM and Fourier frames on torch.
 
-Knows how to run torch's channels-first kernels on the seam's channels-last arrays without copying them: `[B, H, W, C]`
-seen as `[B, C, H, W]` is exactly torch's `channels_last` memory format, and a signal `[B, L, C]` is an image of height
-one (measured on CPU against `conv1d`: 1.2x for dense kernels, 3x to 8x for depthwise ones). Knows no model and holds
-no state. An input too short for a kernel gives a result of length zero, where torch itself would raise.
+Runs torch's channels-first kernels on the seam's channels-last arrays without copying them: `[B, H, W, C]`
+viewed as `[B, C, H, W]` is exactly torch's `channels_last` memory format, and a signal `[B, L, C]` is an image of height
+one (measured on CPU against `conv1d`: 1.2x for dense kernels, 3x to 8x for depthwise ones). Stateless. An input too short for a kernel gives a result of length zero, where torch itself would raise.
 """
 
 from __future__ import annotations
@@ -16,21 +15,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from backends.ops import SILENT, out_length
 from backends.torch.kernels import library
 from backends.torch.kernels.conv import ConvWeight, DepthwiseWeight
-
-# Below this the summed squared windows count as "no frame reaches here".
-SILENT = 1e-11
-
 
 # Positions up to which a dense kernel on a CPU is one matrix product: torch's convolutions do not read large weights
 # well for a few positions (measured at 1024 -> 1536 channels, 7 taps: 4.6x slower at 16 positions, alike from 128 on).
 FEW = 64
-
-
-def out_length(length: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """How many positions a kernel takes; zero when it does not fit even once."""
-    return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
 
 
 def channels_first(x: Tensor) -> Tensor:
@@ -65,7 +56,7 @@ def spread_product(x: Tensor, w: Tensor, b: Tensor | None, stride: int) -> Tenso
 
 @dataclass(frozen=True)
 class StreamWeight:
-    """Of a convolution over a stream: for torch's kernels, or packed for our own."""
+    """The weight of a streaming convolution: for torch's kernels, or packed for the CPU kernels."""
 
     w: Tensor | None
     b: Tensor | None

@@ -54,7 +54,7 @@ class Opaque:
 class Symbol(Opaque, Noted):
     """An array of the traced pass: a register, viewed in a shape."""
 
-    tracer: Tracer
+    tracer: ProgramTracer
     register: int
     shape: tuple[int, ...]
     dtype: torch.dtype = torch.float32
@@ -83,14 +83,14 @@ class Symbol(Opaque, Noted):
 
 @dataclass(eq=False)
 class TracedPositions(Opaque):
-    tracer: Tracer
+    tracer: ProgramTracer
 
 
 @dataclass(eq=False)
 class TracedAngles(Opaque):
     """The angles of one rope."""
 
-    tracer: Tracer
+    tracer: ProgramTracer
     index: int
 
 
@@ -122,7 +122,7 @@ class KVDtypes:
 IN_FLOATS = KVDtypes()
 
 
-class Tracer:
+class ProgramTracer:
     """Writes the program's instructions. Also stands in for the step's `Cache`."""
 
     TOKENS = 7919  # unlikely to equal any width
@@ -258,7 +258,7 @@ def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
 
 
 class TracingOps(TorchTextOps):
-    """Operations that trace_model themselves when their input is a symbol."""
+    """Operations that record themselves when their input is a symbol."""
 
     def angles(self, pos: Any, rope: Rope) -> Any:
         if isinstance(pos, TracedPositions):
@@ -433,7 +433,7 @@ def trace(
         return None
     if any(spec.v_dim not in (None, spec.dim) for spec in specs if isinstance(spec, KVSpec)):
         return None
-    tracer = Tracer(width, list(specs), memory)
+    tracer = ProgramTracer(width, list(specs), memory)
     try:
         hidden = call(Step(tracer.x, TracedPositions(tracer), tracer))
     except NotTraceable:

@@ -8,7 +8,7 @@ import torch
 
 from backends.base import Rope
 from backends.torch.backend import TorchBackend
-from backends.torch.ops import FEWEST, MOST, RotaryCache
+from backends.torch.ops import FEWEST_POSITIONS, MOST_POSITIONS, RotaryCache
 
 INV = tuple(100.0 ** (-i / 4) for i in range(4))
 ROPES = {
@@ -25,8 +25,8 @@ POSITIONS = {
     "of several replies": [7, 300, 7, 2],
     "the same": [9, 9],
     "nearly in a row": [1, 2, 4, 3],
-    "at the table's end": [FEWEST - 1, FEWEST],
-    "beyond it": [MOST - 1, MOST, 3 * MOST],
+    "at the table's end": [FEWEST_POSITIONS - 1, FEWEST_POSITIONS],
+    "beyond it": [MOST_POSITIONS - 1, MOST_POSITIONS, 3 * MOST_POSITIONS],
 }
 
 
