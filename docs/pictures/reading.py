@@ -65,7 +65,7 @@ class Standin:
 
 
 class Said:
-    cut = False
+    truncated = False
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -89,7 +89,7 @@ class Eyes:
 
 
 class _Reading:
-    cut = False
+    truncated = False
 
     def __init__(self, words: Iterator[Any], cancel: Callable[[], None]) -> None:
         self._words, self.cancel = words, cancel

@@ -18,7 +18,7 @@ from engine.errors import GrusError, PasswordNeeded
 from engine.media.documents import DOTS, PageImage, Source, check_pages, open_document, page_numbers
 from engine.media.documents import Document as OpenDocument
 from engine.pipelines.reading.elements import PageContent, RegionReader
-from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion, without_doubles
+from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion, without_duplicates
 from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer
 from engine.pipelines.reading.results import Box, Document, Element, Page, Task
 from engine.pipelines.reading.splitter import PageSplitter
@@ -344,7 +344,7 @@ class _Run:
         if opened.words is not None and isinstance(self._reader.layout, PageSplitter):
             return PageSplitter(straighten=False).detect(opened.image)
         found = self._reader.layout.detect(opened.image)
-        return replace(found, regions=without_doubles(found.regions))
+        return replace(found, regions=without_duplicates(found.regions))
 
     # -- for the work on a page, from threads of the pool
 

@@ -17,7 +17,7 @@ Answer = Callable[[Crop], str | Iterable[str]]
 class FakeReading:
     def __init__(self, pieces: Iterable[str], limit: int) -> None:
         self._pieces, self._limit = pieces, limit
-        self.cut = False
+        self.truncated = False
         self.cancelled = threading.Event()
         self.given = 0
 
@@ -26,7 +26,7 @@ class FakeReading:
             if self.cancelled.is_set():
                 return
             if self.given >= self._limit:
-                self.cut = True
+                self.truncated = True
                 return
             self.given += 1
             yield TextPiece(piece, (-0.1,))

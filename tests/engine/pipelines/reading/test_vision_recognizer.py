@@ -50,7 +50,7 @@ def outcome(models: ReadingModels, crop: Crop) -> tuple[str, tuple[float, ...], 
     assert models.recognizer is not None
     (reading,) = models.recognizer.read([crop])
     pieces = list(reading)
-    return "".join(p.text for p in pieces), tuple(v for p in pieces for v in p.logprobs), reading.cut
+    return "".join(p.text for p in pieces), tuple(v for p in pieces for v in p.logprobs), reading.truncated
 
 
 def test_crops_read_together_are_read_as_one_by_one(models: ReadingModels) -> None:
