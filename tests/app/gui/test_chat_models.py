@@ -27,7 +27,7 @@ from app.gui.viewmodels.chat.tree import Tree
 from app.server.replies import Part
 from engine.errors import BadRequest
 from engine.types import Timings
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 
 
 class Mouth:

@@ -31,7 +31,7 @@ from engine.pipelines.reading.reader import (
 from engine.pipelines.reading.recognizer import Crop
 from engine.pipelines.reading.results import Box, Document
 from tests.asserting import every
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article, photograph, prose
 
