@@ -20,11 +20,10 @@ from app.gui.viewmodels.listen.listening import Listening
 from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
 from app.gui.viewmodels.speak.studio import Choice, Studio
-from engine.handle import RequestHandle
 from engine.pipelines.listening.listener import Ear, Listener
 from engine.pipelines.reading.recognizer import Crop
 from engine.tasks import Task
-from engine.types import Done, Request, SamplingParams, Text, Timings
+from engine.types import Done, Request, RequestHandle, SamplingParams, Text, Timings
 from tests.app.gui.media import AtOnce
 from tests.app.server.scripted import until
 from tests.engine.pipelines.listening.conftest import RATE, talk

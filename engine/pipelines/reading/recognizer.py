@@ -18,7 +18,7 @@ from engine.loading import LoadedModel
 from engine.pipelines.prompt import encoded
 from engine.pipelines.reading.ink import halves
 from engine.pipelines.reading.results import Task
-from engine.types import Done, Failed, Handle, Request, SamplingParams, Text
+from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Text
 from engine.vision.line_strips import LinePart, line_parts
 from engine.vision.paddle import TASKS as _PADDLE_PROMPTS
 
@@ -103,7 +103,7 @@ _PROMPT_END_1_5 = "Assistant:\n"  # prompts of earlier versions end with a space
 
 
 class _RequestEngine(Protocol):
-    def submit(self, request: Request) -> Handle: ...
+    def submit(self, request: Request) -> RequestHandle: ...
 
 
 class VisionRecognizer:
@@ -162,7 +162,7 @@ class VisionRecognizer:
 class _RequestStream:
     """The events of one request as a recognition stream."""
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: RequestHandle) -> None:
         self._handle = handle
         self.truncated = False
 

@@ -20,7 +20,7 @@ from engine.pipelines.reading.layout import LayoutModel
 from engine.pipelines.reading.opening import ReadingModels
 from engine.pipelines.reading.recognizer import Crop
 from engine.pipelines.reading.session import ReadingSession, ReadOptions
-from engine.types import Handle, Request
+from engine.types import Request, RequestHandle
 from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.pipelines.reading.sheets import Sheet, prose
@@ -101,7 +101,7 @@ def test_regions_of_several_pages_share_the_engines_steps(
     runner = models._loaded[str(folder)].runner
     run = runner.run
 
-    def submitted(request: Request) -> Handle:
+    def submitted(request: Request) -> RequestHandle:
         if next(first) < 3:
             all_here.wait()  # one region of each page
         return submit(request)
