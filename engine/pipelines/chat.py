@@ -35,7 +35,9 @@ def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Pr
     if not images:
         return encoded(model, text, add_special=True)
     parts: list[Any] = [{"type": "image", "image": image} for image in images]
-    if model.sight is None or any(id in model.sight.places for id in model.tokenizer.encode(text, add_special=False)):
+    if model.vision is None or any(
+        id in model.vision.placeholder_ids for id in model.tokenizer.encode(text, add_special=False)
+    ):
         looked = vision_request(model, [{"role": "user", "content": parts}])
         return encoded(model, text, looked.pictures, looked.notes, add_special=True)
     return chat_prompt(model, [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}])

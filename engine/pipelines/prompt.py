@@ -51,12 +51,12 @@ def placed(
     if not pictures:
         _check_room(model, len(ids), 0)
         return Prompt(text, ids)
-    sight = model.sight
-    if sight is None:
+    vision = model.vision
+    if vision is None:
         raise BadRequest(f"{model.name} reads text only and does not see images.", "images")
-    ids, positions = sight.expand(ids, pictures)
+    ids, positions = vision.expand(ids, pictures)
     _check_room(model, len(ids), len(positions))
-    return Prompt(text, ids, tuple(pictures), positions, sight.rope(ids, pictures), notes)
+    return Prompt(text, ids, tuple(pictures), positions, vision.rope(ids, pictures), notes)
 
 
 def with_text(model: LoadedModel, prompt: Prompt, text: str) -> Prompt:

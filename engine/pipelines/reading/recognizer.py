@@ -111,12 +111,12 @@ class VisionRecognizer:
 
     def __init__(self, engine: _RequestEngine, loaded: LoadedModel) -> None:
         """Raises BadRequest for a model without vision."""
-        if loaded.sight is None:
+        if loaded.vision is None:
             raise BadRequest(f"{loaded.name} reads text, not images. Choose a vision model.", "model")
         self.name = loaded.name
-        self._engine, self._loaded, self._vision = engine, loaded, loaded.sight
+        self._engine, self._loaded, self._vision = engine, loaded, loaded.vision
         self._paddle = str(loaded.config.get("model_type")) == "paddleocr_vl"
-        self._strip_rules = loaded.sight.strips
+        self._strip_rules = loaded.vision.line_strips
 
     @property
     def by_line(self) -> bool:
