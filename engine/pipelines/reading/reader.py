@@ -404,7 +404,7 @@ class _OpenFailed:
 
 
 @dataclass
-class __Pending:
+class _Pending:
     """A document with pages that are not emitted yet."""
 
     index: int
@@ -424,7 +424,7 @@ class _PageOrder:
         self._unopened = documents
         self._clock = clock
         self._began = clock()
-        self._documents: deque[__Pending] = deque()
+        self._documents: deque[_Pending] = deque()
         self._done = self._known = self._read = 0
 
     @property
@@ -435,11 +435,11 @@ class _PageOrder:
     def take(self, event: ReadingEvent | _PageDone | _OpenFailed) -> Iterator[ReadingEvent]:
         if isinstance(event, _OpenFailed):
             self._unopened -= 1
-            self._documents.append(__Pending(event.document, event.name, error=event.error, locked=event.locked))
+            self._documents.append(_Pending(event.document, event.name, error=event.error, locked=event.locked))
         elif isinstance(event, DocumentOpened):
             self._unopened -= 1
             self._known += len(event.pages)
-            self._documents.append(__Pending(event.document, event.name, deque(event.pages)))
+            self._documents.append(_Pending(event.document, event.name, deque(event.pages)))
             yield event
         elif isinstance(event, _PageDone):
             self._read += event.read_now

@@ -1,7 +1,7 @@
-"""Pages as a reply: what a model that reads by line says where a conversation shows it pictures.
+"""Page images as a chat reply, for line models: the events of one request carry the text of the pages.
 
-The pictures are read as `grus read` reads a document, cut by the page splitter, and told as the events of one request:
-region after region in reading order, each as soon as those before it are done. Knows no HTTP.
+The images are read as by `grus read` with the page splitter. Regions are emitted in reading order, each as soon as all
+regions before it are done.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ log = logging.getLogger("grus.reading")
 def page_reply(
     submit: Callable[..., RequestHandle], loaded: LoadedModel, pages: Sequence[Image], most: int | None = None
 ) -> RequestHandle:
-    """Reads in a thread of its own. `submit` takes the requests for single lines, as `Engine.submit` does; `most`: tokens
-    that are told."""
+    """The reply, produced on its own thread. `submit` is `Engine.submit` for the requests of lines; `most`: tokens
+    of the reply at most."""
     reply = _Reply(_Lines(submit), loaded, pages, most)
     join_at_exit(threading.Thread(target=reply.run, name="grus-page-reply", daemon=True)).start()
     return reply.handle
 
 
 class _Lines:
-    """The engine as the lines of one reply see it: they are counted, and can be stopped together."""
+    """The engine for the lines of one reply: counts their prompt tokens and cancels them together."""
 
     def __init__(self, submit: Callable[..., RequestHandle]) -> None:
         self._submit = submit
@@ -49,14 +49,14 @@ class _Lines:
         self._handles: list[RequestHandle] = []
         self.stopped = False
         self.tokens = 0  # of all prompts
-        self.problem: GrusError | None = None  # why a line was not taken
+        self.problem: GrusError | None = None  # why a line was rejected
 
     def submit(self, request: Request) -> RequestHandle:
         with self._lock:
             if self.stopped:
                 raise EngineStopped("The reading was stopped.")
             try:
-                handle = self._submit(request, admitted=bool(self.tokens))  # a page that was begun is read to its end
+                handle = self._submit(request, admitted=bool(self.tokens))  # a page that was started is read to its end
             except GrusError as error:
                 self.problem = self.problem or error
                 raise
@@ -77,8 +77,8 @@ class _Reply:
         self.handle = RequestHandle(new_id(), None, lines.stop)
         self._lines, self._loaded, self._pages, self._most = lines, loaded, pages, most
         self._began = time.monotonic()
-        self._first = 0.0  # seconds until something was told
-        self._told = 0  # tokens
+        self._first = 0.0  # seconds until the first text
+        self._output_tokens = 0
 
     def run(self) -> None:
         end: Done | Failed
@@ -94,7 +94,7 @@ class _Reply:
 
     def _timings(self) -> Timings:
         total = time.monotonic() - self._began
-        return Timings(0.0, self._first, total, self._lines.tokens, output_tokens=self._told)
+        return Timings(0.0, self._first, total, self._lines.tokens, output_tokens=self._output_tokens)
 
     def _read(self) -> FinishReason:
         self.handle.put(Started(self.handle.id, 0, 0))
@@ -110,32 +110,32 @@ class _Reply:
                     raise EngineFault(event.page.error)
                 for element in order.take(event):
                     text = element_text(element, ExportOptions())
-                    if text and not self._tell(("\n\n" if self._told else "") + text):
+                    if text and not self._emit(("\n\n" if self._output_tokens else "") + text):
                         return "length"
         return "stop"
 
-    def _tell(self, text: str) -> bool:
-        """False: there was no room for all of it."""
+    def _emit(self, text: str) -> bool:
+        """Emit text within the token limit; False when the limit is reached."""
         tokenizer = self._loaded.tokenizer
         ids = tokenizer.encode(text, add_special=False)
-        room = len(ids) if self._most is None else self._most - self._told
+        room = len(ids) if self._most is None else self._most - self._output_tokens
         if len(ids) > room:
             ids = ids[:room]
             text = tokenizer.decode(ids)
-        self._told += len(ids)
+        self._output_tokens += len(ids)
         self._first = self._first or time.monotonic() - self._began
         self.handle.put(Text(self.handle.id, text, ids))
-        return self._most is None or self._told < self._most
+        return self._most is None or self._output_tokens < self._most
 
 
 class _Order:
-    """Elements come as they are read, and leave in the order of reading: each once all before it have left."""
+    """Puts elements that are read in any order into reading order."""
 
     def __init__(self) -> None:
-        self._now = 0  # the picture whose turn it is
-        self._due: dict[int, deque[int]] = {}  # by picture: its regions that have not left
+        self._now = 0  # the current image
+        self._due: dict[int, deque[int]] = {}  # by image: the regions not emitted yet
         self._read: dict[tuple[int, int], Element] = {}
-        self._left = 0  # elements of this picture that have
+        self._emitted = 0  # emitted elements of the current image
 
     def take(self, event: ReadingEvent) -> Iterator[Element]:
         if isinstance(event, PageSplit):
@@ -143,9 +143,9 @@ class _Order:
         elif isinstance(event, ElementRead):
             self._read[event.document, event.element.order] = event.element
         elif isinstance(event, PageRead):
-            yield from event.page.elements[self._left :]
-            self._now, self._left = event.document + 1, 0
+            yield from event.page.elements[self._emitted :]
+            self._now, self._emitted = event.document + 1, 0
         due = self._due.get(self._now, deque())
         while due and (self._now, due[0]) in self._read:
-            self._left += 1
+            self._emitted += 1
             yield self._read[self._now, due.popleft()]
