@@ -46,7 +46,7 @@ class Crop:
 
 
 @dataclass(frozen=True)
-class TextPiece:
+class RecognizedPiece:
     """A piece of recognized text."""
 
     text: str
@@ -60,7 +60,7 @@ class RecognitionStream(Protocol):
     def truncated(self) -> bool:
         """After the end: whether `Crop.limit` ended it."""
 
-    def __iter__(self) -> Iterator[TextPiece]: ...
+    def __iter__(self) -> Iterator[RecognizedPiece]: ...
     def cancel(self) -> None:
         """End the iteration; callable from any thread."""
 
@@ -166,12 +166,12 @@ class _RequestStream:
         self._handle = handle
         self.truncated = False
 
-    def __iter__(self) -> Iterator[TextPiece]:
+    def __iter__(self) -> Iterator[RecognizedPiece]:
         for event in self._handle:
             if isinstance(event, Failed):
                 raise event.error
             if isinstance(event, Text):
-                yield TextPiece(event.text, tuple(token.logprob for token in event.logprobs))
+                yield RecognizedPiece(event.text, tuple(token.logprob for token in event.logprobs))
             elif isinstance(event, Done):
                 self.truncated = event.reason == "length"
 

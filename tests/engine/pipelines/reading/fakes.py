@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from PIL.Image import Image
 
-from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, TextPiece
+from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, RecognizedPiece
 from engine.pipelines.reading.results import TASKS, Task
 
 Answer = Callable[[Crop], str | Iterable[str]]
@@ -21,7 +21,7 @@ class FakeReading:
         self.cancelled = threading.Event()
         self.given = 0
 
-    def __iter__(self) -> Iterator[TextPiece]:
+    def __iter__(self) -> Iterator[RecognizedPiece]:
         for piece in self._pieces:
             if self.cancelled.is_set():
                 return
@@ -29,7 +29,7 @@ class FakeReading:
                 self.truncated = True
                 return
             self.given += 1
-            yield TextPiece(piece, (-0.1,))
+            yield RecognizedPiece(piece, (-0.1,))
 
     def cancel(self) -> None:
         self.cancelled.set()

@@ -109,7 +109,7 @@ def test_each_region_gets_its_task() -> None:
         kept[order] = (kind, image.size)
         return f"{kind}.png"
 
-    (document,) = read(DocumentReader(fake, layout), sheet.image, keep=keep)
+    (document,) = read(DocumentReader(fake, layout), sheet.image, save_figure=keep)
     elements = document.pages[0].elements
     kinds = ["heading", "table", "formula", "chart", "seal", "page_number", "figure", "text"]
     assert [element.kind for element in elements] == kinds

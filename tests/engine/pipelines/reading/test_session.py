@@ -88,12 +88,14 @@ def test_output_grows_page_by_page_and_is_always_whole(tmp_path: Path) -> None:
 
 def test_saving_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page may not cost more than the last one because the output has become long."""
-    from engine.pipelines import ocr
+    from engine.pipelines.reading import session as session_module
 
     writes: list[int] = []
-    monkeypatch.setattr(ocr, "_QUICK", 0.0)
+    monkeypatch.setattr(session_module, "_QUICK", 0.0)
     monkeypatch.setattr(
-        ocr, "write_document", lambda document, *_: writes.append(len(document.pages)) or time.sleep(0.05) or []
+        session_module,
+        "write_document",
+        lambda document, *_: writes.append(len(document.pages)) or time.sleep(0.05) or [],
     )
     source = tmp_path / "many.pdf"
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 13))))
