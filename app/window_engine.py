@@ -261,7 +261,7 @@ class WindowEngine:
         if ask.model not in service.resident():
             speaking.gather.put(("working", tr("Loading {model}.", model=ask.model)))
         loaded = self._load(service, ask.model)
-        if _has_pictures(ask.messages) and getattr(loaded, "sight", None) is None:
+        if _has_pictures(ask.messages) and getattr(loaded, "vision", None) is None:
             raise BadRequest(
                 tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
             )

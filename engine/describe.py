@@ -158,8 +158,8 @@ def _text(found: Description, opened: ModelFiles) -> None:
 
 
 def _sight(found: Description, opened: ModelFiles) -> None:
-    sight = make_vision_processor(
+    vision = make_vision_processor(
         opened.config, Path(found.folder), lambda text: opened.tokenizer.encode(text, add_special=False)
     )
-    if sight is not None and any("patch_embed" in name for name in opened.tensors):
-        found.sees = f"images, {sight.cap} pixels of each at most"
+    if vision is not None and any("patch_embed" in name for name in opened.tensors):
+        found.sees = f"images, {vision.max_pixels} pixels of each at most"

@@ -68,7 +68,7 @@ class LoadedModel:
     foreign: bool = False  # runs through the backend's own library of models
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
-    sight: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
+    vision: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
 
     def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
@@ -252,7 +252,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         foreign=make is None,
         load_seconds=time.monotonic() - began,
         model=model,
-        sight=sight_of(model, config, folder, tokenizer),
+        vision=vision_processor_of(model, config, folder, tokenizer),
     )
 
 
@@ -278,7 +278,9 @@ def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, A
     return frozenset(id for word in words if (id := tokenizer.id(word)) is not None)
 
 
-def sight_of(model: Any, config: Mapping[str, Any], folder: Path, tokenizer: Tokenizer) -> VisionProcessor | None:
+def vision_processor_of(
+    model: Any, config: Mapping[str, Any], folder: Path, tokenizer: Tokenizer
+) -> VisionProcessor | None:
     """Image preprocessing; None where the checkpoint has no vision tower, whatever its config contains."""
     if getattr(model, "encode", None) is None:
         return None

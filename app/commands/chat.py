@@ -102,7 +102,7 @@ class _Conversation:
 
     def show(self, path: Path) -> None:
         """Raises where there is no image, or the model sees none."""
-        if self.model.loaded.sight is None:
+        if self.model.loaded.vision is None:
             raise BadRequest(f"{self.model.name} reads text only and does not see images.", "images")
         open_image(path)
         self.images.append(path)

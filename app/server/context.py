@@ -64,7 +64,7 @@ class Server:
         size = sum(map(text_size, chat.messages)) + len(chat.prediction)
         self.check_prompt(size)
         served, model = await self.service.find(name)
-        if model.sight is not None and model.sight.strips is not None:
+        if model.vision is not None and model.vision.line_strips is not None:
             images = self.images.pages(pages.wanted(chat, served))
             seen = await while_connected(request.receive, images, lambda: None)
             return served, model, pages.prepared(chat, served, model, seen)

@@ -66,13 +66,13 @@ class Images:
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel) -> list[Picture]:
         """As a model that sees whole images does."""
-        sight = model.sight
-        if sight is None:
+        vision = model.vision
+        if vision is None:
             raise unsupported(parts[0].param, f"The model {model.name} reads text only and does not see images.")
-        if sight.strips is not None:
+        if vision.line_strips is not None:
             raise unsupported(parts[0].param, f"The model {model.name} reads pages, in conversations alone.")
         return await self._each(
-            parts, lambda data, part: _looked_at(data, part, sight), lambda pictures: _check_room(pictures, model)
+            parts, lambda data, part: _looked_at(data, part, vision), lambda pictures: _check_room(pictures, model)
         )
 
     async def pages(self, parts: Sequence[ImagePart]) -> list[Image]:
@@ -200,11 +200,11 @@ def _opened(data: bytes, part: ImagePart) -> Image:
     return image
 
 
-def _looked_at(data: bytes, part: ImagePart, sight: VisionProcessor) -> Picture:
+def _looked_at(data: bytes, part: ImagePart, vision: VisionProcessor) -> Picture:
     image = _opened(data, part)
-    if not part.low and (note := sight.note(image)) is not None:
+    if not part.low and (note := vision.note(image)) is not None:
         log.warning("%s: %s", part.param, note)
-    return sight.prepare(image)
+    return vision.prepare(image)
 
 
 def _check_room(pictures: Sequence[Picture], model: LoadedModel) -> None:

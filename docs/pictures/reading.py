@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from engine.media.documents import open_document
 from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion
-from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, TextPiece
+from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, RecognizedPiece
 from engine.pipelines.reading.results import TASKS, Box, Document, Task
 from engine.pipelines.reading.session import ReadingSession, ReadOptions
 from engine.pipelines.reading.writers.formats import ExportOptions, Format, write_document
@@ -70,8 +70,8 @@ class Said:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def __iter__(self) -> Iterator[TextPiece]:
-        yield TextPiece(self._text, (-0.02,))
+    def __iter__(self) -> Iterator[RecognizedPiece]:
+        yield RecognizedPiece(self._text, (-0.02,))
 
     def cancel(self) -> None: ...
 

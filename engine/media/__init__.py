@@ -1,1 +1,1 @@
-"""Pictures and sound: from the bytes that people send to the arrays that models read."""
+"""Documents, images and sound: from files to arrays."""

@@ -1,4 +1,9 @@
-"""Documents as page images: PDFs, image files and images in memory."""
+"""Documents as page images: PDFs, image files and images in memory.
+
+`open_document` recognizes a file by its first bytes, not by its name. PDF pages are rendered by pypdfium2, and may have a text
+layer with the position of every word. Image files are scans and photographs of any size: unlike `engine.media.image`, which
+limits what a server accepts, oversized pages are scaled down, with a note. Sizes are checked before pixels are decoded.
+"""
 
 from __future__ import annotations
 
@@ -22,35 +27,59 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Source: TypeAlias = Any  # a path, the bytes of a file, a PIL image, or an array [H, W], [H, W, 3] or [H, W, 4]
+Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom in pixels of the page
 
-DOTS = 200  # an inch: what a PDF's pages are drawn at. Print of 8 points is then 12 pixels high without its tails
+DPI = 200  # of rendered PDF pages; print of 8 points has an x-height of 12 pixels
+LARGEST = 1 << 29  # pixels of an image that is opened, to be scaled down
+_BYTES_PER_PIXEL = 4  # in Pillow
+_HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif")
+_DAMAGED = "The image is damaged or incomplete ({})."
+_PDFIUM_LOCK = threading.RLock()  # PDFium is not thread-safe
+_POINTS = 72  # per inch
+_LEAST_TEXT = 10  # characters; a page with less is a scan with a stamp on it
+_RANGE = re.compile(r"\s*(\d{0,9})\s*(-?)\s*(\d{0,9})\s*")
 
 
-class Document(Protocol):
+@dataclass(frozen=True)
+class TextLayerWord:
+    """A word of a PDF's text layer."""
+
+    text: str
+    bounds: Bounds
+
+
+@dataclass(frozen=True)
+class PageImage:
+    """One upright page as RGB pixels."""
+
+    image: Image
+    dots: float | None = None  # dots per inch, where the file states it
+    notes: tuple[str, ...] = ()  # messages about changes to the pixels
+    words: tuple[TextLayerWord, ...] | None = None  # the text layer, where there is one and it was requested
+
+
+class SourceDocument(Protocol):
     name: str
 
     def __len__(self) -> int:
-        """Pages."""
+        """The number of pages."""
 
     def page(self, number: int, *, words: bool = False) -> PageImage:
-        """Counted from 1. Raises UnreadableFile; other pages may be fine."""
+        """A page, counted from 1, with its text layer if `words`. Raises UnreadableFile for this page alone."""
 
     def close(self) -> None: ...
 
 
-def open_document(source: Source, *, password: str | None = None, dots: int = DOTS) -> Document:
-    """Raises UnreadableFile or PasswordNeeded."""
-    from engine.media import documents as pdf
-    from engine.media import documents as scans
-
+def open_document(source: Source, *, password: str | None = None, dots: int = DPI) -> SourceDocument:
+    """The document in a file or in memory. Raises UnreadableFile or PasswordNeeded."""
     if isinstance(source, np.ndarray) or hasattr(source, "convert"):
-        return scans.from_memory(source)
+        return from_memory(source)
     data, name = (source, "bytes") if isinstance(source, bytes) else (_bytes_of(Path(source)), str(source))
     if not data:
         raise UnreadableFile("The file is empty.")
     if b"%PDF-" in data[:1024]:
-        return pdf.PdfDocument(name, data, password, dots)
-    return scans.ScanDocument(name, data)
+        return PdfDocument(name, data, password, dots)
+    return ScanDocument(name, data)
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -66,72 +95,148 @@ def _bytes_of(path: Path) -> bytes:
         raise UnreadableFile(f"{path} is larger than the memory that is free.") from None
 
 
-Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom in pixels of the page
+# -- PDF
 
 
-@dataclass(frozen=True)
-class TextLayerWord:
-    """A word that a file carries as text."""
+class PdfDocument:
+    def __init__(self, name: str, data: bytes, password: str | None, dots: int) -> None:
+        self.name = name
+        self._dots = dots
+        with _PDFIUM_LOCK:
+            self._pdf = _opened(data, password)
+            self._count = len(self._pdf)
+        if not self._count:
+            self.close()
+            raise UnreadableFile("The PDF has no pages.")
 
-    text: str
-    bounds: Bounds
+    def __len__(self) -> int:
+        return self._count
 
+    def page(self, number: int, *, words: bool = False) -> PageImage:
+        import pypdfium2
 
-@dataclass(frozen=True)
-class PageImage:
-    """One page: upright, RGB."""
+        with _PDFIUM_LOCK:
+            try:
+                page = self._pdf[number - 1]
+            except pypdfium2.PdfiumError:
+                raise UnreadableFile(f"Page {number} of the PDF is damaged.") from None
+            try:
+                return self._drawn(page, words)
+            except pypdfium2.PdfiumError:
+                raise UnreadableFile(f"Page {number} of the PDF cannot be drawn.") from None
+            finally:
+                page.close()
 
-    image: Image
-    dots: float | None = None  # an inch, where the file says so
-    notes: tuple[str, ...] = ()  # what was done to the pixels, for people
-    words: tuple[TextLayerWord, ...] | None = None  # a text layer, where there is one and it was asked for
+    def _drawn(self, page: Any, words: bool) -> PageImage:
+        width, height = page.get_size()
+        dots, notes = float(self._dots), []
+        most = (MAX_PIXELS / max(width * height, 1e-6)) ** 0.5 * _POINTS * 0.99
+        if dots > most:
+            notes.append(f"Drawn at {most:.0f} instead of {dots:.0f} dots an inch, because the page is so large.")
+            dots = most
+        image = page.render(scale=dots / _POINTS, rev_byteorder=True).to_pil().convert("RGB")
+        found = _words(page, *image.size) if words else None
+        return PageImage(image, dots, tuple(notes), found)
 
-
-_PART = re.compile(r"\s*(\d{0,9})\s*(-?)\s*(\d{0,9})\s*")
-
-
-def page_numbers(text: str | None, count: int) -> list[int]:
-    """In the order in which they were named, each once; pages beyond `count` are left out.
-
-    Raises BadRequest for what is no range, and when no page is left."""
-    if text is None:
-        return list(range(1, count + 1))
-    chosen: dict[int, None] = {}
-    for part in text.split(","):
-        first, last = _bounds(part, text, count)
-        chosen.update(dict.fromkeys(range(first, min(last, count) + 1)))
-    if not chosen:
-        raise BadRequest(
-            f"There {'is 1 page' if count == 1 else f'are {count} pages'}; {text} names none of them.", "pages"
-        )
-    return list(chosen)
-
-
-def check_pages(text: str | None) -> None:
-    """Raise BadRequest for what is no range, before any document is opened."""
-    if text is not None:
-        for part in text.split(","):
-            _bounds(part, text, 1)
-
-
-def _bounds(part: str, text: str, count: int) -> tuple[int, int]:
-    found = _PART.fullmatch(part)
-    if found and (found[1] or found[3]):
-        first = int(found[1] or 1)
-        last = int(found[3] or count) if found[2] else first
-        if first >= 1 and not (found[3] and (last < first or not found[2])):
-            return first, last
-    raise BadRequest(f"Pages are named like 1-3,5 or 7-, not {text!r}.", "pages")
+    def close(self) -> None:
+        with _PDFIUM_LOCK:
+            self._pdf.close()
 
 
-LARGEST = 1 << 29  # pixels of a page that is still opened, to be scaled down
-_BYTES_A_PIXEL = 4  # as Pillow keeps colours
-_HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif")
-_DAMAGED = "The image is damaged or incomplete ({})."
+def pdf_page_texts(data: bytes) -> list[str]:
+    """The text layer of each page of a PDF. Raises PasswordNeeded or UnreadableFile."""
+    with _PDFIUM_LOCK:
+        document = _opened(data, None)
+        try:
+            return [page.get_textpage().get_text_bounded() for page in document]
+        finally:
+            document.close()
+
+
+def _opened(data: bytes, password: str | None) -> Any:
+    import pypdfium2
+
+    try:
+        return pypdfium2.PdfDocument(data, password=password)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
+            said = "The password is wrong." if password else "The PDF is protected. Give its password."
+            raise PasswordNeeded(said) from None
+        raise UnreadableFile("The PDF is damaged or incomplete.") from None
+
+
+def _words(page: Any, width: int, height: int) -> tuple[TextLayerWord, ...] | None:
+    """The words of the text layer; None for a page without useful text."""
+    text_page = page.get_textpage()
+    try:
+        words = _gather(page, text_page, width, height)
+    finally:
+        text_page.close()
+    characters = "".join(word.text for word in words)
+    # fonts without a ToUnicode map give replacement characters or private codes
+    unreadable = sum(sign == "\ufffd" or "\ue000" <= sign <= "\uf8ff" or sign < " " for sign in characters)
+    return tuple(words) if len(characters) >= _LEAST_TEXT and unreadable * 20 < len(characters) else None
+
+
+def _gather(page: Any, text_page: Any, width: int, height: int) -> list[TextLayerWord]:
+    words: list[TextLayerWord] = []
+    letters: list[str] = []
+    around: list[Bounds] = []
+
+    def end() -> None:
+        if letters and around:
+            lefts, tops, rights, bottoms = zip(*around)
+            words.append(TextLayerWord("".join(letters), (min(lefts), min(tops), max(rights), max(bottoms))))
+        letters.clear()
+        around.clear()
+
+    for index, sign in enumerate(_characters(text_page)):
+        if sign.isspace() or sign in "\x00\ufffe\uffff":
+            end()
+            continue
+        bounds = _placed(page, text_page.get_charbox(index, loose=True), width, height)
+        if around and not _beside(around[-1], bounds):
+            end()
+        letters.append(sign)
+        around.append(bounds)
+    end()
+    return words
+
+
+def _characters(text_page: Any) -> list[str]:
+    """One entry per PDFium index; PDFium counts characters beyond the first plane inconsistently as one or two."""
+    import pypdfium2
+
+    return [chr(pypdfium2.raw.FPDFText_GetUnicode(text_page, i) or 32) for i in range(text_page.count_chars())]
+
+
+def _placed(page: Any, box: tuple[float, float, float, float], width: int, height: int) -> Bounds:
+    """A box in page coordinates, of any rotation and crop, as pixels."""
+    import pypdfium2
+
+    corners = []
+    for x, y in ((box[0], box[1]), (box[2], box[3])):
+        across, down = ctypes.c_int(), ctypes.c_int()
+        fine = 16  # PDFium returns whole units
+        pypdfium2.raw.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, x, y, across, down)
+        corners.append((across.value / fine, down.value / fine))
+    (x0, y0), (x1, y1) = corners
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+
+def _beside(last: Bounds, next: Bounds) -> bool:
+    """Whether a letter may continue the word of the previous one, in any writing direction."""
+    size = max(last[3] - last[1], last[2] - last[0], 1.0)
+    across = max(next[0] - last[2], last[0] - next[2])
+    down = max(next[1] - last[3], last[1] - next[3])
+    return max(across, down) < size
+
+
+# -- images
 
 
 class ScanDocument:
-    """An image file."""
+    """An image file; each frame of a TIFF is a page."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
@@ -140,7 +245,7 @@ class ScanDocument:
         if data[4:8] == b"ftyp" and data[8:12] in _HEIC_BRANDS:
             self._formats = (*FORMATS, _with_heic())
         with self._opened() as image:
-            # only a TIFF's frames are pages; those of a GIF or a WebP are one picture that moves
+            # frames of a GIF or a WebP are an animation
             self._frames = int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
 
     def __len__(self) -> int:
@@ -170,7 +275,7 @@ class ScanDocument:
         except MemoryError:
             raise UnreadableFile("The image needs more memory than is free.") from None
         except Exception as error:
-            # decoders raise nearly everything for a file that was cut off or scrambled
+            # decoders raise nearly any exception for truncated or corrupt files
             raise UnreadableFile(_DAMAGED.format(type(error).__name__)) from error
 
     def close(self) -> None:
@@ -178,7 +283,7 @@ class ScanDocument:
 
 
 class MemoryDocument:
-    """A picture that is already in memory."""
+    """An image in memory, as a document of one page."""
 
     def __init__(self, image: Image) -> None:
         self.name = "image"
@@ -192,7 +297,7 @@ class MemoryDocument:
             return _page(self._image)
         except BadRequest as error:
             raise UnreadableFile(str(error)) from None
-        except OSError as error:  # Pillow decodes late: a file that was opened elsewhere may be broken
+        except OSError as error:  # Pillow decodes lazily: the caller's file may be damaged
             raise UnreadableFile(_DAMAGED.format(type(error).__name__)) from error
 
     def close(self) -> None: ...
@@ -226,7 +331,7 @@ def _page(image: Any) -> PageImage:
     notes: tuple[str, ...] = ()
     if width * height > MAX_PIXELS:
         factor = next(k for k in range(2, 64) if -(-width // k) * -(-height // k) <= MAX_PIXELS)
-        image.draft(None, (width // factor, height // factor))  # a JPEG decodes to less at once
+        image.draft(None, (width // factor, height // factor))  # a JPEG can be decoded at a reduced size
         left = -(-image.size[0] * factor // width)
         small = image.convert("RGBA" if "A" in image.mode else "RGB") if image.mode in ("P", "PA") else image
         shrunk = small.reduce(left) if left > 1 else small.copy()
@@ -240,7 +345,7 @@ def _page(image: Any) -> PageImage:
 
 
 def _dots(image: Any) -> float | None:
-    """What a file claims about its resolution, if that can be true of a page."""
+    """The resolution that a file states, if plausible for a page."""
     try:
         dots = float(image.info["dpi"][0])
     except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError):
@@ -253,13 +358,13 @@ def _check_size(width: int, height: int) -> None:
         raise UnreadableFile("The image has no pixels.")
     if width * height > LARGEST:
         raise UnreadableFile(f"The image has {width} x {height} pixels, more than can be read ({LARGEST}).")
-    if width * height > MAX_PIXELS and width * height * _BYTES_A_PIXEL > psutil.virtual_memory().available:
+    if width * height > MAX_PIXELS and width * height * _BYTES_PER_PIXEL > psutil.virtual_memory().available:
         raise UnreadableFile(f"The image has {width} x {height} pixels, more than the memory that is free can hold.")
 
 
 @contextmanager
 def _large_images_allowed() -> Iterator[None]:
-    """Pillow warns about, then refuses large images; here their size has its own bound, which is told in its own words."""
+    """Pillow's limit on image sizes switched off; `_check_size` has its own."""
     import warnings
 
     from PIL import Image
@@ -285,140 +390,38 @@ def _with_heic() -> str:
     return "HEIF"
 
 
-_ONE_AT_A_TIME = threading.RLock()
-_POINTS = 72  # an inch
-_ENOUGH_TEXT = 10  # signs; below, a page is taken for a scan with a stamp on it
+# -- page ranges
 
 
-class PdfDocument:
-    def __init__(self, name: str, data: bytes, password: str | None, dots: int) -> None:
-        self.name = name
-        self._dots = dots
-        with _ONE_AT_A_TIME:
-            self._pdf = _opened(data, password)
-            self._count = len(self._pdf)
-        if not self._count:
-            self.close()
-            raise UnreadableFile("The PDF has no pages.")
+def page_numbers(text: str | None, count: int) -> list[int]:
+    """The pages of a range such as `1-3,5` or `7-`, counted from 1, in the given order and without repetition.
 
-    def __len__(self) -> int:
-        return self._count
-
-    def page(self, number: int, *, words: bool = False) -> PageImage:
-        import pypdfium2
-
-        with _ONE_AT_A_TIME:
-            try:
-                page = self._pdf[number - 1]
-            except pypdfium2.PdfiumError:
-                raise UnreadableFile(f"Page {number} of the PDF is damaged.") from None
-            try:
-                return self._drawn(page, words)
-            except pypdfium2.PdfiumError:
-                raise UnreadableFile(f"Page {number} of the PDF cannot be drawn.") from None
-            finally:
-                page.close()
-
-    def _drawn(self, page: Any, words: bool) -> PageImage:
-        width, height = page.get_size()
-        dots, notes = float(self._dots), []
-        most = (MAX_PIXELS / max(width * height, 1e-6)) ** 0.5 * _POINTS * 0.99
-        if dots > most:
-            notes.append(f"Drawn at {most:.0f} instead of {dots:.0f} dots an inch, because the page is so large.")
-            dots = most
-        image = page.render(scale=dots / _POINTS, rev_byteorder=True).to_pil().convert("RGB")
-        found = _words(page, *image.size) if words else None
-        return PageImage(image, dots, tuple(notes), found)
-
-    def close(self) -> None:
-        with _ONE_AT_A_TIME:
-            self._pdf.close()
+    Pages beyond `count` are left out. Raises BadRequest for an invalid range, and when no page is left."""
+    if text is None:
+        return list(range(1, count + 1))
+    chosen: dict[int, None] = {}
+    for part in text.split(","):
+        first, last = _bounds(part, text, count)
+        chosen.update(dict.fromkeys(range(first, min(last, count) + 1)))
+    if not chosen:
+        raise BadRequest(
+            f"There {'is 1 page' if count == 1 else f'are {count} pages'}; {text} names none of them.", "pages"
+        )
+    return list(chosen)
 
 
-def _opened(data: bytes, password: str | None) -> Any:
-    import pypdfium2
-
-    try:
-        return pypdfium2.PdfDocument(data, password=password)
-    except pypdfium2.PdfiumError as error:
-        if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
-            said = "The password is wrong." if password else "The PDF is protected. Give its password."
-            raise PasswordNeeded(said) from None
-        raise UnreadableFile("The PDF is damaged or incomplete.") from None
+def check_pages(text: str | None) -> None:
+    """Raise BadRequest for an invalid range."""
+    if text is not None:
+        for part in text.split(","):
+            _bounds(part, text, 1)
 
 
-def pdf_page_texts(data: bytes) -> list[str]:
-    """The text that each page carries. Raises PasswordNeeded or UnreadableFile."""
-    with _ONE_AT_A_TIME:
-        document = _opened(data, None)
-        try:
-            return [page.get_textpage().get_text_bounded() for page in document]
-        finally:
-            document.close()
-
-
-def _words(page: Any, width: int, height: int) -> tuple[TextLayerWord, ...] | None:
-    """None: the page has no text worth the name."""
-    text_page = page.get_textpage()
-    try:
-        words = _gather(page, text_page, width, height)
-    finally:
-        text_page.close()
-    signs = "".join(word.text for word in words)
-    # fonts without a table of characters give replacement signs, or the codes of private glyphs
-    unreadable = sum(sign == "\ufffd" or "\ue000" <= sign <= "\uf8ff" or sign < " " for sign in signs)
-    return tuple(words) if len(signs) >= _ENOUGH_TEXT and unreadable * 20 < len(signs) else None
-
-
-def _gather(page: Any, text_page: Any, width: int, height: int) -> list[TextLayerWord]:
-    words: list[TextLayerWord] = []
-    letters: list[str] = []
-    around: list[Bounds] = []
-
-    def end() -> None:
-        if letters and around:
-            lefts, tops, rights, bottoms = zip(*around)
-            words.append(TextLayerWord("".join(letters), (min(lefts), min(tops), max(rights), max(bottoms))))
-        letters.clear()
-        around.clear()
-
-    for index, sign in enumerate(_signs(text_page)):
-        if sign.isspace() or sign in "\x00\ufffe\uffff":
-            end()
-            continue
-        bounds = _placed(page, text_page.get_charbox(index, loose=True), width, height)
-        if around and not _beside(around[-1], bounds):
-            end()
-        letters.append(sign)
-        around.append(bounds)
-    end()
-    return words
-
-
-def _signs(text_page: Any) -> list[str]:
-    """One entry an index of the library, which counts characters beyond the first plane as one and as two by turns."""
-    import pypdfium2
-
-    return [chr(pypdfium2.raw.FPDFText_GetUnicode(text_page, i) or 32) for i in range(text_page.count_chars())]
-
-
-def _placed(page: Any, box: tuple[float, float, float, float], width: int, height: int) -> Bounds:
-    """From the page's own coordinates, whatever its rotation and crop, to pixels."""
-    import pypdfium2
-
-    corners = []
-    for x, y in ((box[0], box[1]), (box[2], box[3])):
-        across, down = ctypes.c_int(), ctypes.c_int()
-        fine = 16  # the library answers in whole units
-        pypdfium2.raw.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, x, y, across, down)
-        corners.append((across.value / fine, down.value / fine))
-    (x0, y0), (x1, y1) = corners
-    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
-
-
-def _beside(last: Bounds, next: Bounds) -> bool:
-    """Whether a letter may go on with the word of the last one, which may run in any direction."""
-    size = max(last[3] - last[1], last[2] - last[0], 1.0)
-    across = max(next[0] - last[2], last[0] - next[2])
-    down = max(next[1] - last[3], last[1] - next[3])
-    return max(across, down) < size
+def _bounds(part: str, text: str, count: int) -> tuple[int, int]:
+    found = _RANGE.fullmatch(part)
+    if found and (found[1] or found[3]):
+        first = int(found[1] or 1)
+        last = int(found[3] or count) if found[2] else first
+        if first >= 1 and not (found[3] and (last < first or not found[2])):
+            return first, last
+    raise BadRequest(f"Pages are named like 1-3,5 or 7-, not {text!r}.", "pages")

@@ -1,7 +1,6 @@
-"""Bytes of an image file into pixels: six formats, turned upright, three channels, and nothing that is a trap.
+"""Decoding of untrusted image files: six formats, upright, RGB.
 
-Knows files and pixels. Knows nothing of where the bytes came from, nor of what a model makes of the pixels. The size is
-read from the header and checked before any pixel is decoded, because a few hundred bytes may stand for gigabytes.
+The size in the header is checked before pixels are decoded, because a few hundred bytes may decode to gigabytes.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP")
 SPELLED = "PNG, JPEG, WebP, GIF, TIFF and BMP"
-MAX_PIXELS = 1 << 26  # 8192 x 8192: more than a camera makes; 192 MiB once decoded
-_WEBP_HEAD = 30  # bytes that hold a WebP file's size, whichever of its three kinds it is
+MAX_PIXELS = 1 << 26  # 8192 x 8192, larger than camera images; 192 MiB decoded
+_WEBP_HEAD = 30  # bytes that contain the size of any WebP variant
 
 
 def decode_image(data: bytes) -> Image:
-    """The first frame, upright, as RGB. What was transparent lies on white. Raises BadRequest for what is no image."""
+    """The first frame, upright, as RGB on white. Raises BadRequest for anything that is no image."""
     from PIL import ImageOps
 
     with _opened(data) as image:
@@ -53,7 +52,7 @@ def _opened(data: bytes) -> Iterator[Any]:
     except MemoryError:
         raise BadRequest("The image needs more memory than there is. Send a smaller one.") from None
     except Exception as error:
-        # decoders of files that somebody broke on purpose raise nearly everything
+        # decoders raise nearly any exception for malicious files
         raise BadRequest(f"The image is damaged or incomplete ({type(error).__name__}).") from error
 
 
@@ -65,7 +64,7 @@ def _check_size(width: int, height: int) -> None:
 
 
 def webp_size(data: bytes) -> tuple[int, int] | None:
-    """Opening a WebP already takes memory for its whole canvas, so that its size must be known before. None: no WebP."""
+    """The canvas size of a WebP file, None for others. Opening a WebP allocates its canvas, so this comes first."""
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or len(data) < _WEBP_HEAD:
         return None
     kind = data[12:16]
@@ -81,10 +80,10 @@ def webp_size(data: bytes) -> tuple[int, int] | None:
 
 
 def as_rgb(image: Image) -> Image:
-    """Three channels of 8 bits; what was transparent lies on white."""
+    """The image as 8-bit RGB, transparency on white."""
     from PIL import Image as pillow
 
-    if image.mode.startswith("I"):  # 16 bits a pixel, which Pillow would cut off at 255 instead of scaling
+    if image.mode.startswith("I"):  # Pillow would clip 16-bit pixels instead of scaling them
         import numpy as np
 
         high = np.clip(np.asarray(image).astype(np.int64) >> 8, 0, 255).astype(np.uint8)
@@ -93,7 +92,7 @@ def as_rgb(image: Image) -> Image:
         raise BadRequest("The image has pixels of floating point, which have no fixed white. Save it with 8 bits.")
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
         clear = image.convert("RGBA")
-        # what lies beneath transparent pixels is left over from the drawing, and often black
+        # the colour of transparent pixels is arbitrary, and often black
         white = pillow.new("RGBA", clear.size, (255, 255, 255, 255))
         white.alpha_composite(clear)
         return white.convert("RGB")

@@ -1,4 +1,4 @@
-"""What models that see or listen are given: pictures and sounds as their own preprocessing left them."""
+"""Model inputs besides tokens: images and sounds after the model's preprocessing."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """An image (or frames of a video) as a model's own preprocessing left it."""
+    """An image (or the frames of a video) after preprocessing."""
 
     patches: np.ndarray
     grid: tuple[int, int, int]  # patches in time, down, across
-    tokens: int  # placeholders that it takes in the prompt
+    tokens: int  # placeholder tokens in the prompt
     key: str  # a hash of its content and size
 
 
 @dataclass(frozen=True, eq=False)
 class Sound:
-    """Samples as a model's own preprocessing left them, for a model that listens before it writes."""
+    """A sound after preprocessing."""
 
     samples: np.ndarray
     key: str  # a hash of its content

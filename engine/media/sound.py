@@ -1,4 +1,8 @@
-"""Sound files: decoding to mono samples at a sample rate, and encoding."""
+"""Sound files: decoding to mono samples at a sample rate, and encoding as WAV, PCM, MP3, FLAC, Opus and AAC.
+
+libsndfile reads and writes; recordings are decoded, mixed and resampled block by block. Encoders work on streams. AAC needs
+PyAV, which is optional: libsndfile has no AAC encoder, and the wheels of PyAV contain GPL parts of FFmpeg.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ _BLOCK = 1 << 20  # frames
 
 @dataclass(frozen=True, eq=False)
 class Audio:
-    """One channel."""
+    """A mono sound."""
 
     samples: np.ndarray  # f32 [n], nominally within -1 and 1
     rate: int
@@ -36,15 +40,15 @@ class Audio:
 
 
 class _Forwards(soundfile.SoundFile):
-    """Read from its beginning to its end and never otherwise: soundfile would else look for a place after each block, which
-    a FLAC stream does not have whose header was written before its length was known."""
+    """A file that is read sequentially: soundfile would seek after each block, which fails for a FLAC stream whose header
+    has no length."""
 
     def seekable(self) -> bool:
         return False
 
 
 def read_sound(source: Path | str | bytes, rate: int, *, most: float = MOST_SECONDS) -> Audio:
-    """A file, or a file's bytes. Raises BadRequest for what is no sound, and for a sound of no length."""
+    """The sound in a file or in its bytes. Raises BadRequest for anything that is no sound, and for an empty sound."""
     name = "The sound" if isinstance(source, bytes) else str(source)
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise BadRequest(f"{name} is not a file.", "file")
@@ -82,7 +86,7 @@ def _read(file: Any, name: str, rate: int, most: float) -> Audio:
 
 
 def from_array(samples: np.ndarray, own: int, rate: int) -> Audio:
-    """Samples that are there already, as floats or 16-bit numbers, `[n]` or `[n, channels]`."""
+    """A sound from float or integer samples `[n]` or `[n, channels]`."""
     if not LEAST_RATE <= own <= MOST_RATE:
         raise BadRequest(f"The sound has {own} samples a second; {LEAST_RATE} to {MOST_RATE} are read.", "rate")
     given = np.asarray(samples)
@@ -110,12 +114,12 @@ def _mixed(block: np.ndarray, name: str) -> np.ndarray:
 
 
 AAC_TYPE = "audio/aac"
-_BITS = 96_000  # a second, of one channel
-_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000)  # that AAC knows
+_BITS = 96_000  # per second, mono
+_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000)  # supported by AAC
 
 
 def check_aac_encoder() -> None:
-    """Raise BadRequest where there is none."""
+    """Raise BadRequest without an AAC encoder."""
     if find_spec("av") is None:
         raise BadRequest(
             "There is no AAC encoder here. Choose opus, mp3, flac, wav or pcm, or install one for Grus: pip install av",
@@ -124,7 +128,7 @@ def check_aac_encoder() -> None:
 
 
 class AacEncoder:
-    """One channel at `rate`. Frames are written to `target` as they are made."""
+    """Encodes mono samples at `rate` as a stream of ADTS frames."""
 
     def __init__(self, target: IO[bytes], rate: int) -> None:
         import av
@@ -153,7 +157,7 @@ FORMATS = {"wav": "audio/wav", "pcm": "audio/pcm", "mp3": "audio/mpeg", "flac": 
 _KINDS = {"mp3": ("MP3", None), "flac": ("FLAC", "PCM_16"), "opus": ("OGG", "OPUS")}
 _COMPRESSED = (*_KINDS, "aac")
 _OPUS_RATE = 48_000
-_UNKNOWN = 0xFFFFFFFF  # a WAV header's length while the end is not known
+_UNKNOWN = 0xFFFFFFFF  # the length in a WAV header of a stream
 
 
 def check_format(name: str) -> str:
@@ -170,18 +174,18 @@ def media_type(format: str) -> str:
 
 
 def format_of(path: Path) -> str:
-    """By its ending."""
+    """The format of a file extension."""
     ending = path.suffix.lower().lstrip(".")
     return check_format("opus" if ending == "ogg" else ending or "wav")
 
 
 def to_pcm(samples: np.ndarray) -> bytes:
-    """16 bit, little-endian; what is too loud is cut."""
+    """16-bit little-endian PCM, clipped."""
     return (np.clip(samples, -1.0, 1.0) * 32767.0).round().astype("<i2").tobytes()
 
 
 def wav_header(rate: int, nbytes: int | None = None) -> bytes:
-    """One channel of 16 bits. None: as long as the stream lasts."""
+    """The header of 16-bit mono; `nbytes` None for a stream of unknown length."""
     size = _UNKNOWN if nbytes is None else nbytes
     whole = _UNKNOWN if nbytes is None else nbytes + 36
     return (
@@ -191,7 +195,7 @@ def wav_header(rate: int, nbytes: int | None = None) -> bytes:
 
 
 def encoded(chunks: Iterable[np.ndarray], rate: int, format: str) -> Iterator[bytes]:
-    """A stream of bytes, each as soon as it is certain."""
+    """The encoded stream, in pieces as early as possible."""
     check_format(format)
     if format in ("wav", "pcm"):
         if format == "wav":
@@ -210,7 +214,7 @@ def encoded(chunks: Iterable[np.ndarray], rate: int, format: str) -> Iterator[by
 
 
 def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str) -> int:
-    """Returns how many samples were written. Nothing half-written stays under `path`."""
+    """Write a file and return its number of samples. `path` appears when the file is complete."""
     fresh = path.with_name(f"{path.name}.part")
     count = 0
 
@@ -235,7 +239,7 @@ def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str)
 
 
 def written(chunks: Iterable[np.ndarray], rate: int, format: str) -> bytes:
-    """A whole file, whose header knows its length."""
+    """A complete file, with its length in the header."""
     file = io.BytesIO()
     _write(file, chunks, rate, check_format(format))
     return file.getvalue()
@@ -257,14 +261,14 @@ def _write(file: IO[bytes], chunks: Iterable[np.ndarray], rate: int, format: str
 
 
 class _SndfileEncoder:
-    """What is given at `rate`, in a compressed format."""
+    """Encodes mono samples at `rate` with libsndfile."""
 
     def __init__(self, target: IO[bytes], rate: int, format: str) -> None:
         kind, subtype = _KINDS[format]
         own = _OPUS_RATE if format == "opus" else rate
         self._convert = soxr.ResampleStream(rate, own, 1, dtype="float32") if own != rate else None
-        # at a constant rate a reader reckons an MP3's length from its size: a stream never brings the header that tells it
-        # (libsndfile keeps to it only where a level is said too; this one is 80 kbit/s)
+        # players compute the length of an MP3 stream from its size, which needs a constant bit rate
+        # (libsndfile respects it only with a compression level; this one is 80 kbit/s)
         rate_mode: dict[str, Any] = {"bitrate_mode": "CONSTANT", "compression_level": 0.5} if format == "mp3" else {}
         self.file = soundfile.SoundFile(target, "w", own, 1, format=kind, subtype=subtype, **rate_mode)
 
@@ -288,8 +292,7 @@ def _encoder(target: IO[bytes], rate: int, format: str) -> Iterator[_SndfileEnco
 
 
 class _Sink(io.BytesIO):
-    """Tells what was written since it was last asked. What an encoder mends in its header at the end is not told: those
-    who read a stream have read its header long since."""
+    """A buffer that returns what was appended since the last call. Later changes to the header are not reported."""
 
     def __init__(self) -> None:
         super().__init__()

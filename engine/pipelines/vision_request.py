@@ -1,8 +1,9 @@
-"""Images in conversations: found in messages, prepared for the model, and left as bare parts that templates know.
+"""Vision requests: the images and videos of a conversation, prepared for the model.
 
-A message's content may be a list of parts. `{"type": "image", "image": ...}` holds an image: Pillow's, an array of
-bytes `[H, W, 3]`, the bytes of a file, a path, or a picture that was prepared before. `{"type": "video", "video": [...]}`
-holds frames of these kinds, and may say their times in `seconds`.
+The content of a message may be a list of parts. `{"type": "image", "image": ...}` has an image: a Pillow image, an array of
+bytes `[H, W, 3]`, the bytes of a file, a path, or a prepared `Picture`. `{"type": "video", "video": [...]}` has frames of
+these kinds, and optionally their times in `seconds`. Prepared messages keep bare parts, which chat templates turn into
+placeholders.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ Message: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class VisionRequest:
-    """A conversation whose images have been looked at."""
+    """A conversation with its images prepared."""
 
     messages: Sequence[Message]
     pictures: tuple[Picture, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # messages about scaled-down images
 
 
 def vision_request(model: LoadedModel, messages: Sequence[Message]) -> VisionRequest:
-    """Raises BadRequest where there are images and the model sees none, or one cannot be read."""
-    if not any(_seen(part) for message in messages for part in _parts(message)):
+    """Raises BadRequest for images when the model has no vision, and for an unreadable image."""
+    if not any(_is_visual(part) for message in messages for part in _parts(message)):
         return VisionRequest(messages)
-    if model.sight is None:
+    if model.vision is None:
         raise BadRequest(f"{model.name} reads text only and does not see images.", "images")
-    if model.sight.strips is not None:
+    if model.vision.line_strips is not None:
         raise BadRequest(
             f"{model.name} reads pages line by line and talks about no images. Read them with grus read.", "images"
         )
@@ -48,8 +49,8 @@ def vision_request(model: LoadedModel, messages: Sequence[Message]) -> VisionReq
     for message in messages:
         parts = []
         for part in _parts(message):
-            if _seen(part):
-                pictures.append(_picture(model.sight, part, notes))
+            if _is_visual(part):
+                pictures.append(_picture(model.vision, part, notes))
                 part = {"type": part["type"]}
             parts.append(part)
         bare.append({**message, "content": parts} if parts else message)
@@ -61,27 +62,27 @@ def _parts(message: Message) -> Sequence[Any]:
     return content if isinstance(content, list) else ()
 
 
-def _seen(part: Any) -> bool:
+def _is_visual(part: Any) -> bool:
     return isinstance(part, Mapping) and part.get("type") in ("image", "video")
 
 
-def _picture(sight: VisionProcessor, part: Message, notes: list[str]) -> Picture:
+def _picture(vision: VisionProcessor, part: Message, notes: list[str]) -> Picture:
     given = part.get(part["type"])
     if isinstance(given, Picture):
         return given
     if part["type"] == "video":
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
             raise BadRequest("A video must be a list of frames.", "images")
-        return sight.video([open_image(frame) for frame in given], seconds=part.get("seconds"))
+        return vision.video([open_image(frame) for frame in given], seconds=part.get("seconds"))
     image = open_image(given)
-    note = sight.note(image)
+    note = vision.note(image)
     if note is not None:
         notes.append(note)
-    return sight.prepare(image)
+    return vision.prepare(image)
 
 
 def open_image(given: Any) -> ImageLike:
-    """Any of the kinds that a part may hold."""
+    """The image of a part, in any of its forms."""
     if isinstance(given, Path):
         try:
             given = given.expanduser().read_bytes()

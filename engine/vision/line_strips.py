@@ -1,4 +1,8 @@
-"""Line strips: one line of print brought to the size, contrast and slope that a line model reads."""
+"""Line strips: one line of print, normalized to the height, contrast and slope that a line model reads.
+
+A line model states its format in preprocessor_config.json under `line_strip`. Lines longer than the model reads at once are
+split at word gaps.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LineStripRules:
-    """What a line model asks for: `height` pixels, of which `rise` rows stay white above and below the ink; pixels
-    repeated `stretch` times across, so that a square patch covers a narrow slice; cut beyond `longest` pixels."""
+    """The strip format of a line model: `height` pixels with `rise` white rows above and below the ink, columns repeated
+    `stretch` times so that a square patch covers a narrow slice, at most `longest` columns before stretching."""
 
     height: int
     rise: int
@@ -26,7 +30,7 @@ class LineStripRules:
 
     @classmethod
     def of(cls, preprocessor: Mapping[str, object]) -> LineStripRules | None:
-        """The rules a model's preprocessor settings state, if it is a line model."""
+        """The format in a model's preprocessor settings; None for other models."""
         stated = preprocessor.get("line_strip")
         if not isinstance(stated, Mapping):
             return None
@@ -37,8 +41,8 @@ class LineStripRules:
 
 
 MARGIN = 2  # white columns (in strip pixels) left at both ends
-END = 8  # white columns more behind the last letter
-STEEPEST = 3.0  # degrees of slant that are taken out
+END = 8  # more white columns after the last letter
+MAX_SLOPE = 3.0  # degrees of slope that are corrected
 PAPER = 255.0
 
 
@@ -46,7 +50,7 @@ PAPER = 255.0
 class LineStrip:
     """A line at the model's height, black on white: `pixels` [height, width] uint8, before stretching.
 
-    Column x of the picture lies at `(x - left) * scale` of the strip."""
+    Column x of the image is at `(x - left) * scale` of the strip."""
 
     pixels: np.ndarray
     left: float
@@ -55,14 +59,14 @@ class LineStrip:
 
 @dataclass(frozen=True)
 class LinePart:
-    """A part of a line for the model, and whether a space stands between it and the part before."""
+    """A part of a line as the model reads it."""
 
     image: Image
-    spaced: bool = False
+    spaced: bool = False  # a space separates it from the part before
 
 
 def line_parts(picture: Image, rules: LineStripRules) -> list[LinePart]:
-    """The line in `picture` as the images the model reads, left to right; none if there is no ink."""
+    """The line in `picture` as images for the model, from left to right; empty without ink."""
     from PIL import Image as pillow
 
     strip = straighten(picture, rules)
@@ -77,7 +81,7 @@ def line_parts(picture: Image, rules: LineStripRules) -> list[LinePart]:
 
 
 def straighten(picture: Image, rules: LineStripRules) -> LineStrip | None:
-    """The strip of a picture of one line; None where it holds no ink."""
+    """The strip of an image of one line; None without ink."""
     from PIL import Image as pillow
 
     ink = _ink(np.asarray(picture.convert("L"), np.float32))
@@ -106,7 +110,7 @@ def straighten(picture: Image, rules: LineStripRules) -> LineStrip | None:
 
 
 def cuts(pixels: np.ndarray, longest: int) -> list[tuple[int, int, bool]]:
-    """Where to part a strip so that no part is wider than `longest`: at its widest gaps, the words' spaces."""
+    """The (start, end, spaced) of parts no wider than `longest`, split at the widest gaps."""
     width = pixels.shape[1]
     if width <= longest:
         return [(0, width, False)]
@@ -131,7 +135,7 @@ def cuts(pixels: np.ndarray, longest: int) -> list[tuple[int, int, bool]]:
 
 
 def _ink(grey: np.ndarray) -> np.ndarray | None:
-    """Darkness of the ink from 0 (paper) to 1, whatever the colours are; None for an even picture."""
+    """Darkness of the ink from 0 (paper) to 1, for any colours; None for an image without contrast."""
     if min(grey.shape) < 2:
         return None
     levels = np.bincount(grey.astype(np.uint8).ravel(), minlength=256).astype(np.float32)
@@ -163,13 +167,13 @@ def _slope(ink: np.ndarray) -> float:
         counts = np.bincount(at - at.min()).astype(np.float64)
         return float((counts**2).sum())
 
-    coarse = max(np.tan(np.radians(np.arange(-STEEPEST, STEEPEST + 0.01, 0.25))), key=sharpness)
+    coarse = max(np.tan(np.radians(np.arange(-MAX_SLOPE, MAX_SLOPE + 0.01, 0.25))), key=sharpness)
     best = max(coarse + np.tan(np.radians(np.arange(-0.2, 0.21, 0.05))), key=sharpness)
     return float(best) if sharpness(best) > 1.04 * sharpness(0.0) else 0.0
 
 
 def _sheared(ink: np.ndarray, slope: float) -> np.ndarray:
-    """Columns moved up or down until the line is level; the picture grows so that nothing is cut."""
+    """The ink sheared until the line is level, with rows added to keep all of it."""
     from PIL import Image as pillow
 
     columns = ink.shape[1]
@@ -181,7 +185,7 @@ def _sheared(ink: np.ndarray, slope: float) -> np.ndarray:
 
 
 def _ink_box(ink: np.ndarray) -> tuple[int, int, int, int] | None:
-    """Rows and columns that hold the ink: top, bottom, left, right. Specks of noise do not count."""
+    """The top, bottom, left and right of the ink without specks of noise."""
     soft = (ink[:, :-1] + ink[:, 1:]) / 2
     soft = np.maximum(soft[:-1], soft[1:]) if ink.shape[0] > 2 else soft
     strong = soft > 0.38
@@ -205,7 +209,7 @@ def _widest_gap(white: np.ndarray) -> tuple[int, int] | None:
 
 
 def _trimmed(part: np.ndarray) -> np.ndarray:
-    """Without the white that a cut through a wide gap left at the ends."""
+    """A part without the white of the gaps at its ends."""
     inked = np.flatnonzero(part.min(axis=0) < 0.8 * PAPER)
     if not len(inked):
         return part
@@ -213,8 +217,8 @@ def _trimmed(part: np.ndarray) -> np.ndarray:
 
 
 def _padded(part: np.ndarray, rules: LineStripRules) -> np.ndarray:
-    """White added on the right: what the model knows a line's end by, then until the stretched width is whole patches,
-    whose side is the strip's height."""
+    """A part with white on the right: the end of line that the model expects, and up to a multiple of the patch width
+    after stretching (patches are as wide as the strip is high)."""
     step = rules.height // np.gcd(rules.height, rules.stretch)
     white = END + -(part.shape[1] + END) % step
     return np.pad(part, ((0, 0), (0, white)), constant_values=int(PAPER))

@@ -1,8 +1,7 @@
-"""How PaddleOCR-VL sees: one page region at its own resolution, looked at for one task.
+"""The vision processor of PaddleOCR-VL: one page region at its own resolution, prepared for one recognition task.
 
-Patches come row by row. The task decides what the model is asked, and for two of them how the image is brought: a
-formula loses its empty margins, and small images are doubled before text is spotted in them. A checkpoint may state that it
-reads single lines; how it wants them is in `strips.py`.
+Patches are in raster order. The task selects the prompt, and for two tasks the image changes: a formula loses its empty
+margins, and small images are doubled for spotting. A checkpoint may state that it reads single lines (`line_strips.py`).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from engine.vision.processor import (
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# What a model is asked. The first four work with every version, the last two from 1.5 on.
+# The prompts by task. The first four work with every version, the last two from 1.5 on.
 TASKS = {
     "text": "OCR:",
     "table": "Table Recognition:",
@@ -43,7 +42,7 @@ TASKS = {
     "seal": "Seal Recognition:",
     "spotting": "Spotting:",
 }
-SPOTTING_CAP = 1605632  # pixels; places of single words are read at a higher resolution than their text
+SPOTTING_MAX_PIXELS = 1605632  # pixels; spotting needs a higher resolution than text
 SPOTTING_SMALL = 1500  # both sides under this: doubled
 INK = 200  # of 255, once the darkest is 0 and the lightest 255
 
@@ -70,16 +69,16 @@ class PaddleVisionProcessor:
         if ours != towers:
             raise ConfigError(f"{image.where}: patches are cut by {ours}, but the vision tower reads {towers}.")
         self.factor = self.patch * self.merge
-        self.least, self.cap = pixel_limits(image, 384 * 384, 1536 * 1536)
+        self.min_pixels, self.max_pixels = pixel_limits(image, 384 * 384, 1536 * 1536)
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
-        self.strips = LineStripRules.of(image.values)
+        self.line_strips = LineStripRules.of(image.values)
         self.image_id = config.int("image_token_id")
-        self.places = {self.image_id}
+        self.placeholder_ids = {self.image_id}
 
     def note(self, image: ImageLike) -> str | None:
         height, width = size_of(image)
-        h, w = self._size(height, width, self.cap)
-        if height * width <= self.cap:
+        h, w = self._size(height, width, self.max_pixels)
+        if height * width <= self.max_pixels:
             return None
         return (
             f"The image has {width} x {height} pixels; the model looks at {w} x {h} of them. "
@@ -89,11 +88,11 @@ class PaddleVisionProcessor:
     def prepare(self, image: ImageLike, *, task: str | None = None) -> Picture:
         if task is not None:
             question(task)
-        upright, cap = rgb(image), self.cap
+        upright, cap = rgb(image), self.max_pixels
         if task == "formula":
             upright = without_margins(upright)
         elif task == "spotting":
-            upright, cap = _doubled_if_small(upright), max(cap, SPOTTING_CAP)
+            upright, cap = _doubled_if_small(upright), max(cap, SPOTTING_MAX_PIXELS)
         height, width = self._size(upright.height, upright.width, cap)
         pixels = np.asarray(resized(upright, height, width))
         grid = (1, height // self.patch, width // self.patch)
@@ -104,7 +103,9 @@ class PaddleVisionProcessor:
         raise BadRequest("This model reads images, not videos. Send single frames.", "images")
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        return expand_placeholders(ids, pictures, self.places, lambda picture: [self.image_id] * picture.tokens)
+        return expand_placeholders(
+            ids, pictures, self.placeholder_ids, lambda picture: [self.image_id] * picture.tokens
+        )
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
         places = np.flatnonzero(np.asarray(ids) == self.image_id)
@@ -115,16 +116,16 @@ class PaddleVisionProcessor:
         return rope_positions(len(ids), runs)
 
     def _size(self, height: int, width: int, cap: int) -> tuple[int, int]:
-        """A side shorter than one block is stretched to it first, the other along with it."""
+        """The size with both sides at least one merge block, within the pixel budget."""
         if height < self.factor:
             height, width = self.factor, round(width * self.factor / height)
         if width < self.factor:
             height, width = round(height * self.factor / width), self.factor
-        return fitting_size(height, width, self.factor, self.least, cap)
+        return fitting_size(height, width, self.factor, self.min_pixels, cap)
 
 
 def without_margins(image: Image) -> Image:
-    """Only what lies around the ink; an image without any contrast stays as it is."""
+    """The image cropped to its ink; unchanged without contrast."""
     gray = np.asarray(image.convert("L"), np.float32)
     low, high = gray.min(), gray.max()
     if low == high:

@@ -1,4 +1,8 @@
-"""Vision processors: how a model's images become patches, placeholders and rope positions."""
+"""Vision processors: how the images of a prompt become patches, placeholder tokens and rope positions.
+
+`VisionProcessor` is the protocol, with one implementation per model family. The sections below it are shared by all: the
+expansion of placeholders, the settings of preprocessor_config.json, image sizes under a pixel budget, scaling, patches.
+"""
 
 from __future__ import annotations
 
@@ -24,31 +28,31 @@ ImageLike: TypeAlias = "Image | np.ndarray"  # an array is [H, W] or [H, W, 3] o
 
 
 class VisionProcessor(Protocol):
-    """Array-free, so any thread may call it."""
+    """Prepares images for one vision model. It uses numpy only, and any thread may call it."""
 
     @property
-    def strips(self) -> LineStripRules | None:
-        """How a model that reads single lines of print wants them; None for one that is shown whole images."""
+    def line_strips(self) -> LineStripRules | None:
+        """The line strips of a model that reads single lines; None for models of whole images."""
 
     @property
-    def cap(self) -> int:
-        """The most pixels of an image that the model looks at; larger ones are scaled down."""
+    def max_pixels(self) -> int:
+        """The pixel budget of an image; larger images are scaled down."""
 
     @property
-    def places(self) -> Collection[int]:
-        """The ids that hold a picture's place in a prompt, before it is expanded and after."""
+    def placeholder_ids(self) -> Collection[int]:
+        """The ids of placeholder tokens, before and after expansion."""
 
     def note(self, image: ImageLike) -> str | None:
-        """For people: what is lost where an image is larger than the cap."""
+        """A message about lost detail, for an image above the pixel budget."""
 
     def prepare(self, image: ImageLike, *, task: str | None = None) -> Picture:
-        """`task` names what the image is looked at for, where a model looks differently."""
+        """The model input for an image. Some models prepare an image differently for each recognition task."""
 
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
-        """Frames in order, `seconds` their times. Raises BadRequest where a model sees images only."""
+        """The model input for video frames with their times. Raises BadRequest for models without video."""
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        """The prompt with room for every picture, and the positions of all these places in order."""
+        """The prompt with one placeholder token per image token, and the positions of all placeholder tokens."""
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
         """Rope positions `[3, n]` of an expanded prompt."""
@@ -60,7 +64,7 @@ def expand_placeholders(
     placeholders: Collection[int],
     spelled: Callable[[Picture], Sequence[int]],
 ) -> tuple[list[int], np.ndarray]:
-    """Replace the i-th placeholder by `spelled(pictures[i])`; the positions are those of placeholders in the result."""
+    """Replace the i-th placeholder by `spelled(pictures[i])`; returns the ids and the positions of placeholder tokens."""
     found = [at for at, id in enumerate(ids) if id in placeholders]
     if len(found) != len(pictures):
         raise BadRequest(
@@ -80,8 +84,8 @@ def expand_placeholders(
 def rope_positions(n: int, runs: Sequence[tuple[int, tuple[int, int]]]) -> np.ndarray:
     """Positions `[3, n]` on the axes of time, height and width.
 
-    `runs` are `(start, (rows, columns))` of each image's places: all of these share one time, lie on a grid, and what
-    follows goes on behind the grid's longer side. Text counts on, alike on all axes.
+    `runs` are `(start, (rows, columns))` of each image's tokens, which share one time and lie on a grid; the text after
+    them continues behind the longer side of the grid. Text positions are equal on all axes.
     """
     out = np.empty((3, n), np.int64)
     at, position = 0, 0
@@ -97,7 +101,7 @@ def rope_positions(n: int, runs: Sequence[tuple[int, tuple[int, int]]]) -> np.nd
     return out
 
 
-MOST_PIXELS = 1 << 26  # of one picture, as a model sees it: a file may ask for no more than a machine can hold
+MOST_PIXELS = 1 << 26  # of one image: an upper limit for what a config file may request
 
 
 def image_settings(folder: Path) -> Fields:
@@ -109,7 +113,7 @@ def video_settings(folder: Path) -> Fields:
 
 
 def pixel_limits(settings: Fields, least: int, most: int) -> tuple[int, int]:
-    """Fewest and most pixels: by the older names, by the newer ones, else as given."""
+    """The least and most pixels, by the older or the newer names of the settings."""
     size = settings.sub("size") if settings.find("size", default=None) is not None else Fields({}, settings.where)
     low = settings.int("min_pixels", default=size.int("shortest_edge", "min_pixels", default=least), most=MOST_PIXELS)
     high = settings.int("max_pixels", default=size.int("longest_edge", "max_pixels", default=most), most=MOST_PIXELS)
@@ -128,7 +132,7 @@ def channel_values(settings: Fields, name: str, default: float = 0.5) -> tuple[f
 
 
 def _settings(folder: Path, file: str, part: str) -> Fields:
-    """Its own file, or a part of processor_config.json, where newer checkpoints keep all of them."""
+    """The settings in their own file, or in processor_config.json of newer checkpoints."""
     own, shared = _object(folder / file), _object(folder / "processor_config.json").get(part)
     if own or not isinstance(shared, dict):
         return Fields(own, file)
@@ -145,7 +149,7 @@ def _object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-MOST_STRETCHED = 200  # the longest side against the shortest
+MAX_ASPECT_RATIO = 200  # the largest aspect ratio
 
 
 def fitting_size(
@@ -170,16 +174,16 @@ def fitting_size(
 
 
 def check_shape(height: int, width: int) -> None:
-    if max(height, width) > MOST_STRETCHED * min(height, width):
+    if max(height, width) > MAX_ASPECT_RATIO * min(height, width):
         raise BadRequest(
-            f"The image has {width} x {height} pixels: one side is more than {MOST_STRETCHED} times the other. "
+            f"The image has {width} x {height} pixels: one side is more than {MAX_ASPECT_RATIO} times the other. "
             "Cut it into pieces.",
             "images",
         )
 
 
-def what_is_lost(height: int, width: int, seen_height: int, seen_width: int, cap: int) -> str | None:
-    """For people, where an image is larger than a model's cap. Rounding to whole patches is no loss."""
+def resolution_note(height: int, width: int, seen_height: int, seen_width: int, cap: int) -> str | None:
+    """A message for an image above the pixel budget. Rounding to whole patches is no loss."""
     if height * width <= cap or seen_height * seen_width >= height * width:
         return None
     return (
@@ -201,7 +205,7 @@ def bicubic(image: np.ndarray, height: int, width: int) -> np.ndarray:
     """Bytes `[H, W, C]` -> bytes `[height, width, C]`."""
     rows, row_shares = _taps(image.shape[0], height)
     columns, column_shares = _taps(image.shape[1], width)
-    used, at = np.unique(rows, return_inverse=True)  # of a large image, most rows are never looked at
+    used, at = np.unique(rows, return_inverse=True)  # most rows of a large image are unused
     lines = image[used]
     across = sum(lines[:, i].astype(np.float32) * share[None, :, None] for i, share in zip(columns, column_shares))
     down = sum(across[i] * share[:, None, None] for i, share in zip(at.reshape(rows.shape), row_shares))
@@ -209,7 +213,7 @@ def bicubic(image: np.ndarray, height: int, width: int) -> np.ndarray:
 
 
 def _taps(source: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Four neighbours of each new pixel `[4, size]`, the border held, and their shares."""
+    """The four source pixels of each target pixel `[4, size]`, clamped at the border, and their weights."""
     place = (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(source / size) - np.float32(0.5)
     low = np.floor(place)
     t = place - low
@@ -226,7 +230,7 @@ def _far(x: np.ndarray) -> np.ndarray:
 
 
 def rgb(image: ImageLike) -> Image:
-    """Any image as Pillow's RGB."""
+    """The image as a Pillow RGB image."""
     from PIL import Image
 
     if not isinstance(image, np.ndarray):
@@ -254,16 +258,16 @@ def normalized(pixels: np.ndarray, mean: Sequence[float], std: Sequence[float]) 
     unit = (np.arange(256, dtype=np.float64) * (1 / 255)).astype(np.float32)
     out = np.empty(pixels.shape, np.float32)
     for channel, (m, s) in enumerate(zip(mean, std)):
-        table = (unit - np.float32(m)) / np.float32(s)  # a byte has 256 values, an image has millions of bytes
+        table = (unit - np.float32(m)) / np.float32(s)  # a lookup table for 256 values
         out[..., channel] = table[pixels[..., channel]]
     return out
 
 
 def block_patches(frames: np.ndarray, patch: int, merge: int, temporal: int) -> np.ndarray:
-    """`[F, H, W, C]` -> `[n, C * temporal * patch * patch]`, patches that will be merged side by side.
+    """`[F, H, W, C]` -> `[n, C * temporal * patch * patch]`, with the patches of a merge block adjacent.
 
-    Blocks of `merge` x `merge` patches follow each other in reading order, and the patches within a block too. Frames
-    beyond a multiple of `temporal` are completed by the last one.
+    Blocks of `merge` x `merge` patches are in raster order, and so are the patches of a block. The last frame is repeated up
+    to a multiple of `temporal`.
     """
     count, height, width, channels = frames.shape
     missing = -count % temporal
@@ -276,14 +280,14 @@ def block_patches(frames: np.ndarray, patch: int, merge: int, temporal: int) -> 
 
 
 def raster_patches(image: np.ndarray, patch: int) -> np.ndarray:
-    """`[H, W, C]` -> `[n, C, patch, patch]` in reading order."""
+    """`[H, W, C]` -> `[n, C, patch, patch]` in raster order."""
     height, width, channels = image.shape
     x = image.reshape(height // patch, patch, width // patch, patch, channels)
     return np.ascontiguousarray(x.transpose(0, 2, 4, 1, 3)).reshape(-1, channels, patch, patch)
 
 
 def content_key(pixels: np.ndarray, *more: object) -> str:
-    """The same for the same bytes of the same shape (and the same of `more`)."""
+    """A hash of pixels, their shape and `more`: the cache key of an encoded image."""
     digest = hashlib.sha256(repr((pixels.shape, *more)).encode())
     digest.update(np.ascontiguousarray(pixels).data)
     return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""How Qwen3-VL and Qwen3.5 see: images of any size, and videos as frames with the time written before each pair.
+"""The vision processor of Qwen3-VL and Qwen3.5: images of any size, and videos as timed frames.
 
-Patches come in blocks that the encoder merges, two frames to a patch (an image counts as two alike). A video's frames
-are images of their own to the prompt: `<0.5 seconds>`, a frame's places, the next time, and so on.
+Patches are ordered in merge blocks and span two frames (an image counts as two equal frames). In the prompt, a video is a
+sequence of times and frames: `<0.5 seconds>`, the placeholder tokens of a frame pair, the next time, and so on.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from engine.vision.processor import (
     normalized,
     pixel_limits,
     resized,
+    resolution_note,
     rgb,
     rope_positions,
     size_of,
-    what_is_lost,
 )
 
-FRAMES_A_SECOND = 2  # of a video whose frames come without their times, as the model was trained
+FRAMES_A_SECOND = 2  # of a video without frame times, as in training
 
 
 @dataclass(frozen=True, eq=False)
-class Clip(Picture):
-    """A video: a picture with several times."""
+class VideoPicture(Picture):
+    """A prepared video."""
 
-    seconds: tuple[float, ...]  # one for each of the grid's times
+    seconds: tuple[float, ...]  # of each frame group
 
 
 class QwenVisionProcessor:
-    strips = None
+    line_strips = None
 
     def __init__(self, config: Fields, image: Fields, video: Fields, encode: Callable[[str], Sequence[int]]) -> None:
-        """`encode` turns the text of a time into ids."""
+        """`encode` tokenizes the text of a frame time."""
         vision = config.sub("vision_config")
         self.patch = image.int("patch_size", default=vision.int("patch_size", default=16))
         self.merge = image.int("merge_size", default=vision.int("spatial_merge_size", default=2))
@@ -54,26 +54,26 @@ class QwenVisionProcessor:
         if ours != towers:
             raise ConfigError(f"{image.where}: patches are cut by {ours}, but the vision tower reads {towers}.")
         self.factor = self.patch * self.merge
-        self.least, self.cap = pixel_limits(image, 64 * self.factor**2, 16384 * self.factor**2)
+        self.min_pixels, self.max_pixels = pixel_limits(image, 64 * self.factor**2, 16384 * self.factor**2)
         self.video_limits = pixel_limits(video, 4 * self.factor**2, 24576 * self.factor**2)
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
         self.image_id, self.video_id = config.int("image_token_id"), config.int("video_token_id")
         self.start_id, self.end_id = config.int("vision_start_token_id"), config.int("vision_end_token_id")
-        self.places = (self.image_id, self.video_id)
+        self.placeholder_ids = (self.image_id, self.video_id)
         self._encode = encode
 
     def note(self, image: ImageLike) -> str | None:
         height, width = size_of(image)
-        return what_is_lost(height, width, *self._size(height, width), self.cap)
+        return resolution_note(height, width, *self._size(height, width), self.max_pixels)
 
     def prepare(self, image: ImageLike, *, task: str | None = None) -> Picture:
         upright = rgb(image)
         height, width = self._size(upright.height, upright.width)
         pixels = np.asarray(resized(upright, height, width))[None]
         grid = (1, height // self.patch, width // self.patch)
-        return Picture(self._patches(pixels), grid, self._places(grid), content_key(pixels))
+        return Picture(self._patches(pixels), grid, self._token_count(grid), content_key(pixels))
 
-    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Clip:
+    def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> VideoPicture:
         shown = [rgb(frame) for frame in frames]
         if not shown:
             raise BadRequest("The video has no frames.", "images")
@@ -87,20 +87,20 @@ class QwenVisionProcessor:
         height, width = self._frame_size(len(shown) - missing, shown[0].height, shown[0].width)
         pixels = np.stack([np.asarray(resized(frame, height, width)) for frame in shown])
         grid = (len(shown) // self.temporal, height // self.patch, width // self.patch)
-        # a time is written for each group of frames: the middle between its first and its last
+        # the time of a frame group is the middle between its first and last frame
         firsts, lasts = times[:: self.temporal], times[self.temporal - 1 :: self.temporal]
         middles = tuple((first + last) / 2 for first, last in zip(firsts, lasts))
         key = content_key(pixels, middles)
-        return Clip(self._patches(pixels), grid, self._places(grid), key, middles)
+        return VideoPicture(self._patches(pixels), grid, self._token_count(grid), key, middles)
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
-        kinds = [id for id in ids if id in self.places]
-        if any((id == self.video_id) != isinstance(picture, Clip) for id, picture in zip(kinds, pictures)):
+        kinds = [id for id in ids if id in self.placeholder_ids]
+        if any((id == self.video_id) != isinstance(picture, VideoPicture) for id, picture in zip(kinds, pictures)):
             raise BadRequest("The prompt has an image where a video is given, or a video where an image is.", "images")
-        return expand_placeholders(self._unwrapped(ids), pictures, self.places, self._spelled)
+        return expand_placeholders(self._unwrapped(ids), pictures, self.placeholder_ids, self._spelled)
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
-        places = iter(np.flatnonzero(np.isin(np.asarray(ids), self.places)).tolist())
+        places = iter(np.flatnonzero(np.isin(np.asarray(ids), self.placeholder_ids)).tolist())
         runs = []
         for picture in pictures:
             times, rows, columns = picture.grid
@@ -111,7 +111,7 @@ class QwenVisionProcessor:
         return rope_positions(len(ids), runs)
 
     def _size(self, height: int, width: int) -> tuple[int, int]:
-        return fitting_size(height, width, self.factor, self.least, self.cap)
+        return fitting_size(height, width, self.factor, self.min_pixels, self.max_pixels)
 
     def _frame_size(self, count: int, height: int, width: int) -> tuple[int, int]:
         if height < self.factor or width < self.factor:
@@ -124,11 +124,11 @@ class QwenVisionProcessor:
         frames = normalized(pixels, self.mean, self.std)
         return block_patches(frames, self.patch, self.merge, self.temporal)
 
-    def _places(self, grid: tuple[int, int, int]) -> int:
+    def _token_count(self, grid: tuple[int, int, int]) -> int:
         return grid[0] * grid[1] * grid[2] // self.merge**2
 
     def _unwrapped(self, ids: Sequence[int]) -> list[int]:
-        """A video's own start and end go: each of its frames brings a pair."""
+        """The ids without start and end tokens around a video: each of its frames has its own pair."""
         wrapped, out, at = [self.start_id, self.video_id, self.end_id], list[int](), 0
         while at < len(ids):
             whole = ids[at] == self.start_id and list(ids[at : at + 3]) == wrapped
@@ -137,7 +137,7 @@ class QwenVisionProcessor:
         return out
 
     def _spelled(self, picture: Picture) -> list[int]:
-        if not isinstance(picture, Clip):
+        if not isinstance(picture, VideoPicture):
             return [self.image_id] * picture.tokens
         frame = [self.start_id, *[self.video_id] * (picture.tokens // picture.grid[0]), self.end_id]
         return [id for time in picture.seconds for id in (*self._encode(f"<{time:.1f} seconds>"), *frame)]

@@ -1,4 +1,4 @@
-"""Which sight belongs to which `model_type`. To add one: write its file, add a line here."""
+"""Vision processors by `model_type`. To add one: write its file, add a line here."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from engine.vision.paddle import PaddleVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
 from engine.vision.qwen import QwenVisionProcessor
 
-Encode: TypeAlias = Callable[[str], Sequence[int]]
-Maker: TypeAlias = Callable[[Fields, Path, Encode], VisionProcessor]
+_Encode: TypeAlias = Callable[[str], Sequence[int]]
+_Factory: TypeAlias = Callable[[Fields, Path, _Encode], VisionProcessor]
 
 
-def _qwen(config: Fields, folder: Path, encode: Encode) -> VisionProcessor:
+def _qwen(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return QwenVisionProcessor(config, image_settings(folder), video_settings(folder), encode)
 
 
-def _paddle(config: Fields, folder: Path, encode: Encode) -> VisionProcessor:
+def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return PaddleVisionProcessor(config, image_settings(folder))
 
 
-VISION_PROCESSORS: dict[str, Maker] = {
+VISION_PROCESSORS: dict[str, _Factory] = {
     "paddleocr_vl": _paddle,
     "qwen3_5": _qwen,
     "qwen3_vl": _qwen,
 }
 
 
-def make_vision_processor(config: Mapping[str, Any], folder: Path, encode: Encode) -> VisionProcessor | None:
-    """None for a model that reads text only. `encode` turns text into the model's ids, adding none."""
-    maker = VISION_PROCESSORS.get(str(config.get("model_type")))
-    if maker is None or not isinstance(config.get("vision_config"), Mapping):
+def make_vision_processor(config: Mapping[str, Any], folder: Path, encode: _Encode) -> VisionProcessor | None:
+    """The vision processor of a checkpoint; None without vision. `encode` is the tokenizer without special tokens."""
+    factory = VISION_PROCESSORS.get(str(config.get("model_type")))
+    if factory is None or not isinstance(config.get("vision_config"), Mapping):
         return None
-    return maker(Fields(config), folder, encode)
+    return factory(Fields(config), folder, encode)

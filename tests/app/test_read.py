@@ -17,7 +17,7 @@ import grus
 from app.runtime import reading
 from engine.errors import BadRequest, UnreadableFile
 from tests.app.conftest import Outcome
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article
 

@@ -29,14 +29,14 @@ def options(request: Any) -> LoadOptions:
 
 
 def requests(folder: Path) -> list[Request]:
-    sight = make_vision_processor(Checkpoint.open(folder).config, folder, lambda text: [])
-    assert sight is not None
+    vision = make_vision_processor(Checkpoint.open(folder).config, folder, lambda text: [])
+    assert vision is not None
     made = []
     for sizes in ASKED.values():
-        pictures = [sight.prepare(drawn(*size)) for size in sizes]
+        pictures = [vision.prepare(drawn(*size)) for size in sizes]
         ids = [BEGIN, 40, 41, *[id for _ in sizes for id in (START, IMAGE, END)], 9, 17, 80, 12]
-        ids, places = sight.expand(ids, pictures)
-        rope = sight.rope(ids, pictures) if pictures else None
+        ids, places = vision.expand(ids, pictures)
+        rope = vision.rope(ids, pictures) if pictures else None
         params = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
         made.append(Request("m", ids, params, pictures=pictures, positions=places, rope=rope))
     return made

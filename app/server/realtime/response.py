@@ -49,7 +49,7 @@ Shape = dict[str, Any]
 async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:
     """A model that writes text; None: the first one that is served."""
     found, model = await chosen(server, name, "chat")
-    if model.sight is not None and model.sight.strips is not None:
+    if model.vision is not None and model.vision.line_strips is not None:
         raise ApiError(
             400,
             f"The model {found} reads pages and does not talk. Choose another one.",

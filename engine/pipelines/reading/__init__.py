@@ -1,1 +1,1 @@
-"""From pages to what is written on them: splitting, recognizing, joining, writing. `engine/pipelines/reading/session.py` is the door."""
+"""Document reading (OCR): layout detection, text recognition, output files. `session.py` is the entry point."""

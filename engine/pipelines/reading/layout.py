@@ -1,4 +1,8 @@
-"""LayoutDetector detection: regions of a page with class and reading order, and what each region class means."""
+"""Layout detection: regions of a page with class and reading order, found by a layout model or by the page splitter.
+
+Also the role of each region class: which kind of element it becomes, and which task reads it. The class names are those of
+published layout models; unknown classes are read as text.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.errors import BadRequest
 from engine.pipelines.reading.results import Box, Kind, Task
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from engine.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -22,34 +27,59 @@ class LayoutRegion:
     label: str
     order: int
     score: float = 1.0
-    level: int = 0  # of a heading, where the layout knows
-    lines: tuple[Box, ...] = ()  # where the layout found them
+    level: int = 0  # of a heading, where the detector reports it
+    lines: tuple[Box, ...] = ()  # the boxes of its lines, where the detector reports them
 
 
 @dataclass(frozen=True)
 class DetectedLayout:
-    """What a layout made of one page."""
+    """The layout of one page."""
 
     regions: tuple[LayoutRegion, ...]
-    image: Image  # the page as the boxes mean it
-    turned: float = 0.0  # degrees, counterclockwise, from the page that was given
+    image: Image  # the page in the coordinates of the boxes
+    turned: float = 0.0  # degrees of counterclockwise rotation from the input image
 
 
 class LayoutDetector(Protocol):
-    name: str  # said in every result
+    name: str  # reported in every result
 
     def detect(self, page: Image) -> DetectedLayout: ...
 
 
+class LayoutModel:
+    """A layout model of an engine as a layout detector. It runs as a task, interleaved with requests."""
+
+    def __init__(self, engine: Engine, model: str) -> None:
+        self.name = model
+        self._engine = engine
+
+    def detect(self, page: Image) -> DetectedLayout:
+        pixels = np.asarray(page.convert("RGB"))
+
+        def work(loaded: Any) -> Generator[None, None, list[LayoutRegion]]:
+            detecting = getattr(loaded.model, "detecting", None)
+            if detecting is None:
+                raise BadRequest(f"{self.name} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.", "layout")
+            found = yield from detecting(pixels)
+            return [LayoutRegion(Box(*each.box), each.label, order, each.score) for order, each in enumerate(found)]
+
+        return DetectedLayout(tuple(self._engine.task(self.name, work).result()), page)
+
+
+# -- region classes
+
+
 @dataclass(frozen=True)
 class RegionRole:
+    """What a region class becomes."""
+
     kind: Kind
-    task: Task | None = "text"  # None: nothing is read, the picture is kept
+    task: Task | None = "text"  # None: only its image is kept
     level: int = 0
 
 
 _TEXT = RegionRole("text")
-_MEANINGS: dict[str, RegionRole] = {
+_ROLES: dict[str, RegionRole] = {
     "doc_title": RegionRole("heading", level=1),
     "title": RegionRole("heading", level=1),
     "paragraph_title": RegionRole("heading", level=2),
@@ -81,40 +111,22 @@ _MEANINGS: dict[str, RegionRole] = {
 }
 
 
-def meaning(label: str) -> RegionRole:
-    return _MEANINGS.get(label, _TEXT)
+def role_of(label: str) -> RegionRole:
+    return _ROLES.get(label, _TEXT)
 
 
-def without_doubles(regions: tuple[LayoutRegion, ...]) -> tuple[LayoutRegion, ...]:
-    """Drop what lies almost wholly inside a region of the same task: it would be read twice.
+def without_duplicates(regions: tuple[LayoutRegion, ...]) -> tuple[LayoutRegion, ...]:
+    """Drop regions that lie almost entirely inside a region of the same task: they would be read twice.
 
-    A formula, a seal or a figure inside a text stays: it is something else."""
+    A formula, a seal or a figure inside a text region stays."""
     kept: list[LayoutRegion] = []
     for region in sorted(regions, key=lambda r: -r.box.area):
-        task = meaning(region.label).task
-        doubled = any(
+        task = role_of(region.label).task
+        duplicate = any(
             region.box.intersection(other.box) > 0.9 * region.box.area
-            and meaning(other.label).task in (task, "table", "chart")
+            and role_of(other.label).task in (task, "table", "chart")
             for other in kept
         )
-        if region.box.area > 0 and not doubled:
+        if region.box.area > 0 and not duplicate:
             kept.append(region)
     return tuple(sorted(kept, key=lambda r: r.order))
-
-
-class LayoutModel:
-    def __init__(self, engine: EngineLike, model: str) -> None:
-        self.name = model
-        self._engine = engine
-
-    def detect(self, page: Image) -> DetectedLayout:
-        pixels = np.asarray(page.convert("RGB"))
-
-        def work(loaded: Any) -> Generator[None, None, list[LayoutRegion]]:
-            detecting = getattr(loaded.model, "detecting", None)
-            if detecting is None:
-                raise BadRequest(f"{self.name} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.", "layout")
-            found = yield from detecting(pixels)
-            return [LayoutRegion(Box(*each.box), each.label, order, each.score) for order, each in enumerate(found)]
-
-        return DetectedLayout(tuple(self._engine.task(self.name, work).result()), page)

@@ -1,8 +1,14 @@
-"""The document reader: opens pages, detects layouts and recognizes regions of several pages concurrently."""
+"""The document reader: reads many documents concurrently and emits events in the order of their pages.
+
+Three kinds of threads: one opens pages and detects their layouts, a few pages ahead; a pool reads regions, each thread
+mostly waiting for the recognizer; the caller's thread takes events from a queue and puts pages into order. A file or a page
+that fails becomes an error in its result, and the others are read on.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import queue
 import threading
 import time
@@ -15,10 +21,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from engine.errors import GrusError, PasswordNeeded
-from engine.media.documents import DOTS, PageImage, Source, check_pages, open_document, page_numbers
-from engine.media.documents import Document as OpenDocument
+from engine.media.documents import DPI, PageImage, Source, SourceDocument, check_pages, open_document, page_numbers
 from engine.pipelines.reading.elements import PageContent, RegionReader
-from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion, without_doubles
+from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion, without_duplicates
 from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer
 from engine.pipelines.reading.results import Box, Document, Element, Page, Task
 from engine.pipelines.reading.splitter import PageSplitter
@@ -26,25 +31,48 @@ from engine.pipelines.reading.splitter import PageSplitter
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+log = logging.getLogger("grus.reading")
+
+TEXT_LAYER = "text layer"
+_POLL = 0.1  # seconds between checks for cancellation while waiting for a free page slot
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What is read, and how."""
+
+    task: Task | Literal["auto"] = "auto"
+    pages: str | None = None  # as in 1-3,5
+    text_layer: bool = False  # use the text layer of PDF pages that have one
+    dots: int = DPI  # per inch, for rendered PDF pages
+    concurrency: int = 16  # regions recognized concurrently
+    pages_ahead: int = 3  # pages held in memory
+
+    def check(self) -> None:
+        check_pages(self.pages)
+
+
+# -- events
+
 
 @dataclass(frozen=True)
 class ReadingProgress:
     pages_done: int
-    pages_known: int  # of documents that have been opened
-    documents_left: int  # that have not been opened yet
-    seconds_left: float | None  # an estimate, once there is something to estimate from
+    pages_known: int  # of the documents opened so far
+    documents_left: int  # not opened yet
+    seconds_left: float | None  # estimated, once a page was read
 
 
 @dataclass(frozen=True)
 class DocumentOpened:
-    document: int  # its place among the sources
+    document: int  # index into the sources
     name: str
-    pages: tuple[int, ...]  # numbers of those that will be read
+    pages: tuple[int, ...]  # the numbers of the pages to be read
 
 
 @dataclass(frozen=True)
 class PageSplit:
-    """The regions of a page are known; reading them has begun. Boxes mean the page after it was turned."""
+    """The layout of a page was detected. Boxes are in the coordinates of the rotated page."""
 
     document: int
     page: int
@@ -54,7 +82,7 @@ class PageSplit:
 
 @dataclass(frozen=True)
 class RegionText:
-    """A piece of a region's text, as the model writes it. None: what was heard of the region is void, it is read again."""
+    """A piece of a region's text as it is generated. None: the text of the region so far is dropped, it is read again."""
 
     document: int
     page: int
@@ -78,7 +106,7 @@ class PageRead:
 
 @dataclass(frozen=True)
 class DocumentRead:
-    """The last event of a document, of one that could not be opened the only one."""
+    """The last event of a document, and the only one of a document that could not be opened."""
 
     document: int
     result: Document
@@ -87,166 +115,72 @@ class DocumentRead:
 
 ReadingEvent: TypeAlias = DocumentOpened | PageSplit | RegionText | ElementRead | PageRead | DocumentRead
 
-
-@dataclass(frozen=True)
-class PageDone:
-    document: int
-    page: Page
-    read_now: bool = True  # not taken over from an earlier run
+Password = Callable[[str, bool], "str | None"]  # (document, whether one was wrong) -> the next try, or None
+KnownPage = Callable[[int, int], "Page | None"]  # (document, page) -> its result from an earlier run
+SaveFigure = Callable[[int, int, int, str, "Image"], "str | None"]  # (document, page, order, kind, image) -> file name
 
 
-@dataclass(frozen=True)
-class Unopened:
-    document: int
-    name: str
-    error: str
-    locked: bool = False
-
-
-@dataclass
-class _Waiting:
-    """A document some of whose pages have not left yet."""
-
-    index: int
-    name: str
-    numbers: deque[int] = field(default_factory=deque)
-    ready: dict[int, Page] = field(default_factory=dict)
-    gone: list[Page] = field(default_factory=list)
-    error: str | None = None
-    locked: bool = False
-
-
-class Ordering:
-    def __init__(self, documents: int, clock: Callable[[], float]) -> None:
-        self._left = documents
-        self._unopened = documents
-        self._clock = clock
-        self._began = clock()
-        self._documents: deque[_Waiting] = deque()
-        self._done = self._known = self._read = 0
-
-    @property
-    def over(self) -> bool:
-        """All documents have left."""
-        return self._left == 0
-
-    def take(self, event: ReadingEvent | PageDone | Unopened) -> Iterator[ReadingEvent]:
-        if isinstance(event, Unopened):
-            self._unopened -= 1
-            self._documents.append(_Waiting(event.document, event.name, error=event.error, locked=event.locked))
-        elif isinstance(event, DocumentOpened):
-            self._unopened -= 1
-            self._known += len(event.pages)
-            self._documents.append(_Waiting(event.document, event.name, deque(event.pages)))
-            yield event
-        elif isinstance(event, PageDone):
-            self._read += event.read_now
-            waiting = next(w for w in self._documents if w.index == event.document)
-            waiting.ready[event.page.number] = event.page
-        else:
-            yield event
-        yield from self._leave()
-
-    def _leave(self) -> Iterator[ReadingEvent]:
-        while self._documents:
-            first = self._documents[0]
-            while first.numbers and first.numbers[0] in first.ready:
-                page = first.ready.pop(first.numbers.popleft())
-                first.gone.append(page)
-                self._done += 1
-                yield PageRead(first.index, page, self._progress())
-            if first.numbers:
-                return
-            self._documents.popleft()
-            self._left -= 1
-            document = Document(first.name, tuple(first.gone), first.error, first.locked)
-            yield DocumentRead(first.index, document, self._progress())
-
-    def _progress(self) -> ReadingProgress:
-        left = self._known - self._done
-        seconds = (self._clock() - self._began) / self._read * left if self._read else None
-        return ReadingProgress(self._done, self._known, self._unopened, seconds)
-
-
-log = logging.getLogger("grus.reading")
-
-TEXT_LAYER = "text layer"
-_POLL = 0.1  # seconds until a thread that waits for room looks whether everything was stopped
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What is to be read, and how."""
-
-    task: Task | Literal["auto"] = "auto"
-    pages: str | None = None  # as in 1-3,5
-    text_layer: bool = False  # take the text that a PDF carries, where it does
-    dots: int = DOTS  # an inch, for pages that are drawn
-    together: int = 16  # regions that are recognized at once
-    ahead: int = 3  # pages that are held in memory
-
-    def check(self) -> None:
-        check_pages(self.pages)
-
-
-Password = Callable[[str, bool], "str | None"]  # (document, was there a wrong one) -> another try, or None to give up
-Known = Callable[[int, int], "Page | None"]  # (document, page) -> what an earlier run has read of it
-Keep = Callable[[int, int, int, str, "Image"], "str | None"]  # (document, page, order, kind, picture) -> its file
+# -- the reader
 
 
 class DocumentReader:
-    """Reads with one recognizer and one layout. Without a recognizer only text layers can be read."""
+    """Reads documents with one recognizer and one layout detector. Without a recognizer it reads text layers only."""
 
     def __init__(
-        self, recognizer: Recognizer | None, layout: LayoutDetector | None, wishes: ReadOptions | None = None
+        self, recognizer: Recognizer | None, layout: LayoutDetector | None, options: ReadOptions | None = None
     ) -> None:
         self.recognizer = recognizer
         self.layout = layout or PageSplitter()
-        self.wishes = wishes or ReadOptions()
-        self.wishes.check()
+        self.options = options or ReadOptions()
+        self.options.check()
 
     def read(
         self,
         sources: Sequence[Source],
         *,
         password: Password = lambda name, wrong: None,
-        known: Known = lambda document, page: None,
-        keep: Keep = lambda document, page, order, kind, image: None,
+        known: KnownPage = lambda document, page: None,
+        save_figure: SaveFigure = lambda document, page, order, kind, image: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> Iterator[ReadingEvent]:
-        """Closing the iterator stops everything that runs."""
-        run = _Run(self, sources, password, known, keep)
-        ordering = Ordering(len(sources), clock)
+        """The events of reading all sources. Closing the iterator cancels all work."""
+        run = _Run(self, sources, password, known, save_figure)
+        order = _PageOrder(len(sources), clock)
         try:
             run.start()
-            while not ordering.over:
-                yield from ordering.take(run.next())
+            while not order.complete:
+                yield from order.take(run.next())
         finally:
             run.stop()
 
 
 class _Run:
-    """The threads behind one call."""
+    """The threads of one call of `DocumentReader.read`."""
 
     def __init__(
-        self, reader: DocumentReader, sources: Sequence[Source], password: Password, known: Known, keep: Keep
+        self,
+        reader: DocumentReader,
+        sources: Sequence[Source],
+        password: Password,
+        known: KnownPage,
+        save_figure: SaveFigure,
     ) -> None:
         self._reader = reader
-        self._wishes = reader.wishes
+        self._options = reader.options
         self._sources = sources
-        self._password, self._known, self._keep = password, known, keep
-        self._queue: queue.SimpleQueue[ReadingEvent | PageDone | Unopened | BaseException] = queue.SimpleQueue()
+        self._password, self._known, self._save_figure = password, known, save_figure
+        self._queue: queue.SimpleQueue[ReadingEvent | _PageDone | _OpenFailed | BaseException] = queue.SimpleQueue()
         self._stopping = threading.Event()
-        self._room = threading.Semaphore(self._wishes.ahead)
-        self._pool = ThreadPoolExecutor(self._wishes.together, thread_name_prefix="grus-region")
+        self._page_slots = threading.Semaphore(self._options.pages_ahead)
+        self._pool = ThreadPoolExecutor(self._options.concurrency, thread_name_prefix="grus-region")
         self._opener = threading.Thread(target=self._open_all, name="grus-pages", daemon=True)
         self._lock = threading.Lock()
-        self._readings: weakref.WeakSet[RecognitionStream] = weakref.WeakSet()
+        self._streams: weakref.WeakSet[RecognitionStream] = weakref.WeakSet()
 
     def start(self) -> None:
         self._opener.start()
 
-    def next(self) -> ReadingEvent | PageDone | Unopened:
+    def next(self) -> ReadingEvent | _PageDone | _OpenFailed:
         event = self._queue.get()
         if isinstance(event, BaseException):
             raise event
@@ -255,14 +189,14 @@ class _Run:
     def stop(self) -> None:
         with self._lock:
             self._stopping.set()
-            running = list(self._readings)
-        for reading in running:
-            reading.cancel()
+            running = list(self._streams)
+        for stream in running:
+            stream.cancel()
         if self._opener.ident is not None:
             self._opener.join()
         self._pool.shutdown(cancel_futures=True)
 
-    # -- the thread that opens
+    # -- on the thread that opens pages
 
     def _open_all(self) -> None:
         try:
@@ -277,45 +211,45 @@ class _Run:
         try:
             document = self._unlocked(source)
         except GrusError as error:
-            self._queue.put(Unopened(index, _name(source), str(error), isinstance(error, PasswordNeeded)))
+            self._queue.put(_OpenFailed(index, _name(source), str(error), isinstance(error, PasswordNeeded)))
             return
         try:
             try:
-                numbers = page_numbers(self._wishes.pages, len(document))
+                numbers = page_numbers(self._options.pages, len(document))
             except GrusError as error:
-                self._queue.put(Unopened(index, document.name, str(error)))
+                self._queue.put(_OpenFailed(index, document.name, str(error)))
                 return
             self._queue.put(DocumentOpened(index, document.name, tuple(numbers)))
             for number in numbers:
                 done = self._known(index, number)
                 if done is not None:
-                    self._queue.put(PageDone(index, done, read_now=False))
+                    self._queue.put(_PageDone(index, done, read_now=False))
                     continue
-                while not self._room.acquire(timeout=_POLL):
+                while not self._page_slots.acquire(timeout=_POLL):
                     if self._stopping.is_set():
                         return
                 self._begin(document, index, number)
         finally:
             document.close()
 
-    def _unlocked(self, source: Source) -> OpenDocument:
+    def _unlocked(self, source: Source) -> SourceDocument:
         password: str | None = None
         while True:
             try:
-                return open_document(source, password=password, dots=self._wishes.dots)
+                return open_document(source, password=password, dots=self._options.dots)
             except PasswordNeeded:
-                another = self._password(_name(source), password is not None)
-                if another is None or another == password:
+                next_password = self._password(_name(source), password is not None)
+                if next_password is None or next_password == password:
                     raise
-                password = another
+                password = next_password
 
-    def _begin(self, document: OpenDocument, index: int, number: int) -> None:
+    def _begin(self, document: SourceDocument, index: int, number: int) -> None:
         try:
-            opened = document.page(number, words=self._wishes.text_layer)
-            found = self._split(opened)
+            opened = document.page(number, words=self._options.text_layer)
+            found = self._detect(opened)
             work = _PageWork(self, index, number, opened, found, self._notes(opened, found))
         except Exception as error:
-            self._leave(index, Page(number, 0, 0, error=_said(error, f"page {number}")))
+            self._finish_page(index, Page(number, 0, 0, error=_message(error, f"page {number}")))
             return
         self._queue.put(PageSplit(index, number, work.regions, work.found.turned))
         if not work.regions:
@@ -326,48 +260,50 @@ class _Run:
 
     def _notes(self, opened: PageImage, found: DetectedLayout) -> tuple[str, ...]:
         notes = list(opened.notes)
-        recognizer, task = self._reader.recognizer, self._wishes.task
+        recognizer, task = self._reader.recognizer, self._options.task
         if recognizer is not None and task not in ("auto", "text"):
             if task not in recognizer.tasks:
                 notes.append(
                     f"{recognizer.name} does not know the task {task}: the page is read as text. "
                     "PaddleOCR-VL 1.5 knows every task."
                 )
-            if not recognizer.by_line and (note := recognizer.note(found.image)):  # lines are seen whole
+            if not recognizer.by_line and (note := recognizer.note(found.image)):  # lines are never scaled down
                 notes.append(note)
         return (*notes, "The page is empty.") if not found.regions else tuple(notes)
 
-    def _split(self, opened: PageImage) -> DetectedLayout:
+    def _detect(self, opened: PageImage) -> DetectedLayout:
         whole = Box(0, 0, *opened.image.size)
-        if self._wishes.task not in ("auto", "text"):
-            return DetectedLayout((LayoutRegion(whole, self._wishes.task, 0),), opened.image)
+        if self._options.task not in ("auto", "text"):
+            return DetectedLayout((LayoutRegion(whole, self._options.task, 0),), opened.image)
         if opened.words is not None and isinstance(self._reader.layout, PageSplitter):
             return PageSplitter(straighten=False).detect(opened.image)
         found = self._reader.layout.detect(opened.image)
-        return replace(found, regions=without_doubles(found.regions))
+        return replace(found, regions=without_duplicates(found.regions))
 
-    # -- for the work on a page, from threads of the pool
+    # -- called by the pool's threads
 
-    def hear(self, event: ReadingEvent) -> None:
+    def emit(self, event: ReadingEvent) -> None:
         self._queue.put(event)
 
     def region_reader(self, index: int, number: int) -> RegionReader:
-        task = None if self._wishes.task == "auto" else self._wishes.task
-        keep = self._keep
+        task = None if self._options.task == "auto" else self._options.task
+        save_figure = self._save_figure
         return RegionReader(
-            self._reader.recognizer, task, lambda order, kind, image: keep(index, number, order, kind, image)
+            self._reader.recognizer, task, lambda order, kind, image: save_figure(index, number, order, kind, image)
         )
 
-    def careful(self, hear: Callable[[str | None], None]) -> CheckedRecognizer | None:
+    def checked(self, on_text: Callable[[str | None], None]) -> CheckedRecognizer | None:
         return (
-            None if self._reader.recognizer is None else CheckedRecognizer(self._reader.recognizer, hear, self._track)
+            None
+            if self._reader.recognizer is None
+            else CheckedRecognizer(self._reader.recognizer, on_text, self._track)
         )
 
-    def _track(self, reading: RecognitionStream) -> bool:
+    def _track(self, stream: RecognitionStream) -> bool:
         with self._lock:
             if self._stopping.is_set():
                 return False
-            self._readings.add(reading)
+            self._streams.add(stream)
             return True
 
     def finish(self, work: _PageWork, elements: Sequence[Element], error: str | None = None) -> None:
@@ -377,26 +313,26 @@ class _Run:
             work.number,
             *found.image.size,
             tuple(replace(element, order=order) for order, element in enumerate(ordered)),
-            self._reader.layout.name if self._wishes.task in ("auto", "text") else "whole page",
+            self._reader.layout.name if self._options.task in ("auto", "text") else "whole page",
             self._read_by(opened),
             opened.dots,
             found.turned,
             work.notes,
             error,
         )
-        self._leave(work.index, page)
+        self._finish_page(work.index, page)
 
     def _read_by(self, opened: PageImage) -> str:
         model = self._reader.recognizer.name if self._reader.recognizer is not None else ""
         return TEXT_LAYER if opened.words is not None else model
 
-    def _leave(self, index: int, page: Page) -> None:
-        self._queue.put(PageDone(index, page))
-        self._room.release()
+    def _finish_page(self, index: int, page: Page) -> None:
+        self._queue.put(_PageDone(index, page))
+        self._page_slots.release()
 
 
 class _PageWork:
-    """One page whose regions are being read."""
+    """A page whose regions are being read."""
 
     def __init__(
         self, run: _Run, index: int, number: int, opened: PageImage, found: DetectedLayout, notes: tuple[str, ...]
@@ -412,19 +348,19 @@ class _PageWork:
         self._error: str | None = None
 
     def read(self, region: LayoutRegion) -> None:
-        """One region, in a thread of the pool."""
+        """Read one region, on a thread of the pool."""
 
-        def hear(text: str | None) -> None:
-            self._run.hear(RegionText(self.index, self.number, region.order, text))
+        def on_text(text: str | None) -> None:
+            self._run.emit(RegionText(self.index, self.number, region.order, text))
 
         found: list[Element] = []
         error: str | None = None
         try:
-            found = self._reader.read(self._sheet, region, self._run.careful(hear))
+            found = self._reader.read(self._sheet, region, self._run.checked(on_text))
         except Exception as problem:
-            error = _said(problem, f"page {self.number}")
+            error = _message(problem, f"page {self.number}")
         for element in found:
-            self._run.hear(ElementRead(self.index, self.number, element))
+            self._run.emit(ElementRead(self.index, self.number, element))
         with self._lock:
             self._elements += found
             self._error = self._error or error
@@ -434,10 +370,10 @@ class _PageWork:
             self._run.finish(self, self._elements, self._error)
 
 
-def _said(error: Exception, what: str) -> str:
+def _message(error: Exception, what: str) -> str:
     if isinstance(error, GrusError):
         return str(error)
-    if isinstance(error, CancelledError):  # whoever stopped it knows
+    if isinstance(error, CancelledError):  # cancelled by the caller
         return "RecognitionStream was stopped."
     log.exception("reading %s failed", what, exc_info=error)
     return f"RecognitionStream failed inside: {type(error).__name__}: {error}"
@@ -445,7 +381,90 @@ def _said(error: Exception, what: str) -> str:
 
 def _name(source: Source) -> str:
     with suppress(TypeError):
-        import os
-
         return os.fspath(source) if not isinstance(source, bytes) else "bytes"
     return "image"
+
+
+# -- the order of pages
+
+
+@dataclass(frozen=True)
+class _PageDone:
+    document: int
+    page: Page
+    read_now: bool = True  # in this run
+
+
+@dataclass(frozen=True)
+class _OpenFailed:
+    document: int
+    name: str
+    error: str
+    locked: bool = False
+
+
+@dataclass
+class _Pending:
+    """A document with pages that are not emitted yet."""
+
+    index: int
+    name: str
+    numbers: deque[int] = field(default_factory=deque)
+    ready: dict[int, Page] = field(default_factory=dict)
+    emitted: list[Page] = field(default_factory=list)
+    error: str | None = None
+    locked: bool = False
+
+
+class _PageOrder:
+    """Puts pages that are finished in any order into the order of their documents, with progress."""
+
+    def __init__(self, documents: int, clock: Callable[[], float]) -> None:
+        self._left = documents
+        self._unopened = documents
+        self._clock = clock
+        self._began = clock()
+        self._documents: deque[_Pending] = deque()
+        self._done = self._known = self._read = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether all documents are complete."""
+        return self._left == 0
+
+    def take(self, event: ReadingEvent | _PageDone | _OpenFailed) -> Iterator[ReadingEvent]:
+        if isinstance(event, _OpenFailed):
+            self._unopened -= 1
+            self._documents.append(_Pending(event.document, event.name, error=event.error, locked=event.locked))
+        elif isinstance(event, DocumentOpened):
+            self._unopened -= 1
+            self._known += len(event.pages)
+            self._documents.append(_Pending(event.document, event.name, deque(event.pages)))
+            yield event
+        elif isinstance(event, _PageDone):
+            self._read += event.read_now
+            waiting = next(w for w in self._documents if w.index == event.document)
+            waiting.ready[event.page.number] = event.page
+        else:
+            yield event
+        yield from self._emit()
+
+    def _emit(self) -> Iterator[ReadingEvent]:
+        while self._documents:
+            first = self._documents[0]
+            while first.numbers and first.numbers[0] in first.ready:
+                page = first.ready.pop(first.numbers.popleft())
+                first.emitted.append(page)
+                self._done += 1
+                yield PageRead(first.index, page, self._progress())
+            if first.numbers:
+                return
+            self._documents.popleft()
+            self._left -= 1
+            document = Document(first.name, tuple(first.emitted), first.error, first.locked)
+            yield DocumentRead(first.index, document, self._progress())
+
+    def _progress(self) -> ReadingProgress:
+        left = self._known - self._done
+        seconds = (self._clock() - self._began) / self._read * left if self._read else None
+        return ReadingProgress(self._done, self._known, self._unopened, seconds)

@@ -1,4 +1,10 @@
-"""Text recognition of crops: the recognizer protocol, the vision-model recognizer, and the confidence check."""
+"""Text recognition of crops: the recognizer protocol, its implementation by a vision model, and the confidence check.
+
+A `Recognizer` turns crops of a page into streams of text with token log probabilities. `VisionRecognizer` submits each crop
+as a request to the engine, so that all crops share its continuous batches. `CheckedRecognizer` wraps a recognizer: it stops
+runaway output (repetition, or more text than fits into the crop), retries with other decode settings, then with the two
+halves of the crop, and marks text that stays doubtful. The number and the length of attempts are bounded.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +20,7 @@ from engine.pipelines.reading.ink import halves
 from engine.pipelines.reading.results import Task
 from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Text
 from engine.vision.line_strips import LinePart, line_parts
+from engine.vision.paddle import TASKS as _PADDLE_PROMPTS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DecodeSettings:
-    """How a crop is to be read: other settings for another attempt."""
+    """Sampling settings of one attempt at a crop."""
 
     temperature: float = 0.0
     repetition_penalty: float = 1.0
@@ -30,330 +37,341 @@ class DecodeSettings:
 
 @dataclass(frozen=True)
 class Crop:
+    """A part of a page to be recognized."""
+
     image: Image
     task: Task
-    limit: int  # the most tokens that can stand in it
-    manner: DecodeSettings = DecodeSettings()
+    limit: int  # tokens at most
+    settings: DecodeSettings = DecodeSettings()
 
 
 @dataclass(frozen=True)
-class TextPiece:
+class RecognizedPiece:
+    """A piece of recognized text."""
+
     text: str
-    logprobs: tuple[float, ...] = ()  # of the tokens that it was made of
+    logprobs: tuple[float, ...] = ()  # of its tokens
 
 
 class RecognitionStream(Protocol):
-    """One crop that is being read. Iteration blocks, ends with the text, and raises a GrusError for what failed."""
+    """The text of one crop as it is generated. Iteration blocks, and raises a GrusError when recognition fails."""
 
     @property
-    def cut(self) -> bool:
-        """After the end: it was `limit` that ended it."""
+    def truncated(self) -> bool:
+        """After the end: whether `Crop.limit` ended it."""
 
-    def __iter__(self) -> Iterator[TextPiece]: ...
+    def __iter__(self) -> Iterator[RecognizedPiece]: ...
     def cancel(self) -> None:
-        """From any thread; the iteration then ends."""
+        """End the iteration; callable from any thread."""
 
 
 class Recognizer(Protocol):
-    """Called from several threads at once."""
+    """A source of text for crops. Methods are called from several threads concurrently."""
 
-    name: str  # said in every result
+    name: str  # reported in every result
 
     @property
     def tasks(self) -> frozenset[Task]:
-        """What the model was trained to read. A region of any other task is read as text."""
+        """The supported tasks. Regions of other tasks are read as text."""
 
     @property
     def by_line(self) -> bool:
-        """Whether the model reads one line at a time, and not whole regions."""
+        """Whether the model reads single lines instead of whole regions."""
 
     def parts(self, line: Image) -> Sequence[LinePart]:
-        """For a model that reads by line: the pictures it wants of one, from left to right. None for a line without ink."""
+        """The images that a line model reads for one line, from left to right; empty for a line without ink."""
 
     def note(self, image: Image) -> str | None:
-        """What is lost of an image because it is larger than the model looks at."""
+        """A message about lost detail, for an image above the model's pixel budget."""
 
     def read(self, crops: Sequence[Crop]) -> list[RecognitionStream]:
-        """Start all of them; they run together with whatever else is being read."""
+        """Start recognizing all crops concurrently."""
 
 
-_PADDLE: Mapping[Task, str] = {
-    "text": "OCR:",
-    "table": "Table Recognition:",
-    "formula": "Formula Recognition:",
-    "chart": "Chart Recognition:",
-    "seal": "Seal Recognition:",
-    "spotting": "Spotting:",
-}
-_ANY: Mapping[Task, str] = {
+# -- a vision model as a recognizer
+
+_GENERAL_PROMPTS: Mapping[Task, str] = {
     "text": "Read all text in this image. Answer with the text alone, line by line as it stands.",
     "table": "Write the table in this image as HTML. Answer with the <table> alone.",
     "formula": "Write the formula in this image as LaTeX. Answer with the LaTeX alone.",
     "chart": "Write the data of this chart as a table in markdown. Answer with the table alone.",
     "seal": "Read the text of the seal in this image. Answer with the text alone.",
 }
-_SINCE_1_5: frozenset[Task] = frozenset({"seal", "spotting"})
-_ENDS_SINCE_1_5 = "Assistant:\n"  # earlier versions end their prompt in a blank, and know four tasks
+_PADDLE_TASKS: frozenset[Task] = frozenset({"text", "table", "formula", "chart"})
+_PADDLE_TASKS_1_5: frozenset[Task] = _PADDLE_TASKS | {"seal", "spotting"}
+_PROMPT_END_1_5 = "Assistant:\n"  # prompts of earlier versions end with a space
 
 
-class Submits(Protocol):
-    """The part of the engine that is needed here."""
-
+class _RequestEngine(Protocol):
     def submit(self, request: Request) -> RequestHandle: ...
 
 
 class VisionRecognizer:
-    def __init__(self, engine: Submits, loaded: LoadedModel) -> None:
-        """Raises BadRequest for a model that sees nothing."""
-        if loaded.sight is None:
+    """A loaded vision model as a recognizer: each crop is one request."""
+
+    def __init__(self, engine: _RequestEngine, loaded: LoadedModel) -> None:
+        """Raises BadRequest for a model without vision."""
+        if loaded.vision is None:
             raise BadRequest(f"{loaded.name} reads text, not images. Choose a vision model.", "model")
         self.name = loaded.name
-        self._engine, self._loaded, self._sight = engine, loaded, loaded.sight
+        self._engine, self._loaded, self._vision = engine, loaded, loaded.vision
         self._paddle = str(loaded.config.get("model_type")) == "paddleocr_vl"
-        self._rules = loaded.sight.strips
+        self._strip_rules = loaded.vision.line_strips
 
     @property
     def by_line(self) -> bool:
-        return self._rules is not None
+        return self._strip_rules is not None
 
     @property
     def tasks(self) -> frozenset[Task]:
         if self.by_line:
             return frozenset({"text"})
         if not self._paddle:
-            return frozenset(_ANY)
-        newer = self._prompt("text").endswith(_ENDS_SINCE_1_5)
-        return frozenset(_PADDLE) if newer else frozenset(_PADDLE) - _SINCE_1_5
+            return frozenset(_GENERAL_PROMPTS)
+        return _PADDLE_TASKS_1_5 if self._prompt("text").endswith(_PROMPT_END_1_5) else _PADDLE_TASKS
 
     def parts(self, line: Image) -> Sequence[LinePart]:
-        return line_parts(line, self._rules) if self._rules else []
+        return line_parts(line, self._strip_rules) if self._strip_rules else []
 
     def note(self, image: Image) -> str | None:
-        return self._sight.note(image)
+        return self._vision.note(image)
 
     def read(self, crops: Sequence[Crop]) -> list[RecognitionStream]:
-        return [_Running(self._engine.submit(self._request(crop))) for crop in crops]
+        return [_RequestStream(self._engine.submit(self._request(crop))) for crop in crops]
 
     def _request(self, crop: Crop) -> Request:
-        picture = self._sight.prepare(crop.image, task=crop.task)
+        picture = self._vision.prepare(crop.image, task=crop.task)
         prompt = encoded(self._loaded, self._prompt(crop.task), [picture])
-        manner = crop.manner
         sampling = SamplingParams(
             max_tokens=min(crop.limit, self._loaded.context - len(prompt.ids)),
-            temperature=manner.temperature,
-            repetition_penalty=manner.repetition_penalty,
-            seed=manner.seed,
+            temperature=crop.settings.temperature,
+            repetition_penalty=crop.settings.repetition_penalty,
+            seed=crop.settings.seed,
             logprobs=True,
             approximate_logprobs=True,
         )
         return prompt.request(self._loaded.name, sampling)
 
     def _prompt(self, task: Task) -> str:
-        asked = (_PADDLE if self._paddle else _ANY)[task]
-        content = [{"type": "image"}, {"type": "text", "text": asked}]
+        instruction = _PADDLE_PROMPTS[task] if self._paddle else _GENERAL_PROMPTS[task]
+        content = [{"type": "image"}, {"type": "text", "text": instruction}]
         variables: dict[str, Any] = {"enable_thinking": False}
         return self._loaded.template.render([{"role": "user", "content": content}], None, **variables)
 
 
-class _Running:
-    """One request, as a reading."""
+class _RequestStream:
+    """The events of one request as a recognition stream."""
 
     def __init__(self, handle: RequestHandle) -> None:
         self._handle = handle
-        self.cut = False
+        self.truncated = False
 
-    def __iter__(self) -> Iterator[TextPiece]:
+    def __iter__(self) -> Iterator[RecognizedPiece]:
         for event in self._handle:
             if isinstance(event, Failed):
                 raise event.error
             if isinstance(event, Text):
-                yield TextPiece(event.text, tuple(token.logprob for token in event.logprobs))
+                yield RecognizedPiece(event.text, tuple(token.logprob for token in event.logprobs))
             elif isinstance(event, Done):
-                self.cut = event.reason == "length"
+                self.truncated = event.reason == "length"
 
     def cancel(self) -> None:
         self._handle.cancel()
 
 
+# -- runaway output: token limits and repetition
+
 REPEATS = "The text repeats itself."
 TOO_LONG = "The text is longer than its place on the page can hold."
 
-_LOOK_EVERY = 24  # signs between two looks
+_CHECK_INTERVAL = 24  # characters between two checks
 _LONGEST_PERIOD = 400
-_LINE = 12.0  # pixels: print that is smaller cannot be read at all ...
-_SIGN = 5.0  # ... and neither can letters that stand closer
-_SIGNS_A_HEIGHT = 5.0  # the narrowest letters, side by side
-_LEAST, _MOST = 48, 8192  # tokens
+_LINE_HEIGHT = 12.0  # pixels; smaller print is unreadable
+_CHARACTER_WIDTH = 5.0
+_CHARACTERS_PER_HEIGHT = 5.0  # of the narrowest letters
+_LEAST_TOKENS, _MOST_TOKENS = 48, 8192
 
 
 @dataclass(frozen=True)
-class _Allowed:
-    signs: int  # that a repetition may cover
-    times: int  # that its unit may occur
+class _RepetitionLimit:
+    characters: int  # covered by a repetition
+    times: int  # occurrences of its unit
 
 
-_ALLOWED: dict[Task, _Allowed] = {"table": _Allowed(1600, 100), "chart": _Allowed(800, 40)}
-_PROSE = _Allowed(96, 8)
-_DOTS = _Allowed(300, 300)  # leaders between a title and its page: one sign that is repeated
+# a column of zeros in a table is no fault, nor are the dot leaders of a table of contents
+_LIMITS: dict[Task, _RepetitionLimit] = {"table": _RepetitionLimit(1600, 100), "chart": _RepetitionLimit(800, 40)}
+_PROSE = _RepetitionLimit(96, 8)
+_SINGLE_CHARACTER = _RepetitionLimit(300, 300)
 
 
-def room(width: float, height: float, task: Task) -> int:
-    """The most tokens that can stand in so many pixels. A token is at least a sign, and tables have tags besides."""
-    signs = max(1.0, height / _LINE) * max(1.0, width / _SIGN)
-    per_sign = {"text": 1.0, "seal": 1.0, "table": 2.0, "formula": 3.0, "chart": 1.0, "spotting": 4.0}[task]
-    return int(min(_MOST, _LEAST + signs * per_sign))
+def token_limit(width: float, height: float, task: Task) -> int:
+    """The most tokens that a crop of this size can hold: one per character, more for tasks whose output has markup."""
+    characters = max(1.0, height / _LINE_HEIGHT) * max(1.0, width / _CHARACTER_WIDTH)
+    per_character = {"text": 1.0, "seal": 1.0, "table": 2.0, "formula": 3.0, "chart": 1.0, "spotting": 4.0}[task]
+    return int(min(_MOST_TOKENS, _LEAST_TOKENS + characters * per_character))
 
 
-def room_in_line(width: float, height: float) -> int:
-    """In one line, whose height says how wide its letters are at least."""
-    return int(min(_MOST, _LEAST + _SIGNS_A_HEIGHT * width / max(height, 1.0)))
+def line_token_limit(width: float, height: float) -> int:
+    """The most tokens in one line, whose height bounds the width of its letters from below."""
+    return int(min(_MOST_TOKENS, _LEAST_TOKENS + _CHARACTERS_PER_HEIGHT * width / max(height, 1.0)))
 
 
 class RepetitionDetector:
-    """Reads along and says when to stop."""
+    """Detects repetition in text that arrives in pieces."""
 
     def __init__(self, task: Task) -> None:
-        self._allowed = _ALLOWED.get(task, _PROSE)
+        self._limit = _LIMITS.get(task, _PROSE)
         self._tail = ""
-        self._unseen = 0
+        self._unchecked = 0
 
     def push(self, text: str) -> bool:
-        """True: it repeats itself."""
-        self._tail = (self._tail + text)[-4 * _LONGEST_PERIOD - self._allowed.signs :]
-        self._unseen += len(text)
-        if self._unseen < _LOOK_EVERY:
+        """Whether the text up to here ends in a repetition."""
+        self._tail = (self._tail + text)[-4 * _LONGEST_PERIOD - self._limit.characters :]
+        self._unchecked += len(text)
+        if self._unchecked < _CHECK_INTERVAL:
             return False
-        self._unseen = 0
-        return repetition(self._tail, self._allowed) is not None
+        self._unchecked = 0
+        return repetition(self._tail, self._limit) is not None
 
-    def repeats(self, text: str) -> int | None:
-        """Where a finished text begins to repeat itself."""
-        return repetition(text, self._allowed)
+    def start_in(self, text: str) -> int | None:
+        """Where the repetition at the end of a finished text starts."""
+        return repetition(text, self._limit)
 
 
-def repetition(text: str, allowed: _Allowed = _PROSE) -> int | None:
-    """Where the end of `text` began to be one unit again and again, after its first time; None: it does not."""
+def repetition(text: str, limit: _RepetitionLimit = _PROSE) -> int | None:
+    """The end of the first unit of a periodic suffix that is longer than `limit`; None without one."""
     for period in range(1, min(_LONGEST_PERIOD, len(text) // 3) + 1):
         if text[-period:] != text[-2 * period : -period]:
             continue
         unit = text[-period:]
-        limit = _DOTS if len(set(unit) - {" "}) <= 1 else allowed
+        allowed = _SINGLE_CHARACTER if len(set(unit) - {" "}) <= 1 else limit
         start = len(text) - period
         while start >= period and text[start - period : start] == unit:
             start -= period
         covered = len(text) - start
-        if covered >= max(limit.signs, period * min(limit.times, max(3, limit.signs // period))):
+        if covered >= max(allowed.characters, period * min(allowed.times, max(3, allowed.characters // period))):
             return start + period
     return None
 
 
-OTHER_MANNERS = (DecodeSettings(temperature=0.3, repetition_penalty=1.15, seed=1),)
-_DEEPEST = 2  # halves of halves
-_CAN_BE_HALVED: tuple[Task, ...] = ("text", "table")
+# -- the confidence check
+
+RETRY_SETTINGS = (DecodeSettings(temperature=0.3, repetition_penalty=1.15, seed=1),)
+_MOST_SPLITS = 2  # halves of halves
+_SPLITTABLE: tuple[Task, ...] = ("text", "table")
 
 
 @dataclass(frozen=True)
 class Recognition:
+    """The checked text of a crop."""
+
     text: str
     logprobs: tuple[float, ...] = ()
-    doubt: str | None = None
+    doubt: str | None = None  # why the text is doubtful
 
     @property
     def confidence(self) -> float | None:
-        """The geometric mean of the tokens' probabilities; None where nothing is known of them."""
+        """The geometric mean of the token probabilities; None without any."""
         return math.exp(sum(self.logprobs) / len(self.logprobs)) if self.logprobs else None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Recognition], *, keep_empty: bool = True) -> Recognition:
+        """Several recognitions as lines of one; doubtful for the first reason of any."""
+        return cls(
+            "\n".join(part.text for part in parts if part.text or keep_empty),
+            tuple(value for part in parts for value in part.logprobs),
+            next((part.doubt for part in parts if part.doubt is not None), None),
+        )
 
 
 class CheckedRecognizer:
-    """`hear` gets text as it comes, and None when an attempt is given up and what was heard is void.
+    """Recognizes crops with the confidence check.
 
-    `track` may refuse a reading (False) because everything is being stopped."""
+    `on_text` gets text as it is generated, and None when an attempt is dropped with all text of the region so far.
+    `track` is called with each stream and returns False to have it cancelled."""
 
     def __init__(
         self,
         recognizer: Recognizer,
-        hear: Callable[[str | None], None] = lambda text: None,
-        track: Callable[[RecognitionStream], bool] = lambda reading: True,
+        on_text: Callable[[str | None], None] = lambda text: None,
+        track: Callable[[RecognitionStream], bool] = lambda stream: True,
     ) -> None:
         self._recognizer = recognizer
-        self._hear = hear
+        self._on_text = on_text
         self._track = track
 
     def read(self, image: Image, task: Task) -> Recognition:
         return self._read(image, task, 0)
 
     def read_lines(self, lines: Sequence[Image]) -> list[Recognition]:
-        """Lines of one region, started together. A part that runs away is read again by itself."""
+        """The lines of one region, started together. Only runaway parts are retried."""
         parts = [self._recognizer.parts(line) for line in lines]
         crops = [
-            Crop(part.image, "text", room_in_line(*line.size)) for line, found in zip(lines, parts) for part in found
+            Crop(part.image, "text", line_token_limit(*line.size))
+            for line, line_parts in zip(lines, parts)
+            for part in line_parts
         ]
-        readings = zip(crops, self._recognizer.read(crops))
-        return [self._read_line(found, readings, first=index == 0) for index, found in enumerate(parts)]
+        streams = zip(crops, self._recognizer.read(crops))
+        return [self._read_line(line_parts, streams, first=index == 0) for index, line_parts in enumerate(parts)]
 
     def _read_line(
-        self, parts: Sequence[LinePart], readings: Iterator[tuple[Crop, RecognitionStream]], first: bool
+        self, parts: Sequence[LinePart], streams: Iterator[tuple[Crop, RecognitionStream]], first: bool
     ) -> Recognition:
         text, doubt = "", None
         logprobs: list[float] = []
-        for index, (part, (crop, reading)) in enumerate(zip(parts, readings)):
+        for index, (part, (crop, stream)) in enumerate(zip(parts, streams)):
             between = " " if part.spaced else ""
-            self._hear(between if index else "" if first else "\n")
-            outcome = self._listen(reading, crop)
-            if outcome.doubt is not None:
-                # what follows it has been heard already, or will be: the mended part shows at the end
-                outcome = CheckedRecognizer(self._recognizer, track=self._track)._again(crop, outcome)
-            text += (between if index else "") + outcome.text
-            logprobs += outcome.logprobs
-            doubt = doubt or outcome.doubt
+            self._on_text(between if index else "" if first else "\n")
+            result = self._consume(stream, crop)
+            if result.doubt is not None:
+                # the retry is silent: text of the following parts may have been reported already
+                result = CheckedRecognizer(self._recognizer, track=self._track)._retry(crop, result)
+            text += (between if index else "") + result.text
+            logprobs += result.logprobs
+            doubt = doubt or result.doubt
         return Recognition(text, tuple(logprobs), doubt)
 
-    def _read(self, image: Image, task: Task, depth: int) -> Recognition:
-        crop = Crop(image, task, room(*image.size, task))
+    def _read(self, image: Image, task: Task, splits: int) -> Recognition:
+        crop = Crop(image, task, token_limit(*image.size, task))
         first = self._attempt(crop)
         if first.doubt is None:
             return first
-        self._hear(None)
-        best = self._again(crop, first)
-        parts = halves(image) if best.doubt is not None and task in _CAN_BE_HALVED and depth < _DEEPEST else None
+        self._on_text(None)
+        best = self._retry(crop, first)
+        parts = halves(image) if best.doubt is not None and task in _SPLITTABLE and splits < _MOST_SPLITS else None
         if parts is None:
             return best
-        self._hear(None)
-        read = [self._read(part, task, depth + 1) for part in parts]
-        return Recognition(
-            "\n".join(part.text for part in read if part.text),
-            tuple(value for part in read for value in part.logprobs),
-            next((part.doubt for part in read if part.doubt is not None), None),
-        )
+        self._on_text(None)
+        return Recognition.joined([self._read(part, task, splits + 1) for part in parts], keep_empty=False)
 
-    def _again(self, crop: Crop, first: Recognition) -> Recognition:
-        """Other settings. The first outcome is as good as any when they all run away."""
-        for manner in OTHER_MANNERS:
-            outcome = self._attempt(replace(crop, manner=manner))
-            if outcome.doubt is None:
-                return outcome
+    def _retry(self, crop: Crop, first: Recognition) -> Recognition:
+        """The first attempt with other settings that passes the check, else `first`."""
+        for settings in RETRY_SETTINGS:
+            result = self._attempt(replace(crop, settings=settings))
+            if result.doubt is None:
+                return result
         return first
 
     def _attempt(self, crop: Crop) -> Recognition:
-        return self._listen(self._recognizer.read([crop])[0], crop)
+        return self._consume(self._recognizer.read([crop])[0], crop)
 
-    def _listen(self, reading: RecognitionStream, crop: Crop) -> Recognition:
-        watch = RepetitionDetector(crop.task)
-        said: list[str] = []
+    def _consume(self, stream: RecognitionStream, crop: Crop) -> Recognition:
+        detector = RepetitionDetector(crop.task)
+        pieces: list[str] = []
         logprobs: list[float] = []
         fault: str | None = None
-        if not self._track(reading):
-            reading.cancel()
-        for piece in reading:
-            said.append(piece.text)
+        if not self._track(stream):
+            stream.cancel()
+        for piece in stream:
+            pieces.append(piece.text)
             logprobs.extend(piece.logprobs)
-            self._hear(piece.text)
-            fault = REPEATS if watch.push(piece.text) else TOO_LONG if len(said) > crop.limit else None
+            self._on_text(piece.text)
+            fault = REPEATS if detector.push(piece.text) else TOO_LONG if len(pieces) > crop.limit else None
             if fault is not None:
-                reading.cancel()
+                stream.cancel()
                 break
-        text = "".join(said)
-        from_here = watch.repeats(text)
-        if fault == REPEATS or from_here is not None:
-            return Recognition(text[:from_here].strip(), tuple(logprobs), REPEATS)
-        return Recognition(text.strip(), tuple(logprobs), TOO_LONG if fault or reading.cut else None)
+        text = "".join(pieces)
+        start = detector.start_in(text)
+        if fault == REPEATS or start is not None:
+            return Recognition(text[:start].strip(), tuple(logprobs), REPEATS)
+        return Recognition(text.strip(), tuple(logprobs), TOO_LONG if fault or stream.truncated else None)

@@ -1,8 +1,13 @@
-"""Reading sessions: documents in, events or output files out; a journal makes an interrupted run resumable."""
+"""Reading sessions: documents in, events or output files out.
+
+`ReadingSession` reads documents and can save each one while its pages come in: the output file is always replaced as a
+whole, and a journal holds every finished page, so that an interrupted run resumes where it stopped.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -26,12 +31,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif")
-_QUICK = 0.2  # seconds: what takes no longer is rewritten after every page ...
-_SHARE = 0.05  # ... else it may take this part of the time; the journal has what the output does not have yet
+_QUICK = 0.2  # seconds; an output that is written faster than this is rewritten after every page ...
+_SHARE = 0.05  # ... a slower one may take this share of the time; the journal has the pages in between
 
 
 def expand_folders(paths: Sequence[str | Path]) -> list[Path]:
-    """Folders are replaced by the documents in them, sorted by name. What is not there is left for its own error."""
+    """The paths, with each folder replaced by the documents in it, sorted by name. Missing files stay in the list."""
     found: list[Path] = []
     for path in map(Path, paths):
         if not path.is_dir():
@@ -46,7 +51,7 @@ def expand_folders(paths: Sequence[str | Path]) -> list[Path]:
 
 @dataclass
 class OutputTarget:
-    """Where one document is written to."""
+    """The output file of one document."""
 
     path: Path
     format: Format
@@ -61,7 +66,7 @@ class OutputTarget:
 
 
 def output_targets(sources: Sequence[Path], out: Path, kind: Format) -> list[OutputTarget]:
-    """One source is written to `out` itself, unless that is a folder; several go into it, each under its own name."""
+    """`out` itself for a single source unless `out` is a folder; else one file per source in the folder `out`."""
     if len(sources) == 1 and not out.is_dir():
         return [OutputTarget(out, kind)]
     if out.exists() and not out.is_dir():
@@ -80,54 +85,56 @@ def output_targets(sources: Sequence[Path], out: Path, kind: Format) -> list[Out
 
 @dataclass
 class ReadingSession:
-    """One reader, and how what it reads is written."""
+    """A document reader and the options of its output."""
 
     recognizer: Recognizer | None
     layout: LayoutDetector | None = None
-    wishes: ReadOptions = field(default_factory=ReadOptions)
+    options: ReadOptions = field(default_factory=ReadOptions)
     style: ExportOptions = field(default_factory=ExportOptions)
     password: Password = lambda name, wrong: None
 
     def __post_init__(self) -> None:
-        self._reader = DocumentReader(self.recognizer, self.layout, self.wishes)
+        self._reader = DocumentReader(self.recognizer, self.layout, self.options)
         self._passwords: dict[str, str] = {}
 
     def events(self, sources: Sequence[Source]) -> Iterator[ReadingEvent]:
-        """Read, and write nothing."""
+        """The events of reading; nothing is written."""
         return self._reader.read(sources, password=self._ask)
 
     def documents(self, sources: Sequence[Source]) -> list[Document]:
-        """Read to the end. What could not be opened has its error."""
+        """All documents, read to the end. One that could not be opened has an error."""
         return [event.result for event in self.events(sources) if isinstance(event, DocumentRead)]
 
     def save(self, sources: Sequence[Path], where: Sequence[OutputTarget]) -> Iterator[ReadingEvent]:
-        """Read, and write each document to its target as its pages come."""
-        books = [_Book(self, source, target) for source, target in zip(sources, where)]
+        """The events of reading; each document is written to its target as its pages come in."""
+        writers = [_DocumentWriter(self, source, target) for source, target in zip(sources, where)]
         stream = self._reader.read(
             sources,
             password=self._ask,
-            known=lambda document, page: books[document].journal.page(page),
-            keep=lambda document, page, order, kind, image: books[document].keep(page, order, kind, image),
+            known=lambda document, page: writers[document].journal.page(page),
+            save_figure=lambda document, page, order, kind, image: writers[document].save_figure(
+                page, order, kind, image
+            ),
         )
         with closing(stream):  # type: ignore[type-var]
             for event in stream:
                 if isinstance(event, PageRead):
-                    books[event.document].add(event.page)
+                    writers[event.document].add(event.page)
                 elif isinstance(event, DocumentRead) and event.result.error is None:
-                    books[event.document].end(event.result)
+                    writers[event.document].end(event.result)
                 yield event
 
     def image_of(self, source: Source, page: Page) -> Image:
-        """The pixels that a page's boxes mean."""
-        with closing(open_document(source, password=self.password_of(source), dots=self.wishes.dots)) as document:
+        """The pixels of a page, in the coordinates of its boxes."""
+        with closing(open_document(source, password=self.password_of(source), dots=self.options.dots)) as document:
             return rotated_page(document.page(page.number).image, page.turned)
 
     def identity(self) -> str:
-        """What else the result depends on, besides the source."""
+        """The settings that the result depends on, for the journal's fingerprint."""
         model = self.recognizer.name if self.recognizer is not None else ""
         layout = self._reader.layout.name
-        wishes = self.wishes
-        return f"{model}|{layout}|{wishes.task}|{wishes.text_layer}|{wishes.dots}"
+        options = self.options
+        return f"{model}|{layout}|{options.task}|{options.text_layer}|{options.dots}"
 
     def password_of(self, source: Source) -> str | None:
         return self._passwords.get(str(source))
@@ -139,8 +146,8 @@ class ReadingSession:
         return answer
 
 
-class _Book:
-    """One document on its way to disk."""
+class _DocumentWriter:
+    """Writes one document while its pages come in."""
 
     def __init__(
         self, session: ReadingSession, source: Path, target: OutputTarget, clock: Callable[[], float] = time.monotonic
@@ -148,7 +155,7 @@ class _Book:
         self._session, self._source, self._target, self._clock = session, source, target, clock
         self.journal = Journal(target.journal, fingerprint(source, session.identity()))
         self._pages: list[Page] = []
-        self._next = 0.0  # when the output may be rewritten
+        self._next = 0.0  # the earliest time of the next rewrite
 
     def add(self, page: Page) -> None:
         self._pages.append(page)
@@ -165,11 +172,9 @@ class _Book:
         self._write(document)
         self.journal.remove()
 
-    def keep(self, page: int, order: int, kind: str, image: Image) -> str | None:
+    def save_figure(self, page: int, order: int, kind: str, image: Image) -> str | None:
         if self._target.format not in KEEPS_FIGURES:
             return None
-        import io
-
         out = io.BytesIO()
         image.save(out, "PNG")
         folder = self._target.figures
@@ -190,22 +195,26 @@ class _Book:
 
 
 _OWNER = "journal.json"
-_VERSION = 1  # of the form of the pages
+_VERSION = 1  # of the page format
 
 
 def fingerprint(source: Path, settings: str) -> str:
-    """Changes with the file's content and with the settings."""
+    """A hash of the file's content and the settings."""
     digest = hashlib.sha256(f"{_VERSION}|{settings}|".encode())
     try:
         with source.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
     except OSError:
-        return ""  # opening it will say what is wrong
+        return ""  # opening the file will raise the error
     return digest.hexdigest()
 
 
 class Journal:
+    """The finished pages of a document on disk, in a folder with one JSON file per page.
+
+    It is valid for one fingerprint; a journal with another one is discarded."""
+
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self._folder = folder
         self._fingerprint = fingerprint
@@ -247,7 +256,7 @@ class Journal:
 
 
 def _read(file: Path) -> Page | None:
-    """None for what somebody else has damaged: that page is read again."""
+    """A page of the journal; None for a damaged one, which is read again."""
     try:
         return page_from_json(json.loads(file.read_bytes()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -259,7 +268,7 @@ def _bytes(shown: object) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write beside it, then take its place: whoever looks sees the old file or the new one."""
+    """Write a temporary file and rename it: readers see the old file or the new one, never a part."""
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:

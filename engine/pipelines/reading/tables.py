@@ -1,6 +1,6 @@
-"""Tables, whichever way a model writes them: OTSL, HTML, or lines with bars. Spans survive; broken tables are mended.
+"""Tables, and parsers for the forms in which models write them: OTSL, HTML and pipe tables.
 
-A `Table` always tiles its grid: every place belongs to exactly one cell, so that no writer needs to check.
+A `Table` always tiles its grid: every position belongs to exactly one cell. Parsers keep spans and repair broken tables.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-MOST_CELLS = 200_000  # what a span in a broken table may ask for ends here
+MOST_CELLS = 200_000  # the limit for spans of broken tables
 
 _OTSL = re.compile(r"<(fcel|ecel|lcel|ucel|xcel|ched|rhed|srow|nl)>")
 _HEADINGS = ("ched", "rhed", "srow")
@@ -23,7 +23,7 @@ class Cell:
     text: str
     row: int
     column: int
-    rows: int = 1  # that it spans
+    rows: int = 1  # spanned
     columns: int = 1
     heading: bool = False
 
@@ -39,19 +39,19 @@ class Table:
         return any(cell.rows > 1 or cell.columns > 1 for cell in self.cells)
 
     def grid(self) -> list[list[str]]:
-        """Texts by row and column; a cell that spans stands at its first place, its other places are empty."""
+        """Texts by row and column; the text of a spanning cell is in its first position."""
         grid = [[""] * self.columns for _ in range(self.rows)]
         for cell in self.cells:
             grid[cell.row][cell.column] = cell.text
         return grid
 
     def plain(self) -> str:
-        """A line a row, tabs between cells."""
+        """One line per row, with tabs between cells."""
         return "\n".join("\t".join(" ".join(text.split()) for text in row) for row in self.grid())
 
 
 def read_table(text: str) -> Table | None:
-    """The table in a model's output; None where there is none."""
+    """The table in a model's output, in any of the forms; None without one."""
     if _OTSL.search(text):
         return from_otsl(text)
     if re.search(r"<t[dhr]\b|<table\b", text, re.IGNORECASE):
@@ -60,37 +60,37 @@ def read_table(text: str) -> Table | None:
 
 
 def from_otsl(text: str) -> Table | None:
-    """`<fcel>` a cell, `<ecel>` an empty one, `<lcel>` goes on from the left, `<ucel>` from above, `<xcel>` from both."""
+    """`<fcel>` a cell, `<ecel>` an empty one, `<lcel>` a continuation from the left, `<ucel>` from above, `<xcel>` from both."""
     rows: list[list[tuple[str, str]]] = [[]]
     marks = list(_OTSL.finditer(text))
     for mark, next in zip(marks, [*marks[1:], None]):
         if mark[1] == "nl":
             rows.append([])
         else:
-            said = text[mark.end() : next.start() if next else None]
-            rows[-1].append((mark[1], html.unescape(said.strip())))
+            content = text[mark.end() : next.start() if next else None]
+            rows[-1].append((mark[1], html.unescape(content.strip())))
     rows = [row for row in rows if row]
     width = max((len(row) for row in rows), default=0)
     if not width or len(rows) * width > MOST_CELLS:
         return None
     full = [row + [("ecel", "")] * (width - len(row)) for row in rows]
 
-    def goes_on(row: int, column: int, *kinds: str) -> bool:
+    def continues(row: int, column: int, *kinds: str) -> bool:
         return row < len(full) and column < width and full[row][column][0] in kinds
 
     cells, taken = [], _Taken(len(full), width)
     for row, column in taken.free():
-        kind, said = full[row][column]
+        kind, content = full[row][column]
         across, down = 1, 1
-        if kind not in ("lcel", "ucel", "xcel"):  # one that goes on from nothing is an empty cell
-            while goes_on(row, column + across, "lcel") and taken.are_free(row, column + across, 1, 1):
+        if kind not in ("lcel", "ucel", "xcel"):  # a continuation of nothing is an empty cell
+            while continues(row, column + across, "lcel") and taken.are_free(row, column + across, 1, 1):
                 across += 1
-            while goes_on(row + down, column, "ucel") and taken.are_free(row + down, column, 1, across) and all(
-                goes_on(row + down, column + step, "xcel", "ucel", "lcel") for step in range(1, across)
+            while continues(row + down, column, "ucel") and taken.are_free(row + down, column, 1, across) and all(
+                continues(row + down, column + step, "xcel", "ucel", "lcel") for step in range(1, across)
             ):  # fmt: skip
                 down += 1
         taken.take(row, column, down, across)
-        cells.append(Cell(said, row, column, down, across, kind in _HEADINGS))
+        cells.append(Cell(content, row, column, down, across, kind in _HEADINGS))
     return Table(len(full), width, tuple(cells))
 
 
@@ -102,7 +102,7 @@ def from_html(text: str) -> Table | None:
 
 
 def from_bars(text: str) -> Table | None:
-    """Lines of cells between `|`, as markdown and chart models write them."""
+    """A table of lines with cells between `|`, as in Markdown and from chart models."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     if not lines or sum("|" in line for line in lines) < max(1, len(lines) - 1):
         return None
@@ -116,7 +116,7 @@ def from_bars(text: str) -> Table | None:
 
 
 def from_rows(rows: Sequence[Iterable[tuple[str, int, int, bool]]]) -> Table | None:
-    """Lay out rows of (text, rows, columns, heading) as a browser does; spans that do not fit are cut."""
+    """A table from rows of (text, rows, columns, heading), laid out as in a browser; spans that do not fit are cut."""
     placed: list[Cell] = []
     taken: set[tuple[int, int]] = set()
     for row, cells in enumerate(rows):
@@ -130,7 +130,7 @@ def from_rows(rows: Sequence[Iterable[tuple[str, int, int, bool]]]) -> Table | N
                 return None
             fits = next((step for step in range(1, across) if (row, column + step) in taken), across)
             places = {(row + y, column + x) for y in range(down) for x in range(fits)}
-            if places & taken:  # an earlier cell hangs into the rows below
+            if places & taken:  # an earlier cell spans into the rows below
                 down, places = 1, {(row, column + x) for x in range(fits)}
             taken |= places
             placed.append(Cell(text, row, column, down, fits, heading))
@@ -143,7 +143,7 @@ def from_rows(rows: Sequence[Iterable[tuple[str, int, int, bool]]]) -> Table | N
 
 
 class _Taken:
-    """Which places of a grid belong to a cell already."""
+    """Which positions of a grid belong to a cell."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self._grid = [[False] * columns for _ in range(rows)]
@@ -163,13 +163,13 @@ class _Taken:
 
 
 class _Rows(HTMLParser):
-    """Cells by row; whatever else stands between the tags is taken as text of the open cell."""
+    """Cells by row; other content between the tags is text of the open cell."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rows: list[list[tuple[str, int, int, bool]]] = []
         self._open: tuple[int, int, bool] | None = None
-        self._said: list[str] = []
+        self._content: list[str] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         if tag == "tr":
@@ -182,7 +182,7 @@ class _Rows(HTMLParser):
                 self.rows.append([])
             self._open = _span(given.get("rowspan")), _span(given.get("colspan")), tag == "th"
         elif tag == "br":
-            self._said.append("\n")
+            self._content.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th", "tr", "table"):
@@ -190,7 +190,7 @@ class _Rows(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._open:
-            self._said.append(data)
+            self._content.append(data)
 
     def close(self) -> None:
         super().close()
@@ -198,9 +198,9 @@ class _Rows(HTMLParser):
 
     def _end(self) -> None:
         if self._open:
-            self.rows[-1].append(("".join(self._said).strip(), *self._open))
+            self.rows[-1].append(("".join(self._content).strip(), *self._open))
         self._open = None
-        self._said.clear()
+        self._content.clear()
 
 
 def _span(text: str | None) -> int:

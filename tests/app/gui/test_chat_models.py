@@ -27,7 +27,7 @@ from app.runtime.replies import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
 from engine.types import Timings
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 
 
 class SpeechQueue:

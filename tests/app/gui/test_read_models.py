@@ -19,7 +19,7 @@ from app.runtime import pipelines
 from engine.errors import BadRequest
 from tests.app.gui.media import AtOnce
 from tests.asserting import every
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article
 

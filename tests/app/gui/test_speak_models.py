@@ -25,7 +25,7 @@ from engine.pipelines.speaking.spark import SparkStyle, style_of
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoices, VoiceSettings
 from tests.app.gui.media import ORPHEUS, AtOnce, like_spark
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.listening.conftest import voice
 from tests.qwen3_tts_cases import checkpoint
 

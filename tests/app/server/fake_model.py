@@ -19,7 +19,7 @@ class FakeServed(FakeLoaded):
         self.vocab = facts.vocab
         self.load_seconds = 0.0
         self.foreign = False
-        self.sight = None
+        self.vision = None
 
     def text_stream(self) -> Any:
         return ReplyText(self.tokenizer, ())

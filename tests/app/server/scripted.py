@@ -70,7 +70,7 @@ def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096)
         fingerprint="f" * 64,
         load_seconds=0.0,
         foreign=False,
-        sight=make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False)),
+        vision=make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False)),
         backend=SimpleNamespace(name="torch", device="cpu", dtype="f32", describe=lambda: "a script (CPU)"),
     )
 

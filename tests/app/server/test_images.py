@@ -114,7 +114,7 @@ def test_offline_forbids_pictures_from_urls(look: Look, monkeypatch: pytest.Monk
 
 
 def test_little_detail_is_a_smaller_image(look: Look, sighted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sighted.sight, "cap", 1 << 20)
+    monkeypatch.setattr(sighted.vision, "max_pixels", 1 << 20)
     file = io.BytesIO()
     drawn(1024, 768).save(file, "PNG")
     url = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()

@@ -37,8 +37,8 @@ class Held(FakeServed):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         facts = scripted_model(folder, "qwen3_vl")
-        self.config, self.template, self.tokenizer, self.sight = (
-            facts.config, facts.template, facts.tokenizer, facts.sight,
+        self.config, self.template, self.tokenizer, self.vision = (
+            facts.config, facts.template, facts.tokenizer, facts.vision,
         )  # fmt: skip
         self.vocab = facts.vocab
         self.open = threading.Event()

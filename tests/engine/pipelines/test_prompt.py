@@ -80,7 +80,7 @@ def test_a_text_without_places_becomes_a_message(model: Any) -> None:
 
 
 def test_a_model_that_reads_text_only_is_named(model: Any) -> None:
-    blind = SimpleNamespace(**{**vars(model), "sight": None})
+    blind = SimpleNamespace(**{**vars(model), "vision": None})
     for ask in (lambda: chat_prompt(blind, asking(drawn(9, 9))), lambda: text_prompt(blind, "Hm?", [drawn(9, 9)])):
         with pytest.raises(BadRequest, match="tiny reads text only"):
             ask()

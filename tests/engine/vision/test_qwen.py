@@ -1,4 +1,4 @@
-"""Qwen's sight against the reference's processor and its positions: images, several of them, videos."""
+"""Qwen's vision against the reference's processor and its positions: images, several of them, videos."""
 
 from __future__ import annotations
 
@@ -35,11 +35,13 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def sight_of(folder: Path, settings: dict[str, Any], file: str = "preprocessor_config.json") -> QwenVisionProcessor:
+def vision_processor_of(
+    folder: Path, settings: dict[str, Any], file: str = "preprocessor_config.json"
+) -> QwenVisionProcessor:
     (folder / file).write_text(json.dumps(settings))
-    sight = make_vision_processor(CONFIG, folder, lambda text: list(text.encode()))
-    assert isinstance(sight, QwenVisionProcessor)
-    return sight
+    vision = make_vision_processor(CONFIG, folder, lambda text: list(text.encode()))
+    assert isinstance(vision, QwenVisionProcessor)
+    return vision
 
 
 @cache
@@ -67,7 +69,7 @@ def test_pixels_are_the_references(tmp_path: Path, size: tuple[int, int]) -> Non
     import transformers
 
     image = drawn(*size)
-    picture = sight_of(tmp_path, PUBLISHED).prepare(image)
+    picture = vision_processor_of(tmp_path, PUBLISHED).prepare(image)
     kept = {k: v for k, v in PUBLISHED.items() if k != "image_processor_type"}
     want = transformers.Qwen2VLImageProcessorPil(**kept)(images=[image], return_tensors="np")
     assert [list(picture.grid)] == want["image_grid_thw"].tolist()
@@ -76,13 +78,13 @@ def test_pixels_are_the_references(tmp_path: Path, size: tuple[int, int]) -> Non
 
 
 def test_the_cap_is_the_checkpoints_and_what_is_lost_is_said(tmp_path: Path) -> None:
-    sight = sight_of(tmp_path, PUBLISHED | {"size": {"shortest_edge": 4096, "longest_edge": 65536}})
-    assert sight.cap == 65536
-    assert sight.note(drawn(250, 250)) is None
-    note = sight.note(drawn(600, 400))
+    vision = vision_processor_of(tmp_path, PUBLISHED | {"size": {"shortest_edge": 4096, "longest_edge": 65536}})
+    assert vision.max_pixels == 65536
+    assert vision.note(drawn(250, 250)) is None
+    note = vision.note(drawn(600, 400))
     assert note is not None
     assert "600 x 400" in note
-    grid = sight.prepare(drawn(600, 400)).grid
+    grid = vision.prepare(drawn(600, 400)).grid
     assert f"{grid[2] * 16} x {grid[1] * 16}" in note
 
 
@@ -94,17 +96,17 @@ def test_the_cap_is_the_checkpoints_and_what_is_lost_is_said(tmp_path: Path) -> 
     ],
 )
 def test_older_and_newer_spellings_of_the_limits(tmp_path: Path, settings: dict[str, Any], file: str) -> None:
-    sight = sight_of(tmp_path, settings, file)
-    assert (sight.least, sight.cap) == (4096, 65536)
+    vision = vision_processor_of(tmp_path, settings, file)
+    assert (vision.min_pixels, vision.max_pixels) == (4096, 65536)
 
 
 def test_settings_that_do_not_fit_the_tower_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="vision tower"):
-        sight_of(tmp_path, PUBLISHED | {"patch_size": 14})
+        vision_processor_of(tmp_path, PUBLISHED | {"patch_size": 14})
     with pytest.raises(ConfigError, match="fewest pixels"):
-        sight_of(tmp_path, {"min_pixels": 9, "max_pixels": 8})
+        vision_processor_of(tmp_path, {"min_pixels": 9, "max_pixels": 8})
     with pytest.raises(ConfigError, match="image_mean"):
-        sight_of(tmp_path, {"image_mean": 0.5})
+        vision_processor_of(tmp_path, {"image_mean": 0.5})
 
 
 def test_a_text_model_has_no_sight(tmp_path: Path) -> None:
@@ -113,40 +115,40 @@ def test_a_text_model_has_no_sight(tmp_path: Path) -> None:
 
 
 def test_several_images_take_their_places(tmp_path: Path) -> None:
-    sight = sight_of(tmp_path, PUBLISHED | {"size": {"shortest_edge": 4096, "longest_edge": 16384}})
-    pictures = [sight.prepare(drawn(*size)) for size in ((64, 64), (120, 70), (40, 160))]
-    ids, positions = sight.expand([5, START, IMAGE, END, 6, IMAGE, IMAGE, 9], pictures)
+    vision = vision_processor_of(tmp_path, PUBLISHED | {"size": {"shortest_edge": 4096, "longest_edge": 16384}})
+    pictures = [vision.prepare(drawn(*size)) for size in ((64, 64), (120, 70), (40, 160))]
+    ids, positions = vision.expand([5, START, IMAGE, END, 6, IMAGE, IMAGE, 9], pictures)
     assert len(positions) == sum(p.tokens for p in pictures)
     assert {ids[at] for at in positions} == {IMAGE}
     assert [id for id in ids if id != IMAGE] == [5, START, END, 6, 9]
-    apart, _ = sight.expand([5, IMAGE, 8, IMAGE, 7, IMAGE, 9, 9], pictures)
+    apart, _ = vision.expand([5, IMAGE, 8, IMAGE, 7, IMAGE, 9, 9], pictures)
     want = reference_rope(apart, [p.grid for p in pictures], [])
-    assert np.array_equal(sight.rope(apart, pictures), want)
+    assert np.array_equal(vision.rope(apart, pictures), want)
 
 
 def test_images_that_touch_keep_their_own_grids(tmp_path: Path) -> None:
     """The reference takes two that touch for one; ours count each on its own."""
-    sight = sight_of(tmp_path, PUBLISHED)
-    pictures = [sight.prepare(drawn(256, 256)), sight.prepare(drawn(256, 256, seed=1))]
-    ids, _ = sight.expand([IMAGE, IMAGE], pictures)
-    rope = sight.rope(ids, pictures)
+    vision = vision_processor_of(tmp_path, PUBLISHED)
+    pictures = [vision.prepare(drawn(256, 256)), vision.prepare(drawn(256, 256, seed=1))]
+    ids, _ = vision.expand([IMAGE, IMAGE], pictures)
+    rope = vision.rope(ids, pictures)
     half = len(ids) // 2
     assert np.array_equal(rope[:, half:], rope[:, :half] + 8)
 
 
 def test_frames_of_a_video_have_their_times_and_positions(tmp_path: Path) -> None:
-    sight = sight_of(tmp_path, PUBLISHED)
+    vision = vision_processor_of(tmp_path, PUBLISHED)
     frames = [drawn(64, 96, seed) for seed in range(5)]
-    clip = sight.video(frames, seconds=[0.0, 0.5, 1.0, 1.5, 2.0])
-    picture = sight.prepare(drawn(256, 256))
-    ids, positions = sight.expand([5, START, VIDEO, END, 7, START, IMAGE, END], [clip, picture])
+    clip = vision.video(frames, seconds=[0.0, 0.5, 1.0, 1.5, 2.0])
+    picture = vision.prepare(drawn(256, 256))
+    ids, positions = vision.expand([5, START, VIDEO, END, 7, START, IMAGE, END], [clip, picture])
     text = [id for id in ids if id != VIDEO and id != IMAGE]
     times = [[*f"<{t} seconds>".encode(), START, END] for t in ("0.2", "1.2", "2.0")]
     assert text == [5, *times[0], *times[1], *times[2], 7, START, END]
     assert clip.grid[0] == 3
     assert len(positions) == clip.tokens + picture.tokens
     want = reference_rope(ids, [picture.grid], [clip.grid])
-    assert np.array_equal(sight.rope(ids, [clip, picture]), want)
+    assert np.array_equal(vision.rope(ids, [clip, picture]), want)
 
 
 def test_the_times_are_the_references() -> None:
@@ -158,31 +160,31 @@ def test_the_times_are_the_references() -> None:
 
 
 def test_a_video_of_one_frame(tmp_path: Path) -> None:
-    clip = sight_of(tmp_path, PUBLISHED).video([drawn(64, 64)])
+    clip = vision_processor_of(tmp_path, PUBLISHED).video([drawn(64, 64)])
     assert clip.grid[0] == 1
     assert clip.seconds == (0.0,)
 
 
 def test_what_cannot_be_a_video_is_refused(tmp_path: Path) -> None:
-    sight = sight_of(tmp_path, PUBLISHED)
+    vision = vision_processor_of(tmp_path, PUBLISHED)
     with pytest.raises(BadRequest, match="no frames"):
-        sight.video([])
+        vision.video([])
     with pytest.raises(BadRequest, match="one size"):
-        sight.video([drawn(64, 64), drawn(64, 65)])
+        vision.video([drawn(64, 64), drawn(64, 65)])
     with pytest.raises(BadRequest, match="2 frames, but 1 times"):
-        sight.video([drawn(64, 64)] * 2, seconds=[0.0])
+        vision.video([drawn(64, 64)] * 2, seconds=[0.0])
 
 
 def test_places_and_pictures_must_match(tmp_path: Path) -> None:
-    sight = sight_of(tmp_path, PUBLISHED)
-    picture = sight.prepare(drawn(64, 64))
+    vision = vision_processor_of(tmp_path, PUBLISHED)
+    picture = vision.prepare(drawn(64, 64))
     with pytest.raises(BadRequest, match="2 places for images, but there are 1"):
-        sight.expand([IMAGE, 5, IMAGE], [picture])
+        vision.expand([IMAGE, 5, IMAGE], [picture])
     with pytest.raises(BadRequest, match="where a video"):
-        sight.expand([VIDEO], [picture])
+        vision.expand([VIDEO], [picture])
 
 
 def test_the_same_pixels_have_the_same_key(tmp_path: Path) -> None:
-    sight = sight_of(tmp_path, PUBLISHED)
-    assert sight.prepare(drawn(64, 64)).key == sight.prepare(np.asarray(drawn(64, 64))).key
-    assert sight.prepare(drawn(64, 64)).key != sight.prepare(drawn(64, 64, seed=1)).key
+    vision = vision_processor_of(tmp_path, PUBLISHED)
+    assert vision.prepare(drawn(64, 64)).key == vision.prepare(np.asarray(drawn(64, 64))).key
+    assert vision.prepare(drawn(64, 64)).key != vision.prepare(drawn(64, 64, seed=1)).key

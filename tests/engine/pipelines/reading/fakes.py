@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from PIL.Image import Image
 
-from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, TextPiece
+from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, RecognizedPiece
 from engine.pipelines.reading.results import TASKS, Task
 
 Answer = Callable[[Crop], str | Iterable[str]]
@@ -17,19 +17,19 @@ Answer = Callable[[Crop], str | Iterable[str]]
 class FakeReading:
     def __init__(self, pieces: Iterable[str], limit: int) -> None:
         self._pieces, self._limit = pieces, limit
-        self.cut = False
+        self.truncated = False
         self.cancelled = threading.Event()
         self.given = 0
 
-    def __iter__(self) -> Iterator[TextPiece]:
+    def __iter__(self) -> Iterator[RecognizedPiece]:
         for piece in self._pieces:
             if self.cancelled.is_set():
                 return
             if self.given >= self._limit:
-                self.cut = True
+                self.truncated = True
                 return
             self.given += 1
-            yield TextPiece(piece, (-0.1,))
+            yield RecognizedPiece(piece, (-0.1,))
 
     def cancel(self) -> None:
         self.cancelled.set()

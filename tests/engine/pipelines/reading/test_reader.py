@@ -31,7 +31,7 @@ from engine.pipelines.reading.reader import (
 from engine.pipelines.reading.recognizer import Crop
 from engine.pipelines.reading.results import Box, Document
 from tests.asserting import every
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article, photograph, prose
 
@@ -109,7 +109,7 @@ def test_each_region_gets_its_task() -> None:
         kept[order] = (kind, image.size)
         return f"{kind}.png"
 
-    (document,) = read(DocumentReader(fake, layout), sheet.image, keep=keep)
+    (document,) = read(DocumentReader(fake, layout), sheet.image, save_figure=keep)
     elements = document.pages[0].elements
     kinds = ["heading", "table", "formula", "chart", "seal", "page_number", "figure", "text"]
     assert [element.kind for element in elements] == kinds

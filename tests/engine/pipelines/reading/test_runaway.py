@@ -17,7 +17,7 @@ from engine.pipelines.reading.recognizer import (
     Crop,
     RepetitionDetector,
     repetition,
-    room,
+    token_limit,
 )
 from tests.asserting import every
 from tests.engine.pipelines.reading.fakes import Fake
@@ -55,7 +55,7 @@ def test_prose_is_no_repetition(seed: int) -> None:
     ],
 )
 def test_what_repeats_for_a_reason(text: str, task: str) -> None:
-    assert RepetitionDetector(task).repeats(text) is None  # type: ignore[arg-type]
+    assert RepetitionDetector(task).start_in(text) is None  # type: ignore[arg-type]
 
 
 def test_a_model_that_repeats_itself_is_stopped_early() -> None:
@@ -68,10 +68,10 @@ def test_a_model_that_repeats_itself_is_stopped_early() -> None:
 
 
 def test_other_settings_are_tried_first() -> None:
-    fake = Fake(lambda crop: "All is well." if crop.manner.temperature else forever("round "))
+    fake = Fake(lambda crop: "All is well." if crop.settings.temperature else forever("round "))
     outcome = CheckedRecognizer(fake).read(BLOCK, "text")
     assert (outcome.text, outcome.doubt) == ("All is well.", None)
-    assert [crop.manner.temperature > 0 for crop in fake.crops] == [False, True]
+    assert [crop.settings.temperature > 0 for crop in fake.crops] == [False, True]
 
 
 def test_then_the_region_is_split_between_lines() -> None:
@@ -99,7 +99,7 @@ def test_text_that_is_longer_than_its_place() -> None:
     fake = Fake(lambda crop: (f"{next(words)} " for _ in iter(int, 1)))
     outcome = CheckedRecognizer(fake).read(BLOCK.crop((0, 0, 200, 40)), "text")
     assert outcome.doubt == TOO_LONG
-    assert every(reading.given <= room(200, 40, "text") + 1 for reading in fake.readings)
+    assert every(reading.given <= token_limit(200, 40, "text") + 1 for reading in fake.readings)
 
 
 @settings(max_examples=40, deadline=None)

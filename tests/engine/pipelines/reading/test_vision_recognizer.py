@@ -50,7 +50,7 @@ def outcome(models: ReadingModels, crop: Crop) -> tuple[str, tuple[float, ...], 
     assert models.recognizer is not None
     (reading,) = models.recognizer.read([crop])
     pieces = list(reading)
-    return "".join(p.text for p in pieces), tuple(v for p in pieces for v in p.logprobs), reading.cut
+    return "".join(p.text for p in pieces), tuple(v for p in pieces for v in p.logprobs), reading.truncated
 
 
 def test_crops_read_together_are_read_as_one_by_one(models: ReadingModels) -> None:
@@ -80,7 +80,7 @@ def test_a_page_goes_through_and_always_ends(models: ReadingModels) -> None:
     sheet = Sheet((300, 220))
     sheet.paragraph(20, 20, prose(8, 20, 1), size=16)
     sheet.paragraph(20, 150, prose(4, 20, 2), size=16)
-    session = ReadingSession(models.recognizer, wishes=ReadOptions(together=4))
+    session = ReadingSession(models.recognizer, options=ReadOptions(concurrency=4))
     (document,) = session.documents([sheet.image])
     (page,) = document.pages
     assert page.error is None
@@ -117,7 +117,7 @@ def test_regions_of_several_pages_share_the_engines_steps(
         sheet = Sheet((240, 60))
         sheet.line(20, 20, prose(3, 30, n)[0], 16)
         sheets.append(sheet.image)
-    session = ReadingSession(models.recognizer, wishes=ReadOptions(task="seal", together=3))
+    session = ReadingSession(models.recognizer, options=ReadOptions(task="seal", concurrency=3))
     documents = session.documents(sheets)
     assert [document.pages[0].error for document in documents] == [None] * 3
     assert most[0] >= 2

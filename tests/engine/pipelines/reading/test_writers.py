@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageFont
 
 from engine.errors import BadRequest
-from engine.pipelines.reading.elements import place
+from engine.pipelines.reading.elements import word_boxes
 from engine.pipelines.reading.results import Box, Document, Element, Page, PlacedWord, page_from_json
 from engine.pipelines.reading.tables import Cell, Table, from_otsl, from_rows
 from engine.pipelines.reading.writers.formats import FORMATS, ExportOptions, format_of, page_text, write_document
@@ -199,7 +199,7 @@ def printed() -> tuple[Sheet, Page]:
     sheet.paragraph(80, 60, ["Αλφα beta größer 鶴", *prose(40, 60, 5)])
     lines = []
     for box, text in zip(sheet.boxes.values(), sheet.texts.values()):
-        lines += place(sheet.image, Box(*box), text, [Box(*box)])
+        lines += word_boxes(sheet.image, Box(*box), text, [Box(*box)])
     text = "\n".join(sheet.texts.values())
     return sheet, Page(1, 1000, 700, (Element("text", Box(80, 60, 900, 400), 0, text, lines=tuple(lines)),), dots=100)
 
@@ -247,7 +247,7 @@ def test_words_of_a_printed_line_are_found_by_its_gaps() -> None:
         boxes.append(sheet.boxes[text])
         x = int(boxes[-1][2]) + 14
     around = Box(boxes[0][0], 44, boxes[-1][2], 72)
-    (words,) = place(sheet.image, around, " ".join(sheet.texts.values()), [around])
+    (words,) = word_boxes(sheet.image, around, " ".join(sheet.texts.values()), [around])
     assert [word.text for word in words] == list(sheet.texts.values())
     for word, box in zip(words, boxes):
         assert abs(word.box.left - box[0]) < 8
@@ -256,7 +256,7 @@ def test_words_of_a_printed_line_are_found_by_its_gaps() -> None:
 
 def test_text_whose_lines_do_not_match_is_shared_out() -> None:
     lines = [Box(0, 0, 100, 10), Box(0, 20, 100, 30), Box(0, 40, 30, 50)]
-    placed = place(Image.new("L", (100, 60), 255), Box(0, 0, 100, 50), "one two three four five six seven", lines)
+    placed = word_boxes(Image.new("L", (100, 60), 255), Box(0, 0, 100, 50), "one two three four five six seven", lines)
     assert [word.text for line in placed for word in line] == ["one", "two", "three", "four", "five", "six", "seven"]
     assert len(placed) == 3
     assert len(placed[2]) < len(placed[0])

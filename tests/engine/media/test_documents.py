@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
-from engine.media import documents as scans
+from engine.media import documents
 from engine.media.documents import Source, TextLayerWord, open_document, page_numbers
 from tests.asserting import every
 
@@ -168,7 +168,7 @@ def test_a_page_of_20000_pixels_is_scaled_and_says_so(kind: str) -> None:
 
 
 def test_what_memory_cannot_hold_is_refused_by_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scans, "LARGEST", 1000)
+    monkeypatch.setattr(documents, "LARGEST", 1000)
     with pytest.raises(UnreadableFile, match="64 x 64 pixels"):
         open_document(saved(Image.new("L", (64, 64)), "PNG"))
 

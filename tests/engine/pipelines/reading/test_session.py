@@ -18,7 +18,7 @@ from engine.errors import BadRequest
 from engine.pipelines.reading.reader import DocumentRead, PageRead, ReadOptions
 from engine.pipelines.reading.results import Document
 from engine.pipelines.reading.session import OutputTarget, ReadingSession, expand_folders, output_targets
-from tests.engine.media.test_pages import text_pdf
+from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article, photograph, prose
 
@@ -74,7 +74,7 @@ def test_output_grows_page_by_page_and_is_always_whole(tmp_path: Path) -> None:
     source = tmp_path / "four.pdf"
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 5))))
     target = OutputTarget(tmp_path / "out.json", "json")
-    session = ReadingSession(None, wishes=ReadOptions(text_layer=True, dots=72))
+    session = ReadingSession(None, options=ReadOptions(text_layer=True, dots=72))
     seen = [
         len(json.loads(target.path.read_text())["pages"])
         for event in session.save([source], [target])
@@ -88,16 +88,18 @@ def test_output_grows_page_by_page_and_is_always_whole(tmp_path: Path) -> None:
 
 def test_saving_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page may not cost more than the last one because the output has become long."""
-    from engine.pipelines import ocr
+    from engine.pipelines.reading import session as session_module
 
     writes: list[int] = []
-    monkeypatch.setattr(ocr, "_QUICK", 0.0)
+    monkeypatch.setattr(session_module, "_QUICK", 0.0)
     monkeypatch.setattr(
-        ocr, "write_document", lambda document, *_: writes.append(len(document.pages)) or time.sleep(0.05) or []
+        session_module,
+        "write_document",
+        lambda document, *_: writes.append(len(document.pages)) or time.sleep(0.05) or [],
     )
     source = tmp_path / "many.pdf"
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 13))))
-    session = ReadingSession(None, wishes=ReadOptions(text_layer=True, dots=36))
+    session = ReadingSession(None, options=ReadOptions(text_layer=True, dots=36))
     run(session, [source], [OutputTarget(tmp_path / "out.pdf", "pdf")])
     assert writes[0] == 1
     assert writes[-1] == 12
@@ -118,7 +120,7 @@ def answer(crop):
     if slow and asked[0] > 3:
         time.sleep(60)
     return f"region {asked[0]}"
-session = ReadingSession(Fake(answer), wishes=ReadOptions(dots=72, together=1, ahead=1))
+session = ReadingSession(Fake(answer), options=ReadOptions(dots=72, concurrency=1, pages_ahead=1))
 for event in session.save([source], [OutputTarget(out, "json")]):
     if isinstance(event, PageRead):
         print(event.page.number, asked[0], flush=True)
@@ -163,23 +165,23 @@ def stopped_after(pages: int, session: ReadingSession, source: Path, target: Out
 def test_a_journal_of_something_else_is_not_used(tmp_path: Path) -> None:
     source, target = tmp_path / "four.pdf", OutputTarget(tmp_path / "out.md", "md")
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 5))))
-    stopped_after(2, ReadingSession(Fake(lambda crop: "first"), wishes=COARSE), source, target)
+    stopped_after(2, ReadingSession(Fake(lambda crop: "first"), options=COARSE), source, target)
     assert target.journal.is_dir()
-    changed = ReadingSession(Fake(lambda crop: "second"), wishes=ReadOptions(dots=50))
+    changed = ReadingSession(Fake(lambda crop: "second"), options=ReadOptions(dots=50))
     run(changed, [source], [target])
     assert "first" not in target.path.read_text()
-    stopped_after(2, ReadingSession(Fake(lambda crop: "third"), wishes=COARSE), source, target)
+    stopped_after(2, ReadingSession(Fake(lambda crop: "third"), options=COARSE), source, target)
     source.write_bytes(text_pdf(*(f"Another page {n}" for n in range(1, 5))))
-    run(ReadingSession(Fake(lambda crop: "fourth"), wishes=COARSE), [source], [target])
+    run(ReadingSession(Fake(lambda crop: "fourth"), options=COARSE), [source], [target])
     assert "third" not in target.path.read_text()
 
 
 def test_a_damaged_journal_costs_a_page_and_no_more(tmp_path: Path) -> None:
     source, target = tmp_path / "four.pdf", OutputTarget(tmp_path / "out.md", "md")
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 5))))
-    stopped_after(2, ReadingSession(Fake(lambda crop: "first"), wishes=COARSE), source, target)
+    stopped_after(2, ReadingSession(Fake(lambda crop: "first"), options=COARSE), source, target)
     (target.journal / "page-1.json").write_text('{"page": 1')
-    run(ReadingSession(Fake(lambda crop: "second"), wishes=COARSE), [source], [target])
+    run(ReadingSession(Fake(lambda crop: "second"), options=COARSE), [source], [target])
     assert target.path.read_text().split() == ["second", "first", "second", "second"]
 
 
