@@ -160,7 +160,7 @@ class _Ear:
 
 
 def _places(pairs: Sequence[tuple[Slab, Slab]], what: Callable[[Tensor], int]) -> np.ndarray:
-    """Of the planes of each layer's keys and values, `[layers, 4]` in the order of src/step.hpp; 0 where there is none."""
+    """Of the planes of each layer's keys and values, `[layers, 4]` in the order of src/program/program.hpp; 0 where there is none."""
     made = np.zeros((len(pairs), 4), np.int64)
     for row, pair in zip(made, pairs):
         for i, slab in enumerate(pair):

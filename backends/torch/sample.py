@@ -4,7 +4,7 @@ A row's logits go through penalties, bias and mask; then they are put in order, 
 and the token is where the cumulative probability of what the filters keep first exceeds the noise. Only what is asked
 for is paid for: all rows greedy is one argmax, and on a CPU, where sorting a vocabulary takes longer than many a layer,
 a prefix of the order is enough whenever it provably holds the answer. The CPU kernels do it row by row in one call
-(kernels/src/sample.cpp), all but `typical_p`: forty small operations of torch's take longer than the choice.
+(kernels/src/sampling/sample.cpp), all but `typical_p`: forty small operations of torch's take longer than the choice.
 """
 
 from __future__ import annotations

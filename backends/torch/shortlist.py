@@ -2,7 +2,7 @@
 
 Greedy decoding asks only which logit is the largest. A copy of the head in bytes, which is a quarter of it to read, tells every
 logit within a bound that holds for certain; the few rows that can still be the largest are then multiplied as they are. So
-the token and its logit are the very ones that all logits would have given (src/shortlist.cpp).
+the token and its logit are the very ones that all logits would have given (src/sampling/shortlist.cpp).
 """
 
 from __future__ import annotations

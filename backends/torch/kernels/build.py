@@ -53,12 +53,12 @@ def compile_into(target: Path, extra: Sequence[str] = ()) -> None:
     if tool is None:
         raise NoKernels("no C++ compiler was found; install g++ or clang++, or a wheel of Grus with built kernels")
     name, value = recipe.define()
-    command = [tool, *recipe.flags(), f"-D{name}={value}", *extra]
+    command = [tool, *recipe.flags(), f"-I{recipe.FOLDER}", f"-D{name}={value}", *extra]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
 
         def compile_one(source: Path) -> str:
-            made = str(Path(folder) / f"{source.stem}.o")
+            made = str(Path(folder) / recipe.object_name(source))
             _run([*command, "-c", str(source), "-o", made])
             return made
 

@@ -17,8 +17,8 @@ from backends.torch.kernels.library import Conv, ConvPiece, library
 BLOCK = 32  # inputs that the matrix unit takes at once
 
 
-POINTS = 10  # at which a kernel of seven taps is computed, see src/points.hpp
-FLOATS = 0  # of `ConvForm` in src/conv.hpp
+POINTS = 10  # at which a kernel of seven taps is computed, see src/conv/winograd.hpp
+FLOATS = 0  # of `ConvForm` in src/conv/conv.hpp
 
 
 class ConvWeight:
@@ -44,7 +44,7 @@ class ConvWeight:
         return made
 
     def _halves(self, w: Tensor) -> Tensor:
-        """`UnitConv::w` of src/tier.hpp, a pair of panels after the other."""
+        """`UnitConv::w` of src/arch/tier.hpp, a pair of panels after the other."""
         blocks = -(-self.inputs // BLOCK)
         made = arena.zeros(4 * self.panels * PANEL * blocks * BLOCK * self.taps).view(torch.bfloat16)
         self.library.grus_conv_cut(w.data_ptr(), *w.shape, made.data_ptr(), torch.get_num_threads())

@@ -1,4 +1,4 @@
-"""The packed formats by name, as the C++ side numbers their parts (src/layout.hpp, src/sources.hpp)."""
+"""The packed formats by name, as the C++ side numbers their parts (src/formats/layout.hpp, src/formats/dequantizers.hpp)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Scale(IntEnum):
 
 
 class Kept(IntEnum):
-    """How keys and values lie in memory: `grus::Kept` of src/kept.hpp."""
+    """How keys and values lie in memory: `grus::Kept` of src/attention/kv_rows.hpp."""
 
     F32, F16, BF16, BYTES, NIBBLES = range(5)
 

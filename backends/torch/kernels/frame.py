@@ -1,5 +1,5 @@
 """Completing frames of codes in one call: a pass through the layers for each code, its head, the choice, and the embedding
-that goes in next (src/frame.cpp).
+that goes in next (src/codec/codec_frame.cpp).
 
 All but the inputs is the same each time as many sequences meet, so it is laid out once for each such number.
 """
@@ -103,7 +103,7 @@ class Layout:
         return owner.program.step(self._registers, n * each, spans, memory, angles, self._keep)
 
     def _rows(self, specs: Sequence[KVSpec], n: int, longest: int) -> np.ndarray:
-        """Where each sequence's keys and values lie, `[layers, n, 4]` as in src/step.hpp."""
+        """Where each sequence's keys and values lie, `[layers, n, 4]` as in src/program/program.hpp."""
         sizes = [spec.heads * longest * spec.dim for spec in specs]
         starts = np.cumsum([0, *(2 * n * size for size in sizes[:-1])])
         rows = [start + size * np.arange(2 * n).reshape(n, 2) for start, size in zip(starts, sizes)]

@@ -19,7 +19,7 @@ TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx", "i8mm")
 
 
 class Stored(ctypes.Structure):
-    """`GrusStored` of src/matrix.hpp."""
+    """`GrusStored` of src/formats/matrix.hpp."""
 
     _fields_ = [
         ("first", c_int64),
@@ -31,7 +31,7 @@ class Stored(ctypes.Structure):
 
 
 class Matrix(ctypes.Structure):
-    """`GrusMatrix` of src/matrix.hpp."""
+    """`GrusMatrix` of src/formats/matrix.hpp."""
 
     _fields_ = [
         ("format", Format),
@@ -49,13 +49,13 @@ class Matrix(ctypes.Structure):
 
 
 class Twelve(ctypes.Structure):
-    """`GrusTwelve` of src/twelve.hpp."""
+    """`GrusTwelve` of src/formats/bf16_12bit.hpp."""
 
     _fields_ = [(name, c_void_p) for name in ("rows", "bases", "starts", "odd")]
 
 
 class AffineParts(ctypes.Structure):
-    """`grus::AffineParts` of src/sources.hpp."""
+    """`grus::AffineParts` of src/formats/dequantizers.hpp."""
 
     _fields_ = [
         ("scales", c_void_p),
@@ -68,7 +68,7 @@ class AffineParts(ctypes.Structure):
 
 
 class Heads(ctypes.Structure):
-    """`grus::Heads` of src/tier.hpp."""
+    """`grus::Heads` of src/arch/tier.hpp."""
 
     _fields_ = [
         *((name, c_int64) for name in ("heads", "kv_heads", "dim")),
@@ -81,7 +81,7 @@ class Heads(ctypes.Structure):
 
 
 class AttendBlock(ctypes.Structure):
-    """`grus::AttendBlock` of src/tier.hpp."""
+    """`grus::AttendBlock` of src/arch/tier.hpp."""
 
     _fields_ = [
         ("q", c_void_p),
@@ -99,7 +99,7 @@ class AttendBlock(ctypes.Structure):
 
 
 class Instruction(ctypes.Structure):
-    """`grus::Instruction` of src/step.hpp."""
+    """`grus::Instruction` of src/program/program.hpp."""
 
     _fields_ = [
         *(
@@ -114,7 +114,7 @@ class Instruction(ctypes.Structure):
 
 
 class Step(ctypes.Structure):
-    """`grus::Step` of src/step.hpp."""
+    """`grus::Step` of src/program/program.hpp."""
 
     _fields_ = [
         ("code", c_void_p),
@@ -130,7 +130,7 @@ class Step(ctypes.Structure):
 
 
 class Frame(ctypes.Structure):
-    """`grus::Frame` of src/frame.hpp."""
+    """`grus::Frame` of src/codec/codec_frame.hpp."""
 
     _fields_ = [
         ("passes", c_void_p),
@@ -144,7 +144,7 @@ class Frame(ctypes.Structure):
 
 
 class Conv(ctypes.Structure):
-    """`grus::Conv` of src/conv.hpp."""
+    """`grus::Conv` of src/conv/conv.hpp."""
 
     _fields_ = [
         ("w", c_void_p),
@@ -155,7 +155,7 @@ class Conv(ctypes.Structure):
 
 
 class ConvPiece(ctypes.Structure):
-    """`grus::Piece` of src/conv.hpp."""
+    """`grus::Piece` of src/conv/conv.hpp."""
 
     _fields_ = [
         ("streams", c_int64),
@@ -164,7 +164,7 @@ class ConvPiece(ctypes.Structure):
 
 
 class Shortlist(ctypes.Structure):
-    """`GrusShortlist` of src/shortlist.hpp."""
+    """`GrusShortlist` of src/sampling/shortlist.hpp."""
 
     _fields_ = [
         *((name, c_void_p) for name in ("head", "coarse", "off", "length")),
@@ -174,7 +174,7 @@ class Shortlist(ctypes.Structure):
 
 
 class Wish(ctypes.Structure):
-    """`GrusWish` of src/sample.hpp."""
+    """`GrusWish` of src/sampling/sample.hpp."""
 
     _fields_ = [*((name, c_float) for name in ("temperature", "noise", "top_p", "min_p")), ("top_k", c_int64)]
 

@@ -1,4 +1,4 @@
-"""A pass through a model's layers as a list of instructions that C++ runs in one call (src/step.hpp).
+"""A pass through a model's layers as a list of instructions that C++ runs in one call (src/program/program.hpp).
 
 Knows registers and instructions, not models: `recorded.py` writes programs by watching a model. A register is an f32 array
 `[tokens, width]`; registers whose contents are no longer needed share memory.
@@ -65,7 +65,7 @@ class Program:
         self._library = library()
 
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
-        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/step.hpp; `angles` cos and sin in
+        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/program/program.hpp; `angles` cos and sin in
         turn. The result is overwritten by the next run."""
         lies = self._lies(x.shape[0])
         if x.dtype == torch.float32:

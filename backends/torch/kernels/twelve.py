@@ -1,4 +1,4 @@
-"""bf16 rows in twelve bits a number, without loss: what a step reads is less by a quarter (src/twelve.hpp)."""
+"""bf16 rows in twelve bits a number, without loss: what a step reads is less by a quarter (src/formats/bf16_12bit.hpp)."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
-#include "../../../backends/torch/kernels/src/choose.hpp"
-#include "../../../backends/torch/kernels/src/cpu.hpp"
-#include "../../../backends/torch/kernels/src/shortlist.hpp"
+#include "sampling/top_k.hpp"
+#include "arch/dispatch.hpp"
+#include "sampling/shortlist.hpp"
 #include "compare.hpp"
 
 using namespace grus;

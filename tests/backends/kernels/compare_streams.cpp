@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
-#include "../../../backends/torch/kernels/src/conv.hpp"
-#include "../../../backends/torch/kernels/src/cpu.hpp"
-#include "../../../backends/torch/kernels/src/frame.hpp"
+#include "conv/conv.hpp"
+#include "arch/dispatch.hpp"
+#include "codec/codec_frame.hpp"
 #include "compare.hpp"
 
 using namespace grus;

@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "../../../backends/torch/kernels/src/cpu.hpp"
-#include "../../../backends/torch/kernels/src/halves.hpp"
-#include "../../../backends/torch/kernels/src/matrix.hpp"
-#include "../../../backends/torch/kernels/src/sources.hpp"
-#include "../../../backends/torch/kernels/src/step.hpp"
+#include "arch/dispatch.hpp"
+#include "common/half_float.hpp"
+#include "formats/matrix.hpp"
+#include "formats/dequantizers.hpp"
+#include "program/program.hpp"
 #include "compare.hpp"
 
 using namespace grus;

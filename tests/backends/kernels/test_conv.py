@@ -10,7 +10,7 @@ from backends.torch.kernels.conv import ConvWeight
 from backends.torch.kernels.library import TIERS, available, library
 from tests.backends.kernels.test_fused import normal
 
-POINTS = 2  # `ConvForm::Points` of src/conv.hpp
+POINTS = 2  # `ConvForm::Points` of src/conv/conv.hpp
 
 
 def wanted(x, w, b, dilation, snake, add):  # type: ignore[no-untyped-def]

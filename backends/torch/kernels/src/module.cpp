@@ -1,13 +1,13 @@
 // What makes this a library that Python's build tools accept, and that can be told from one of older sources. It is loaded
 // by ctypes and is no extension module.
-#include "conv.hpp"
-#include "frame.hpp"
-#include "matrix.hpp"
-#include "sample.hpp"
-#include "shortlist.hpp"
-#include "sources.hpp"
-#include "step.hpp"
-#include "tier.hpp"
+#include "arch/tier.hpp"
+#include "codec/codec_frame.hpp"
+#include "conv/conv.hpp"
+#include "formats/dequantizers.hpp"
+#include "formats/matrix.hpp"
+#include "program/program.hpp"
+#include "sampling/sample.hpp"
+#include "sampling/shortlist.hpp"
 
 #define GRUS_TEXT(x) #x
 #define GRUS_TEXT_OF(x) GRUS_TEXT(x)

@@ -1,0 +1,218 @@
+// Asks the CPU, and the system, which registers may be used.
+#include "arch/dispatch.hpp"
+
+#include <atomic>
+#include <initializer_list>
+#include <mutex>
+
+#include "formats/matrix.hpp"
+
+#if defined(__x86_64__) || defined(_M_X64)
+#if defined(_MSC_VER)
+#include <intrin.h>
+#else
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
+namespace grus {
+namespace {
+
+std::atomic<const Tier*> current{nullptr};
+
+#if defined(__x86_64__) || defined(_M_X64)
+struct Leaf { unsigned a, b, c, d; };
+
+Leaf leaf_of(unsigned leaf, unsigned sub) {
+    Leaf r{};
+#if defined(_MSC_VER)
+    int regs[4];
+    __cpuid(regs, 0);
+    if (static_cast<unsigned>(regs[0]) < leaf) return r;
+    __cpuidex(regs, static_cast<int>(leaf), static_cast<int>(sub));
+    r = {static_cast<unsigned>(regs[0]), static_cast<unsigned>(regs[1]), static_cast<unsigned>(regs[2]), static_cast<unsigned>(regs[3])};
+#else
+    __get_cpuid_count(leaf, sub, &r.a, &r.b, &r.c, &r.d);
+#endif
+    return r;
+}
+
+unsigned long long enabled_state() {  // which registers the system saves; only where OSXSAVE says that it can be asked
+#if defined(_MSC_VER)
+    return _xgetbv(0);
+#else
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (static_cast<unsigned long long>(high) << 32) | low;
+#endif
+}
+
+bool has(unsigned word, int bit) { return (word >> bit) & 1; }
+
+// Linux saves the unit's registers only for processes that ask.
+bool may_use_amx() {
+#if defined(__linux__)
+    constexpr long kAskForState = 0x1023, kTileData = 18;
+    static const bool granted = syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+    return granted;
+#else
+    return false;
+#endif
+}
+
+bool runs(Choice choice) {
+    Leaf one = leaf_of(1, 0), seven = leaf_of(7, 0), more = leaf_of(7, 1);
+    unsigned long long state = has(one.c, 27) ? enabled_state() : 0;
+    bool avx2 = (state & 0x6) == 0x6 && has(one.c, 12) && has(one.c, 28) && has(one.c, 29) && has(seven.b, 5);
+    bool avx512 = avx2 && (state & 0xe6) == 0xe6 && has(seven.b, 16) && has(seven.b, 17) && has(seven.b, 30) &&
+                  has(seven.b, 31) && has(seven.c, 11);
+    switch (choice) {
+        case Choice::Avx2: return avx2;
+#if defined(GRUS_AVXVNNI_AS_AVX512)
+        case Choice::AvxVnni: return avx512;
+#else
+        case Choice::AvxVnni: return avx2 && has(more.a, 4);
+#endif
+        case Choice::Avx512: return avx512;
+        case Choice::Amx:
+            return avx512 && (state & 0x60000) == 0x60000 && has(seven.d, 22) && has(seven.d, 24) && has(seven.d, 25) &&
+                   has(more.a, 5) && may_use_amx();
+        default: return false;
+    }
+}
+#elif defined(__aarch64__) && defined(__linux__)
+bool has_dot() { return (getauxval(AT_HWCAP) >> 20) & 1; }    // HWCAP_ASIMDDP
+bool has_i8mm() { return (getauxval(AT_HWCAP2) >> 13) & 1; }  // HWCAP2_I8MM
+bool has_bf16() { return (getauxval(AT_HWCAP2) >> 14) & 1; }  // HWCAP2_BF16
+#elif defined(__aarch64__) && defined(__APPLE__)
+bool says(const char* name) {
+    int value = 0;
+    size_t size = sizeof value;
+    return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value;
+}
+bool has_dot() { return says("hw.optional.arm.FEAT_DotProd"); }
+bool has_i8mm() { return says("hw.optional.arm.FEAT_I8MM"); }
+bool has_bf16() { return says("hw.optional.arm.FEAT_BF16"); }
+#else
+bool has_dot() { return false; }
+bool has_i8mm() { return false; }
+bool has_bf16() { return false; }
+#endif
+
+#if defined(__x86_64__) || defined(_M_X64)
+bool has_bf16() { return has(leaf_of(7, 1).a, 5); }
+bool by_intel() { return leaf_of(0, 0).b == 0x756e6547; }  // "Genu", of GenuineIntel
+#else
+bool by_intel() { return false; }
+bool runs(Choice choice) {
+    return (choice == Choice::Neon && has_dot()) || (choice == Choice::I8mm && has_dot() && has_i8mm());
+}
+#endif
+
+// How a maker's cores like memory to be read, whatever the instructions. Intel's read two panels side by side, and asked for 2 KB
+// ahead, up to twice as fast as one after the other. AMD's Zen 4 asks by itself, and either costs it a third to a half.
+const Tier* as_read_here(const Tier* tier) {
+    if (!tier || !by_intel()) return tier;
+    Tier* more = new Tier(*tier);  // one a tier, for ever
+    more->ahead = 2048;
+    more->in_pairs = true;
+    return more;
+}
+
+// The tier, with what some CPUs of it have.
+const Tier* avx512_with(const char* name, const Bf16Kernels* bf16, const MatrixUnit* unit) {
+    Tier* more = new Tier(*avx512_tier());  // one a tier, for ever
+    more->name = name;
+    more->bf16 = bf16;
+    more->unit = unit;
+    return more;
+}
+
+const Tier* avx512_built() {
+    static const Tier* tier = has_bf16() ? avx512_with("avx512", bf16_avx512(), nullptr) : avx512_tier();
+    return tier;
+}
+
+const Tier* amx_built() {
+    static const Tier* tier = amx_unit() && bf16_avx512() ? avx512_with("amx", bf16_avx512(), amx_unit()) : nullptr;
+    return tier;
+}
+
+const Tier* i8mm_built() {
+    if (!neon_tier()) return nullptr;
+    static const Tier* tier = [] {
+        Tier* more = new Tier(*neon_tier());
+        more->name = "i8mm";
+        more->bf16 = has_bf16() ? bf16_neon() : nullptr;
+        use_i8mm(*more);
+        return more;
+    }();
+    return tier;
+}
+
+const Tier* made(Choice choice) {
+    switch (choice) {
+        case Choice::Scalar: return scalar_tier();
+        case Choice::Avx2: return avx2_tier();
+        case Choice::AvxVnni: return avxvnni_tier();
+        case Choice::Avx512: return avx512_built();
+        case Choice::Neon: return neon_tier();
+        case Choice::Amx: return amx_built();
+        case Choice::I8mm: return i8mm_built();
+        default: return nullptr;
+    }
+}
+
+const Tier* built(Choice choice) {
+    static std::mutex one_at_a_time;
+    static const Tier* tiers[static_cast<int>(Choice::Count)];
+    std::lock_guard<std::mutex> lock(one_at_a_time);
+    const Tier*& tier = tiers[static_cast<int>(choice)];
+    if (!tier) tier = as_read_here(made(choice));
+    return tier;
+}
+
+}  // namespace
+
+const Tier* tier_if_supported(Choice choice) {
+    return choice == Choice::Scalar || runs(choice) ? built(choice) : nullptr;
+}
+
+Choice best_choice() {
+    for (Choice choice : {Choice::Amx, Choice::Avx512, Choice::AvxVnni, Choice::Avx2, Choice::I8mm, Choice::Neon}) {
+        if (tier_if_supported(choice)) return choice;
+    }
+    return Choice::Scalar;
+}
+
+const Tier& current_tier() {
+    const Tier* t = current.load(std::memory_order_acquire);
+    if (!t) current.store(t = tier_if_supported(best_choice()), std::memory_order_release);
+    return *t;
+}
+
+}  // namespace grus
+
+using namespace grus;
+
+extern "C" {
+
+GRUS_API const char* grus_tier() { return current_tier().name; }
+
+// False where this machine does not run that tier. Negative: the best one.
+GRUS_API int32_t grus_use_tier(int32_t choice) {
+    if (choice >= static_cast<int32_t>(Choice::Count)) return 0;
+    const Tier* t = tier_if_supported(choice < 0 ? best_choice() : static_cast<Choice>(choice));
+    if (t) current.store(t, std::memory_order_release);
+    return t != nullptr;
+}
+
+}  // extern "C"
