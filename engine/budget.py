@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from backends.base import KV, Slot, StateSpec
+from backends.base import KVCache, Slot, StateSpec
 from engine.errors import OutOfMemory
 
 
 class Memory:
     """One model's sequence memory. Every slot is opened and closed here, so that a forgotten one can be found."""
 
-    def __init__(self, kv: KV) -> None:
+    def __init__(self, kv: KVCache) -> None:
         self.kv = kv
         self.loaded_budget = kv.budget
         # a store that does not say what it holds (another library's caches) may hold states, and cannot be exported

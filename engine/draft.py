@@ -10,7 +10,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from backends.base import Seg, Slot
+from backends.base import Segment, Slot
 from engine.budget import Memory
 from engine.loaded import Loaded
 from engine.prefix import common
@@ -79,18 +79,18 @@ class DraftModel(Speculation):
                 following[choice] = (track, n)
         guesses: dict[Choice, list[int]] = {choice: [] for choice in following}
         while active := [c for c, (_, n) in following.items() if len(guesses[c]) < n]:
-            segs = []
+            segments = []
             for choice in active:
                 track, made = following[choice][0], guesses[choice]
                 ids = [*choice.tokens, *made][len(track.fed) :]
-                segs.append(Seg(track.slot, ids, sample=choice.chooser.at(choice.sampled + len(made), made)))
+                segments.append(Segment(track.slot, ids, sample=choice.chooser.at(choice.sampled + len(made), made)))
                 track.fed.extend(ids)
-            tokens = self._loaded.runner.run(segs).read()
+            tokens = self._loaded.runner.run(segments).read()
             for choice in active:
                 track, made = following[choice][0], guesses[choice]
                 token = tokens[track.slot]
                 if not made:
-                    self.memory.kv.mark(track.slot)
+                    self.memory.kv.checkpoint(track.slot)
                     track.marked = len(track.fed)
                 if token.nan or token.ids[0] >= self._vocab:
                     del following[choice]
@@ -119,7 +119,7 @@ class DraftModel(Speculation):
             return None
         while len(tokens) - len(track.fed) > _CHUNK:
             ids = tokens[len(track.fed) : len(track.fed) + _CHUNK]
-            self._loaded.runner.run([Seg(track.slot, ids)]).read()
+            self._loaded.runner.run([Segment(track.slot, ids)]).read()
             track.fed.extend(ids)
         return track
 

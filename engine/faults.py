@@ -62,19 +62,19 @@ class Faults:
     @staticmethod
     def changed(rows: Sequence[Row]) -> list[Row]:
         """A backend that breaks its promise shows it by a slot's length: such a slot must not be used again."""
-        changed = [row for row in rows if row.seg.slot.length != row.start]
+        changed = [row for row in rows if row.segment.slot.length != row.start]
         for row in changed:
             row.choice.sound = False
         return changed
 
     def drop(self, changed: Sequence[Row]) -> None:
         for row in changed:
-            if row.choice.slot is row.seg.slot and row.choice.ended is None:
+            if row.choice.slot is row.segment.slot and row.choice.ended is None:
                 self._again(row)
                 row.choice.sound = True
 
     def _try_alone(self, row: Row) -> None:
-        if row.choice.slot is not row.seg.slot:  # it ended, or was evicted for the sake of another row
+        if row.choice.slot is not row.segment.slot:  # it ended, or was evicted for the sake of another row
             return
         flight = self._lane.issue([row])  # fails the row's request where it fails again
         if flight is not None:

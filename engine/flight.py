@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from backends.base import Pending
+from backends.base import PendingStep
 from engine.scheduler import Row
 from engine.sequence import Choice
 
@@ -13,7 +13,7 @@ from engine.sequence import Choice
 class Flight:
     """A step that has been issued and not yet read."""
 
-    pending: Pending
+    pending: PendingStep
     rows: list[Row]
     issued: float
     replies: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from backends.base import Token
+from backends.base import SegmentOutput
 from engine.budget import Memory
 from engine.encoding import Encoding
 from engine.errors import EngineStopped, GrusError, NumericalError, OutOfMemory, SlowConsumer
@@ -200,7 +200,7 @@ class Lane:
         ids = [row.choice.job.id for row in rows] if self._trace.on else ()
         try:
             with self._trace.span("prefill" if prompt else "decode", requests=ids, prompt=prompt):
-                pending = self.loaded.runner.run([row.seg for row in rows])
+                pending = self.loaded.runner.run([row.segment for row in rows])
         except Exception as error:
             changed = self._faults.changed(rows)
             ahead = self._settle()
@@ -240,12 +240,12 @@ class Lane:
         with self._trace.span("detokenize"):
             for row in flight.rows:
                 try:
-                    self.apply(row, tokens[row.seg.slot], now)
+                    self.apply(row, tokens[row.segment.slot], now)
                 except Exception as error:
                     log.exception("%s: its token could not be used", row.choice.job.id)
                     self.fail(row.choice.job, self._faults.wrapped(error), keep=False)
 
-    def apply(self, row: Row, token: Token, now: float) -> None:
+    def apply(self, row: Row, token: SegmentOutput, now: float) -> None:
         """One sequence's outcome of a step."""
         choice, job = row.choice, row.choice.job
         choice.unread -= row.samples
@@ -264,7 +264,7 @@ class Lane:
             elif choice.index == 0 and row.start < choice.prompt:
                 self.emit(job, Progress(job.id, min(row.start + row.fed, choice.prompt), choice.prompt))
 
-    def _take(self, row: Row, token: Token, now: float) -> None:
+    def _take(self, row: Row, token: SegmentOutput, now: float) -> None:
         choice, job, tally = row.choice, row.choice.job, self._shared.tally
         choice.alone = False
         if row.guesses:
@@ -288,7 +288,7 @@ class Lane:
         elif piece.ids or piece.text:
             self.emit(job, Text(job.id, piece.text, piece.ids, choice.index, piece.logprobs))
 
-    def _pooled(self, choice: Choice, start: int, token: Token, now: float) -> bool:
+    def _pooled(self, choice: Choice, start: int, token: SegmentOutput, now: float) -> bool:
         """Take a chunk's hidden states. True when they were the last, and the vector has been told."""
         assert choice.pool is not None
         choice.alone = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from backends.base import KV, DeviceMemory, Runner
+from backends.base import DeviceMemory, KVCache, Runner
 
 
 class TextStream(Protocol):
@@ -42,7 +42,7 @@ class Loaded(Protocol):
     """One model, ready to run."""
 
     name: str
-    kv: KV
+    kv: KVCache
     runner: Runner
     context: int  # tokens, prompt and reply together
     vocab: int

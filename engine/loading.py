@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Model, Runner
+from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Model, Runner
 from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.models.config import named_architectures, text_fields
@@ -53,7 +53,7 @@ class LoadedModel:
     folder: Path
     config: Mapping[str, Any]
     backend: Backend
-    kv: KV
+    kv: KVCache
     runner: Runner
     tokenizer: Tokenizer
     template: ChatTemplate
@@ -113,7 +113,7 @@ class LoadOptions:
     backend: str = "auto"
     device: str = "auto"
     dtype: str = "auto"
-    memory_limit: int | None = None  # bytes for weights and KV together; None: a share of the device
+    memory_limit: int | None = None  # bytes for weights and KV cache together; None: a share of the device
     kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
     quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
     cache_dir: str | None = None
@@ -123,7 +123,7 @@ class LoadOptions:
     progress: Callable[[int, int], None] | None = None
 
 
-def device_memory(choice: pick.Choice) -> DeviceMemory:
+def device_memory(choice: pick.BackendChoice) -> DeviceMemory:
     """How much memory a choice of backend has, without keeping the backend."""
     return pick.pick(choice.backend, choice.device, choice.dtype).memory()
 

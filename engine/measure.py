@@ -92,7 +92,7 @@ class Measure:
 
     def overhead(self, reply: int = 64) -> float:
         """Seconds a token that the engine adds to what the runner alone needs for the same step."""
-        from backends.base import Sampling, Seg
+        from backends.base import Sampling, Segment
 
         through = []
         for _ in range(3):
@@ -104,10 +104,10 @@ class Measure:
             slot = kv.open(8 + reply)
             if slot is None:
                 break
-            runner.run([Seg(slot, self.tokens(8), sample=Sampling())]).read()
+            runner.run([Segment(slot, self.tokens(8), sample=Sampling())]).read()
             began = time.perf_counter()
             for _ in range(reply):
-                runner.run([Seg(slot, sample=Sampling())]).read()
+                runner.run([Segment(slot, sample=Sampling())]).read()
             alone.append((time.perf_counter() - began) / reply)
             kv.close(slot)
         return statistics.median(through) - statistics.median(alone) if alone else 0.0

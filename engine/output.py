@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from backends.base import Token
+from backends.base import SegmentOutput
 from engine.loaded import TextStream
 from engine.text.stops import StopMatcher
 from engine.types import FinishReason, TokenLogprob
@@ -39,7 +39,7 @@ class Output:
         self.limit = limit
         self.count = 0
 
-    def accept(self, token: Token) -> Piece:
+    def accept(self, token: SegmentOutput) -> Piece:
         piece = Piece()
         for i, id in enumerate(token.ids):
             if id in self._ends:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from backends.base import Backend, MemorySpec, Profiler, Seg, Slot, unprofiled
+from backends.base import Backend, MemorySpec, Profiler, Segment, Slot, unprofiled
 from engine.errors import BadRequest
 from engine.loaded import TextStream
 from engine.weights.source import Source
@@ -20,7 +20,7 @@ MakePart = Callable[[View, Mapping[str, Any]], Any]
 
 
 class NoMemory:
-    """The KV store of a model that has no sequences."""
+    """The KV cache of a model that has no sequences."""
 
     specs: Sequence[MemorySpec] = ()
     budget = 0
@@ -41,7 +41,7 @@ class NoRunner:
     def warm(self) -> None:
         """Nothing is recorded or compiled ahead."""
 
-    def run(self, segs: Sequence[Seg]) -> NoReturn:
+    def run(self, segments: Sequence[Segment]) -> NoReturn:
         raise BadRequest("This model writes no text.", "model")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backends.base import Slot, Snapshot
+from backends.base import KVSnapshot, Slot
 from engine.budget import Memory
 from engine.prefix import Match, Prefix, Prefixes
 from engine.sequence import Choice
@@ -31,7 +31,7 @@ class Placement:
         match = self._match(choice, running)
         stored = choice.ready.result().stored if choice.ready is not None else None
         if stored is not None and stored.shared > (match.length if match else 0):
-            snapshot = self._memory.kv.adopt(stored.length, stored.arrays)
+            snapshot = self._memory.kv.import_snapshot(stored.length, stored.arrays)
             if self._fill(choice, max(n, stored.length), snapshot):
                 self._cut(choice, stored.shared)
                 return True
@@ -64,13 +64,13 @@ class Placement:
     def _restore(self, choice: Choice, n: int) -> bool:
         kept = choice.kept
         assert kept is not None
-        if not self._fill(choice, n, self._memory.kv.adopt(kept.length, kept.arrays), border=False):
+        if not self._fill(choice, n, self._memory.kv.import_snapshot(kept.length, kept.arrays), border=False):
             return False
         self.host_bytes -= kept.nbytes
         choice.kept = None
         return True
 
-    def _fill(self, choice: Choice, n: int, snapshot: Snapshot, border: bool = True) -> bool:
+    def _fill(self, choice: Choice, n: int, snapshot: KVSnapshot, border: bool = True) -> bool:
         slot = self.room(n)
         if slot is None:
             return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from backends.base import Slot, Snapshot
+from backends.base import KVSnapshot, Slot
 from engine.budget import Memory
 from engine.sequence import Choice
 from engine.stats import Tally
@@ -40,7 +40,7 @@ class Prefix:
     key: list[int]
     adapter: str | None
     slot: Slot
-    borders: list[Snapshot] = field(default_factory=list)
+    borders: list[KVSnapshot] = field(default_factory=list)
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Match:
     length: int
     idle: Prefix | None = None
     running: Slot | None = None
-    state: Snapshot | None = None  # recurrent models: the border to return to; None: the slot as it is
+    state: KVSnapshot | None = None  # recurrent models: the border to return to; None: the slot as it is
 
     @property
     def takes_all(self) -> bool:
@@ -163,7 +163,7 @@ class Prefixes:
         return count
 
 
-def thin(borders: list[Snapshot], most: int) -> list[Snapshot]:
+def thin(borders: list[KVSnapshot], most: int) -> list[KVSnapshot]:
     """At most `most` of them: the newest two stay, and of the others those that lie furthest apart."""
     borders = list(borders)
     while len(borders) > most:

@@ -156,7 +156,11 @@ class Residents:
             key = shared_key(loaded.fingerprint, prefix.adapter)
             try:
                 spill.store(
-                    key, prefix.key, lambda: loaded.kv.export(loaded.kv.snapshot(prefix.slot)), self._helper, hurry
+                    key,
+                    prefix.key,
+                    lambda: loaded.kv.export_snapshot(loaded.kv.snapshot(prefix.slot)),
+                    self._helper,
+                    hurry,
                 )
             except (MemoryError, OutOfMemory) as error:  # memory is what is being made here
                 log.info("a prefix of %s was not spilled: %r", loaded.name, error)

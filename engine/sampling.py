@@ -106,7 +106,7 @@ class Chooser:
             bias=self._early if output < p.min_tokens else self._bias,
             mask=mask,
             logprobs=p.top_logprobs if p.logprobs or p.top_logprobs else None,
-            nearly=p.nearly,
+            approximate_logprobs=p.approximate_logprobs,
         )
 
     def _seen_with(self, ahead: Sequence[int]) -> Mapping[int, int]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import Seg
+from backends.base import Segment
 from engine.budget import Memory
 from engine.pace import Pace
 from engine.placement import Placement
@@ -35,7 +35,7 @@ class Row:
     """One sequence's part of a step."""
 
     choice: Choice
-    seg: Seg
+    segment: Segment
     start: int  # the slot's length before
     fed: int  # tokens, guesses not counted
     guesses: int
@@ -143,7 +143,7 @@ class Scheduler:
     def _save(self, choice: Choice) -> None:
         began = time.perf_counter()
         snapshot = self.memory.kv.snapshot(choice.own_slot)
-        arrays = self.memory.kv.export(snapshot)
+        arrays = self.memory.kv.export_snapshot(snapshot)
         nbytes = sum(array.nbytes for array in arrays)
         choice.kept = Kept(snapshot.length, arrays, nbytes)
         self.placement.host_bytes += nbytes
@@ -283,21 +283,21 @@ class Scheduler:
         at, choose = choice.sampled, choice.chooser.at
         ids = None if choice.unread else choice.tokens[slot.length :] + guesses
         fed = 1 if ids is None else len(ids) - len(guesses)
-        seg = Seg(slot, ids, sample=choose(at + len(guesses), guesses, masks[-1]), draft=len(guesses))
+        segment = Segment(slot, ids, sample=choose(at + len(guesses), guesses, masks[-1]), draft=len(guesses))
         if guesses:
-            seg.samples = [choose(at + i, guesses[:i], masks[i]) for i in range(len(guesses))]
+            segment.samples = [choose(at + i, guesses[:i], masks[i]) for i in range(len(guesses))]
         if choice.frames is not None and ids is not None:
-            seg.ids = None
+            segment.ids = None
             if fed > 1 or choice.framed_slot != slot.id:
-                seg.codes = choice.codes(slot.length, slot.length + fed)
-        self._place(choice, seg)
-        return Row(choice, seg, slot.length, fed, len(guesses), samples=True)
+                segment.codes = choice.codes(slot.length, slot.length + fed)
+        self._place(choice, segment)
+        return Row(choice, segment, slot.length, fed, len(guesses), samples=True)
 
     @staticmethod
-    def _place(choice: Choice, seg: Seg) -> None:
+    def _place(choice: Choice, segment: Segment) -> None:
         """Where its tokens lie on several axes, and what is added to them."""
-        start, stop = seg.slot.length, seg.slot.length + len(seg)
-        seg.pos, seg.add = choice.positions(start, stop), choice.track(start, stop)
+        start, stop = segment.slot.length, segment.slot.length + len(segment)
+        segment.pos, segment.add = choice.positions(start, stop), choice.track(start, stop)
 
     def _prompt_row(self, choice: Choice, budget: int) -> Row:
         slot = choice.own_slot
@@ -314,16 +314,16 @@ class Scheduler:
                 None if row is None else choice.job.request.embeds[row : row + stop - start],
             )
         codes = None if embeds is not None else choice.codes(start, stop)
-        seg = Seg(slot, ids if embeds is None and codes is None else None, embeds, codes)
-        self._place(choice, seg)
+        segment = Segment(slot, ids if embeds is None and codes is None else None, embeds, codes)
+        self._place(choice, segment)
         if scored:
-            seg.want = range(min(stop, choice.prompt - 1) - start) or None
+            segment.want = range(min(stop, choice.prompt - 1) - start) or None
         if choice.pool is not None:
-            seg.hidden = choice.pool.wants(stop)
+            segment.hidden = choice.pool.wants(stop)
         elif stop == end:
             mask = choice.constraint.masks([])[1][0] if choice.constraint is not None else None
-            seg.sample = choice.chooser.at(choice.sampled, (), mask)
-        return Row(choice, seg, start, stop - start, 0, samples=seg.sample is not None)
+            segment.sample = choice.chooser.at(choice.sampled, (), mask)
+        return Row(choice, segment, start, stop - start, 0, samples=segment.sample is not None)
 
     @staticmethod
     def _borders(choice: Choice) -> list[int]:

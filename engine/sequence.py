@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.base import Slot, Snapshot, Token
+from backends.base import KVSnapshot, SegmentOutput, Slot
 from engine.guesses import Guesser
 from engine.handle import RequestHandle
 from engine.metrics import RequestMetrics
@@ -41,7 +41,7 @@ class Job:
         self.cancelled = False
         self.over = False
         self.sound: np.ndarray | None = None  # features of the request's sound, once they are made
-        self.shared: Snapshot | None = None  # the prompt's memory, for choices that cannot copy rows
+        self.shared: KVSnapshot | None = None  # the prompt's memory, for choices that cannot copy rows
         self.submitted = now
         self.admitted: float | None = None
         self.first_token: float | None = None
@@ -120,7 +120,7 @@ class Choice:
     guesser: Guesser | None = None  # None while it speculates: only a draft model does
     ready: Future[Prepared] | None = None  # must be done before the choice can be admitted
     slot: Slot | None = None
-    borders: list[Snapshot] = field(default_factory=list)  # states that the slot can be rewound to
+    borders: list[KVSnapshot] = field(default_factory=list)  # states that the slot can be rewound to
     kept: Kept | None = None
     unread: int = 0  # tokens sampled by a step that has not been read
     turns: int = 0  # tokens since it was last admitted
@@ -196,7 +196,7 @@ class Choice:
             return None
         return np.stack(self.frames[start - self.prompt : stop - self.prompt])
 
-    def accept(self, token: Token) -> Piece:
+    def accept(self, token: SegmentOutput) -> Piece:
         """Take what a step sampled."""
         if self.frames is not None and token.codes is not None:
             self.frames.append(token.codes)

@@ -49,7 +49,7 @@ class SamplingParams:
     seed: int | None = None  # None: a fresh one
     n: int = 1
     logprobs: bool = False
-    nearly: bool = False  # logprobs may be off by a hundredth, where that is faster: for a confidence
+    approximate_logprobs: bool = False  # logprobs may be off by a hundredth, where that is faster: for a confidence
     top_logprobs: int = 0
     stop: Sequence[str] = ()
     stop_token_ids: Sequence[int] = ()

@@ -113,9 +113,9 @@ def test_a_step_that_fails_is_tried_again(build):
     loaded = FakeLoaded()
     failed = []
 
-    def reading(segs):
+    def reading(segments):
         if len(failed) < 1:
-            failed.append(len(segs))
+            failed.append(len(segments))
             return RuntimeError("the device hiccuped")
         return None
 

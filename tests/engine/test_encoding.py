@@ -82,7 +82,7 @@ def test_a_batch_is_limited(build, loaded):
 def test_replies_go_on_between_pieces(build, loaded):
     engine = build(loaded)
     steps = []
-    loaded.runner.before = lambda segs: steps.append(len(loaded.model.batches))
+    loaded.runner.before = lambda segments: steps.append(len(loaded.model.batches))
     talking = engine.submit(Request("fake", [40] * 4, SamplingParams(temperature=0.0, max_tokens=40)))
     for _ in range(3):
         engine.turn()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import Snapshot
+from backends.base import KVSnapshot
 from engine.errors import ModelNotFound
 from engine.prefix import common, thin
 from engine.types import Request, SamplingParams
@@ -207,6 +207,6 @@ def test_common_beginnings():
 
 
 def test_thinning_keeps_the_newest_and_spreads_the_rest():
-    borders = [Snapshot(length, 1) for length in (10, 500, 510, 1000, 1010)]
+    borders = [KVSnapshot(length, 1) for length in (10, 500, 510, 1000, 1010)]
     assert [border.length for border in thin(borders, 3)] == [500, 1000, 1010]
     assert thin(borders[:2], 4) == borders[:2]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from backends.base import Seg
+from backends.base import Segment
 from engine.engine import Engine
 from engine.errors import EngineFault, NumericalError, OutOfMemory
 from engine.handle import RequestHandle
@@ -56,16 +56,16 @@ class Life:
 
     # -- what goes wrong
 
-    def trouble(self, segs: Sequence[Seg]) -> None:
-        if len(segs) > 1:  # alone, nobody else could be to blame, and the request would fail
+    def trouble(self, segments: Sequence[Segment]) -> None:
+        if len(segments) > 1:  # alone, nobody else could be to blame, and the request would fail
             chance = self.random.random()
             if chance < 0.003:
                 raise RuntimeError("a step failed for no reason")
             if chance < 0.006:
                 raise OutOfMemory("the device is full")
 
-    def late_trouble(self, segs: Sequence[Seg]) -> Exception | None:
-        return RuntimeError("the device failed") if len(segs) > 1 and self.random.random() < 0.001 else None
+    def late_trouble(self, segments: Sequence[Segment]) -> Exception | None:
+        return RuntimeError("the device failed") if len(segments) > 1 and self.random.random() < 0.001 else None
 
     # -- what is asked
 

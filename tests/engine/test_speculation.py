@@ -65,7 +65,7 @@ def test_a_draft_model_changes_nothing(recurrent, draft_nature):
 
 def test_a_draft_model_in_trouble_costs_no_request():
     target, draft = FakeLoaded(), FakeLoaded("draft")
-    draft.runner.before = lambda segs: 1 / 0
+    draft.runner.before = lambda segments: 1 / 0
     settings = Settings(speculation="draft", draft_model="draft", gpu_memory_limit="1T")
     engine = Engine({"fake": target, "draft": draft}.__getitem__, settings, start=False)
     wanted = requests(3)

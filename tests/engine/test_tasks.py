@@ -37,7 +37,7 @@ def test_the_result_comes_back(build):
 def test_a_running_reply_gets_a_step_between_any_two_pieces(build):
     loaded = FakeLoaded(nature=Nature(eos_every=0), clock=FakeClock())
     engine, log = build(loaded), []
-    loaded.runner.before = lambda segs: log.append("step")
+    loaded.runner.before = lambda segments: log.append("step")
     handle = engine.submit(Request("fake", [40] * 4, SamplingParams(max_tokens=12)))
 
     def work(loaded):

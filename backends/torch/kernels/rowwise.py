@@ -23,9 +23,7 @@ from backends.torch.load import STORED, mapped
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too
-MANY = (
-    128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/matmul/matmul.hpp)
-)
+MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/matmul/matmul.hpp)
 
 
 class RowMatrix:

@@ -126,7 +126,7 @@ class Listener:
         rate = _TOKENS_A_SECOND.get(self.model.language, _TOKENS_A_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
-            temperature=0.0, max_tokens=most, logprobs=True, nearly=True, repetition_penalty=penalty
+            temperature=0.0, max_tokens=most, logprobs=True, approximate_logprobs=True, repetition_penalty=penalty
         )
         key = hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest()
         request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key))

@@ -86,7 +86,7 @@ class VisionRecognizer:
             repetition_penalty=manner.repetition_penalty,
             seed=manner.seed,
             logprobs=True,
-            nearly=True,
+            approximate_logprobs=True,
         )
         return prompt.request(self._loaded.name, sampling)
 

@@ -241,7 +241,7 @@ def test_clients_that_leave_free_their_slots(crowded: Live, monkeypatch: pytest.
     before = crowded.engine.stats().cancelled
     httpx.post(f"{crowded.url}/v1/chat/completions", json=body | {"stream": False, "max_tokens": 1})  # it is loaded
     runner = crowded.service.loaded["tiny"].runner
-    monkeypatch.setattr(runner, "before", lambda segs: time.sleep(0.001))  # nobody is done before he leaves
+    monkeypatch.setattr(runner, "before", lambda segments: time.sleep(0.001))  # nobody is done before he leaves
     for _ in range(20):  # more than there are slots: those that stayed would block the last ones
         with httpx.stream("POST", f"{crowded.url}/v1/chat/completions", json=body) as reply:
             next(reply.iter_lines())

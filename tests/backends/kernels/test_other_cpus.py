@@ -49,7 +49,9 @@ def build(folder: Path, compiler: str, *flags: str) -> Path:
     files = [*(p for p in recipe.sources() if p.name != "module.cpp"), *HERE.glob("compare_*.cpp")]
 
     def compile_one(source: Path) -> str:
-        made = str(folder / (recipe.object_name(source) if source.is_relative_to(recipe.FOLDER) else f"{source.stem}.o"))
+        made = str(
+            folder / (recipe.object_name(source) if source.is_relative_to(recipe.FOLDER) else f"{source.stem}.o")
+        )
         include = [f"-I{recipe.FOLDER}", f"-I{folder}"]
         subprocess.run([compiler, "-std=c++20", *flags, *include, "-c", str(source), "-o", made], check=True)
         return made

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import grus
-from backends.base import Pending, Seg
+from backends.base import PendingStep, Segment
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from engine.pipelines.ocr import Session, Wishes
@@ -106,9 +106,9 @@ def test_regions_of_several_pages_share_the_engines_steps(
             all_here.wait()  # one region of each page
         return submit(request)
 
-    def counted(segs: Sequence[Seg]) -> Pending:
-        most[0] = max(most[0], len(segs))
-        return run(segs)
+    def counted(segments: Sequence[Segment]) -> PendingStep:
+        most[0] = max(most[0], len(segments))
+        return run(segments)
 
     monkeypatch.setattr(models.engine, "submit", submitted)
     monkeypatch.setattr(runner, "run", counted)
