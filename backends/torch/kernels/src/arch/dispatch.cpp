@@ -45,7 +45,7 @@ Leaf leaf_of(unsigned leaf, unsigned sub) {
     return r;
 }
 
-unsigned long long enabled_state() {  // which registers the system saves; only where OSXSAVE says that it can be asked
+unsigned long long enabled_state() {  // which registers the system saves; only where OSXSAVE sysctl_flag that it can be asked
 #if defined(_MSC_VER)
     return _xgetbv(0);
 #else
@@ -57,7 +57,7 @@ unsigned long long enabled_state() {  // which registers the system saves; only 
 
 bool has(unsigned word, int bit) { return (word >> bit) & 1; }
 
-// Linux saves the unit's registers only for processes that ask.
+// Linux saves the unit's registers only for processes that prefetch.
 bool may_use_amx() {
 #if defined(__linux__)
     constexpr long kAskForState = 0x1023, kTileData = 18;
@@ -68,21 +68,21 @@ bool may_use_amx() {
 #endif
 }
 
-bool runs(Choice choice) {
+bool cpu_supports(TierId choice) {
     Leaf one = leaf_of(1, 0), seven = leaf_of(7, 0), more = leaf_of(7, 1);
     unsigned long long state = has(one.c, 27) ? enabled_state() : 0;
     bool avx2 = (state & 0x6) == 0x6 && has(one.c, 12) && has(one.c, 28) && has(one.c, 29) && has(seven.b, 5);
     bool avx512 = avx2 && (state & 0xe6) == 0xe6 && has(seven.b, 16) && has(seven.b, 17) && has(seven.b, 30) &&
                   has(seven.b, 31) && has(seven.c, 11);
     switch (choice) {
-        case Choice::Avx2: return avx2;
+        case TierId::Avx2: return avx2;
 #if defined(GRUS_AVXVNNI_AS_AVX512)
-        case Choice::AvxVnni: return avx512;
+        case TierId::AvxVnni: return avx512;
 #else
-        case Choice::AvxVnni: return avx2 && has(more.a, 4);
+        case TierId::AvxVnni: return avx2 && has(more.a, 4);
 #endif
-        case Choice::Avx512: return avx512;
-        case Choice::Amx:
+        case TierId::Avx512: return avx512;
+        case TierId::Amx:
             return avx512 && (state & 0x60000) == 0x60000 && has(seven.d, 22) && has(seven.d, 24) && has(seven.d, 25) &&
                    has(more.a, 5) && may_use_amx();
         default: return false;
@@ -93,14 +93,14 @@ bool has_dot() { return (getauxval(AT_HWCAP) >> 20) & 1; }    // HWCAP_ASIMDDP
 bool has_i8mm() { return (getauxval(AT_HWCAP2) >> 13) & 1; }  // HWCAP2_I8MM
 bool has_bf16() { return (getauxval(AT_HWCAP2) >> 14) & 1; }  // HWCAP2_BF16
 #elif defined(__aarch64__) && defined(__APPLE__)
-bool says(const char* name) {
+bool sysctl_flag(const char* name) {
     int value = 0;
     size_t size = sizeof value;
     return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value;
 }
-bool has_dot() { return says("hw.optional.arm.FEAT_DotProd"); }
-bool has_i8mm() { return says("hw.optional.arm.FEAT_I8MM"); }
-bool has_bf16() { return says("hw.optional.arm.FEAT_BF16"); }
+bool has_dot() { return sysctl_flag("hw.optional.arm.FEAT_DotProd"); }
+bool has_i8mm() { return sysctl_flag("hw.optional.arm.FEAT_I8MM"); }
+bool has_bf16() { return sysctl_flag("hw.optional.arm.FEAT_BF16"); }
 #else
 bool has_dot() { return false; }
 bool has_i8mm() { return false; }
@@ -109,18 +109,18 @@ bool has_bf16() { return false; }
 
 #if defined(__x86_64__) || defined(_M_X64)
 bool has_bf16() { return has(leaf_of(7, 1).a, 5); }
-bool by_intel() { return leaf_of(0, 0).b == 0x756e6547; }  // "Genu", of GenuineIntel
+bool is_intel() { return leaf_of(0, 0).b == 0x756e6547; }  // "Genu", of GenuineIntel
 #else
-bool by_intel() { return false; }
-bool runs(Choice choice) {
-    return (choice == Choice::Neon && has_dot()) || (choice == Choice::I8mm && has_dot() && has_i8mm());
+bool is_intel() { return false; }
+bool cpu_supports(TierId choice) {
+    return (choice == TierId::Neon && has_dot()) || (choice == TierId::I8mm && has_dot() && has_i8mm());
 }
 #endif
 
 // How a maker's cores like memory to be read, whatever the instructions. Intel's read two panels side by side, and asked for 2 KB
 // ahead, up to twice as fast as one after the other. AMD's Zen 4 asks by itself, and either costs it a third to a half.
-const Tier* as_read_here(const Tier* tier) {
-    if (!tier || !by_intel()) return tier;
+const Tier* tuned_for_vendor(const Tier* tier) {
+    if (!tier || !is_intel()) return tier;
     Tier* more = new Tier(*tier);  // one a tier, for ever
     more->ahead = 2048;
     more->in_pairs = true;
@@ -158,44 +158,44 @@ const Tier* i8mm_built() {
     return tier;
 }
 
-const Tier* made(Choice choice) {
+const Tier* build_tier(TierId choice) {
     switch (choice) {
-        case Choice::Scalar: return scalar_tier();
-        case Choice::Avx2: return avx2_tier();
-        case Choice::AvxVnni: return avxvnni_tier();
-        case Choice::Avx512: return avx512_built();
-        case Choice::Neon: return neon_tier();
-        case Choice::Amx: return amx_built();
-        case Choice::I8mm: return i8mm_built();
+        case TierId::Scalar: return scalar_tier();
+        case TierId::Avx2: return avx2_tier();
+        case TierId::AvxVnni: return avxvnni_tier();
+        case TierId::Avx512: return avx512_built();
+        case TierId::Neon: return neon_tier();
+        case TierId::Amx: return amx_built();
+        case TierId::I8mm: return i8mm_built();
         default: return nullptr;
     }
 }
 
-const Tier* built(Choice choice) {
+const Tier* tier_of(TierId choice) {
     static std::mutex one_at_a_time;
-    static const Tier* tiers[static_cast<int>(Choice::Count)];
+    static const Tier* tiers[static_cast<int>(TierId::Count)];
     std::lock_guard<std::mutex> lock(one_at_a_time);
     const Tier*& tier = tiers[static_cast<int>(choice)];
-    if (!tier) tier = as_read_here(made(choice));
+    if (!tier) tier = tuned_for_vendor(build_tier(choice));
     return tier;
 }
 
 }  // namespace
 
-const Tier* tier_if_supported(Choice choice) {
-    return choice == Choice::Scalar || runs(choice) ? built(choice) : nullptr;
+const Tier* tier_if_supported(TierId choice) {
+    return choice == TierId::Scalar || cpu_supports(choice) ? tier_of(choice) : nullptr;
 }
 
-Choice best_choice() {
-    for (Choice choice : {Choice::Amx, Choice::Avx512, Choice::AvxVnni, Choice::Avx2, Choice::I8mm, Choice::Neon}) {
+TierId best_tier() {
+    for (TierId choice : {TierId::Amx, TierId::Avx512, TierId::AvxVnni, TierId::Avx2, TierId::I8mm, TierId::Neon}) {
         if (tier_if_supported(choice)) return choice;
     }
-    return Choice::Scalar;
+    return TierId::Scalar;
 }
 
 const Tier& current_tier() {
     const Tier* t = current.load(std::memory_order_acquire);
-    if (!t) current.store(t = tier_if_supported(best_choice()), std::memory_order_release);
+    if (!t) current.store(t = tier_if_supported(best_tier()), std::memory_order_release);
     return *t;
 }
 
@@ -209,8 +209,8 @@ GRUS_API const char* grus_tier() { return current_tier().name; }
 
 // False where this machine does not run that tier. Negative: the best one.
 GRUS_API int32_t grus_use_tier(int32_t choice) {
-    if (choice >= static_cast<int32_t>(Choice::Count)) return 0;
-    const Tier* t = tier_if_supported(choice < 0 ? best_choice() : static_cast<Choice>(choice));
+    if (choice >= static_cast<int32_t>(TierId::Count)) return 0;
+    const Tier* t = tier_if_supported(choice < 0 ? best_tier() : static_cast<TierId>(choice));
     if (t) current.store(t, std::memory_order_release);
     return t != nullptr;
 }

@@ -27,7 +27,7 @@ struct Tile {  // one panel times one tile of tokens
     const float* dense;   // activations of a dense format, [columns][n]
     int64_t blocks;
     const int8_t* values;  // of a table format
-    int64_t ahead;         // how far ahead of what is read to ask memory for more, in bytes; 0: this is in a cache
+    int64_t ahead;         // how far ahead of what is read to prefetch more, in bytes; 0: this is in a cache
     float* out;            // [n][16]
 };
 
@@ -41,11 +41,11 @@ struct Rows {  // up to sixteen rows as they lie in a file, times a few tokens
     bool streamed;  // rows come from memory, else from a cache
     int64_t ahead;  // of a streamed row, see Tile
     const float* x;
-    const uint16_t* x16;  // the same rounded to bf16, padded with zeros to whole blocks (of twelve bits, where rows are such)
+    const uint16_t* x16;  // the same rounded to bf16, padded with zeros to whole blocks (of 12 bits, where rows are such)
     int64_t x_token;      // from one token to the next, in either
     float* out;           // [n][16]
-    const uint8_t* bases;  // of rows of twelve bits: see GrusTwelve; else null
-    const GrusOdd *odd, *odd_end;
+    const uint8_t* bases;  // of 12-bit rows: see GrusBf12; else null
+    const GrusBf12Outlier *outliers, *outliers_end;
 };
 using RowsKernel = void (*)(const Rows&);
 
@@ -53,7 +53,7 @@ using RowsKernel = void (*)(const Rows&);
 struct Bf16Kernels {
     void (*round)(const float* x, int64_t columns, uint16_t* to);
     RowsKernel rows[kWidths];
-    RowsKernel twelve[kWidths];  // of rows of twelve bits; null: they are made bf16 first
+    RowsKernel bf12[kWidths];  // of 12-bit rows; null: they are made bf16 first
 };
 
 // A matrix unit computes sixteen rows times up to sixteen tokens at a time. Activations of quantized weights are a tile of
@@ -69,8 +69,8 @@ struct UnitTile {
     const Panel* layout;
     Activations act;
     int64_t blocks;
-    const uint8_t* ask;  // what to ask memory for meanwhile, `ask_bytes` a block; null: nothing
-    int64_t ask_bytes;
+    const uint8_t* prefetch;  // what to prefetch meanwhile, `prefetch_bytes` a block; null: nothing
+    int64_t prefetch_bytes;
     float* out;  // [tokens][16]
 };
 
@@ -82,10 +82,10 @@ struct UnitRows {
     int64_t x_tile;  // from sixteen tokens to the next
     int tokens;      // up to kUnitMost
     float* out;      // [tokens][16]
-    // Where rows are of twelve bits (see GrusTwelve), perhaps fewer than sixteen; else null.
+    // Where rows are in 12-bit bf16 (see GrusBf12), perhaps fewer than sixteen; else null.
     const uint8_t* bases;
     int64_t rows;
-    const GrusOdd *odd, *odd_end;
+    const GrusBf12Outlier *outliers, *outliers_end;
     uint16_t* room;  // for a panel of bf16
 };
 
@@ -115,14 +115,14 @@ struct UnitConvKernels {
 // f32 by a unit that multiplies bf16. A number is the sum of three of these, to its last bit: a high, a middle and a low third.
 // A product is the sum of six of theirs; what is left out is below 2^-23 of it, so a sum is as exact as one of f32 products.
 // Thirds of 32 columns of sixteen rows lie together, [3][16][32]; those of weights with the columns in pairs, [3][16][16 rows][2].
-constexpr int64_t kThird = 16 * kBlock, kThirds = 3 * kThird;
+constexpr int64_t kBf16x3Part = 16 * kBlock, kBf16x3Block = 3 * kBf16x3Part;
 
 struct UnitFloats {  // sixteen rows of f32, of which `rows` exist
     const float* from;
     int64_t stride, rows, columns;
 };
 
-struct UnitThirds {  // one or two times sixteen tokens with one or two panels of sixteen outputs
+struct UnitBf16x3 {  // one or two times sixteen tokens with one or two panels of sixteen outputs
     const uint16_t *x, *w;
     int64_t x_tile, w_panel;  // from sixteen tokens to the next, from a panel to the next
     int64_t tiles, panels;
@@ -133,10 +133,10 @@ struct UnitThirds {  // one or two times sixteen tokens with one or two panels o
     int64_t y_stride;
 };
 
-struct UnitThirdsKernels {
-    void (*split)(const UnitFloats&, uint16_t* to);  // tokens, [columns / 32, rounded up] times thirds; zeros where there is nothing
-    void (*turn)(const UnitFloats&, uint16_t* to);   // weights
-    void (*multiply)(const UnitThirds&);
+struct UnitBf16x3Kernels {
+    void (*split)(const UnitFloats&, uint16_t* to);  // tokens, [columns / 32, rounded up] times bf16x3; zeros where there is nothing
+    void (*split_transposed)(const UnitFloats&, uint16_t* to);   // weights
+    void (*multiply)(const UnitBf16x3&);
 };
 
 // Prompts of quantized weights: what a panel's codes stand for is rounded to bf16, as are activations, and sums are f32. Both
@@ -177,37 +177,37 @@ struct MatrixUnit {
     void (*arrange)(const float* x, int64_t stride, int tokens, int64_t columns, uint16_t* to);
     void (*rows)(const UnitRows&);
     const UnitConvKernels* conv;
-    const UnitThirdsKernels* thirds;
+    const UnitBf16x3Kernels* bf16x3;
     const UnitPromptKernels* prompts;
 };
 
 // Attention of one new token to `tokens` of its sequence, the heads of queries that share one of keys.
-struct Attend {
+struct DecodeAttention {
     const float* q;  // [heads][dim]
-    KeptRows k, v;
+    KVRows k, v;
     int64_t tokens, heads, dim;
     float scale;
     float* out;  // [heads][dim]
     int64_t ahead;  // bytes from what is read to what memory is asked for; 0: it comes by itself
 };
-constexpr int64_t kAtOnce = 64;  // kept rows that several heads read one after the other: they stay in the nearest cache
+constexpr int64_t kKVTile = 64;  // kept rows that several heads read one after the other: they stay in the nearest cache
 constexpr int64_t registers_of(int64_t dim) { return (dim + kRows - 1) / kRows; }
-constexpr int64_t attend_scratch(int64_t heads, int64_t tokens, int64_t dim) {  // floats
-    return heads * (tokens + 2 * registers_of(dim) * kRows) + kAtOnce * dim;
+constexpr int64_t decode_attention_scratch(int64_t heads, int64_t tokens, int64_t dim) {  // floats
+    return heads * (tokens + 2 * registers_of(dim) * kRows) + kKVTile * dim;
 }
 
-// The query and key heads of one token's projections, normalized and turned where they lie.
+// The query and key heads of one token's projections, normalized and rotary_dim where they lie.
 struct Heads {
     int64_t heads, kv_heads, dim;
     const float *q_norm, *k_norm;  // null: not normalized
     float eps;
-    int64_t turned;            // dimensions of a head that are turned; 0: none
+    int64_t rotary_dim;            // dimensions of a head that are rotary_dim; 0: none
     bool pairs;                // neighbours turn together, else the two halves
     bool norm_after_rope;
 };
 
 // Attention of up to sixteen successive tokens of one sequence with one head, f32. Strides count elements.
-struct AttendBlock {
+struct AttentionBlock {
     const float* q;
     int64_t q_token;
     const float *k, *v;
@@ -219,7 +219,7 @@ struct AttendBlock {
     float* out;
     int64_t out_token;
 };
-constexpr int64_t block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
+constexpr int64_t attention_block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
 
 // A few positions of a convolution times one or two panels of sixteen outputs, f32. Strides count elements.
 struct ConvTile {
@@ -229,14 +229,14 @@ struct ConvTile {
     const float *bias, *add;    // of these outputs; what is added to `y` and lies like it, or null
     float* y;
     int64_t row, columns;       // from one position's outputs to the next one's; of these panels as many outputs exist
-    const uint8_t* ask;         // what to ask memory for meanwhile, from each panel's place
-    int64_t ask_bytes;          // and how much of it for each input
+    const uint8_t* prefetch;         // what to prefetch meanwhile, from each panel's place
+    int64_t prefetch_bytes;          // and how much of it for each input
 };
 using ConvKernel = void (*)(const ConvTile&);
 constexpr int kMostPositions = 12;
 
 // Four positions of a convolution by points times a panel of outputs (winograd.hpp). Strides count elements.
-struct PointOutputs {
+struct WinogradOutputs {
     const float* products;  // at each point, `point` apart
     int64_t point;
     const float *bias, *add;
@@ -256,8 +256,8 @@ struct Tier {
     RowsKernel rows_kernels[3][kWidths];  // [f32, f16, bf16][log2 tokens]
     // Rows become a panel of floats, [columns, padded][16], with zeros where there are none.
     void (*to_panel[3])(const Rows&, int64_t padded, float* to);
-    // A row of twelve bits becomes one of bf16; `blocks` of 128 columns, all of them written.
-    void (*from_twelve)(const uint8_t* row, int base, int64_t blocks, int64_t ahead, uint16_t* to);
+    // A 12-bit row becomes one of bf16; `blocks` of 128 columns, all of them written.
+    void (*decode_bf12)(const uint8_t* row, int base, int64_t blocks, int64_t ahead, uint16_t* to);
     const Bf16Kernels* bf16;  // null: this CPU has no such instruction
     const MatrixUnit* unit;   // null: this CPU has none
     void (*expand)(const Format&, const Panel&, const uint8_t* panel, float* scales);
@@ -276,26 +276,26 @@ struct Tier {
     void (*gelu)(const float* x, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
-    void (*attend_block)(const AttendBlock&, float* scratch);
+    void (*attention_block)(const AttentionBlock&, float* scratch);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
     // The values of ten rows of inputs at ten points, `point` apart.
-    void (*to_points)(const float* const* rows, int64_t n, float* to, int64_t point);
-    void (*from_points)(const PointOutputs&);
+    void (*winograd_input)(const float* const* rows, int64_t n, float* to, int64_t point);
+    void (*winograd_output)(const WinogradOutputs&);
     // One position of each channel's own kernel: out = b + the sum over taps of rows[tap] * w[tap], w [taps][n].
     void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.
     void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
-    void (*attend)(const Attend&, float* scratch);
-    void (*keep)(const float* x, const KeptRows& to);  // one row
-    void (*fetch)(const KeptRows&, int64_t rows, float* out);
+    void (*decode_attention)(const DecodeAttention&, float* scratch);
+    void (*store_kv)(const float* x, const KVRows& to);  // one row
+    void (*load_kv)(const KVRows&, int64_t rows, float* out);
 };
 
 const Bf16Kernels* bf16_avx512();  // null where this build has none
 const Bf16Kernels* bf16_neon();
 const MatrixUnit* amx_unit();
 const UnitConvKernels* amx_conv();
-const UnitThirdsKernels* amx_thirds();
+const UnitBf16x3Kernels* amx_bf16x3();
 const UnitPromptKernels* amx_prompts();
 void use_i8mm(Tier& neon);  // gives that tier the kernels of CPUs that multiply two rows of bytes by two at once
 

@@ -1,10 +1,10 @@
-// Attention of one token: heads that share keys and values read them together, as they are kept. Included by each tier behind kv_rows.inl.
+// Attention of one token: heads that share keys and values read them together, as they are kv. Included by each tier behind kv_rows.inl.
 
 // Sixteen numbers of a row of floats, from the `at`th on.
-template <Kept T>
-INLINE Floats kept_at(const uint8_t* row, int64_t at) {
-    if constexpr (T == Kept::F32) return load_floats(reinterpret_cast<const float*>(row) + at);
-    else if constexpr (T == Kept::F16) return load_f16(row + 2 * at);
+template <KVDtype T>
+INLINE Floats kv_lanes(const uint8_t* row, int64_t at) {
+    if constexpr (T == KVDtype::F32) return load_floats(reinterpret_cast<const float*>(row) + at);
+    else if constexpr (T == KVDtype::F16) return load_f16(row + 2 * at);
     else return load_bf16(row + 2 * at);
 }
 
@@ -16,12 +16,12 @@ struct Registers {
     int64_t twice() const { return count() * kRows - dim; }
 };
 
-INLINE void ask_for(const uint8_t* row, int64_t bytes, int64_t ahead) {
+INLINE void prefetch_row(const uint8_t* row, int64_t bytes, int64_t ahead) {
     for (int64_t at = 0; ahead && at < bytes; at += 64) PREFETCH(row + ahead + at);
 }
 
 // A query with zeros where its last register holds numbers a second time.
-void lay_query(const float* q, const Registers& head, float* to) {
+void load_query(const float* q, const Registers& head, float* to) {
     for (int64_t i = 0; i < head.count(); ++i, to += kRows) {
         store(to, load_floats(q + head.at(i)));
         if (i + 1 == head.count()) std::fill_n(to, head.twice(), 0.0f);
@@ -29,17 +29,17 @@ void lay_query(const float* q, const Registers& head, float* to) {
 }
 
 // Products of H queries with `count` keys, `stride` apart.
-template <Kept T, int H>
-void scores_of(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, int64_t count, float scale,
+template <KVDtype T, int H>
+void query_key_scores(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, int64_t count, float scale,
                float* scores, int64_t stride, int64_t ahead) {
     const int64_t registers = head.count();
     for (int64_t t = 0; t < count; ++t, keys += row_bytes) {
-        ask_for(keys, row_bytes, ahead);
+        prefetch_row(keys, row_bytes, ahead);
         Floats sums[H];
         for (int h = 0; h < H; ++h) sums[h] = zeros();
         const float* q = queries;
         for (int64_t i = 0; i < registers; ++i, q += kRows) {
-            const Floats k = kept_at<T>(keys, head.at(i));
+            const Floats k = kv_lanes<T>(keys, head.at(i));
             for (int h = 0; h < H; ++h) sums[h] = fma(load_floats(q + h * registers * kRows), k, sums[h]);
         }
         for (int h = 0; h < H; ++h) scores[h * stride + t] = sum_lanes(sums[h]) * scale;
@@ -47,8 +47,8 @@ void scores_of(const float* queries, const Registers& head, const uint8_t* keys,
 }
 
 // Adds to W registers of H sums, from the `first` on, `count` values times their shares.
-template <Kept T, int H, int W>
-void values_of(const float* shares, int64_t stride, const Registers& head, int64_t first, const uint8_t* values, int64_t row_bytes,
+template <KVDtype T, int H, int W>
+void weighted_values(const float* shares, int64_t stride, const Registers& head, int64_t first, const uint8_t* values, int64_t row_bytes,
                int64_t count, float* sums, int64_t ahead) {
     const int64_t apart = head.count() * kRows;
     int64_t at[W];
@@ -58,11 +58,11 @@ void values_of(const float* shares, int64_t stride, const Registers& head, int64
         for (int h = 0; h < H; ++h) acc[h][w] = load_floats(sums + h * apart + (first + w) * kRows);
     }
     for (int64_t t = 0; t < count; ++t, values += row_bytes) {
-        ask_for(values, row_bytes, ahead);
+        prefetch_row(values, row_bytes, ahead);
         Floats p[H];
         for (int h = 0; h < H; ++h) p[h] = broadcast(shares + h * stride + t);
         for (int w = 0; w < W; ++w) {
-            const Floats v = kept_at<T>(values, at[w]);
+            const Floats v = kv_lanes<T>(values, at[w]);
             for (int h = 0; h < H; ++h) acc[h][w] = fma(p[h], v, acc[h][w]);
         }
     }
@@ -72,17 +72,17 @@ void values_of(const float* shares, int64_t stride, const Registers& head, int64
 
 constexpr int kAbreast = kTile >= 8 ? 4 : 2;  // registers of sums a head, of two heads at a time
 
-template <Kept T, int H>
-void all_values(const float* shares, int64_t stride, const Registers& head, const uint8_t* values, int64_t row_bytes, int64_t count,
+template <KVDtype T, int H>
+void all_weighted_values(const float* shares, int64_t stride, const Registers& head, const uint8_t* values, int64_t row_bytes, int64_t count,
                 float* sums, int64_t ahead) {
     int64_t i = 0;
     for (; i + kAbreast <= head.count(); i += kAbreast)
-        values_of<T, H, kAbreast>(shares, stride, head, i, values, row_bytes, count, sums, i ? 0 : ahead);
-    for (; i < head.count(); ++i) values_of<T, H, 1>(shares, stride, head, i, values, row_bytes, count, sums, i ? 0 : ahead);
+        weighted_values<T, H, kAbreast>(shares, stride, head, i, values, row_bytes, count, sums, i ? 0 : ahead);
+    for (; i < head.count(); ++i) weighted_values<T, H, 1>(shares, stride, head, i, values, row_bytes, count, sums, i ? 0 : ahead);
 }
 
 // exp(score - largest) of each, divided by their sum; NaN everywhere if one is, or the largest is infinite.
-void share_out(float* scores, int64_t tokens) {
+void softmax(float* scores, int64_t tokens) {
     const float top = peak_of(scores, tokens), nothing = 0.0f;
     for (int64_t t = 0; t < tokens; ++t) scores[t] = exp_of(scores[t] - top);  // alone: beside a sum it would be no vector
     Floats sums = zeros();
@@ -97,35 +97,35 @@ void share_out(float* scores, int64_t tokens) {
 // Rows that can be read where they lie as T: these, or floats made of codes.
 struct ReadRows { const uint8_t* data; int64_t row_bytes; };
 
-template <Kept T>
-ReadRows read_rows(const KeptRows& kept, int64_t begin, int64_t count, float* room) {
-    const KeptRows from = kept.from(begin);
-    if (kept.type == T) return {from.data, from.row_bytes()};
-    fetch_rows(from, count, room);
-    return {reinterpret_cast<const uint8_t*>(room), 4 * kept.dim};
+template <KVDtype T>
+ReadRows read_rows(const KVRows& kv, int64_t begin, int64_t count, float* room) {
+    const KVRows from = kv.from(begin);
+    if (kv.type == T) return {from.data, from.row_bytes()};
+    load_kv_rows(from, count, room);
+    return {reinterpret_cast<const uint8_t*>(room), 4 * kv.dim};
 }
 
-template <Kept T>
-void attend_as(const Attend& a, float* scratch) {
+template <KVDtype T>
+void decode_attention_as(const DecodeAttention& a, float* scratch) {
     const Registers head{a.dim};
     const int64_t tokens = a.tokens, wide = head.count() * kRows;
     float *queries = scratch, *sums = queries + a.heads * wide, *scores = sums + a.heads * wide, *room = scores + a.heads * tokens;
-    for (int64_t h = 0; h < a.heads; ++h) lay_query(a.q + h * a.dim, head, queries + h * wide);
+    for (int64_t h = 0; h < a.heads; ++h) load_query(a.q + h * a.dim, head, queries + h * wide);
     std::fill_n(sums, a.heads * wide, 0.0f);
-    for (int64_t begin = 0; begin < tokens; begin += kAtOnce) {
-        const int64_t count = std::min(tokens - begin, kAtOnce);
+    for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
+        const int64_t count = std::min(tokens - begin, kKVTile);
         const ReadRows k = read_rows<T>(a.k, begin, count, room);
         for (int64_t h = 0; h < a.heads; h += 2) {
-            const auto part = a.heads - h > 1 ? scores_of<T, 2> : scores_of<T, 1>;
+            const auto part = a.heads - h > 1 ? query_key_scores<T, 2> : query_key_scores<T, 1>;
             part(queries + h * wide, head, k.data, k.row_bytes, count, a.scale, scores + h * tokens + begin, tokens, h ? 0 : a.ahead);
         }
     }
-    for (int64_t h = 0; h < a.heads; ++h) share_out(scores + h * tokens, tokens);
-    for (int64_t begin = 0; begin < tokens; begin += kAtOnce) {
-        const int64_t count = std::min(tokens - begin, kAtOnce);
+    for (int64_t h = 0; h < a.heads; ++h) softmax(scores + h * tokens, tokens);
+    for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
+        const int64_t count = std::min(tokens - begin, kKVTile);
         const ReadRows v = read_rows<T>(a.v, begin, count, room);
         for (int64_t h = 0; h < a.heads; h += 2) {
-            const auto part = a.heads - h > 1 ? all_values<T, 2> : all_values<T, 1>;
+            const auto part = a.heads - h > 1 ? all_weighted_values<T, 2> : all_weighted_values<T, 1>;
             part(scores + h * tokens + begin, tokens, head, v.data, v.row_bytes, count, sums + h * wide, h ? 0 : a.ahead);
         }
     }
@@ -133,10 +133,10 @@ void attend_as(const Attend& a, float* scratch) {
         for (int64_t i = 0; i < head.count(); ++i) store(a.out + h * a.dim + head.at(i), load_floats(sums + h * wide + i * kRows));
 }
 
-void attend_head(const Attend& a, float* scratch) {
+void decode_attention(const DecodeAttention& a, float* scratch) {
     switch (a.k.type) {
-        case Kept::F16: return attend_as<Kept::F16>(a, scratch);
-        case Kept::BF16: return attend_as<Kept::BF16>(a, scratch);
-        default: return attend_as<Kept::F32>(a, scratch);
+        case KVDtype::F16: return decode_attention_as<KVDtype::F16>(a, scratch);
+        case KVDtype::BF16: return decode_attention_as<KVDtype::BF16>(a, scratch);
+        default: return decode_attention_as<KVDtype::F32>(a, scratch);
     }
 }

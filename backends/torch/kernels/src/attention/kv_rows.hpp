@@ -5,28 +5,28 @@
 
 namespace grus {
 
-enum class Kept : int32_t { F32, F16, BF16, Bytes, Nibbles };
+enum class KVDtype : int32_t { F32, F16, BF16, Int8, Int4 };
 
 // Rows of one head, one behind the other.
-struct KeptRows {
-    Kept type;
+struct KVRows {
+    KVDtype type;
     int64_t dim, group;
     uint8_t* data;
     uint8_t* params;  // of codes: [row][group][scale, least]; may lie at any address
 
     int64_t row_bytes() const {
         switch (type) {
-            case Kept::F32: return 4 * dim;
-            case Kept::Bytes: return dim;
-            case Kept::Nibbles: return dim / 2;
+            case KVDtype::F32: return 4 * dim;
+            case KVDtype::Int8: return dim;
+            case KVDtype::Int4: return dim / 2;
             default: return 2 * dim;
         }
     }
-    KeptRows from(int64_t row) const {
+    KVRows from(int64_t row) const {
         return {type, dim, group, data + row * row_bytes(), params ? params + row * (dim / group) * 4 : nullptr};
     }
     // Floats can be read where they lie.
-    const float* floats() const { return type == Kept::F32 ? reinterpret_cast<const float*>(data) : nullptr; }
+    const float* floats() const { return type == KVDtype::F32 ? reinterpret_cast<const float*>(data) : nullptr; }
 };
 
 }  // namespace grus

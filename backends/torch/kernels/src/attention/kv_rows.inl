@@ -10,8 +10,8 @@ INLINE float param_of(const uint8_t* params, int64_t at) {
 INLINE float within_f16(float x) { return x > 65504.0f ? 65504.0f : x < -65504.0f ? -65504.0f : x; }
 
 // One row, whose NaN must not be lost.
-void keep_codes(const float* x, const KeptRows& to) {
-    const int top = to.type == Kept::Bytes ? 255 : 15;
+void quantize_kv_row(const float* x, const KVRows& to) {
+    const int top = to.type == KVDtype::Int8 ? 255 : 15;
     for (int64_t g = 0; g < to.dim / to.group; ++g, x += to.group) {
         float least = x[0], most = x[0], nan = 0.0f;
         for (int64_t i = 0; i < to.group; ++i) {
@@ -39,20 +39,20 @@ void keep_codes(const float* x, const KeptRows& to) {
     }
 }
 
-void keep_row(const float* x, const KeptRows& to) {
-    if (to.type == Kept::Bytes || to.type == Kept::Nibbles) {
-        keep_codes(x, to);
-    } else if (to.type == Kept::F32) {
+void store_kv_row(const float* x, const KVRows& to) {
+    if (to.type == KVDtype::Int8 || to.type == KVDtype::Int4) {
+        quantize_kv_row(x, to);
+    } else if (to.type == KVDtype::F32) {
         std::memcpy(to.data, x, static_cast<size_t>(to.dim) * 4);
     } else {
         auto* halves = reinterpret_cast<uint16_t*>(to.data);
-        if (to.type == Kept::F16) for (int64_t i = 0; i < to.dim; ++i) halves[i] = to_f16(within_f16(x[i]));
+        if (to.type == KVDtype::F16) for (int64_t i = 0; i < to.dim; ++i) halves[i] = to_f16(within_f16(x[i]));
         else for (int64_t i = 0; i < to.dim; ++i) halves[i] = to_bf16(x[i]);
     }
 }
 
 template <bool F16>
-INLINE void fetch_halves(const uint8_t* from, int64_t n, float* out) {
+INLINE void load_halves(const uint8_t* from, int64_t n, float* out) {
     int64_t i = 0;
     for (; i + kRows <= n; i += kRows) store(out + i, F16 ? load_f16(from + 2 * i) : load_bf16(from + 2 * i));
     for (; i < n; ++i) {
@@ -62,17 +62,17 @@ INLINE void fetch_halves(const uint8_t* from, int64_t n, float* out) {
     }
 }
 
-INLINE void fetch_bytes(const uint8_t* codes, int64_t n, float scale, float least, float* out) {
+INLINE void load_bytes(const uint8_t* codes, int64_t n, float scale, float least, float* out) {
     int64_t i = 0;
     for (; i + kRows <= n; i += kRows) store(out + i, fma(load_u8(codes + i), broadcast(&scale), broadcast(&least)));
     for (; i < n; ++i) out[i] = static_cast<float>(codes[i]) * scale + least;
 }
 
-INLINE void fetch_codes(const KeptRows& row, float* out) {
+INLINE void load_kv_codes(const KVRows& row, float* out) {
     for (int64_t g = 0; g < row.dim / row.group; ++g, out += row.group) {
         const float scale = param_of(row.params, 2 * g), least = param_of(row.params, 2 * g + 1);
-        if (row.type == Kept::Bytes) {
-            fetch_bytes(row.data + g * row.group, row.group, scale, least, out);
+        if (row.type == KVDtype::Int8) {
+            load_bytes(row.data + g * row.group, row.group, scale, least, out);
             continue;
         }
         const uint8_t* pairs = row.data + g * row.group / 2;
@@ -83,18 +83,18 @@ INLINE void fetch_codes(const KeptRows& row, float* out) {
                 codes[2 * i] = pairs[at / 2 + i] & 15;
                 codes[2 * i + 1] = pairs[at / 2 + i] >> 4;
             }
-            fetch_bytes(codes, n, scale, least, out + at);
+            load_bytes(codes, n, scale, least, out + at);
         }
     }
 }
 
 // `rows` of them as floats, [rows][dim].
-void fetch_rows(const KeptRows& kept, int64_t rows, float* out) {
-    switch (kept.type) {
-        case Kept::F32: std::memcpy(out, kept.data, static_cast<size_t>(rows * kept.dim) * 4); return;
-        case Kept::F16: fetch_halves<true>(kept.data, rows * kept.dim, out); return;
-        case Kept::BF16: fetch_halves<false>(kept.data, rows * kept.dim, out); return;
+void load_kv_rows(const KVRows& kv, int64_t rows, float* out) {
+    switch (kv.type) {
+        case KVDtype::F32: std::memcpy(out, kv.data, static_cast<size_t>(rows * kv.dim) * 4); return;
+        case KVDtype::F16: load_halves<true>(kv.data, rows * kv.dim, out); return;
+        case KVDtype::BF16: load_halves<false>(kv.data, rows * kv.dim, out); return;
         default:
-            for (int64_t r = 0; r < rows; ++r) fetch_codes(kept.from(r), out + r * kept.dim);
+            for (int64_t r = 0; r < rows; ++r) load_kv_codes(kv.from(r), out + r * kv.dim);
     }
 }

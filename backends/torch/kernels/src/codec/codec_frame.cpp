@@ -13,7 +13,7 @@ using namespace grus;
 
 extern "C" {
 
-GRUS_API void grus_run(const Step* step, int32_t threads);
+GRUS_API void grus_run_program(const ProgramStep* step, int32_t threads);
 GRUS_API void grus_rows(const GrusMatrix* m, const int64_t* ids, int64_t n, float* out, int32_t threads);
 
 }  // extern "C"
@@ -26,8 +26,8 @@ void embed(const GrusMatrix& table, int64_t id, float* out) {
         grus_rows(&table, &id, 1, out, 1);
         return;
     }
-    if (const GrusTwelve* twelve = table.twelve) {
-        row_of_twelve(current_tier(), table, *twelve, id, out);
+    if (const GrusBf12* bf12 = table.bf12) {
+        bf12_row(current_tier(), table, *bf12, id, out);
         return;
     }
     const uint8_t* row = table.data + id * table.row_bytes;
@@ -42,19 +42,19 @@ void embed(const GrusMatrix& table, int64_t id, float* out) {
     }
 }
 
-void run_pass(const Frame& f, int64_t at, int threads) {
-    const Step& pass = f.passes[at];
+void run_pass(const CodecFrame& f, int64_t at, int threads) {
+    const ProgramStep& pass = f.passes[at];
     const int64_t each = pass.tokens / f.sequences, in = pass.widths[f.input], out = pass.widths[f.output];
     float* input = pass.registers[f.input];
     if (f.narrow) multiply(*f.narrow, f.x, pass.tokens, f.width, input, in, threads);
     else std::memcpy(input, f.x, static_cast<size_t>(pass.tokens * in) * 4);
-    grus_run(&pass, threads);
+    grus_run_program(&pass, threads);
     const float* last = pass.registers[f.output] + (each - 1) * out;
     multiply(*f.heads[at], last, f.sequences, each * out, f.logits, f.vocab, threads);
 }
 
 // A sequence's next code, its embedding, and the sum so far.
-void choose(const Frame& f, int64_t at, int64_t sequence) {
+void choose(const CodecFrame& f, int64_t at, int64_t sequence) {
     int32_t* code = f.codes + sequence * (1 + f.count) + 1 + at;
     grus_draw(f.logits + sequence * f.vocab, 1, f.vocab, f.noise + sequence * f.count + at, f.random + sequence, f.temperature,
               f.top_k, f.top_p, code);
@@ -68,8 +68,8 @@ void choose(const Frame& f, int64_t at, int64_t sequence) {
 
 extern "C" {
 
-GRUS_API void grus_frame(const Frame* frame, int32_t threads) {
-    const Frame& f = *frame;
+GRUS_API void grus_codec_frame(const CodecFrame* frame, int32_t threads) {
+    const CodecFrame& f = *frame;
     const size_t row = static_cast<size_t>(f.width) * 4;
     for (int64_t s = 0; s < f.sequences; ++s) {
         std::memcpy(f.x + 2 * s * f.width, f.hidden + s * f.width, row);

@@ -5,8 +5,8 @@
 namespace grus {
 
 // `sequences` frames at once. The first pass takes two tokens of each, its hidden state and the first code's embedding.
-struct Frame {
-    const Step* passes;  // [count]
+struct CodecFrame {
+    const ProgramStep* passes;  // [count]
     int64_t count, sequences, width, vocab;  // codes that are missing; numbers of an embedding; of logits
     int64_t input, output;                   // the layers' registers
     const GrusMatrix* narrow;                // from an embedding to the layers' input; may be null

@@ -13,12 +13,12 @@ constexpr int64_t kNear = 5 << 18;  // bytes of weights that stay near, beside a
 constexpr int64_t kLongest = 256;   // positions of a span whose inputs stay near too
 constexpr int64_t kWidth = 2;       // panels computed at once
 
-struct Halves {
+struct Bf16x2Conv {
     const Convolution& all;
     int threads;
     const MatrixUnit& unit = *amx_unit();
     const Conv& conv = all.conv;
-    const Piece& piece = all.piece;
+    const ConvChunk& piece = all.piece;
     const int64_t low = up(conv.inputs, kBlock);
     const int64_t row = 2 * low + kBlock;  // a line's gap: rows a power of two apart would compete for one place in a cache
     const int64_t groups = (all.panels() + kWidth - 1) / kWidth;
@@ -47,7 +47,7 @@ struct Halves {
     }
 
     // `x`: what the first tap of the span's first position reads.
-    void compute(const uint16_t* x, int64_t group, const Span& span) const {
+    void compute(const uint16_t* x, int64_t group, const PositionRange& span) const {
         const int64_t panel = group * kWidth, wide = std::min(kWidth, all.panels() - panel);
         const int64_t first = span.at * conv.outputs;
         unit.conv->convolve({x, row, low, conv.dilation * row, low / kBlock, conv.taps,
@@ -69,11 +69,11 @@ struct Halves {
 
     void by_positions() const {
         const int64_t share = up(all.positions() / (8 * threads) + 1, 2 * kRows);
-        const std::vector<Span> spans = all.spans(std::min(share, kLongest));
+        const std::vector<PositionRange> spans = all.spans(std::min(share, kLongest));
         parallel(static_cast<int64_t>(spans.size()), 1, threads, [&](int64_t begin, int64_t end) {
             unit.begin(64, kRows);
             for (int64_t i = begin; i < end; ++i) {
-                const Span& span = spans[static_cast<size_t>(i)];
+                const PositionRange& span = spans[static_cast<size_t>(i)];
                 const int64_t first = span.at - span.stream->at;
                 uint16_t* x = room(all.keep + span.count);
                 split(*span.stream, first - all.keep, first + span.count, x);
@@ -91,12 +91,12 @@ struct Halves {
             });
         }
         const int64_t share = up(all.positions() * groups / (16 * threads) + 1, 2 * kRows);
-        const std::vector<Span> spans = all.spans(share);
+        const std::vector<PositionRange> spans = all.spans(share);
         const int64_t many = static_cast<int64_t>(spans.size());
         parallel(groups * many, 1, threads, [&](int64_t begin, int64_t end) {
             unit.begin(64, kRows);
             for (int64_t i = begin; i < end; ++i) {
-                const Span& span = spans[static_cast<size_t>(i % many)];
+                const PositionRange& span = spans[static_cast<size_t>(i % many)];
                 compute(x + span.row * row, i / many, span);
             }
             unit.end();
@@ -106,7 +106,7 @@ struct Halves {
 
 }  // namespace
 
-void convolve_halves(const Convolution& all, int threads) { Halves{all, threads}.run(); }
+void convolve_bf16x2(const Convolution& all, int threads) { Bf16x2Conv{all, threads}.run(); }
 
 }  // namespace grus
 
@@ -115,7 +115,7 @@ using namespace grus;
 extern "C" {
 
 // Weights [outputs][inputs][taps] in halves, as `Conv` wants them, into zeros.
-GRUS_API void grus_conv_cut(const float* w, int64_t outputs, int64_t inputs, int64_t taps, uint16_t* to, int32_t threads) {
+GRUS_API void grus_conv_bf16x2_weights(const float* w, int64_t outputs, int64_t inputs, int64_t taps, uint16_t* to, int32_t threads) {
     const int64_t panels = up(outputs, kRows) / kRows, blocks = up(inputs, kBlock) / kBlock, half = kRows * kBlock;
     parallel(panels, 1, threads, [&](int64_t begin, int64_t end) {
         for (int64_t panel = begin; panel < end; ++panel) {

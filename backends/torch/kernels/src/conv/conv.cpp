@@ -10,7 +10,7 @@
 namespace grus {
 
 // Without a past, streams that lie one behind the other are one.
-std::vector<Stream> Convolution::streams_of(const Piece& piece, int64_t keep) {
+std::vector<Stream> Convolution::streams_of(const ConvChunk& piece, int64_t keep) {
     std::vector<Stream> made;
     int64_t row = 0, at = 0;
     for (int64_t i = 0; i < piece.streams; ++i) {
@@ -22,8 +22,8 @@ std::vector<Stream> Convolution::streams_of(const Piece& piece, int64_t keep) {
     return made;
 }
 
-std::vector<Span> Convolution::spans(int64_t most) const {
-    std::vector<Span> made;
+std::vector<PositionRange> Convolution::spans(int64_t most) const {
+    std::vector<PositionRange> made;
     for (const Stream& s : streams) {
         for (int64_t t = 0; t < s.length; t += most) made.push_back({s.row + t, s.at + t, std::min(most, s.length - t), &s});
     }
@@ -49,14 +49,14 @@ namespace {
 constexpr int64_t kNearWeights = 3 << 18;  // bytes of weights that stay near while some positions go through all of them
 constexpr int64_t kNearInputs = 1 << 16;   // bytes of these positions' inputs
 // Weights by points are ten for seven. Where there are more than these, few positions meet them, and it is their bytes that count.
-constexpr int64_t kMostByPoints = 1 << 20;
+constexpr int64_t kMostWinogradWeights = 1 << 20;
 
 struct Floats {
     const Convolution& all;
     const Tier& tier;
     int threads;
     const Conv& conv = all.conv;
-    const Piece& piece = all.piece;
+    const ConvChunk& piece = all.piece;
     const int64_t groups = (all.panels() + tier.panels - 1) / tier.panels;
     const int64_t size = conv.taps * conv.inputs * kRows;  // of a panel
     const bool as_given = !all.keep && !piece.rate;        // inputs are used where they lie
@@ -79,10 +79,10 @@ struct Floats {
     // Weights are few: each thread goes through all of them with some positions.
     void by_positions() const {
         const int64_t share = all.positions() / (16 * threads);
-        const std::vector<Span> spans = all.spans(in_tiles(std::min(share, kNearInputs / (conv.inputs * 4))));
+        const std::vector<PositionRange> spans = all.spans(in_tiles(std::min(share, kNearInputs / (conv.inputs * 4))));
         parallel(static_cast<int64_t>(spans.size()), 1, threads, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
-                const Span& span = spans[static_cast<size_t>(i)];
+                const PositionRange& span = spans[static_cast<size_t>(i)];
                 const float* x = piece.x + span.at * conv.inputs;
                 if (!as_given) {
                     float* made = room((all.keep + span.count) * conv.inputs);
@@ -100,11 +100,11 @@ struct Floats {
     void by_outputs() const {
         const float* x = as_given ? piece.x : all_inputs();
         const int64_t share = all.positions() * groups / (16 * threads), chunk = in_tiles(std::min(share, all.positions()));
-        const std::vector<Span> spans = all.spans(chunk);
+        const std::vector<PositionRange> spans = all.spans(chunk);
         const int64_t many = static_cast<int64_t>(spans.size()), each = chunk * tier.panels * size;
         parallel(groups * many, (kFew << 3) / each + 1, threads, [&](int64_t begin, int64_t end) {
             for (int64_t unit = begin; unit < end; ++unit) {
-                const Span& span = spans[static_cast<size_t>(unit % many)];
+                const PositionRange& span = spans[static_cast<size_t>(unit % many)];
                 run_unit(x + span.row * conv.inputs, unit / many * tier.panels, span);
             }
         });
@@ -123,17 +123,17 @@ struct Floats {
     }
 
     // `x`: what the first tap of the span's first position reads.
-    void run_unit(const float* x, int64_t panel, const Span& span) const {
+    void run_unit(const float* x, int64_t panel, const PositionRange& span) const {
         const int wide = static_cast<int>(std::min<int64_t>(tier.panels, all.panels() - panel));
         const int64_t column = panel * kRows, tiles = (span.count + tier.positions - 1) / tier.positions;
         for (int64_t tile = 0; tile < tiles; ++tile) {  // alike, since a tile of few positions takes nearly as long
             const int64_t t = span.count * tile / tiles, many = span.count * (tile + 1) / tiles - t;
             const int64_t first = (span.at + t) * conv.outputs + column;
             const float* w = all.floats() + panel * size;
-            const auto ask = all.ask(w + (wide - 1) * size, size, tile, tiles);
+            const auto prefetch = all.prefetch(w + (wide - 1) * size, size, tile, tiles);
             tier.conv[many - 1][wide - 1]({x + t * conv.inputs, w, conv.taps, conv.inputs, conv.dilation * conv.inputs,
                                            conv.inputs, size, conv.bias + column, piece.add ? piece.add + first : nullptr,
-                                           piece.y + first, conv.outputs, conv.outputs - column, ask.from, ask.bytes});
+                                           piece.y + first, conv.outputs, conv.outputs - column, prefetch.from, prefetch.bytes});
         }
     }
 };
@@ -169,22 +169,22 @@ extern "C" {
 
 // In which form `grus_conv` wants these weights here.
 GRUS_API int64_t grus_conv_form(int64_t outputs, int64_t inputs, int64_t taps) {
-    if (current_tier().unit) return static_cast<int64_t>(ConvForm::Halves);
-    const bool points = taps == kPointTaps && std::min(outputs, inputs) >= kRows && outputs * inputs <= kMostByPoints;
-    return static_cast<int64_t>(points ? ConvForm::Points : ConvForm::Floats);
+    if (current_tier().unit) return static_cast<int64_t>(ConvForm::Bf16x2);
+    const bool points = taps == kWinogradTaps && std::min(outputs, inputs) >= kRows && outputs * inputs <= kMostWinogradWeights;
+    return static_cast<int64_t>(points ? ConvForm::Winograd : ConvForm::Floats);
 }
 
 // Each channel alone; `w` is [taps][channels], and neither a snake nor a sum is part of it.
-GRUS_API void grus_conv_depthwise(const Conv* conv, const Piece* piece, int32_t threads) {
+GRUS_API void grus_conv_depthwise(const Conv* conv, const ConvChunk* piece, int32_t threads) {
     convolve_depthwise(Convolution{*conv, *piece}, current_tier(), threads);
 }
 
-GRUS_API void grus_conv(const Conv* conv, const Piece* piece, int32_t threads) {
+GRUS_API void grus_conv(const Conv* conv, const ConvChunk* piece, int32_t threads) {
     const Convolution all{*conv, *piece};
     switch (static_cast<ConvForm>(conv->form)) {
         case ConvForm::Floats: return Floats{all, current_tier(), threads}.run();
-        case ConvForm::Halves: return convolve_halves(all, threads);
-        case ConvForm::Points: return convolve_points(all, current_tier(), threads);
+        case ConvForm::Bf16x2: return convolve_bf16x2(all, threads);
+        case ConvForm::Winograd: return convolve_winograd(all, current_tier(), threads);
     }
 }
 

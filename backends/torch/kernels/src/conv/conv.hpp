@@ -11,8 +11,8 @@ namespace grus {
 
 enum class ConvForm : int64_t {
     Floats,  // [panels][taps][inputs][16]
-    Halves,  // for the matrix unit: bf16, pairs of panels as UnitConv wants them
-    Points,  // [panels][points][inputs][16], see winograd.hpp
+    Bf16x2,  // for the matrix unit: bf16, pairs of panels as UnitConv wants them
+    Winograd,  // [panels][points][inputs][16], see winograd.hpp
 };
 
 struct Conv {
@@ -23,7 +23,7 @@ struct Conv {
 };
 
 // A further piece of each of some streams, one stream's positions behind the other's.
-struct Piece {
+struct ConvChunk {
     int64_t streams;
     const int64_t* lengths;
     const float* x;
@@ -42,14 +42,14 @@ struct Stream {
 };
 
 // Neighbouring positions of one stream.
-struct Span {
+struct PositionRange {
     int64_t row, at, count;  // what its first tap reads; its first position among all
     const Stream* stream;
 };
 
 struct Convolution {
     const Conv& conv;
-    const Piece& piece;
+    const ConvChunk& piece;
     const int64_t keep = (conv.taps - 1) * conv.dilation;
     const std::vector<Stream> streams = streams_of(piece, keep);
 
@@ -57,14 +57,14 @@ struct Convolution {
     int64_t panels() const { return (conv.outputs + kRows - 1) / kRows; }
     int64_t rows() const { return streams.back().row + keep + streams.back().length; }
     int64_t positions() const { return streams.back().at + streams.back().length; }
-    std::vector<Span> spans(int64_t most) const;
+    std::vector<PositionRange> spans(int64_t most) const;
 
-    // What a tile asks memory for when `tiles` in turn use the same weights `w`: its share of those behind them.
-    struct Ask {
+    // What a tile prefetches when `tiles` in turn use the same weights `w`: its share of those behind them.
+    struct Prefetch {
         const uint8_t* from;
         int64_t bytes;
     };
-    static Ask ask(const float* w, int64_t size, int64_t tile, int64_t tiles) {
+    static Prefetch prefetch(const float* w, int64_t size, int64_t tile, int64_t tiles) {
         return {reinterpret_cast<const uint8_t*>(w + size + size * tile / tiles), kRows * 4 / tiles};
     }
 
@@ -74,13 +74,13 @@ struct Convolution {
     void remember(const Tier& tier) const;
 
   private:
-    static std::vector<Stream> streams_of(const Piece& piece, int64_t keep);
+    static std::vector<Stream> streams_of(const ConvChunk& piece, int64_t keep);
 };
 
 constexpr int64_t kFew = 1 << 14;  // multiplications, or numbers to be activated, that one thread is done with alone
 inline int64_t up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
-void convolve_halves(const Convolution& all, int threads);  // on the matrix unit (bf16x2_conv.cpp)
-void convolve_points(const Convolution& all, const Tier& tier, int threads);  // winograd.cpp
+void convolve_bf16x2(const Convolution& all, int threads);  // on the matrix unit (bf16x2_conv.cpp)
+void convolve_winograd(const Convolution& all, const Tier& tier, int threads);  // winograd.cpp
 
 }  // namespace grus

@@ -51,19 +51,19 @@ void conv_tile(const ConvTile& c) {
     UNROLL for (int n = 0; n < N; ++n)
         UNROLL for (int v = 0; v < V; ++v) acc[n][v] = load_floats(c.bias + v * kRows);
     const float *w = c.w, *w2 = c.w + (V - 1) * c.panel;
-    const uint8_t* ask = c.ask;
+    const uint8_t* prefetch = c.prefetch;
     for (int64_t tap = 0; tap < c.taps; ++tap) {
         const float* x[N];
         UNROLL for (int n = 0; n < N; ++n) x[n] = c.x + tap * c.tap + n * c.position;
         for (int64_t i = 0; i < c.inputs; ++i, w += kRows, w2 += kRows) {
             Floats of[V];
             of[0] = load_floats(w);
-            PREFETCH_FAR(ask);
+            PREFETCH_FAR(prefetch);
             if constexpr (V == 2) {
                 of[1] = load_floats(w2);
-                PREFETCH_FAR(ask + c.panel * 4);
+                PREFETCH_FAR(prefetch + c.panel * 4);
             }
-            ask += c.ask_bytes;
+            prefetch += c.prefetch_bytes;
             UNROLL for (int n = 0; n < N; ++n) {
                 const Floats given = broadcast(x[n] + i);
                 UNROLL for (int v = 0; v < V; ++v) acc[n][v] = fma(given, of[v], acc[n][v]);

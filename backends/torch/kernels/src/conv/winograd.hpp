@@ -10,33 +10,33 @@
 
 namespace grus {
 
-constexpr int64_t kPointTaps = 7, kPointOutputs = 4, kPoints = kPointTaps + kPointOutputs - 1;
-constexpr int kPairs = 4;
-constexpr double kPairAt[kPairs] = {0.5, 0.8, 1.25, 2.0};
+constexpr int64_t kWinogradTaps = 7, kWinogradOutputs = 4, kWinogradPoints = kWinogradTaps + kWinogradOutputs - 1;
+constexpr int kPointPairs = 4;
+constexpr double kPointAt[kPointPairs] = {0.5, 0.8, 1.25, 2.0};
 
 // Values lie in this order: at zero, at each pair's p and -p, at infinity.
-constexpr double point_at(int64_t point) { return point == 0 ? 0.0 : kPairAt[(point - 1) / 2] * (point % 2 ? 1.0 : -1.0); }
+constexpr double point_at(int64_t point) { return point == 0 ? 0.0 : kPointAt[(point - 1) / 2] * (point % 2 ? 1.0 : -1.0); }
 
 // The product of all (z - p * p) but one pair's (-1: of all), by powers of z. Its last coefficient is 1.
 struct Polynomial {
-    double of[kPairs + 1];
+    double of[kPointPairs + 1];
 };
 constexpr Polynomial product_without(int pair) {
     Polynomial made{{1.0}};
     int degree = 0;
-    for (int i = 0; i < kPairs; ++i) {
+    for (int i = 0; i < kPointPairs; ++i) {
         if (i == pair) continue;
-        for (int k = ++degree; k >= 0; --k) made.of[k] = (k ? made.of[k - 1] : 0.0) - made.of[k] * kPairAt[i] * kPairAt[i];
+        for (int k = ++degree; k >= 0; --k) made.of[k] = (k ? made.of[k - 1] : 0.0) - made.of[k] * kPointAt[i] * kPointAt[i];
     }
     return made;
 }
 
 // What a tap's weight adds to the weights' value at a point.
 constexpr double weight_at(int64_t point, int64_t tap) {
-    if (point == kPoints - 1) return tap == kPointTaps - 1 ? 1.0 : 0.0;
+    if (point == kWinogradPoints - 1) return tap == kWinogradTaps - 1 ? 1.0 : 0.0;
     double power = 1.0, distance = 1.0;
     for (int64_t k = 0; k < tap; ++k) power *= point_at(point);
-    for (int64_t other = 0; other < kPoints - 1; ++other)
+    for (int64_t other = 0; other < kWinogradPoints - 1; ++other)
         if (other != point) distance *= point_at(point) - point_at(other);
     return power / distance;
 }

@@ -1,4 +1,4 @@
-// Rows of twelve bits become rows of bf16. Included by each tier, like tile.inl.
+// 12-bit rows become rows of bf16. Included by each tier, like tile.inl.
 
 // The exponents that the codes of one row stand for, cut into what a number's high byte and its low byte have of them.
 struct Exponents { int8_t high[16], low[16]; };
@@ -13,21 +13,21 @@ INLINE Exponents exponents_of(int base) {
     return made;
 }
 
-INLINE void numbers_of_twelve(Bytes signed_fractions, Bytes codes, const Exponents& exponents, uint16_t* to) {
+INLINE void decode_bf12_half(Bytes signed_fractions, Bytes codes, const Exponents& exponents, uint16_t* to) {
     store_pairs(to, either(lookup(exponents.low, codes), shift_and_mask<0, 0x7f>(signed_fractions)),
                 either(lookup(exponents.high, codes), shift_and_mask<0, 0x80>(signed_fractions)));
 }
 
-INLINE void block_of_twelve(const uint8_t* from, const Exponents& exponents, uint16_t* to) {
-    const Bytes codes = load(from + kTwelveColumns);
-    numbers_of_twelve(load(from), shift_and_mask<0, 15>(codes), exponents, to);
-    numbers_of_twelve(load(from + 64), shift_and_mask<4, 15>(codes), exponents, to + 64);
+INLINE void decode_bf12_block(const uint8_t* from, const Exponents& exponents, uint16_t* to) {
+    const Bytes codes = load(from + kBf12Columns);
+    decode_bf12_half(load(from), shift_and_mask<0, 15>(codes), exponents, to);
+    decode_bf12_half(load(from + 64), shift_and_mask<4, 15>(codes), exponents, to + 64);
 }
 
-void row_from_twelve(const uint8_t* from, int base, int64_t blocks, int64_t ahead, uint16_t* to) {
+void decode_bf12_row(const uint8_t* from, int base, int64_t blocks, int64_t ahead, uint16_t* to) {
     const Exponents exponents = exponents_of(base);
-    for (int64_t b = 0; b < blocks; ++b, from += kTwelveBytes, to += kTwelveColumns) {
-        if (ahead) for (int64_t at = 0; at < kTwelveBytes; at += 64) PREFETCH_FAR(from + ahead + at);
-        block_of_twelve(from, exponents, to);
+    for (int64_t b = 0; b < blocks; ++b, from += kBf12Bytes, to += kBf12Columns) {
+        if (ahead) for (int64_t at = 0; at < kBf12Bytes; at += 64) PREFETCH_FAR(from + ahead + at);
+        decode_bf12_block(from, exponents, to);
     }
 }

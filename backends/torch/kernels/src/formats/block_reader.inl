@@ -59,8 +59,8 @@ class Scales {
         if constexpr (Stored) {
             d_ = panel;
             m_ = panel + layout->minima;
-            steps_ = panel + layout->steps;
-            floors_ = panel + layout->floors;
+            block_scales_ = panel + layout->block_scales;
+            block_minima_ = panel + layout->block_minima;
         }
     }
 
@@ -85,17 +85,17 @@ class Scales {
                     m_ += 2 * kRows;
                 }
             }
-            scale = mul(of_group_, Minima ? load_u8(steps_) : load_s8(steps_));
-            steps_ += kRows;
+            scale = mul(of_group_, Minima ? load_u8(block_scales_) : load_s8(block_scales_));
+            block_scales_ += kRows;
             if constexpr (Minima) {
-                minimum = sub(zeros(), mul(minima_of_group_, load_u8(floors_)));
-                floors_ += kRows;
+                minimum = sub(zeros(), mul(minima_of_group_, load_u8(block_minima_)));
+                block_minima_ += kRows;
             }
         }
     }
 
   private:
     const float* next_ = nullptr;
-    const uint8_t *d_ = nullptr, *m_ = nullptr, *steps_ = nullptr, *floors_ = nullptr;
+    const uint8_t *d_ = nullptr, *m_ = nullptr, *block_scales_ = nullptr, *block_minima_ = nullptr;
     Floats of_group_{}, minima_of_group_{};
 };

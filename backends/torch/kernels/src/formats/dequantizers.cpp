@@ -49,22 +49,22 @@ void quarters(const uint8_t* q, Block& out) {  // four codes a byte
     for (int i = 0; i < 32; ++i) out.codes[i] = (q[i / 4] >> 2 * (i % 4)) & 3;
 }
 
-// Six-bit steps and floors of Q4_K and Q5_K, packed into twelve bytes.
-void steps_and_floors(const uint8_t* s, int j, Block& out) {
+// Six-bit steps and block_minima of Q4_K and Q5_K, packed into 12 bytes.
+void block_scales_and_minima(const uint8_t* s, int j, Block& out) {
     if (j < 4) {
-        out.step[0] = s[j] & 63;
-        out.floor[0] = s[j + 4] & 63;
+        out.block_scale[0] = s[j] & 63;
+        out.block_minimum[0] = s[j + 4] & 63;
     } else {
-        out.step[0] = static_cast<uint8_t>((s[j + 4] & 15) | (s[j - 4] >> 6) << 4);
-        out.floor[0] = static_cast<uint8_t>((s[j + 4] >> 4) | (s[j] >> 6) << 4);
+        out.block_scale[0] = static_cast<uint8_t>((s[j + 4] & 15) | (s[j - 4] >> 6) << 4);
+        out.block_minimum[0] = static_cast<uint8_t>((s[j + 4] >> 4) | (s[j] >> 6) << 4);
     }
 }
 
-void read_q2_k(const uint8_t* p, int j, Block& out) {  // 16 steps and floors, 64 bytes of codes, d, dmin
+void read_q2_k(const uint8_t* p, int j, Block& out) {  // 16 steps and block_minima, 64 bytes of codes, d, dmin
     two_bits(p + 16 + 32 * (j / 4), 2 * (j % 4), out);
     for (int h = 0; h < 2; ++h) {
-        out.step[h] = p[2 * j + h] & 15;
-        out.floor[h] = p[2 * j + h] >> 4;
+        out.block_scale[h] = p[2 * j + h] & 15;
+        out.block_minimum[h] = p[2 * j + h] >> 4;
     }
     out.scale = u16(p + 80);
     out.minimum = u16(p + 82);
@@ -77,7 +77,7 @@ void read_q3_k(const uint8_t* p, int j, Block& out) {  // 32 bytes of third bits
     for (int h = 0; h < 2; ++h) {
         int k = 2 * j + h;
         int low = k < 8 ? s[k] & 15 : s[k - 8] >> 4;
-        out.step[h] = static_cast<uint8_t>((low | ((s[8 + k % 4] >> 2 * (k / 4)) & 3) << 4) - 32);
+        out.block_scale[h] = static_cast<uint8_t>((low | ((s[8 + k % 4] >> 2 * (k / 4)) & 3) << 4) - 32);
     }
     out.scale = u16(p + 108);
 }
@@ -85,7 +85,7 @@ void read_q3_k(const uint8_t* p, int j, Block& out) {  // 32 bytes of third bits
 void read_iq4_xs(const uint8_t* p, int j, Block& out) {  // d, high bits of steps, low bits, codes
     nibbles(p + 8 + 16 * j, out);
     int low = (p[4 + j / 2] >> 4 * (j % 2)) & 15, high = (u16(p + 2) >> 2 * j) & 3;
-    out.step[0] = static_cast<uint8_t>((low | high << 4) - 32);
+    out.block_scale[0] = static_cast<uint8_t>((low | high << 4) - 32);
     out.scale = u16(p);
 }
 
@@ -132,7 +132,7 @@ void plane_of_nibbles(const uint8_t* q, int shift, Block& out) {
 
 void planes_q4_k(const uint8_t* p, int j, Block& out) {  // d, dmin, 12 bytes of steps, 128 of codes
     plane_of_nibbles(p + 16 + 32 * (j / 2), 4 * (j % 2), out);
-    steps_and_floors(p + 4, j, out);
+    block_scales_and_minima(p + 4, j, out);
     out.scale = u16(p);
     out.minimum = u16(p + 2);
 }
@@ -143,7 +143,7 @@ void planes_q5_k(const uint8_t* p, int j, Block& out) {  // as Q4_K, with 32 byt
     for (int i = 0; i < 4; ++i) high |= ((u64(p + 16 + 8 * i) >> j) & kLow1) << 2 * i;
     const uint32_t four = static_cast<uint32_t>(high | (high >> 32) << 1);
     std::memcpy(out.codes + 16, &four, 4);
-    steps_and_floors(p + 4, j, out);
+    block_scales_and_minima(p + 4, j, out);
     out.scale = u16(p);
     out.minimum = u16(p + 2);
 }
@@ -154,17 +154,17 @@ void planes_q6_k(const uint8_t* p, int j, Block& out) {  // 128 bytes of low bit
     uint64_t pairs = 0;
     for (int i = 0; i < 4; ++i) pairs |= ((u64(high + 8 * i) >> 2 * (j % 4)) & kLow2) << 2 * i;
     put_u64(out.codes + 16, pairs);
-    out.step[0] = p[192 + 2 * j];
-    out.step[1] = p[192 + 2 * j + 1];
+    out.block_scale[0] = p[192 + 2 * j];
+    out.block_scale[1] = p[192 + 2 * j + 1];
     out.scale = u16(p + 208);
 }
 
 }  // namespace
 
-void read_floats(Source source, const uint8_t* row, int64_t column, int64_t n, float* out) {
-    if (source == Source::F32) {
+void read_floats(SourceFormat source, const uint8_t* row, int64_t column, int64_t n, float* out) {
+    if (source == SourceFormat::F32) {
         std::memcpy(out, row + 4 * column, static_cast<size_t>(n) * 4);
-    } else if (source == Source::F16) {
+    } else if (source == SourceFormat::F16) {
         for (int64_t i = 0; i < n; ++i) out[i] = from_f16(u16(row + 2 * (column + i)));
     } else {
         for (int64_t i = 0; i < n; ++i) out[i] = from_bf16(u16(row + 2 * (column + i)));
@@ -200,51 +200,51 @@ void quantize_q4_0(const float* x, Block& out) {
     for (int i = 0; i < kBlock; ++i) out.codes[i] = static_cast<uint8_t>(codes[i]);
 }
 
-void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
+void read_block(SourceFormat source, const uint8_t* row, int64_t b, Block& out) {
     const int64_t super = b / 8;
     const int j = static_cast<int>(b % 8);
     switch (source) {
-        case Source::Q5_0:
+        case SourceFormat::Q5_0:
             row += 22 * b;
             nibbles(row + 6, out);
             fifth_bits(row + 2, out);
             out.scale = u16(row);
             return;
-        case Source::Q5_1:
+        case SourceFormat::Q5_1:
             row += 24 * b;
             nibbles(row + 8, out);
             fifth_bits(row + 4, out);
             out.scale = u16(row);
             out.minimum = u16(row + 2);
             return;
-        case Source::Q2_K: return read_q2_k(row + 84 * super, j, out);
-        case Source::Q3_K: return read_q3_k(row + 110 * super, j, out);
-        case Source::IQ4_XS: return read_iq4_xs(row + 136 * super, j, out);
-        case Source::TQ1_0: return read_ternary(row + 54 * super, 32, j, out);
-        case Source::PTQ1_0: return read_ternary(row + 28 * (b / 4), 16, static_cast<int>(b % 4), out);
-        case Source::TQ2_0:
+        case SourceFormat::Q2_K: return read_q2_k(row + 84 * super, j, out);
+        case SourceFormat::Q3_K: return read_q3_k(row + 110 * super, j, out);
+        case SourceFormat::IQ4_XS: return read_iq4_xs(row + 136 * super, j, out);
+        case SourceFormat::TQ1_0: return read_ternary(row + 54 * super, 32, j, out);
+        case SourceFormat::PTQ1_0: return read_ternary(row + 28 * (b / 4), 16, static_cast<int>(b % 4), out);
+        case SourceFormat::TQ2_0:
             row += 66 * super;
             two_bits(row + 32 * (j / 4), 2 * (j % 4), out);
             out.scale = u16(row + 64);
             return;
-        case Source::MXFP4: return read_mxfp4(row + 17 * b, out);
-        case Source::Q1_0:
+        case SourceFormat::MXFP4: return read_mxfp4(row + 17 * b, out);
+        case SourceFormat::Q1_0:
             row += 18 * (b / 4);
             for (int i = 0; i < 32; ++i) out.codes[i] = (row[2 + 4 * (b % 4) + i / 8] >> (i % 8)) & 1;
             out.scale = u16(row);
             return;
-        case Source::TQ2_0_G128:
+        case SourceFormat::TQ2_0_G128:
             row += 34 * (b / 4);
             quarters(row + 8 * (b % 4), out);
             for (int i = 0; i < 32; ++i) out.codes[i] = out.codes[i] == 3 ? 1 : out.codes[i];  // 11 is reserved
             out.scale = u16(row + 32);
             return;
-        case Source::Q2_0:
+        case SourceFormat::Q2_0:
             row += 18 * (b / 2);
             quarters(row + 2 + 8 * (b % 2), out);
             out.scale = u16(row);
             return;
-        case Source::PQ2_0:
+        case SourceFormat::PQ2_0:
             row += 34 * (b / 4);
             quarters(row + 2 + 8 * (b % 4), out);
             out.scale = u16(row);
@@ -253,29 +253,29 @@ void read_block(Source source, const uint8_t* row, int64_t b, Block& out) {
     }
 }
 
-bool read_planes(Source source, const uint8_t* row, int64_t b, Block& out) {
+bool read_planes(SourceFormat source, const uint8_t* row, int64_t b, Block& out) {
     const int64_t super = b / 8;
     const int j = static_cast<int>(b % 8);
     switch (source) {
-        case Source::Q8_0:
+        case SourceFormat::Q8_0:
             row += 34 * b;
             std::memcpy(out.codes, row + 2, 32);
             out.scale = u16(row);
             return true;
-        case Source::Q4_0: case Source::IQ4_NL:
+        case SourceFormat::Q4_0: case SourceFormat::IQ4_NL:
             row += 18 * b;
             std::memcpy(out.codes, row + 2, 16);
             out.scale = u16(row);
             return true;
-        case Source::Q4_1:
+        case SourceFormat::Q4_1:
             row += 20 * b;
             std::memcpy(out.codes, row + 4, 16);
             out.scale = u16(row);
             out.minimum = u16(row + 2);
             return true;
-        case Source::Q4_K: planes_q4_k(row + 144 * super, j, out); return true;
-        case Source::Q5_K: planes_q5_k(row + 176 * super, j, out); return true;
-        case Source::Q6_K: planes_q6_k(row + 210 * super, j, out); return true;
+        case SourceFormat::Q4_K: planes_q4_k(row + 144 * super, j, out); return true;
+        case SourceFormat::Q5_K: planes_q5_k(row + 176 * super, j, out); return true;
+        case SourceFormat::Q6_K: planes_q6_k(row + 210 * super, j, out); return true;
         default: return false;
     }
 }
@@ -300,28 +300,28 @@ void read_affine_block(const AffineParts& parts, const uint8_t* packed_row, int6
     std::memcpy(&out.minimum, parts.biases + row * parts.row_bytes + group * width, width);
 }
 
-int64_t source_row_bytes(Source source, int64_t columns) {
+int64_t source_row_bytes(SourceFormat source, int64_t columns) {
     switch (source) {
-        case Source::F32: return columns * 4;
-        case Source::F16: case Source::BF16: return columns * 2;
-        case Source::Q4_0: case Source::IQ4_NL: return columns / 32 * 18;
-        case Source::Q4_1: return columns / 32 * 20;
-        case Source::Q5_0: return columns / 32 * 22;
-        case Source::Q5_1: return columns / 32 * 24;
-        case Source::Q8_0: return columns / 32 * 34;
-        case Source::Q2_K: return columns / 256 * 84;
-        case Source::Q3_K: return columns / 256 * 110;
-        case Source::Q4_K: return columns / 256 * 144;
-        case Source::Q5_K: return columns / 256 * 176;
-        case Source::Q6_K: return columns / 256 * 210;
-        case Source::IQ4_XS: return columns / 256 * 136;
-        case Source::TQ1_0: return columns / 256 * 54;
-        case Source::TQ2_0: return columns / 256 * 66;
-        case Source::MXFP4: return columns / 32 * 17;
-        case Source::Q1_0: return columns / 128 * 18;
-        case Source::TQ2_0_G128: case Source::PQ2_0: return columns / 128 * 34;
-        case Source::Q2_0: return columns / 64 * 18;
-        case Source::PTQ1_0: return columns / 128 * 28;
+        case SourceFormat::F32: return columns * 4;
+        case SourceFormat::F16: case SourceFormat::BF16: return columns * 2;
+        case SourceFormat::Q4_0: case SourceFormat::IQ4_NL: return columns / 32 * 18;
+        case SourceFormat::Q4_1: return columns / 32 * 20;
+        case SourceFormat::Q5_0: return columns / 32 * 22;
+        case SourceFormat::Q5_1: return columns / 32 * 24;
+        case SourceFormat::Q8_0: return columns / 32 * 34;
+        case SourceFormat::Q2_K: return columns / 256 * 84;
+        case SourceFormat::Q3_K: return columns / 256 * 110;
+        case SourceFormat::Q4_K: return columns / 256 * 144;
+        case SourceFormat::Q5_K: return columns / 256 * 176;
+        case SourceFormat::Q6_K: return columns / 256 * 210;
+        case SourceFormat::IQ4_XS: return columns / 256 * 136;
+        case SourceFormat::TQ1_0: return columns / 256 * 54;
+        case SourceFormat::TQ2_0: return columns / 256 * 66;
+        case SourceFormat::MXFP4: return columns / 32 * 17;
+        case SourceFormat::Q1_0: return columns / 128 * 18;
+        case SourceFormat::TQ2_0_G128: case SourceFormat::PQ2_0: return columns / 128 * 34;
+        case SourceFormat::Q2_0: return columns / 64 * 18;
+        case SourceFormat::PTQ1_0: return columns / 128 * 28;
         default: return 0;
     }
 }

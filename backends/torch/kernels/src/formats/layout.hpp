@@ -7,7 +7,7 @@
 //     scales     one per row and group of blocks              f16, bf16 or f32
 //     minima     the same, where the format has them
 //     steps      one byte per row and (half) block            K-quants: scale = scales * steps
-//     floors     the same, where the format has minima        K-quants: minimum = -minima * floors
+//     block_minima     the same, where the format has minima        K-quants: minimum = -minima * block_minima
 //     codes      `code_bytes` per block of 32 columns
 //
 // Each region starts at a multiple of 64 bytes. A weight is scale * (code - offset) + minimum. Columns are padded to whole
@@ -23,14 +23,14 @@ constexpr int kQuad = 4;    // neighbouring columns of one row, the unit of a by
 
 enum class Code : int32_t { S8, U6, U5, U4, U3, U2, U1, L4, F32, F16, BF16, Count };
 enum class ScaleType : int32_t { F16, BF16, F32, None };
-enum class Steps : int32_t { None, Unsigned, Signed };
+enum class BlockScales : int32_t { None, Unsigned, Signed };
 
 struct Format {
     Code code;
     ScaleType scale;
     int32_t blocks_per_scale;
     int32_t minima;   // 0 or 1
-    Steps steps;
+    BlockScales block_scales;
     int32_t halves;   // steps per block: 1, or 2 where a step covers 16 columns
     int32_t offset;   // of codes
     int32_t table;    // 0: codes are numbers; 1: IQ4_NL's values; 2: MXFP4's, doubled
@@ -43,9 +43,9 @@ constexpr int kStoredBlocks = 8;  // that share a scale, where blocks have steps
 // Whether kernels can take a format's scales as they are stored: those of GGUF's common types.
 constexpr bool is_read_as_stored(const Format& f) {
     if (f.scale != ScaleType::F16) return false;
-    if (f.steps == Steps::None) return !f.minima && f.halves == 1 && f.blocks_per_scale == 1;
+    if (f.block_scales == BlockScales::None) return !f.minima && f.halves == 1 && f.blocks_per_scale == 1;
     if (f.blocks_per_scale != kStoredBlocks) return false;
-    return f.steps == Steps::Unsigned ? f.minima == 1 : !f.minima && f.halves == 2;
+    return f.block_scales == BlockScales::Unsigned ? f.minima == 1 : !f.minima && f.halves == 2;
 }
 
 constexpr int64_t code_bytes(Code code) {  // of 16 rows of one block
@@ -67,17 +67,17 @@ inline int64_t scale_bytes(ScaleType type) { return type == ScaleType::F32 ? 4 :
 inline int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 struct Panel {  // byte offsets inside a panel
-    int64_t blocks, groups, minima, steps, floors, codes, bytes;
+    int64_t blocks, groups, minima, block_scales, block_minima, codes, bytes;
 
     Panel(const Format& f, int64_t columns) {
         blocks = (columns + kBlock - 1) / kBlock;
         groups = f.dense() ? 0 : (blocks + f.blocks_per_scale - 1) / f.blocks_per_scale;
         int64_t scales = rounded(groups * kRows * scale_bytes(f.scale), 64);
-        int64_t sub = f.steps == Steps::None ? 0 : rounded(blocks * f.halves * kRows, 64);
+        int64_t sub = f.block_scales == BlockScales::None ? 0 : rounded(blocks * f.halves * kRows, 64);
         minima = scales;
-        steps = minima + (f.minima ? scales : 0);
-        floors = steps + sub;
-        codes = floors + (f.minima ? sub : 0);
+        block_scales = minima + (f.minima ? scales : 0);
+        block_minima = block_scales + sub;
+        codes = block_minima + (f.minima ? sub : 0);
         bytes = codes + blocks * code_bytes(f.code);
     }
 };

@@ -13,11 +13,11 @@
 
 extern "C" {
 // Rows of blocks in a file that are rows first .. first + rows of each expert.
-struct GrusStored {
+struct GrusStoredRows {
     int64_t first, rows;
     const uint8_t* data;   // expert after expert
     const int64_t* order;  // null, or: row i is the file's row order[i]
-    int32_t source;        // a grus::Source
+    int32_t source;        // a grus::SourceFormat
 };
 
 struct GrusMatrix {
@@ -26,9 +26,9 @@ struct GrusMatrix {
     uint8_t* data;
     const float* bias;  // experts * rows rounded up to 16, or null
     int64_t row_bytes;  // 0: packed in panels; else a dense matrix whose rows lie as in a file, this far apart
-    const GrusStored* stored;  // of a matrix that is packed while it is used
+    const GrusStoredRows* stored;  // of a matrix that is packed while it is used
     int64_t stored_count;
-    const GrusTwelve* twelve;  // of bf16 whose rows lie here instead, in fewer bits; set at any time
+    const GrusBf12* bf12;  // of bf16 whose rows lie here instead, in fewer bits; set at any time
     int64_t unpacked;  // panels, the last ones: they are made from `stored`, each when it is needed
 };
 }

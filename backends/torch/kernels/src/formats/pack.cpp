@@ -106,7 +106,7 @@ void pack_dense_row(uint8_t* to, int lane, const uint8_t* row, int64_t row_bytes
 }
 
 struct Input {
-    Source source;
+    SourceFormat source;
     const uint8_t* data;
     int64_t row_bytes;
     AffineParts affine;
@@ -115,14 +115,14 @@ struct Input {
 // Floats become blocks of the format on the way: of K-quants, eight at once, kept in `super`.
 template <Code C>
 void encode_block(const GrusMatrix& m, const Input& in, const uint8_t* bytes, int64_t b, uint8_t* super, Block& block) {
-    if (m.format.steps != Steps::None) {
+    if (m.format.block_scales != BlockScales::None) {
         if (b % (kSuper / kBlock) == 0) {
             float x[kSuper];
             read_floats(in.source, bytes, b * kBlock, kSuper, x);
             if (C == Code::U4) encode_q4_k(x, super);
             else encode_q6_k(x, super);
         }
-        read_planes(C == Code::U4 ? Source::Q4_K : Source::Q6_K, super, b % (kSuper / kBlock), block);
+        read_planes(C == Code::U4 ? SourceFormat::Q4_K : SourceFormat::Q6_K, super, b % (kSuper / kBlock), block);
         return;
     }
     float x[kBlock] = {};
@@ -137,8 +137,8 @@ template <Code C>
 void block_of(const GrusMatrix& m, const Input& in, int64_t row, int64_t b, uint8_t* super, Block& block) {
     const uint8_t* bytes = in.data + row * in.row_bytes;
     if (read_planes(in.source, bytes, b, block)) return;
-    if (in.source < Source::Affine) return encode_block<C>(m, in, bytes, b, super, block);
-    if (in.source == Source::Affine) read_affine_block(in.affine, bytes, row, b, block);
+    if (in.source < SourceFormat::Affine) return encode_block<C>(m, in, bytes, b, super, block);
+    if (in.source == SourceFormat::Affine) read_affine_block(in.affine, bytes, row, b, block);
     else read_block(in.source, bytes, b, block);
     in_planes<C>(block.codes);
 }
@@ -148,7 +148,7 @@ template <Code C>
 void pack_blocks(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, const Input& in, int64_t row, int64_t from, int64_t to) {
     const Format& f = m.format;
     uint8_t* codes = panel + p.codes + from * code_bytes(C) + kQuad * lane;
-    uint8_t *steps = panel + p.steps + from * f.halves * kRows + lane, *floors = panel + p.floors + from * f.halves * kRows + lane;
+    uint8_t *block_scales = panel + p.block_scales + from * f.halves * kRows + lane, *block_minima = panel + p.block_minima + from * f.halves * kRows + lane;
     int64_t group = (from + f.blocks_per_scale - 1) / f.blocks_per_scale, next = group * f.blocks_per_scale;
     Block block{};
     uint8_t super[kQ6KBytes];
@@ -161,10 +161,10 @@ void pack_blocks(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, 
             ++group;
             next += f.blocks_per_scale;
         }
-        if (f.steps == Steps::None) continue;
-        for (int h = 0; h < f.halves; ++h, steps += kRows, floors += kRows) {
-            *steps = block.step[h];
-            if (f.minima) *floors = block.floor[h];
+        if (f.block_scales == BlockScales::None) continue;
+        for (int h = 0; h < f.halves; ++h, block_scales += kRows, block_minima += kRows) {
+            *block_scales = block.block_scale[h];
+            if (f.minima) *block_minima = block.block_minimum[h];
         }
     }
 }
@@ -209,11 +209,11 @@ void pack_lanes(const GrusMatrix& m, const Panel& p, uint8_t* panel, int begin, 
 // Lanes [begin, end) of a panel from what is stored in a file.
 void pack_stored(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t panel, int begin, int end, uint8_t* to) {
     for (int64_t i = 0; i < m.stored_count; ++i) {
-        const GrusStored& s = m.stored[i];
+        const GrusStoredRows& s = m.stored[i];
         const int64_t first = panel * kRows - s.first;  // of this panel's rows among these
         const int64_t from = std::max<int64_t>(begin, -first), until = std::min<int64_t>(end, s.rows - first);
         if (from >= until) continue;
-        Input in{static_cast<Source>(s.source), s.data, source_row_bytes(static_cast<Source>(s.source), m.columns), {}};
+        Input in{static_cast<SourceFormat>(s.source), s.data, source_row_bytes(static_cast<SourceFormat>(s.source), m.columns), {}};
         in.data += expert * s.rows * in.row_bytes;
         pack_lanes(m, p, to, static_cast<int>(from), static_cast<int>(until), s.rows - first, in, [&](int64_t lane) {
             return s.order ? s.order[first + lane] : first + lane;
@@ -233,7 +233,7 @@ void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane,
     const Format& f = m.format;
     const uint8_t* codes = panel + p.codes;
     if (f.dense()) {
-        const Source source = f.code == Code::F32 ? Source::F32 : f.code == Code::F16 ? Source::F16 : Source::BF16;
+        const SourceFormat source = f.code == Code::F32 ? SourceFormat::F32 : f.code == Code::F16 ? SourceFormat::F16 : SourceFormat::BF16;
         for (int64_t c = 0; c < m.columns; ++c) {
             int64_t at = f.code == Code::BF16 ? (c / 2 * kRows + lane) * 2 + c % 2 : c * kRows + lane;
             read_floats(source, codes, at, 1, out + c);
@@ -250,10 +250,10 @@ void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane,
         for (int i = 0; i < kBlock && b * kBlock + i < m.columns; ++i) {
             const int64_t part = b * f.halves + i * f.halves / kBlock;
             float scale = d, minimum = m0;
-            if (f.steps != Steps::None) {
-                uint8_t step = panel[p.steps + part * kRows + lane];
-                scale = d * static_cast<float>(f.steps == Steps::Signed ? static_cast<int8_t>(step) : step);
-                if (f.minima) minimum = -(m0 * static_cast<float>(panel[p.floors + part * kRows + lane]));
+            if (f.block_scales != BlockScales::None) {
+                uint8_t step = panel[p.block_scales + part * kRows + lane];
+                scale = d * static_cast<float>(f.block_scales == BlockScales::Signed ? static_cast<int8_t>(step) : step);
+                if (f.minima) minimum = -(m0 * static_cast<float>(panel[p.block_minima + part * kRows + lane]));
             }
             int code = values ? values[q[i]] : f.code == Code::S8 ? static_cast<int8_t>(q[i]) : f.code == Code::U1 ? 2 * q[i] : q[i];
             out[b * kBlock + i] = scale * static_cast<float>(code - f.offset) + minimum;
@@ -281,7 +281,7 @@ GRUS_API int64_t grus_packed_bytes(const GrusMatrix* m) {
 }
 
 GRUS_API int64_t grus_source_row_bytes(int32_t source, int64_t columns) {
-    return source_row_bytes(static_cast<Source>(source), columns);
+    return source_row_bytes(static_cast<SourceFormat>(source), columns);
 }
 
 // Readies fresh memory: zeroes what pads each expert's last panel. Before the first `grus_pack`.
@@ -296,8 +296,8 @@ GRUS_API void grus_prepare(const GrusMatrix* m) {
 GRUS_API void grus_pack(const GrusMatrix* m, int64_t expert, int64_t first, int64_t rows, int32_t source, const uint8_t* data,
                         const AffineParts* affine, int32_t threads) {
     const Panel p(m->format, m->columns);
-    Input in{static_cast<Source>(source), data, 0, affine ? *affine : AffineParts{}};
-    in.row_bytes = in.source == Source::Affine ? m->columns * in.affine.bits / 8 : source_row_bytes(in.source, m->columns);
+    Input in{static_cast<SourceFormat>(source), data, 0, affine ? *affine : AffineParts{}};
+    in.row_bytes = in.source == SourceFormat::Affine ? m->columns * in.affine.bits / 8 : source_row_bytes(in.source, m->columns);
     const int64_t begin = first / kRows, end = (first + rows + kRows - 1) / kRows;
     parallel(end - begin, 1, threads, [&](int64_t from, int64_t to) {
         for (int64_t panel = begin + from; panel < begin + to; ++panel) {

@@ -53,19 +53,19 @@ void put_q4_0(const Block& block, uint8_t* out) {
     for (int i = 0; i < 16; ++i) out[2 + i] = static_cast<uint8_t>(block.codes[i] | block.codes[i + 16] << 4);
 }
 
-void encode_row(Source kind, const float* x, int64_t columns, uint8_t* out) {
+void encode_row(SourceFormat kind, const float* x, int64_t columns, uint8_t* out) {
     Block block{};
     switch (kind) {
-        case Source::Q8_0:
+        case SourceFormat::Q8_0:
             for (int64_t c = 0; c < columns; c += kBlock, out += 34) quantize_q8_0(x + c, block), put_q8_0(block, out);
             return;
-        case Source::Q4_0:
+        case SourceFormat::Q4_0:
             for (int64_t c = 0; c < columns; c += kBlock, out += 18) quantize_q4_0(x + c, block), put_q4_0(block, out);
             return;
-        case Source::Q4_K:
+        case SourceFormat::Q4_K:
             for (int64_t c = 0; c < columns; c += kSuper, out += kQ4KBytes) encode_q4_k(x + c, out);
             return;
-        case Source::Q6_K:
+        case SourceFormat::Q6_K:
             for (int64_t c = 0; c < columns; c += kSuper, out += kQ6KBytes) encode_q6_k(x + c, out);
             return;
         default: return;
@@ -84,9 +84,9 @@ using namespace grus;
 // `rows` rows of F32, F16 or BF16 (`source`) as blocks of `kind`, which must divide the columns. False: no such kinds.
 extern "C" GRUS_API int32_t grus_encode(int32_t source, const uint8_t* data, int64_t rows, int64_t columns, int32_t kind,
                                         uint8_t* out, int32_t threads) {
-    const Source from = static_cast<Source>(source), to = static_cast<Source>(kind);
-    const bool known = to == Source::Q8_0 || to == Source::Q4_0 || to == Source::Q4_K || to == Source::Q6_K;
-    if (from > Source::BF16 || !known) return 0;
+    const SourceFormat from = static_cast<SourceFormat>(source), to = static_cast<SourceFormat>(kind);
+    const bool known = to == SourceFormat::Q8_0 || to == SourceFormat::Q4_0 || to == SourceFormat::Q4_K || to == SourceFormat::Q6_K;
+    if (from > SourceFormat::BF16 || !known) return 0;
     const int64_t in_bytes = source_row_bytes(from, columns), out_bytes = source_row_bytes(to, columns);
     parallel(rows, 1, threads, [&](int64_t begin, int64_t end) {
         std::vector<float> x(static_cast<size_t>(columns));

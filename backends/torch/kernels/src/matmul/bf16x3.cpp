@@ -1,4 +1,4 @@
-// Who computes which part of a product by thirds (see UnitThirds). Tokens are split into thirds once, as many columns of as many
+// Who computes which part of a product by bf16x3 (see UnitBf16x3). Tokens are split into bf16x3 once, as many columns of as many
 // tokens as stay in a core's second-level cache; each thread then takes two panels of sixteen weights at a time, splits them, and
 // goes through the tokens.
 #include "matmul/matmul.hpp"
@@ -19,7 +19,7 @@ constexpr int64_t kWidth = 2 * kRows;
 int64_t parts(int64_t whole, int64_t most) { return (whole + most - 1) / most; }
 
 struct Product {
-    const UnitThirdsKernels& unit;
+    const UnitBf16x3Kernels& unit;
     const MatrixUnit& matrix_unit;
     const GrusMatrix& m;
     const float* x;
@@ -29,23 +29,23 @@ struct Product {
     int threads;
 
     // Columns first .. first + count * 32 of tokens `from` .. `to`.
-    struct Piece {
+    struct Chunk {
         int64_t from, to, first, count;
         int64_t columns(const GrusMatrix& m) const { return std::min(count * kBlock, m.columns - first); }
     };
 
     void run(int64_t tokens) const {
         const int64_t blocks = parts(m.columns, kBlock), each = parts(blocks, parts(blocks, kMostBlocks));
-        const int64_t most = std::max<int64_t>(kNear / (each * kThirds * 2 / kRows) / kWidth, 1) * kWidth;
+        const int64_t most = std::max<int64_t>(kNear / (each * kBf16x3Block * 2 / kRows) / kWidth, 1) * kWidth;
         const int64_t share = parts(parts(tokens, parts(tokens, most)), kWidth) * kWidth;
         for (int64_t t = 0; t < tokens; t += share)
             for (int64_t block = 0; block < blocks; block += each)
                 run_piece({t, std::min(tokens, t + share), block * kBlock, std::min(each, blocks - block)});
     }
 
-    void run_piece(const Piece& p) const {
+    void run_piece(const Chunk& p) const {
         static thread_local Scratch scratch;
-        const int64_t tiles = parts(p.to - p.from, kRows), tile = p.count * kThirds;
+        const int64_t tiles = parts(p.to - p.from, kRows), tile = p.count * kBf16x3Block;
         uint16_t* split = reinterpret_cast<uint16_t*>(scratch.at_least(tiles * tile * 2));
         parallel(tiles, 1, threads, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
@@ -62,28 +62,28 @@ struct Product {
             matrix_unit.begin(64, kRows);
             for (int64_t i = begin; i < end; ++i) {
                 const int64_t row = i / spans * kWidth, first = i % spans * span;
-                if (i == begin || first == 0) turn(p, row, w);
+                if (i == begin || first == 0) split_weights(p, row, w);
                 multiply(p, row, w, split, first, std::min(tiles, first + span));
             }
             matrix_unit.end();
         });
     }
 
-    void turn(const Piece& p, int64_t row, uint16_t* w) const {
+    void split_weights(const Chunk& p, int64_t row, uint16_t* w) const {
         for (int64_t panel = 0; panel < 2; ++panel, row += kRows) {
             const int64_t rows = std::clamp<int64_t>(m.rows - row, 0, kRows);
             const float* from = reinterpret_cast<const float*>(m.data + row * m.row_bytes) + p.first;
-            unit.turn({from, m.row_bytes / 4, rows, p.columns(m)}, w + panel * p.count * kThirds);
+            unit.split_transposed({from, m.row_bytes / 4, rows, p.columns(m)}, w + panel * p.count * kBf16x3Block);
         }
     }
 
-    void multiply(const Piece& p, int64_t row, const uint16_t* w, const uint16_t* split, int64_t first, int64_t last) const {
+    void multiply(const Chunk& p, int64_t row, const uint16_t* w, const uint16_t* split, int64_t first, int64_t last) const {
         static constexpr float nothing[kWidth] = {};
         alignas(64) float edge[kWidth * kWidth];  // where y has no room for whole tiles
-        const int64_t tile = p.count * kThirds, outputs = std::min(m.rows - row, kWidth);
+        const int64_t tile = p.count * kBf16x3Block, outputs = std::min(m.rows - row, kWidth);
         for (int64_t i = first; i < last; i += 2) {
             const int64_t t = p.from + i * kRows, tokens = std::min(p.to - t, kWidth);
-            UnitThirds both{split + i * tile, w, tile, tile, std::min<int64_t>(2, last - i), parts(outputs, kRows), p.count,
+            UnitBf16x3 both{split + i * tile, w, tile, tile, std::min<int64_t>(2, last - i), parts(outputs, kRows), p.count,
                             m.bias ? m.bias + row : nothing, p.first == 0, y + t * y_stride + row, y_stride};
             if (tokens == both.tiles * kRows && outputs == both.panels * kRows) {
                 unit.multiply(both);
@@ -101,13 +101,13 @@ struct Product {
 
 }  // namespace
 
-bool by_thirds(const Tier& tier, const GrusMatrix& m, int64_t tokens) {
+bool uses_bf16x3(const Tier& tier, const GrusMatrix& m, int64_t tokens) {
     return tier.unit && m.row_bytes && m.row_bytes % 4 == 0 && m.format.code == Code::F32 && tokens >= kFewest;
 }
 
-void multiply_by_thirds(const Tier& tier, const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y,
+void multiply_bf16x3(const Tier& tier, const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y,
                         int64_t y_stride, int threads) {
-    Product{*tier.unit->thirds, *tier.unit, m, x, x_stride, y, y_stride, threads}.run(tokens);
+    Product{*tier.unit->bf16x3, *tier.unit, m, x, x_stride, y, y_stride, threads}.run(tokens);
 }
 
 }  // namespace grus

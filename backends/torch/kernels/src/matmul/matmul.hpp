@@ -16,15 +16,15 @@ void multiply_gated(const GrusMatrix& gate, const GrusMatrix* up, const float* x
 // -- f32 rows with many tokens, on a matrix unit that multiplies bf16 (bf16x3.cpp)
 
 // Whether this tier has such a unit, and the product is large enough for it.
-bool by_thirds(const Tier& tier, const GrusMatrix& m, int64_t tokens);
+bool uses_bf16x3(const Tier& tier, const GrusMatrix& m, int64_t tokens);
 
 // As `multiply`.
-void multiply_by_thirds(const Tier& tier, const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y,
+void multiply_bf16x3(const Tier& tier, const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y,
                         int64_t y_stride, int threads);
 
 // -- quantized weights with many tokens, on such a unit (prompt.cpp)
 
-bool by_prompts(const Tier& tier, const GrusMatrix& m, int64_t tokens);
+bool uses_prompt_product(const Tier& tier, const GrusMatrix& m, int64_t tokens);
 
 // As `multiply`, or, gated, as `multiply_gated`.
 void multiply_prompt(const Tier& tier, const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t tokens,

@@ -32,9 +32,9 @@ struct Prompt {
     Panel layout;
 
     // Blocks first .. first + count of tokens `from` .. `to`.
-    struct Piece { int64_t from, to, first, count; };
+    struct Chunk { int64_t from, to, first, count; };
     struct Place { const GrusMatrix& m; int64_t panel; };
-    struct Room {
+    struct PanelScratch {
         uint16_t* w;
         float* scales;
         uint8_t* panel;
@@ -59,7 +59,7 @@ struct Prompt {
                 run_piece({t, std::min(tokens, t + share), block, std::min(each, blocks - block)});
     }
 
-    void run_piece(const Piece& p) const {
+    void run_piece(const Chunk& p) const {
         static thread_local Scratch scratch;
         const int64_t tiles = parts(p.to - p.from, kRows), tile = p.count * kTile, first = p.first * kBlock;
         uint16_t* near = reinterpret_cast<uint16_t*>(scratch.at_least(tiles * tile * 2));
@@ -75,7 +75,7 @@ struct Prompt {
             const int64_t scales = layout.blocks * m.format.halves * (1 + m.format.minima) * kRows;
             uint8_t* bytes = memory.at_least(2 * tile * 2 + scales * 4 + layout.bytes);
             float* floats = reinterpret_cast<float*>(bytes + 2 * tile * 2);
-            const Room room{reinterpret_cast<uint16_t*>(bytes), floats, reinterpret_cast<uint8_t*>(floats + scales)};
+            const PanelScratch room{reinterpret_cast<uint16_t*>(bytes), floats, reinterpret_cast<uint8_t*>(floats + scales)};
             tier.unit->begin(64, kRows);
             for (int64_t pair = begin; pair < end; ++pair) run_pair(p, pair, near, pair + 1 < end, room);
             tier.unit->end();
@@ -83,7 +83,7 @@ struct Prompt {
     }
 
     // Whether this panel was packed before.
-    bool weigh(const Piece& p, const Place& at, const Room& room, uint16_t* w) const {
+    bool weigh(const Chunk& p, const Place& at, const PanelScratch& room, uint16_t* w) const {
         const Format& f = at.m.format;
         const uint8_t* data = panel_of(at.m, layout, 0, at.panel, room.panel);
         tier.expand(f, layout, data, room.scales);
@@ -94,7 +94,7 @@ struct Prompt {
         return data != room.panel;
     }
 
-    void run_pair(const Piece& p, int64_t pair, const uint16_t* near, bool followed, const Room& room) const {
+    void run_pair(const Chunk& p, int64_t pair, const uint16_t* near, bool followed, const PanelScratch& room) const {
         static constexpr float nothing[kRows] = {};
         const int64_t tiles = parts(p.to - p.from, kRows), tile = p.count * kTile;
         const int64_t sides = gated ? 2 : std::min<int64_t>(2, panels() - 2 * pair);
@@ -105,7 +105,7 @@ struct Prompt {
             if (at.m.bias) in.bias[side] = at.m.bias + at.panel * kRows;
         }
         for (int64_t i = 0; i < tiles; i += 2) {
-            if (followed) ask(pair + 1, i, tiles);
+            if (followed) prefetch(pair + 1, i, tiles);
             in.x = near + i * tile;
             in.tiles = std::min<int64_t>(2, tiles - i);
             multiply(p.from + i * kRows, std::min(p.to - p.from - i * kRows, kWidth), pair, in);
@@ -113,7 +113,7 @@ struct Prompt {
     }
 
     // Memory is asked for the next pair's panels a bit at a time.
-    void ask(int64_t pair, int64_t done, int64_t of) const {
+    void prefetch(int64_t pair, int64_t done, int64_t of) const {
         for (int64_t side = 0; side < 2; ++side) {
             const Place at = place(pair, side);
             if (at.panel >= panels_of(at.m)) continue;

@@ -195,7 +195,7 @@ inline Floats load_scale(ScaleType type, const uint8_t* from) {
 
 void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float* scales) {
     const int64_t unit = kRows * scale_bytes(f.scale);
-    const uint8_t *steps = panel + p.steps, *floors = panel + p.floors;
+    const uint8_t *block_scales = panel + p.block_scales, *block_minima = panel + p.block_minima;
     if (f.minima) {  // two regions are read in turns below; touched in order first, they do not throw the prefetcher off
         for (int64_t at = 0; at < p.codes; at += 64) PREFETCH(panel + at);
     }
@@ -204,11 +204,11 @@ void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float*
         Floats m = f.minima ? load_scale(f.scale, panel + p.minima + group * unit) : zeros();
         int64_t end = b + f.blocks_per_scale < p.blocks ? b + f.blocks_per_scale : p.blocks;
         for (; b < end; ++b) {
-            for (int h = 0; h < f.halves; ++h, scales += kRows, steps += kRows, floors += kRows) {
+            for (int h = 0; h < f.halves; ++h, scales += kRows, block_scales += kRows, block_minima += kRows) {
                 Floats scale = d, minimum = m;
-                if (f.steps != Steps::None) {
-                    scale = mul(d, f.steps == Steps::Signed ? load_s8(steps) : load_u8(steps));
-                    if (f.minima) minimum = sub(zeros(), mul(m, load_u8(floors)));
+                if (f.block_scales != BlockScales::None) {
+                    scale = mul(d, f.block_scales == BlockScales::Signed ? load_s8(block_scales) : load_u8(block_scales));
+                    if (f.minima) minimum = sub(zeros(), mul(m, load_u8(block_minima)));
                 }
                 store(scales, scale);
                 if (f.minima) store(scales += kRows, minimum);

@@ -36,7 +36,7 @@ GRUS_API void grus_layer_norm(const float* x, const float* w, const float* b, fl
     });
 }
 
-// Queries, keys and values of each row, one head behind the other, into rows of the same: queries and keys normalized and turned.
+// Queries, keys and values of each row, one head behind the other, into rows of the same: queries and keys normalized and rotary_dim.
 GRUS_API void grus_heads(const Heads* h, const float* x, int64_t rows, const float* cos, const float* sin, float* out,
                          int32_t threads) {
     const Tier& tier = current_tier();
@@ -44,7 +44,7 @@ GRUS_API void grus_heads(const Heads* h, const float* x, int64_t rows, const flo
     parallel(rows, 1, worth(rows * n, threads), [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
             std::copy_n(x + r * n, n, out + r * n);
-            tier.heads(*h, out + r * n, h->turned ? cos + r * h->turned : nullptr, h->turned ? sin + r * h->turned : nullptr);
+            tier.heads(*h, out + r * n, h->rotary_dim ? cos + r * h->rotary_dim : nullptr, h->rotary_dim ? sin + r * h->rotary_dim : nullptr);
         }
     });
 }
@@ -64,22 +64,22 @@ GRUS_API void grus_swiglu(const float* x, int64_t rows, int64_t n, float* out, i
 
 // The last `queries` of a stream's tokens, each with those before it: `a` as for its first query and its first head; heads lie
 // one behind the other.
-GRUS_API void grus_attend_recent(const AttendBlock* a, int64_t heads, int64_t kv_heads, int32_t threads) {
+GRUS_API void grus_attention_window(const AttentionBlock* a, int64_t heads, int64_t kv_heads, int32_t threads) {
     const Tier& tier = current_tier();
     const int64_t tokens = a->past + a->queries, blocks = (a->queries + kRows - 1) / kRows;
     parallel(heads * blocks, 1, worth(heads * a->queries * tokens * a->dim, threads), [&](int64_t begin, int64_t end) {
         static thread_local Scratch scratch;
-        float* room = reinterpret_cast<float*>(scratch.at_least(block_scratch(a->dim, tokens) * 4));
+        float* room = reinterpret_cast<float*>(scratch.at_least(attention_block_scratch(a->dim, tokens) * 4));
         for (int64_t i = begin; i < end; ++i) {
             const int64_t head = i / blocks, first = i % blocks * kRows, shared = head / (heads / kv_heads);
-            AttendBlock one = *a;
+            AttentionBlock one = *a;
             one.q += first * a->q_token + head * a->dim;
             one.out += first * a->out_token + head * a->v_dim;
             one.k += shared * a->dim;
             one.v += shared * a->v_dim;
             one.queries = std::min<int64_t>(kRows, a->queries - first);
             one.past += first;
-            tier.attend_block(one, room);
+            tier.attention_block(one, room);
         }
     });
 }

@@ -91,7 +91,7 @@ void gelu_row(const float* x, int64_t n, float* out) {
     }
 }
 
-void turn(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {
+void rotate(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {
     if (pairs) {
         for (int64_t i = 0; i < n; i += 2) {
             const float a = x[i], b = x[i + 1];
@@ -109,19 +109,19 @@ void turn(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {
     }
 }
 
-void turn_heads(const Heads& h, float* row, const float* cos, const float* sin) {
+void norm_rope_heads(const Heads& h, float* row, const float* cos, const float* sin) {
     for (int64_t i = 0; i < h.heads + h.kv_heads; ++i) {
         float* x = row + i * h.dim;
         const float* w = i < h.heads ? h.q_norm : h.k_norm;
-        if (h.turned && h.norm_after_rope) turn(x, h.turned, h.pairs, cos, sin);
+        if (h.rotary_dim && h.norm_after_rope) rotate(x, h.rotary_dim, h.pairs, cos, sin);
         if (w) rms_norm_row(x, nullptr, nullptr, w, h.eps, h.dim, x);
-        if (h.turned && !h.norm_after_rope) turn(x, h.turned, h.pairs, cos, sin);
+        if (h.rotary_dim && !h.norm_after_rope) rotate(x, h.rotary_dim, h.pairs, cos, sin);
     }
 }
 
 // A lane is a query, so keys and values are read as they lie, one number for sixteen queries, and the sums of a softmax are
 // sums of registers.
-void attend_block(const AttendBlock& a, float* scratch) {
+void attention_block(const AttentionBlock& a, float* scratch) {
     constexpr float hidden = -1e30f;  // finite: what is hidden must not look like what is broken
     float *q = scratch, *scores = scratch + a.dim * kRows;
     for (int64_t d = 0; d < a.dim; ++d)

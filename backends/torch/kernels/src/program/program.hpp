@@ -6,33 +6,33 @@
 
 namespace grus {
 
-enum class Do : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attend, Swiglu, Add, LayerNorm, Cross, Gelu, Among };
+enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention };
 
 struct Instruction {
-    Do what;
+    Opcode opcode;
     int32_t in, other, out, sum;  // registers: [tokens, width] each
     int32_t layer, angles;          // `layer`: whose memory keeps the keys and values; -1: none
     int32_t norm_after_rope, pairs;
-    Kept kept;                      // how that memory holds them
-    int64_t heads, kv_heads, dim, turned, group, window, ahead, at;  // `at`: the first column that a product writes, or where the gate begins
+    KVDtype kv_dtype;                    // how that memory holds them
+    int64_t heads, kv_heads, dim, rotary_dim, group, window, ahead, at;  // `at`: the first column that a product writes, or where the gate begins
     const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
     const float *w, *w2;
     float eps, scale;
 };
 
 // Neighbouring tokens of one sequence, which had `past` tokens before. Keys and values of a layer are rows
-// [kv_heads][capacity] of `dim` numbers; those of an encoder, which `Cross` attends to, [kv_heads][heard].
-struct StepSpan { int64_t start, count, past, capacity, heard; };
+// [kv_heads][capacity] of `dim` numbers; those of an encoder, which `Cross` attends to, [kv_heads][encoder_length].
+struct ProgramSegment { int64_t start, count, past, capacity, encoder_length; };
 
-struct Step {
+struct ProgramStep {
     const Instruction* code;
     int64_t length, tokens;
     float* const* registers;
     const int64_t* widths;
-    const StepSpan* spans;
-    int64_t span_count;
-    uint8_t* const* memory;          // [layer][span][keys, values, the keys' parameters, the values']; see KeptRows
-    const float* const* angles;      // [angles][cos, sin], each [tokens][turned]
+    const ProgramSegment* segments;
+    int64_t segment_count;
+    uint8_t* const* memory;          // [layer][segment][keys, values, the keys' parameters, the values']; see KVRows
+    const float* const* angles;      // [angles][cos, sin], each [tokens][rotary_dim]
 };
 
 }  // namespace grus

@@ -41,50 +41,50 @@ struct Prefix {
 
 double mass_of(const Row& row, float temperature) {
     float mass;
-    grus_mass(row.x, 1, row.n, &row.best, &temperature, &mass, row.threads);
+    grus_softmax_mass(row.x, 1, row.n, &row.best, &temperature, &mass, row.threads);
     return mass;
 }
 
-void look_at(const Row& row, const GrusWish& wish, int64_t m, double& mass, Prefix& prefix) {
+void look_at(const Row& row, const GrusSampler& sampler, int64_t m, double& mass, Prefix& prefix) {
     prefix.values.resize(static_cast<size_t>(m));
     prefix.places.resize(static_cast<size_t>(m));
     prefix.p.resize(static_cast<size_t>(m));
-    grus_top(row.x, 1, row.n, m, prefix.values.data(), prefix.places.data(), row.threads);
-    const bool few = wish.top_k && wish.top_k <= m;  // then it does not matter how much all others have
-    if (!few && mass == 0.0) mass = mass_of(row, wish.temperature);
+    grus_top_k(row.x, 1, row.n, m, prefix.values.data(), prefix.places.data(), row.threads);
+    const bool few = sampler.top_k && sampler.top_k <= m;  // then it does not matter how much all others have
+    if (!few && mass == 0.0) mass = mass_of(row, sampler.temperature);
     for (size_t i = 0; i < prefix.p.size(); ++i)
-        prefix.p[i] = std::exp(static_cast<double>(prefix.values[i] - row.best) / wish.temperature) / (few ? 1.0 : mass);
-    prefix.kept = few ? wish.top_k : m;
+        prefix.p[i] = std::exp(static_cast<double>(prefix.values[i] - row.best) / sampler.temperature) / (few ? 1.0 : mass);
+    prefix.kept = few ? sampler.top_k : m;
     prefix.whole = few || m == row.n;
 }
 
 // What the filters leave.
-void filter(const GrusWish& wish, Prefix& prefix) {
-    if (wish.top_p < 1.0f) {
-        const double mass = prefix.mass(), bound = static_cast<double>(wish.top_p) * (prefix.whole ? mass : 1.0);
+void filter(const GrusSampler& sampler, Prefix& prefix) {
+    if (sampler.top_p < 1.0f) {
+        const double mass = prefix.mass(), bound = static_cast<double>(sampler.top_p) * (prefix.whole ? mass : 1.0);
         prefix.whole |= mass >= bound;
         int64_t kept = 0;
         for (double before = 0.0; kept < prefix.kept && (kept == 0 || before < bound); ++kept) before += prefix.p[static_cast<size_t>(kept)];
         prefix.kept = kept;
     }
-    if (wish.min_p > 0.0f) {
-        const double floor = static_cast<double>(wish.min_p) * prefix.p[0];
+    if (sampler.min_p > 0.0f) {
+        const double floor = static_cast<double>(sampler.min_p) * prefix.p[0];
         prefix.whole |= prefix.last() < floor;
         while (prefix.kept > 1 && prefix.p[static_cast<size_t>(prefix.kept - 1)] < floor) --prefix.kept;
     }
     while (prefix.kept > 1 && prefix.p[static_cast<size_t>(prefix.kept - 1)] == 0.0) --prefix.kept;
 }
 
-int64_t chosen(const Row& row, const GrusWish& wish) {
+int64_t chosen(const Row& row, const GrusSampler& sampler) {
     static thread_local Prefix prefix;
-    const bool filtered = wish.top_k || wish.top_p < 1.0f || wish.min_p > 0.0f;
-    const double wanted = wish.top_p < 1.0f ? wish.top_p : wish.noise;
+    const bool filtered = sampler.top_k || sampler.top_p < 1.0f || sampler.min_p > 0.0f;
+    const double wanted = sampler.top_p < 1.0f ? sampler.top_p : sampler.noise;
     double mass = 0.0;
     int64_t m = std::min(row.n, kPrefixes[0]);
     for (;;) {
-        look_at(row, wish, m, mass, prefix);
-        filter(wish, prefix);
-        const double bound = wish.noise * (prefix.whole ? prefix.mass() : 1.0);
+        look_at(row, sampler, m, mass, prefix);
+        filter(sampler, prefix);
+        const double bound = sampler.noise * (prefix.whole ? prefix.mass() : 1.0);
         int64_t at = 0;
         for (double running = prefix.p[0]; at < prefix.kept && running <= bound;)
             if (++at < prefix.kept) running += prefix.p[static_cast<size_t>(at)];
@@ -97,11 +97,11 @@ int64_t chosen(const Row& row, const GrusWish& wish) {
 
 extern "C" {
 
-GRUS_API void grus_choose(const float* x, int64_t rows, int64_t n, const float* best, const GrusWish* wishes, int32_t* ids,
+GRUS_API void grus_sample(const float* x, int64_t rows, int64_t n, const float* best, const GrusSampler* samplers, int32_t* ids,
                           int32_t threads) {
     for (int64_t row = 0; row < rows; ++row)
-        if (wishes[row].temperature > 0.0f && std::isfinite(best[row]))
-            ids[row] = static_cast<int32_t>(chosen({x + row * n, n, best[row], threads}, wishes[row]));
+        if (samplers[row].temperature > 0.0f && std::isfinite(best[row]))
+            ids[row] = static_cast<int32_t>(chosen({x + row * n, n, best[row], threads}, samplers[row]));
 }
 
 GRUS_API void grus_draw(const float* logits, int64_t rows, int64_t n, const float* noise, const int32_t* random,
@@ -116,7 +116,7 @@ GRUS_API void grus_draw(const float* logits, int64_t rows, int64_t n, const floa
         const float peak = grus::current_tier().peak(x, n);
         ids[row] = static_cast<int32_t>(peak == peak ? std::find(x, x + n, peak) - x : 0);
         if (temperature <= 0 || random[row] == 0 || peak != peak) continue;
-        grus_top(x, 1, n, k, values.data(), places.data(), 1);
+        grus_top_k(x, 1, n, k, values.data(), places.data(), 1);
         float whole = 0.0f;
         for (float& value : values) whole += value = std::exp((value - peak) / temperature);
         int64_t kept = 0;

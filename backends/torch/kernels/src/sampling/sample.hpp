@@ -3,7 +3,7 @@
 #include "formats/matrix.hpp"
 
 extern "C" {
-struct GrusWish {
+struct GrusSampler {
     float temperature;  // 0: nothing is chosen
     float noise;        // in [0, 1): where in the running probability of what is kept the choice falls
     float top_p;        // 1: off
@@ -12,7 +12,7 @@ struct GrusWish {
 };
 
 // Of each row a token, unless its temperature is 0 or `best`, its largest logit, is no finite number.
-GRUS_API void grus_choose(const float* x, int64_t rows, int64_t n, const float* best, const GrusWish* wishes, int32_t* ids,
+GRUS_API void grus_sample(const float* x, int64_t rows, int64_t n, const float* best, const GrusSampler* samplers, int32_t* ids,
                           int32_t threads);
 
 // Of the `k` largest of each row and of these the first that hold `top_p` of the mass: the one where the running mass exceeds

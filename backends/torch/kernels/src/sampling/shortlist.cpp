@@ -101,7 +101,7 @@ GRUS_API bool grus_shortlist(const GrusShortlist* list, const float* x, int64_t 
                              float* mass, int32_t threads) {
     static thread_local Scratch scratch, room;
     const GrusMatrix& head = *list->head;
-    if (by_prompts(current_tier(), *list->coarse, tokens)) return false;  // they are not multiplied in bytes
+    if (uses_prompt_product(current_tier(), *list->coarse, tokens)) return false;  // they are not multiplied in bytes
     Search search{*list, nullptr, {}, threads};
     for (int64_t t = 0; t < tokens; ++t) {
         search.lengths.push_back(lengths_of(x + t * x_stride, head.columns));
@@ -123,7 +123,7 @@ GRUS_API bool grus_shortlist(const GrusShortlist* list, const float* x, int64_t 
         for (size_t i = 0; i < rows.size(); ++i) coarse[t * head.rows + rows[i]] = row[i];
     }
     const std::vector<float> cold(static_cast<size_t>(tokens), 1.0f);
-    if (mass) grus_mass(coarse, tokens, head.rows, best, cold.data(), mass, threads);
+    if (mass) grus_softmax_mass(coarse, tokens, head.rows, best, cold.data(), mass, threads);
     return true;
 }
 

@@ -61,7 +61,7 @@ void put_in_order(const float* numbers, std::vector<int64_t>& places) {
 
 extern "C" {
 
-GRUS_API void grus_best(const float* x, int64_t rows, int64_t n, float* best, int64_t* places, int32_t threads) {
+GRUS_API void grus_argmax(const float* x, int64_t rows, int64_t n, float* best, int64_t* places, int32_t threads) {
     const Rows32 all{x, rows, n};
     const std::vector<float> peaks = peaks_of(all, threads);
     for (int64_t row = 0; row < rows; ++row) {
@@ -75,7 +75,7 @@ GRUS_API void grus_best(const float* x, int64_t rows, int64_t n, float* best, in
     }
 }
 
-GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float* values, int64_t* places, int32_t threads) {
+GRUS_API void grus_top_k(const float* x, int64_t rows, int64_t n, int64_t k, float* values, int64_t* places, int32_t threads) {
     const Rows32 all{x, rows, n, n < 2 * k * kPiece ? kLeast : kPiece};  // pieces are of use where there are many more than k
     const std::vector<float> peaks = peaks_of(all, threads);
     std::vector<float> sorted;
@@ -109,7 +109,7 @@ GRUS_API void grus_top(const float* x, int64_t rows, int64_t n, int64_t k, float
     }
 }
 
-GRUS_API void grus_mass(const float* x, int64_t rows, int64_t n, const float* best, const float* temperatures, float* out,
+GRUS_API void grus_softmax_mass(const float* x, int64_t rows, int64_t n, const float* best, const float* temperatures, float* out,
                         int32_t threads) {
     const Rows32 all{x, rows, n};
     const Tier& tier = current_tier();
@@ -125,14 +125,14 @@ GRUS_API void grus_mass(const float* x, int64_t rows, int64_t n, const float* be
     }
 }
 
-GRUS_API void grus_best_of_product(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* best,
+GRUS_API void grus_matmul_argmax(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* best,
                                    int64_t* places, float* mass, int32_t threads) {
     static thread_local Scratch scratch;  // fresh memory for so many results at each call would take longer than the search
     float* results = reinterpret_cast<float*>(scratch.at_least(tokens * m->rows * 4));
     multiply(*m, x, tokens, x_stride, results, m->rows, threads);
-    grus_best(results, tokens, m->rows, best, places, threads);
+    grus_argmax(results, tokens, m->rows, best, places, threads);
     const std::vector<float> cold(static_cast<size_t>(tokens), 1.0f);
-    if (mass) grus_mass(results, tokens, m->rows, best, cold.data(), mass, threads);
+    if (mass) grus_softmax_mass(results, tokens, m->rows, best, cold.data(), mass, threads);
 }
 
 }  // extern "C"

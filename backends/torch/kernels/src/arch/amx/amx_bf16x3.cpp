@@ -1,4 +1,4 @@
-// Products of f32 on the matrix unit, which multiplies bf16: see UnitThirds.
+// Products of f32 on the matrix unit, which multiplies bf16: see UnitBf16x3.
 #include "arch/tier.hpp"
 
 #include "arch/amx/amx.hpp"
@@ -31,41 +31,41 @@ INLINE Numbers without(const Numbers& x, __m512i part) {
 }
 
 // Each rest has so few bits that taking the next part from it is exact.
-INLINE void thirds_of(const UnitFloats& in, int64_t row, int64_t column, __m512i (&third)[3]) {
+INLINE void split_bf16x3(const UnitFloats& in, int64_t row, int64_t column, __m512i (&part)[3]) {
     if (row >= in.rows) {
-        third[0] = third[1] = third[2] = _mm512_setzero_si512();
+        part[0] = part[1] = part[2] = _mm512_setzero_si512();
         return;
     }
     const float* from = in.from + row * in.stride + column;
     const int64_t left = in.columns - column;
     const Numbers x{_mm512_maskz_loadu_ps(up_to(left), from), _mm512_maskz_loadu_ps(up_to(left - 16), from + 16)};
-    third[0] = rounded(x);
-    const Numbers rest = without(x, third[0]);
-    third[1] = rounded(rest);
-    third[2] = rounded(without(rest, third[1]));
+    part[0] = rounded(x);
+    const Numbers rest = without(x, part[0]);
+    part[1] = rounded(rest);
+    part[2] = rounded(without(rest, part[1]));
 }
 
 void split(const UnitFloats& in, uint16_t* to) {
-    for (int64_t column = 0; column < in.columns; column += kBlock, to += kThirds) {
+    for (int64_t column = 0; column < in.columns; column += kBlock, to += kBf16x3Block) {
         for (int64_t row = 0; row < 16; ++row) {
-            __m512i third[3];
-            thirds_of(in, row, column, third);
-            for (int i = 0; i < 3; ++i) _mm512_store_si512(to + i * kThird + row * kBlock, third[i]);
+            __m512i part[3];
+            split_bf16x3(in, row, column, part);
+            for (int i = 0; i < 3; ++i) _mm512_store_si512(to + i * kBf16x3Part + row * kBlock, part[i]);
         }
     }
 }
 
-void turn(const UnitFloats& in, uint16_t* to) {
-    for (int64_t column = 0; column < in.columns; column += kBlock, to += kThirds) {
+void split_transposed(const UnitFloats& in, uint16_t* to) {
+    for (int64_t column = 0; column < in.columns; column += kBlock, to += kBf16x3Block) {
         __m512i square[3][16];
         for (int64_t row = 0; row < 16; ++row) {
-            __m512i third[3];
-            thirds_of(in, row, column, third);
-            for (int i = 0; i < 3; ++i) square[i][row] = third[i];
+            __m512i part[3];
+            split_bf16x3(in, row, column, part);
+            for (int i = 0; i < 3; ++i) square[i][row] = part[i];
         }
         for (int i = 0; i < 3; ++i) {
-            turn_square(square[i]);
-            for (int row = 0; row < 16; ++row) _mm512_store_si512(to + i * kThird + row * kBlock, square[i][row]);
+            transpose_16x16(square[i]);
+            for (int row = 0; row < 16; ++row) _mm512_store_si512(to + i * kBf16x3Part + row * kBlock, square[i][row]);
         }
     }
 }
@@ -77,12 +77,12 @@ void turn(const UnitFloats& in, uint16_t* to) {
 #define GRUS_MORE_SUMS(from, stride)                         \
     if constexpr (M > 1) { _tile_loadd(2, from, stride); }   \
     if constexpr (M > 1 && N > 1) { _tile_loadd(3, from + kRows, stride); }
-#define GRUS_TOKENS(third)                                   \
-    _tile_loadd(4, x + third * kThird, 64);                  \
-    if constexpr (M > 1) { _tile_loadd(5, x + in.x_tile + third * kThird, 64); }
-#define GRUS_WEIGHTS(third)                                  \
-    _tile_loadd(6, w + third * kThird, 64);                  \
-    if constexpr (N > 1) { _tile_loadd(7, w + in.w_panel + third * kThird, 64); }
+#define GRUS_TOKENS(part)                                   \
+    _tile_loadd(4, x + part * kBf16x3Part, 64);                  \
+    if constexpr (M > 1) { _tile_loadd(5, x + in.x_tile + part * kBf16x3Part, 64); }
+#define GRUS_WEIGHTS(part)                                  \
+    _tile_loadd(6, w + part * kBf16x3Part, 64);                  \
+    if constexpr (N > 1) { _tile_loadd(7, w + in.w_panel + part * kBf16x3Part, 64); }
 #define GRUS_MULTIPLY                                        \
     _tile_dpbf16ps(0, 4, 6);                                 \
     if constexpr (N > 1) { _tile_dpbf16ps(1, 4, 7); }        \
@@ -93,7 +93,7 @@ void turn(const UnitFloats& in, uint16_t* to) {
 
 // One side is exchanged between two products; low ones first, so that what they add is rounded while the sum is small.
 template <int M, int N>
-void multiply_as(const UnitThirds& in) {
+void multiply_as(const UnitBf16x3& in) {
     const int64_t stride = in.y_stride * 4;
     float* const below = in.y + kRows * in.y_stride;
     if (in.first) {
@@ -104,7 +104,7 @@ void multiply_as(const UnitThirds& in) {
         GRUS_MORE_SUMS(below, stride)
     }
     const uint16_t *x = in.x, *w = in.w;
-    for (int64_t block = 0; block < in.blocks; ++block, x += kThirds, w += kThirds) {
+    for (int64_t block = 0; block < in.blocks; ++block, x += kBf16x3Block, w += kBf16x3Block) {
         GRUS_TOKENS(0)
         GRUS_WEIGHTS(2)
         GRUS_MULTIPLY
@@ -142,7 +142,7 @@ void multiply_as(const UnitThirds& in) {
     next5;
 
 template <>
-void multiply_as<2, 2>(const UnitThirds& in) {
+void multiply_as<2, 2>(const UnitBf16x3& in) {
     constexpr int M = 2, N = 2;
     const int64_t stride = in.y_stride * 4;
     float* const below = in.y + kRows * in.y_stride;
@@ -157,14 +157,14 @@ void multiply_as<2, 2>(const UnitThirds& in) {
     GRUS_TOKENS(0)
     GRUS_WEIGHTS(2)
     for (int64_t block = 1; block <= in.blocks; ++block) {
-        GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w + kThird, 64), _tile_loadd(7, w2 + kThird, 64))
-        GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x + kThird, 64), _tile_loadd(5, x2 + kThird, 64))
+        GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w + kBf16x3Part, 64), _tile_loadd(7, w2 + kBf16x3Part, 64))
+        GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x + kBf16x3Part, 64), _tile_loadd(5, x2 + kBf16x3Part, 64))
         GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w, 64), _tile_loadd(7, w2, 64))
-        GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x + 2 * kThird, 64), _tile_loadd(5, x2 + 2 * kThird, 64))
+        GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x + 2 * kBf16x3Part, 64), _tile_loadd(5, x2 + 2 * kBf16x3Part, 64))
         GRUS_EXCHANGE_TOKENS(_tile_loadd(4, x, 64), _tile_loadd(5, x2, 64))
-        const int64_t step = block < in.blocks ? kThirds : 0;  // behind the last one nothing may be read
+        const int64_t step = block < in.blocks ? kBf16x3Block : 0;  // behind the last one nothing may be read
         x += step, x2 += step, w += step, w2 += step;
-        GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w + 2 * kThird, 64), _tile_loadd(7, w2 + 2 * kThird, 64))
+        GRUS_EXCHANGE_WEIGHTS(_tile_loadd(6, w + 2 * kBf16x3Part, 64), _tile_loadd(7, w2 + 2 * kBf16x3Part, 64))
         _tile_loadd(4, x, 64);
         _tile_loadd(5, x2, 64);
     }
@@ -181,7 +181,7 @@ void multiply_as<2, 2>(const UnitThirds& in) {
 #undef GRUS_WEIGHTS
 #undef GRUS_MULTIPLY
 
-void multiply(const UnitThirds& in) {
+void multiply(const UnitBf16x3& in) {
     if (in.tiles > 1) in.panels > 1 ? multiply_as<2, 2>(in) : multiply_as<2, 1>(in);
     else in.panels > 1 ? multiply_as<1, 2>(in) : multiply_as<1, 1>(in);
 }
@@ -191,13 +191,13 @@ void multiply(const UnitThirds& in) {
 TARGET_END
 
 namespace grus {
-const UnitThirdsKernels* amx_thirds() {
-    static const UnitThirdsKernels kernels{split, turn, multiply};
+const UnitBf16x3Kernels* amx_bf16x3() {
+    static const UnitBf16x3Kernels kernels{split, split_transposed, multiply};
     return &kernels;
 }
 }  // namespace grus
 #else
 namespace grus {
-const UnitThirdsKernels* amx_thirds() { return nullptr; }
+const UnitBf16x3Kernels* amx_bf16x3() { return nullptr; }
 }  // namespace grus
 #endif

@@ -122,7 +122,7 @@ INLINE void finish(const UnitConv& c, const float* sums, int64_t first, int64_t 
 
 // What `finish` will read and write: pieces of many rows, which a CPU does not foresee. It comes while sums are made.
 template <int N>
-INLINE void ask(const UnitConv& c, int64_t first, int64_t positions) {
+INLINE void prefetch(const UnitConv& c, int64_t first, int64_t positions) {
     for (int64_t i = 0; i < positions; ++i) {
         const int64_t at = (first + i) * c.outputs + c.column;
         for (int64_t n = 0; n < N * kRows; n += kRows) {
@@ -137,7 +137,7 @@ void all_positions(const UnitConv& c) {
     alignas(64) float sums[4 * kSquare];
     for (int64_t t = 0; t < c.positions; t += 2 * kRows) {
         const int64_t left = c.positions - t;
-        ask<N>(c, t, left < 2 * kRows ? left : 2 * kRows);
+        prefetch<N>(c, t, left < 2 * kRows ? left : 2 * kRows);
         if (left > kRows) multiply<2, N>(c, c.x + t * c.row, sums);
         else multiply<1, N>(c, c.x + t * c.row, sums);
         finish<N>(c, sums, t, left < 2 * kRows ? left : 2 * kRows);

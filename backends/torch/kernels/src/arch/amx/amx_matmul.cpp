@@ -98,16 +98,16 @@ struct Product {
     }
 
     // What comes after this panel, or after these bytes, is asked for meanwhile.
-    INLINE void ask(int64_t step) const {
-        if (!in.ask || step % Halves) return;
-        const uint8_t* from = in.ask + step / Halves * in.ask_bytes;
-        for (int64_t at = 0; at < in.ask_bytes; at += 64) PREFETCH(from + at);
+    INLINE void prefetch(int64_t step) const {
+        if (!in.prefetch || step % Halves) return;
+        const uint8_t* from = in.prefetch + step / Halves * in.prefetch_bytes;
+        for (int64_t at = 0; at < in.prefetch_bytes; at += 64) PREFETCH(from + at);
     }
 
     // Registers are part of an instruction's text.
 #define GRUS_BEGIN(C, A, B, step)                         \
     if ((step) < steps) {                                 \
-        ask(step);                                        \
+        prefetch(step);                                        \
         _tile_zero(C);                                    \
         _tile_loadd(A, left(step), kBlock);               \
         _tile_loadd(B, right(step), 64);                  \
@@ -170,15 +170,15 @@ struct Pair {
         });
     }
 
-    static INLINE void ask(const UnitTile& in, int64_t step) {
-        if (!in.ask) return;
-        for (int64_t at = 0; at < kRows * kBlock; at += 64) PREFETCH(in.ask + step * (kRows * kBlock) + at);
+    static INLINE void prefetch(const UnitTile& in, int64_t step) {
+        if (!in.prefetch) return;
+        for (int64_t at = 0; at < kRows * kBlock; at += 64) PREFETCH(in.prefetch + step * (kRows * kBlock) + at);
     }
 
 #define GRUS_BEGIN_TWO(A, C, D, step)                                     \
     if ((step) < steps) {                                                 \
-        ask(one, step);                                                   \
-        ask(other, step);                                                 \
+        prefetch(one, step);                                                   \
+        prefetch(other, step);                                                 \
         _tile_zero(C);                                                    \
         _tile_zero(D);                                                    \
         _tile_loadd(A, one.act.codes + (step) * (N * kBlock), kBlock);    \
@@ -230,7 +230,7 @@ void arrange(const float* x, int64_t stride, int tokens, int64_t columns, uint16
             const __m512bh both = _mm512_cvtne2ps_pbh(high, low);
             std::memcpy(&v[t], &both, 64);
         }
-        turn_square(v);
+        transpose_16x16(v);
         for (int i = 0; i < 16; ++i) _mm512_store_si512(to + 32 * i, v[i]);
     }
 }
@@ -273,7 +273,7 @@ INLINE void put_sums(const UnitRows& in) {
     for (int n = 0; n < N; ++n) {
         __m512i v[16];
         for (int r = 0; r < kRows; ++r) v[r] = _mm512_load_si512(made[n] + r * kLanes);
-        turn_square(v);
+        transpose_16x16(v);
         for (int t = 0; t < kLanes && n * kLanes + t < in.tokens; ++t)
             _mm512_storeu_si512(in.out + (n * kLanes + t) * kRows, v[t]);
     }
@@ -293,15 +293,15 @@ INLINE void rows_times(const UnitRows& in) {
     put_sums<N>(in);
 }
 
-constexpr int64_t kTogether = 4;  // blocks of twelve bits of each row whose bf16 stay in the first-level cache until they are multiplied
+constexpr int64_t kTogether = 4;  // 12-bit blocks of each row whose bf16 stay in the first-level cache until they are multiplied
 
-// Rows of twelve bits become bf16 a few columns at a time. While these are multiplied, the next few are asked for: asked for while
+// 12-bit rows become bf16 a few columns at a time. While these are multiplied, the next few are asked for: asked for while
 // others are made, they would wait in the same queue.
 template <int N>
-INLINE void twelve_times(const UnitRows& in) {
-    constexpr int64_t blocks_each = kTwelveColumns / kBlock;
+INLINE void multiply_bf12(const UnitRows& in) {
+    constexpr int64_t blocks_each = kBf12Columns / kBlock;
     const int64_t all = (in.blocks + blocks_each - 1) / blocks_each, together = all < kTogether ? all : kTogether;
-    const int64_t stride = together * kTwelveColumns + 32;  // a line's gap: not a power of two
+    const int64_t stride = together * kBf12Columns + 32;  // a line's gap: not a power of two
     Exponents exponents[kRows];
     for (int64_t r = 0; r < in.rows; ++r) exponents[r] = exponents_of(in.bases[r]);
     for (int64_t r = in.rows; r < kRows; ++r) std::memset(in.room + r * stride, 0, static_cast<size_t>(stride) * 2);
@@ -309,29 +309,29 @@ INLINE void twelve_times(const UnitRows& in) {
     for (int64_t first = 0; first < all; first += together) {
         const int64_t many = all - first < together ? all - first : together;
         for (int64_t r = 0; r < in.rows; ++r) {
-            const uint8_t* from = in.data + r * in.row_bytes + first * kTwelveBytes;
+            const uint8_t* from = in.data + r * in.row_bytes + first * kBf12Bytes;
             uint16_t* to = in.room + r * stride;
-            for (int64_t b = 0; b < many; ++b, from += kTwelveBytes, to += kTwelveColumns) {
-                block_of_twelve(from, exponents[r], to);
+            for (int64_t b = 0; b < many; ++b, from += kBf12Bytes, to += kBf12Columns) {
+                decode_bf12_block(from, exponents[r], to);
             }
         }
-        for (const GrusOdd* odd = in.odd; odd != in.odd_end; ++odd) {
-            const int64_t column = odd->column - first * kTwelveColumns;
-            if (column >= 0 && column < many * kTwelveColumns) in.room[odd->row * stride + column] = odd->bits;
+        for (const GrusBf12Outlier* outlier = in.outliers; outlier != in.outliers_end; ++outlier) {
+            const int64_t column = outlier->column - first * kBf12Columns;
+            if (column >= 0 && column < many * kBf12Columns) in.room[outlier->row * stride + column] = outlier->bits;
         }
-        const uint8_t* ahead = first + together < all ? in.data + (first + together) * kTwelveBytes : in.next;
+        const uint8_t* ahead = first + together < all ? in.data + (first + together) * kBf12Bytes : in.next;
         const int64_t from = first * blocks_each, steps = std::min(many * blocks_each, in.blocks - from);
         for (int64_t step = 0; step < steps; ++step) {
             add_products<N>(in.room + step * kBlock, stride * 2, in.x + (from + step) * kBlock * kLanes, in.x_tile);
             for (int64_t r = step; ahead && r < in.rows; r += steps)
-                for (int64_t at = 0; at < together * kTwelveBytes; at += 64) PREFETCH_FAR(ahead + r * in.row_bytes + at);
+                for (int64_t at = 0; at < together * kBf12Bytes; at += 64) PREFETCH_FAR(ahead + r * in.row_bytes + at);
         }
     }
     put_sums<N>(in);
 }
 
 template <int N>
-void rows_of(const UnitRows& in) { in.bases ? twelve_times<N>(in) : rows_times<N>(in); }
+void rows_of(const UnitRows& in) { in.bases ? multiply_bf12<N>(in) : rows_times<N>(in); }
 
 void rows(const UnitRows& in) {
     switch ((in.tokens + kLanes - 1) / kLanes) {
@@ -360,7 +360,7 @@ MatrixUnit make_unit() {
     unit.arrange = arrange;
     unit.rows = rows;
     unit.conv = amx_conv();
-    unit.thirds = amx_thirds();
+    unit.bf16x3 = amx_bf16x3();
     unit.prompts = amx_prompts();
     fill<Code::S8>(unit);
     fill<Code::U6>(unit);

@@ -1,7 +1,7 @@
 // Turning what lies in rows, for the matrix unit. Included by its files inside their own anonymous namespaces.
 
 // Sixteen rows of sixteen words become columns.
-INLINE void turn_square(__m512i (&v)[16]) {
+INLINE void transpose_16x16(__m512i (&v)[16]) {
     __m512i a[16], b[16];
     unrolled<8>([&](auto i) INLINE_LAMBDA {
         constexpr int n = 2 * decltype(i)::value;

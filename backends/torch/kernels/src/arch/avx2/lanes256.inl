@@ -21,7 +21,7 @@ INLINE Bytes lookup(const int8_t* values, Bytes v) {
     __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(values)));
     return {_mm256_shuffle_epi8(table, v.a), _mm256_shuffle_epi8(table, v.b)};
 }
-// The bytes of `low` and `high` in turn, 128 of them; see `place_in_twelve` for their order.
+// The bytes of `low` and `high` in turn, 128 of them; see `bf12_position` for their order.
 INLINE void store_pairs(uint16_t* to, Bytes low, Bytes high) {
     auto* out = reinterpret_cast<__m256i*>(to);
     _mm256_storeu_si256(out, _mm256_unpacklo_epi8(low.a, high.a));

@@ -13,7 +13,7 @@ TARGET_BEGIN("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")
 namespace grus {
 namespace {
 
-constexpr int64_t kAhead = 6144;  // bytes of twelve bits that memory is asked for before they are needed
+constexpr int64_t kAhead = 6144;  // bytes of 12-bit rows that memory is asked for before they are needed
 
 INLINE __m512bh as_bf16(__m512i v) {
     __m512bh r;
@@ -102,9 +102,9 @@ void rows_tile(const Rows& in) {
     }
 }
 
-// A row of twelve bits times `T` tokens. Exponents are looked up in two halves, one for each byte of a number.
+// A 12-bit row times `T` tokens. Exponents are looked up in two halves, one for each byte of a number.
 template <int T>
-INLINE void row_of_twelve(const uint8_t* row, int base, int64_t blocks, const uint16_t* const* x, __m512* acc) {
+INLINE void dot_bf12_row(const uint8_t* row, int base, int64_t blocks, const uint16_t* const* x, __m512* acc) {
     alignas(16) int8_t high[16], low[16];
     for (int code = 0; code < 16; ++code) {
         const int exponent = code ? base + code : 0;
@@ -116,9 +116,9 @@ INLINE void row_of_twelve(const uint8_t* row, int base, int64_t blocks, const ui
     const __m512i code_bits = _mm512_set1_epi8(15), sign = _mm512_set1_epi8(-128);
     __m512 part[T][2];
     for (int t = 0; t < T; ++t) part[t][0] = part[t][1] = _mm512_setzero_ps();
-    for (int64_t b = 0; b < blocks; ++b, row += kTwelveBytes) {
-        for (int64_t at = 0; at < kTwelveBytes; at += 64) _mm_prefetch(reinterpret_cast<const char*>(row + kAhead + at), _MM_HINT_T1);
-        const __m512i codes = _mm512_loadu_si512(row + kTwelveColumns);
+    for (int64_t b = 0; b < blocks; ++b, row += kBf12Bytes) {
+        for (int64_t at = 0; at < kBf12Bytes; at += 64) _mm_prefetch(reinterpret_cast<const char*>(row + kAhead + at), _MM_HINT_T1);
+        const __m512i codes = _mm512_loadu_si512(row + kBf12Columns);
         for (int half = 0; half < 2; ++half) {
             const __m512i mine = _mm512_and_si512(half ? _mm512_srli_epi16(codes, 4) : codes, code_bits);
             const __m512i signed_fractions = _mm512_loadu_si512(row + 64 * half);
@@ -127,7 +127,7 @@ INLINE void row_of_twelve(const uint8_t* row, int base, int64_t blocks, const ui
             const __m512i bottom = _mm512_ternarylogic_epi32(sign, signed_fractions, _mm512_shuffle_epi8(of_low, mine), 0xae);
             const __m512bh first = as_bf16(_mm512_unpacklo_epi8(bottom, top)), second = as_bf16(_mm512_unpackhi_epi8(bottom, top));
             for (int t = 0; t < T; ++t) {
-                const uint16_t* from = x[t] + b * kTwelveColumns + 64 * half;
+                const uint16_t* from = x[t] + b * kBf12Columns + 64 * half;
                 part[t][0] = _mm512_dpbf16_ps(part[t][0], first, as_bf16(_mm512_loadu_si512(from)));
                 part[t][1] = _mm512_dpbf16_ps(part[t][1], second, as_bf16(_mm512_loadu_si512(from + 32)));
             }
@@ -137,7 +137,7 @@ INLINE void row_of_twelve(const uint8_t* row, int base, int64_t blocks, const ui
 }
 
 template <int N>
-void twelve_tile(const Rows& in) {
+void bf12_tile(const Rows& in) {
     constexpr int rows = 16 / N;
     const uint16_t* x[N];
     for (int t = 0; t < N; ++t) x[t] = in.x16 + t * in.x_token;
@@ -146,14 +146,14 @@ void twelve_tile(const Rows& in) {
     for (int64_t first = 0; first < in.rows; first += rows) {
         for (int r = 0; r < rows; ++r) {
             const int64_t row = std::min(first + r, in.rows - 1);
-            row_of_twelve<N>(in.data + row * in.row_bytes, in.bases[row], in.row_bytes / kTwelveBytes, x, acc + r * N);
+            dot_bf12_row<N>(in.data + row * in.row_bytes, in.bases[row], in.row_bytes / kBf12Bytes, x, acc + r * N);
         }
         _mm512_store_ps(sums, sums_of(acc));
         for (int r = 0; r < rows && first + r < in.rows; ++r)
             for (int t = 0; t < N; ++t) in.out[t * kRows + first + r] = sums[r * N + t];
     }
-    for (const GrusOdd* odd = in.odd; odd != in.odd_end; ++odd)
-        for (int t = 0; t < N; ++t) in.out[t * kRows + odd->row] += from_bf16(odd->bits) * from_bf16(x[t][odd->column]);
+    for (const GrusBf12Outlier* outlier = in.outliers; outlier != in.outliers_end; ++outlier)
+        for (int t = 0; t < N; ++t) in.out[t * kRows + outlier->row] += from_bf16(outlier->bits) * from_bf16(x[t][outlier->column]);
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ TARGET_END
 namespace grus {
 const Bf16Kernels* bf16_avx512() {
     static const Bf16Kernels kernels{round_row, {rows_tile<1>, rows_tile<2>, rows_tile<4>, rows_tile<8>},
-                                     {twelve_tile<1>, twelve_tile<2>, twelve_tile<4>, nullptr}};
+                                     {bf12_tile<1>, bf12_tile<2>, bf12_tile<4>, nullptr}};
     return &kernels;
 }
 }  // namespace grus

@@ -20,7 +20,7 @@ INLINE __m256i load256(const void* from) { return _mm256_loadu_si256(static_cast
 INLINE Bytes lookup(const int8_t* values, Bytes b) {
     return {_mm512_shuffle_epi8(_mm512_broadcast_i32x4(load128(values)), b.v)};
 }
-// The bytes of `low` and `high` in turn, 128 of them; see `place_in_twelve` for their order.
+// The bytes of `low` and `high` in turn, 128 of them; see `bf12_position` for their order.
 INLINE void store_pairs(uint16_t* to, Bytes low, Bytes high) {
     _mm512_storeu_si512(to, _mm512_unpacklo_epi8(low.v, high.v));
     _mm512_storeu_si512(to + 32, _mm512_unpackhi_epi8(low.v, high.v));

@@ -24,7 +24,7 @@ INLINE Bytes lookup(const int8_t* values, Bytes b) {
     for (auto& v : b.v) v = vqtbl1q_u8(table, v);
     return b;
 }
-// The bytes of `low` and `high` in turn, 128 of them; see `place_in_twelve` for their order.
+// The bytes of `low` and `high` in turn, 128 of them; see `bf12_position` for their order.
 INLINE void store_pairs(uint16_t* to, Bytes low, Bytes high) {
     for (int i = 0; i < 4; ++i) {
         vst1q_u8(reinterpret_cast<uint8_t*>(to + 8 * i), vzip1q_u8(low.v[i], high.v[i]));

@@ -32,9 +32,9 @@ INLINE int8x16_t last_rows(uint8x16_t left, uint8x16_t right) {
 }
 
 // Sums of two tokens: [row, row + 1] times [token, token + 1], of the first two rows of each four and of the last two.
-struct Squares { int32x4_t first[4], last[4]; };
+struct TwoByTwo { int32x4_t first[4], last[4]; };
 
-INLINE Ints of_token(const Squares& all, int which, const int32_t* start) {
+INLINE Ints of_token(const TwoByTwo& all, int which, const int32_t* start) {
     const int32x4_t begin = vld1q_dup_s32(start);
     Ints r;
     for (int i = 0; i < 4; ++i) {
@@ -46,7 +46,7 @@ INLINE Ints of_token(const Squares& all, int which, const int32_t* start) {
 
 // As `quantized_panels` in tile.inl for one panel, scaled in the same order.
 template <Code C, int Halves, bool Minima, int N, bool Stored>
-void squares_tile(const Tile& in) {
+void mmla_tile(const Tile& in) {
     using R = Reader<C>;
     constexpr int pairs = 8 / Halves / 2;  // of quads
     Floats acc[N];
@@ -60,7 +60,7 @@ void squares_tile(const Tile& in) {
     for (int64_t b = 0; b < in.blocks; ++b) {
         unrolled<Halves>([&](auto half) INLINE_LAMBDA {
             constexpr int h = decltype(half)::value;
-            Squares total[N / 2] = {};
+            TwoByTwo total[N / 2] = {};
             unrolled<pairs>([&](auto turn) INLINE_LAMBDA {
                 constexpr int g = 2 * (h * pairs + decltype(turn)::value);
                 const Bytes left = R::template get<g>(in, codes), right = R::template get<g + 1>(in, codes);
@@ -92,8 +92,8 @@ void squares_tile(const Tile& in) {
 
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill_as(TileKernel (&row)[kWidths]) {
-    row[1] = squares_tile<C, Halves, Minima, 2, Stored>;
-    row[2] = squares_tile<C, Halves, Minima, 4, Stored>;
+    row[1] = mmla_tile<C, Halves, Minima, 2, Stored>;
+    row[2] = mmla_tile<C, Halves, Minima, 4, Stored>;
 }
 
 template <Code C, int Halves, bool Minima, bool Stored>

@@ -36,10 +36,10 @@ INLINE Bytes lookup(const int8_t* values, Bytes b) {
     for (auto& v : b.v) v = static_cast<uint8_t>(values[v]);
     return b;
 }
-// The bytes of `low` and `high` in turn, 128 of them; see `place_in_twelve` for their order.
+// The bytes of `low` and `high` in turn, 128 of them; see `bf12_position` for their order.
 INLINE void store_pairs(uint16_t* to, const Bytes& low, const Bytes& high) {
     for (int i = 0; i < 64; ++i) {
-        const int at = place_in_twelve(i);
+        const int at = bf12_position(i);
         to[i] = static_cast<uint16_t>(low.v[at] | high.v[at] << 8);
     }
 }
