@@ -11,7 +11,7 @@ from torch import Tensor
 from backends.base import FramePredictorParts, FrameSampling, Linear
 from backends.frames import EagerFramePredictor
 from backends.torch.kernels import library
-from backends.torch.kernels.frame import FrameProgram
+from backends.torch.kernels.codec_frame import FrameProgram
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
 from backends.torch.ops import Angles, TextOps
 from backends.torch.recorded import watch

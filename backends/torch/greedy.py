@@ -10,7 +10,7 @@ from torch import Tensor
 from backends.base import Model
 from backends.torch.kernels.library import library
 from backends.torch.kernels.linear import AnyMatrix
-from backends.torch.kernels.program import Do
+from backends.torch.kernels.program import Opcode
 from backends.torch.recorder import IN_FLOATS, NotRecorded, Recorder, Symbol
 from backends.torch.shortlist import shortlist_for
 
@@ -40,7 +40,7 @@ class Greedy:
             *(None if mass is None else mass.data_ptr(), torch.get_num_threads()),
         )
         if self.shortlist is None or not self.shortlist.tell(*asked):
-            self.library.grus_best_of_product(self.head.handle, *asked)
+            self.library.grus_matmul_argmax(self.head.handle, *asked)
         return Best(values, places, None if mass is None else -mass.log_())
 
 
@@ -51,7 +51,7 @@ def greedy_of(model: Model, width: int) -> Greedy | None:
         logits = model.logits(recorder.x)
     except NotRecorded:
         return None
-    if len(recorder.lines) != 1 or recorder.lines[0].what is not Do.MULTIPLY:
+    if len(recorder.lines) != 1 or recorder.lines[0].opcode is not Opcode.MULTIPLY:
         return None
     head = recorder.lines[0].fields["matrix"]
     if not isinstance(logits, Symbol) or logits.shape != (recorder.TOKENS, head.rows_each):

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from backends.base import DType, Rope, Sampling
 from backends.torch.graph import captured
-from backends.torch.kernels import choose, fused, library
+from backends.torch.kernels import fused, library, sampling
 from backends.torch.sample import Drawn, draw
 
 BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
@@ -270,8 +270,8 @@ class TextOps:
     def choose(
         self, logits: Tensor, noise: Tensor, random: Tensor, temperature: float, top_k: int, top_p: float
     ) -> Tensor:
-        if choose.takes(logits):
-            return choose.draw(logits, noise.float(), random, temperature, top_k, top_p)
+        if sampling.supports(logits):
+            return sampling.draw(logits, noise.float(), random, temperature, top_k, top_p)
         values, ids = self.topk(logits, top_k)
         first = ids[:, 0].to(torch.int32)
         if temperature <= 0 or not logits.shape[0]:

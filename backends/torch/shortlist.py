@@ -13,7 +13,7 @@ import psutil
 import torch
 
 from backends.base import Dense
-from backends.torch.kernels import library, moving
+from backends.torch.kernels import library, repack
 from backends.torch.kernels.formats import PACKINGS
 from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.packed import pack
@@ -27,12 +27,12 @@ HIGHEST = 1e30  # f32 has room above
 
 
 class Shortlist:
-    """Knows nothing until its copy is made, for which there is time once the model runs (moving.py)."""
+    """Knows nothing until its copy is made, for which there is time once the model runs (repack.py)."""
 
     def __init__(self, head: RowMatrix) -> None:
         self.head = head
         self._coarse: _Coarse | None = None
-        moving.later(self)
+        repack.schedule(self)
 
     def move(self) -> None:
         coarse = _Coarse(self.head)
@@ -40,7 +40,7 @@ class Shortlist:
             self._coarse = coarse
 
     def tell(self, *asked: int | None) -> bool:
-        """What `grus_best_of_product` does with the head, asked as that is (greedy.py), but for the mass, which is nearly right.
+        """What `grus_matmul_argmax` does with the head, asked as that is (greedy.py), but for the mass, which is nearly right.
         False where that takes all logits: the copy is not made, too many rows are near the largest, something is no number,
         or so many tokens come that they are not multiplied in bytes."""
         if self._coarse is None:
@@ -62,7 +62,7 @@ class _Coarse:
             self.length[some] = coarse.norm(dim=-1)
             self.off[some] = (exact - coarse).norm(dim=-1) + ROUNDING * (exact.norm(dim=-1) + self.length[some])
         longest = float(torch.maximum(self.length, self.off).max())
-        self.struct = library.Shortlist(
+        self.struct = library.ShortlistParams(
             ctypes.addressof(head.matrix),
             ctypes.addressof(self.matrix.matrix),
             self.off.data_ptr(),

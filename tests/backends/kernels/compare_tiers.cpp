@@ -1,5 +1,5 @@
 // Holds every tier of this CPU against the scalar one, which the Python tests hold against the formats' references. A program
-// of its own, so that it cpu_supports where Python does not: under qemu for other CPUs, and under the sanitizers.
+// of its own, so that it runs where Python does not: under qemu for other CPUs, and under the sanitizers.
 // cases.inc is written by test_other_cpus.py, from the same table that Grus uses.
 #include <algorithm>
 #include <cmath>

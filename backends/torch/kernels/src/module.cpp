@@ -1,5 +1,5 @@
-// What makes this a library that Python's build tools accept, and that can be told from one of older sources. It is loaded
-// by ctypes and is no extension module.
+// Entry points that identify the library: the hash of its sources, and the sizes of the structs of the C ABI. It is loaded by ctypes;
+// `PyInit` exists only for Python's build tools.
 #include "arch/tier.hpp"
 #include "codec/codec_frame.hpp"
 #include "conv/conv.hpp"

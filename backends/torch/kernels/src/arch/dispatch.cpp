@@ -1,4 +1,4 @@
-// Asks the CPU, and the system, which registers may be used.
+// CPU detection, and selection of the tier at run time.
 #include "arch/dispatch.hpp"
 
 #include <atomic>
@@ -45,7 +45,7 @@ Leaf leaf_of(unsigned leaf, unsigned sub) {
     return r;
 }
 
-unsigned long long enabled_state() {  // which registers the system saves; only where OSXSAVE sysctl_flag that it can be asked
+unsigned long long enabled_state() {  // which registers the system saves; call only if OSXSAVE is set
 #if defined(_MSC_VER)
     return _xgetbv(0);
 #else
@@ -117,8 +117,8 @@ bool cpu_supports(TierId choice) {
 }
 #endif
 
-// How a maker's cores like memory to be read, whatever the instructions. Intel's read two panels side by side, and asked for 2 KB
-// ahead, up to twice as fast as one after the other. AMD's Zen 4 asks by itself, and either costs it a third to a half.
+// Tuning of memory access by vendor. Intel's cores read two panels side by side with software prefetch 2 KB ahead up to twice as
+// fast as one panel after the other. On AMD's Zen 4 the hardware prefetcher suffices, and either costs a third to a half.
 const Tier* tuned_for_vendor(const Tier* tier) {
     if (!tier || !is_intel()) return tier;
     Tier* more = new Tier(*tier);  // one a tier, for ever
@@ -127,7 +127,7 @@ const Tier* tuned_for_vendor(const Tier* tier) {
     return more;
 }
 
-// The tier, with what some CPUs of it have.
+// The AVX-512 tier with optional extensions.
 const Tier* avx512_with(const char* name, const Bf16Kernels* bf16, const MatrixUnit* unit) {
     Tier* more = new Tier(*avx512_tier());  // one a tier, for ever
     more->name = name;

@@ -1,4 +1,4 @@
-// Which tiers this machine cpu_supports, and which is in use.
+// Which tiers this CPU supports, and which one is in use.
 #pragma once
 #include "arch/tier.hpp"
 

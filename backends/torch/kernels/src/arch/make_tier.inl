@@ -1,4 +1,4 @@
-// All of a tier's kernels in one table. Included by each tier behind tile.inl, fused_ops.inl, conv.inl and winograd.inl.
+// Fills the table of a tier's kernels. Included by each tier after tile.inl, fused_ops.inl, conv.inl and winograd.inl.
 
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill_as(TileKernel (&row)[kWidths]) {

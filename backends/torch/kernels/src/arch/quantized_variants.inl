@@ -1,5 +1,5 @@
-// What `fill` is called for: the codes, halves and minima that formats have, and whether one of that kind `is_read_as_stored`.
-// Included behind it.
+// The combinations of code, halves and minima that formats use, and whether such a format `is_read_as_stored`. Calls `fill` for each.
+// Included after `fill`.
 
 void fill_quantized(Tier& tier) {
     fill<Code::S8, 1, false, true>(tier);

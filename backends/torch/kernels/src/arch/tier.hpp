@@ -1,4 +1,4 @@
-// What a tier (one instruction set) provides. Knows only signatures.
+// The interface of a tier (the kernels of one instruction set): a table of function pointers, and their arguments.
 #pragma once
 #include "attention/kv_rows.hpp"
 #include "conv/winograd.hpp"
@@ -27,7 +27,7 @@ struct Tile {  // one panel times one tile of tokens
     const float* dense;   // activations of a dense format, [columns][n]
     int64_t blocks;
     const int8_t* values;  // of a table format
-    int64_t ahead;         // how far ahead of what is read to prefetch more, in bytes; 0: this is in a cache
+    int64_t ahead;         // prefetch distance in bytes; 0: the data is in a cache
     float* out;            // [n][16]
 };
 
@@ -188,7 +188,7 @@ struct DecodeAttention {
     int64_t tokens, heads, dim;
     float scale;
     float* out;  // [heads][dim]
-    int64_t ahead;  // bytes from what is read to what memory is asked for; 0: it comes by itself
+    int64_t ahead;  // prefetch distance in bytes; 0: no software prefetch
 };
 constexpr int64_t kKVTile = 64;  // kept rows that several heads read one after the other: they stay in the nearest cache
 constexpr int64_t registers_of(int64_t dim) { return (dim + kRows - 1) / kRows; }
@@ -247,7 +247,7 @@ struct WinogradOutputs {
 struct Tier {
     const char* name;
     int tile;         // most tokens of a tile
-    int64_t ahead;    // how far ahead memory is best asked for codes; 0: this CPU does so itself
+    int64_t ahead;    // best prefetch distance for codes in bytes; 0: no software prefetch
     int signed_bias;  // what this tier adds to signed codes to make them unsigned
     TileKernel kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // [code][halves - 1][minima][log2 tokens]
     TileKernel stored_kernels[static_cast<int>(Code::Count)][2][2][kWidths];  // the same, of formats that `is_read_as_stored`

@@ -1,4 +1,5 @@
-// Attention of one token: heads that share keys and values read them together, as they are kv. Included by each tier behind kv_rows.inl.
+// Attention of one new token (a decode step). Query heads that share a key head read the KV cache together, in its own dtype. Included
+// by each tier after kv_rows.inl.
 
 // Sixteen numbers of a row of floats, from the `at`th on.
 template <KVDtype T>

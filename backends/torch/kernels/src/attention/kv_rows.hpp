@@ -1,5 +1,5 @@
-// How keys and values of past tokens lie in memory: as floats, or as codes of eight or four bits, `value = code * scale + least`
-// with both in f16 for each group of a row's numbers. Two codes of four bits lie in a byte, the earlier one in its low half.
+// Layout of the KV cache: rows of floats, or of 8-bit or 4-bit codes with `value = code * scale + least`, where scale and least are
+// f16, one pair per group of a row's numbers. Two 4-bit codes share a byte; the earlier one is in the low half.
 #pragma once
 #include <cstdint>
 

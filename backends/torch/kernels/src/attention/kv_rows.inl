@@ -1,4 +1,4 @@
-// Keys and values go into memory and come back as floats. Included by each tier, like tile.inl.
+// Writing rows of the KV cache, and reading them back as f32. Included by each tier, like tile.inl.
 
 INLINE float param_of(const uint8_t* params, int64_t at) {
     uint16_t half;
@@ -9,7 +9,7 @@ INLINE float param_of(const uint8_t* params, int64_t at) {
 // What is beyond half precision becomes its greatest, since infinity would make NaN; NaN stays.
 INLINE float within_f16(float x) { return x > 65504.0f ? 65504.0f : x < -65504.0f ? -65504.0f : x; }
 
-// One row, whose NaN must not be lost.
+// Quantizes one row. NaN must survive.
 void quantize_kv_row(const float* x, const KVRows& to) {
     const int top = to.type == KVDtype::Int8 ? 255 : 15;
     for (int64_t g = 0; g < to.dim / to.group; ++g, x += to.group) {

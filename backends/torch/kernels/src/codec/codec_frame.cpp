@@ -1,5 +1,5 @@
-// Completing frames of codes: for each code a pass through a few layers, its head, the choice, and the embedding that goes in
-// next. A pass takes two milliseconds, so what lies between two of them is worth being here.
+// Completes a frame of speech codec tokens: for each codebook a pass through the code predictor's layers, its head, sampling, and the
+// embedding of the chosen code, which is the next input. One call per frame, since a pass takes only two milliseconds.
 #include <cstring>
 
 #include "arch/dispatch.hpp"

@@ -1,4 +1,4 @@
-// Completing frames of codes, as Python asks for it. The struct is part of the interface (library.py).
+// Arguments of `grus_codec_frame`. The struct is part of the C ABI (library.py).
 #pragma once
 #include "program/program.hpp"
 

@@ -1,5 +1,5 @@
-// Compiler differences: inlining, and compiling a part of a file for a CPU that the rest must not need. One command line
-// compiles every file; so nothing outside a TARGET region can use an instruction that the machine lacks.
+// Compiler differences: inlining, prefetching, and regions that are compiled for a newer CPU. All files are compiled with the same
+// flags, so only code inside a TARGET region may use instructions that the build machine's baseline lacks.
 #pragma once
 
 #if defined(_MSC_VER) && !defined(__clang__)

@@ -1,4 +1,5 @@
-// 16-bit floats, bit by bit. Knows no CPU: the tiers have instructions for this; packing and the scalar tier do not need them.
+// Conversions between f32 and 16-bit floats (f16, bf16) with integer arithmetic. Used by packing and the scalar tier; the other tiers
+// have instructions for this.
 #pragma once
 #include <cstdint>
 #include <cstring>

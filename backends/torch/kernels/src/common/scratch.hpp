@@ -1,4 +1,4 @@
-// Memory that a thread keeps for its next call.
+// A buffer that a thread keeps from call to call.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,9 @@
-// Workers spin for a short while after each piece of work, because the next matrix of a model follows within
-// microseconds, and then sleep: an idle process uses no CPU.
+// Workers spin for a short while after each job, because the next matrix of a model follows within microseconds, and then sleep: an
+// idle process uses no CPU.
 //
-// A job is open or closed. A worker first counts itself in, then looks whether the job is open; the caller first closes
-// the job, then waits for those counted in. So a worker that wakes late is never waited for, and never sees a job that
-// is being changed.
+// A job is open or closed. A worker first increments the counter of workers inside, then checks whether the job is open; the caller
+// first closes the job, then waits until the counter is zero. So the caller never waits for a worker that wakes late, and such a
+// worker never sees a job that is being changed.
 #include "common/thread_pool.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One pool of threads for the process. Knows nothing of matrices.
+// The thread pool of the process, and `parallel`, which runs a loop on it.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
-// Who computes which part of a convolution on the matrix unit. Inputs are split in halves first: all of them, where the weights
-// are many and each thread takes some of these; or each thread splits its own positions' and goes through all weights, where
-// these are few enough to stay in its second-level cache.
+// Work split of bf16x2 convolutions on the matrix unit. Inputs are first split into high and low bf16. With many weights, all inputs
+// are split once and each thread takes some of the outputs; with few, each thread splits the inputs of its own positions and goes
+// through all weights, which stay in its second-level cache.
 #include "common/half_float.hpp"
 #include "common/scratch.hpp"
 #include "common/thread_pool.hpp"

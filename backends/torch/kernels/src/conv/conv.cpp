@@ -1,4 +1,5 @@
-// A convolution over pieces of streams: what came before them, the activation before it and a sum behind it in one call.
+// Streaming convolution in one call: the kept context, the snake activation before it and the residual sum after it. Splits the work
+// among threads.
 #include "conv/conv.hpp"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// A convolution over pieces of streams. The structs are part of the interface (conv.py); arrays are [positions, channels]
+// Streaming convolutions: arguments and shared helpers. The structs are part of the C ABI (conv.py); arrays are [positions, channels]
 // without gaps.
 #pragma once
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A convolution over a stream, sixteen outputs a vector, a few positions at once. Included by each tier behind fused_ops.inl.
-// What a tier sets: kPositions and kPanels, as many sums as its registers hold beside the weights.
+// Direct convolution kernels: sixteen outputs per vector, a few positions at a time. Included by each tier after fused_ops.inl.
+// Each tier defines kPositions and kPanels: as many sums as its registers hold besides the weights.
 
 // sin(x) squared to within a few units in the last place. Its sign does not matter, so x may be folded by half turns.
 INLINE float sine_squared(float x) {

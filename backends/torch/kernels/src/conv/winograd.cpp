@@ -1,5 +1,5 @@
-// Who computes which part of a convolution by points (winograd.hpp). Each thread takes some positions: it makes their inputs'
-// values, which stay in its second-level cache, and goes through all weights.
+// Work split of Winograd convolutions (winograd.hpp). Each thread takes some positions: it transforms their inputs, which then stay in
+// its second-level cache, and goes through all weights.
 #include <algorithm>
 
 #include "common/scratch.hpp"

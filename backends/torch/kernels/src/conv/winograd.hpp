@@ -1,10 +1,10 @@
-// A convolution of seven taps with fewer multiplications, after Toom and Cook. Four neighbouring outputs of seven taps are 28
-// products. But inputs and weights may be taken for polynomials, whose product is known by its values at ten points; so ten
-// inputs become ten values, the weights become ten values once, ten products are made (summed over all inputs, at each point
-// for itself), and these become four outputs. A dilated convolution is as many plain ones, one between the other.
+// Winograd / Toom-Cook convolution, F(4, 7): four outputs of seven taps by ten multiplications instead of 28. Inputs and weights are
+// treated as polynomials, whose product is determined by its values at ten points: ten inputs are transformed to ten values, the
+// weights to ten values once, ten products are summed over all inputs at each point, and then transformed to four outputs. A dilated
+// convolution is several interleaved plain ones.
 //
-// The points are zero, infinity and four pairs p, -p, chosen for the smallest error among those that were tried: each with its
-// reciprocal, so that no power of one is far from another's.
+// The points are zero, infinity and four pairs p, -p, the set with the smallest measured error. Each p comes with its reciprocal, so
+// that the powers of all points have similar magnitudes.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,4 @@
-// From inputs to their values at the points of winograd.hpp, and from products at these points to outputs. Included by each tier
-// behind conv.inl.
+// Winograd input and output transforms. Included by each tier after conv.inl.
 
 struct Factors {
     float of[kPointPairs + 1];

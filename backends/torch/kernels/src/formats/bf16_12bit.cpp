@@ -1,5 +1,5 @@
-// Brings rows of bf16 into 12 bits, and back. Which of a row's exponents have a code is told from some of its numbers: a wrong
-// guess costs memory, not precision.
+// Encodes rows of bf16 in 12 bits per number, without loss, and decodes them. The base exponent of a row is estimated from a sample of
+// its numbers: a poor estimate costs memory, never precision.
 #include "formats/bf16_12bit.hpp"
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace grus {
 namespace {
 
 constexpr int kCodes = 15;
-constexpr int64_t kFarAhead = 4096;  // bytes that memory is asked for while a panel is multiplied out of a cache
+constexpr int64_t kFarAhead = 4096;  // prefetch distance in bytes while a panel is decoded into a cache
 constexpr int64_t kSampled = 256;  // numbers of a row that are looked at
 
 int exponent_of(uint16_t bits) { return bits >> 7 & 0xff; }

@@ -1,6 +1,6 @@
-// bf16 in 12 bits, without loss. A row's exponents are nearly all among fifteen neighbours, so a number is kept as its sign and
-// fraction (a byte) and a code of its exponent (half a byte): 0 is exponent 0, the others the row's base and what they say. The
-// few numbers that have another exponent are kept beside them and put in their places afterwards.
+// Lossless 12-bit bf16 (bf12): nearly all exponents of a row fall into fifteen neighbouring values, so a number is stored as its sign
+// and fraction (one byte) and a 4-bit exponent code: 0 is exponent 0, code c is the row's base + c. The few numbers with other
+// exponents (outliers) are stored separately and are put in place after decoding.
 #pragma once
 #include <cstdint>
 

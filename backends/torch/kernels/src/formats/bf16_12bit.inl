@@ -1,4 +1,4 @@
-// 12-bit rows become rows of bf16. Included by each tier, like tile.inl.
+// Decoding of 12-bit rows to bf16. Included by each tier, like tile.inl.
 
 // The exponents that the codes of one row stand for, cut into what a number's high byte and its low byte have of them.
 struct Exponents { int8_t high[16], low[16]; };

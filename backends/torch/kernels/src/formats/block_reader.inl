@@ -1,4 +1,4 @@
-// Readers of packed blocks: codes become bytes, scales become floats. Included by each tier, after it has defined Bytes and Floats and
+// Readers of packed blocks: codes become bytes, scales become floats. Included by each tier after it has defined Bytes and Floats and
 // the functions on them.
 
 template <int N, class F>

@@ -1,4 +1,4 @@
-// Every block format, read one block of 32 weights at a time. The layouts are GGUF's and MLX's own.
+// Readers of every block format (GGUF's, and MLX's affine layout), one block of 32 weights at a time.
 #include "formats/dequantizers.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Where weights come from: rows of blocks as files hold them. Knows how to read 32 weights, not how they are packed.
+// Reading weights as files store them: block by block for quantized formats, as f32 for the others. See pack.cpp for packing.
 #pragma once
 #include <cstdint>
 

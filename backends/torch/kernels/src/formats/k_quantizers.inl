@@ -1,5 +1,5 @@
-// The search for a K-quant block's scales. Compiled once for any CPU and once for AVX2; every sum has the same order in both,
-// in scalar code and in numpy: halves are added to halves.
+// The search for a K-quant block's scales. Compiled for the baseline CPU and for AVX2. All sums are pairwise (halves added to halves),
+// so that both versions, and numpy's, give the same bits.
 
 // Rounded, ties to even, for numbers of less than 22 bits: adding pushes the fraction out of the mantissa.
 INLINE float nearest(float x) { return (x + 12582912.0f) - 12582912.0f; }

@@ -1,14 +1,14 @@
-// How a packed matrix lies in memory. Knows formats and offsets, nothing of CPUs or of files.
+// Memory layout of a packed matrix: formats, and offsets inside a panel.
 //
 // Sixteen rows form a panel. In a panel, the codes of four neighbouring columns of row 0 come first, then those of row 1,
 // ... row 15: 64 bytes, so that every lane of a vector register belongs to one row and no sum across lanes is needed.
 // Panels follow one another; each is read from its first byte to its last:
 //
-//     scales     one per row and group of blocks              f16, bf16 or f32
-//     minima     the same, where the format has them
-//     steps      one byte per row and (half) block            K-quants: scale = scales * steps
-//     block_minima     the same, where the format has minima        K-quants: minimum = -minima * block_minima
-//     codes      `code_bytes` per block of 32 columns
+//     scales         one per row and group of blocks              f16, bf16 or f32
+//     minima         the same, where the format has them
+//     block_scales   one byte per row and (half) block            K-quants: scale = scales * block_scales
+//     block_minima   the same, where the format has minima        K-quants: minimum = -minima * block_minima
+//     codes          `code_bytes` per block of 32 columns
 //
 // Each region starts at a multiple of 64 bytes. A weight is scale * (code - offset) + minimum. Columns are padded to whole
 // blocks and rows to whole panels; the padding is zero.
@@ -31,14 +31,14 @@ struct Format {
     int32_t blocks_per_scale;
     int32_t minima;   // 0 or 1
     BlockScales block_scales;
-    int32_t halves;   // steps per block: 1, or 2 where a step covers 16 columns
+    int32_t halves;   // block scales per block: 1, or 2 where one covers 16 columns
     int32_t offset;   // of codes
     int32_t table;    // 0: codes are numbers; 1: IQ4_NL's values; 2: MXFP4's, doubled
 
     bool dense() const { return code == Code::F32 || code == Code::F16 || code == Code::BF16; }
 };
 
-constexpr int kStoredBlocks = 8;  // that share a scale, where blocks have steps
+constexpr int kStoredBlocks = 8;  // that share a scale, where blocks have scales of their own
 
 // Whether kernels can take a format's scales as they are stored: those of GGUF's common types.
 constexpr bool is_read_as_stored(const Format& f) {

@@ -1,4 +1,4 @@
-// A packed matrix, as Python holds it. The layout of the struct is part of the interface (library.py).
+// Weight matrices as the C ABI passes them (library.py), and access to their panels.
 #pragma once
 #include <cstdint>
 

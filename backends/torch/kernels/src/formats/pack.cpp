@@ -1,4 +1,4 @@
-// From a file's rows to panels, and single rows back to floats: a whole matrix at once, or the panel that a product needs.
+// Packing of a file's rows into panels: a whole matrix at once, or a single panel when a product needs it. Also unpacks single rows.
 #include <algorithm>
 #include <atomic>
 #include <cstring>

@@ -1,5 +1,4 @@
-// Quantizing rows of floats into GGUF's blocks, as a file stores them: for loading, for converting, and for MLX, which gets
-// blocks in its own layout.
+// Quantization of f32 rows into GGUF blocks, as a file stores them: for loading, for converting, and for MLX.
 #include "formats/quantizers.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Making K-quant blocks: 256 floats in, one block as GGUF stores it out. Knows nothing of files, matrices or packing.
+// K-quant encoders: 256 floats in, one GGUF block out.
 #pragma once
 #include <cstdint>
 

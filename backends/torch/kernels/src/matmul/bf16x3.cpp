@@ -1,6 +1,5 @@
-// Who computes which part of a product by bf16x3 (see UnitBf16x3). Tokens are split into bf16x3 once, as many columns of as many
-// tokens as stay in a core's second-level cache; each thread then takes two panels of sixteen weights at a time, splits them, and
-// goes through the tokens.
+// Work split of f32 products by the bf16x3 split (see UnitBf16x3). Tokens are split once, in portions that stay in a core's
+// second-level cache; each thread then takes two panels of sixteen weight rows at a time, splits them, and goes through the tokens.
 #include "matmul/matmul.hpp"
 
 #include <algorithm>

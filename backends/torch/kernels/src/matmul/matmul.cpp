@@ -1,5 +1,5 @@
-// Products of a packed matrix with rows of activations: who computes which panel for which tokens. Knows no instruction
-// set; a tier's kernels do the arithmetic.
+// Matrix products: preparation of activations and panels, choice of the kernel, and the work split among threads. The arithmetic is
+// the tiers'.
 #include <algorithm>
 #include <cstring>
 
@@ -177,8 +177,8 @@ UnitRows rows_for_unit(const MatmulJob& job, const GrusMatrix& m, int64_t panel,
     return made;
 }
 
-// Signed bytes are multiplied where they lie. Other codes become bytes first, so what follows them is asked for while they are
-// multiplied.
+// Signed bytes are multiplied where they lie. Other codes become bytes first, so what follows them is prefetched during the
+// product.
 UnitTile tile_for_unit(const MatmulJob& job, const GrusMatrix& m, const uint8_t* panel, bool last, const PanelScratch& room) {
     const Format& f = m.format;
     const uint8_t* codes = panel + job.panel.codes;
@@ -256,7 +256,7 @@ void run_on_unit(const MatmulJob& job, PreparedPanel& prepared, int n, int64_t t
         prepared.unit_rows.tokens = n;
         prepared.unit_rows.out = out;
         job.tier.unit->rows(prepared.unit_rows);
-        prepared.unit_rows.next = nullptr;  // asked for once
+        prepared.unit_rows.next = nullptr;  // prefetched once
         return;
     }
     prepared.unit_tile.act = job.act_at(token);
@@ -330,7 +330,7 @@ void run_pair(const MatmulJob& job, const PairKernel* kernels, PreparedPanel& on
     one.tile.ahead = 0;
 }
 
-// The gate beside what it is for, else a panel of each half of the stretch.
+// Pairs of panels: the gate with its up projection, else one panel of each half of the range.
 void run_pairs(const MatmulJob& job, const PairKernel* kernels, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
     static thread_local Scratch scratch;
     const int64_t made = panel_room(job);

@@ -1,4 +1,4 @@
-// Products with a packed matrix, for the library's other parts.
+// Matrix products with a packed or row-major matrix.
 #pragma once
 #include "arch/tier.hpp"
 #include "formats/matrix.hpp"

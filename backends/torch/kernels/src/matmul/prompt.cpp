@@ -1,5 +1,5 @@
-// Who computes which part of a prompt's product (see UnitPrompt). As many columns of as many tokens as stay in a core's second-level
-// cache are rounded once; each thread then makes two panels of weights bf16 at a time, and goes through the tokens.
+// Work split of prompt products on the matrix unit (see UnitPrompt). Activations are rounded to bf16 once, in portions that stay in a
+// core's second-level cache; each thread then dequantizes two panels of weights to bf16 at a time, and goes through the tokens.
 #include "matmul/matmul.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct Prompt {
     int64_t panels() const { return gated && !up ? panels_of(m) / 2 : panels_of(m); }  // of results
     int64_t pairs() const { return gated ? panels() : parts(panels(), 2); }
     int64_t width() const { return gated ? kRows : kWidth; }  // results of a pair
-    // A gate beside what it is for, else neighbours.
+    // A gate panel with its up panel, else neighbours.
     Place place(int64_t pair, int64_t side) const {
         if (!gated) return {m, 2 * pair + side};
         return side && up ? Place{*up, pair} : Place{m, pair + side * panels()};
@@ -112,7 +112,7 @@ struct Prompt {
         }
     }
 
-    // Memory is asked for the next pair's panels a bit at a time.
+    // Prefetches a part of the next pair's panels.
     void prefetch(int64_t pair, int64_t done, int64_t of) const {
         for (int64_t side = 0; side < 2; ++side) {
             const Place at = place(pair, side);

@@ -1,5 +1,5 @@
-// The kernels, written once over a tier's vector types. Included by each tier inside its own anonymous namespace, after it
-// has defined Ints and Floats (16 lanes: one a row), Bytes (64: four a row) and the functions on them.
+// Matrix product kernels, written once over a tier's vector types. Included by each tier inside its anonymous namespace, after it has
+// defined Ints and Floats (16 lanes, one per row), Bytes (64, four per row) and the functions on them.
 
 #include "formats/block_reader.inl"
 

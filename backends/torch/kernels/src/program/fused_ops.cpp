@@ -1,5 +1,4 @@
-// What lies between the products of a decode step: many small operations as few calls. Rows are shared among threads where
-// there are enough to be worth it.
+// Norms, rotary embedding, activations and windowed attention as single calls. Rows are shared among threads where there are enough.
 #include <algorithm>
 
 #include "arch/dispatch.hpp"

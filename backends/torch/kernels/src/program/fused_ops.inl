@@ -1,5 +1,5 @@
-// What lies between the products of a decode step, a row at a time. Included by each tier, like tile.inl.
-// Loops that are written plainly are made into vectors by the compiler, for the tier's registers.
+// Row kernels between the products of a step: norms, activations, rotary embedding, attention of sixteen tokens. Included by each
+// tier, like tile.inl. Plain loops are vectorized by the compiler for the tier's registers.
 
 // exp to within two units in the last place; below -87 it is 0 enough, above 88 infinite enough.
 INLINE float exp_of(float x) {

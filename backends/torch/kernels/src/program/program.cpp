@@ -1,5 +1,5 @@
-// Runs a pass through a model's layers, one instruction after the other on the pool's threads. What an instruction means is
-// the models' business; how it is computed is the tiers'. This file knows who does which part of it.
+// Runs a program (a pass through a model's layers) instruction by instruction, and splits each among the threads of the pool. The
+// kernels of the tier do the arithmetic.
 #include "program/program.hpp"
 
 #include <algorithm>

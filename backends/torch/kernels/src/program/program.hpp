@@ -1,5 +1,5 @@
-// A whole pass through a model's layers as a list of instructions, run by one call. The structs are part of the interface
-// (program.py); pointers to arrays of a step live as long as the call.
+// A pass through a model's layers as a list of instructions over registers, run by one call. The structs are part of the C ABI
+// (program.py); pointers to the arrays of a step are valid during the call.
 #pragma once
 #include "attention/kv_rows.hpp"
 #include "formats/matrix.hpp"

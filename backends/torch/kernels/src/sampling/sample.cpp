@@ -1,5 +1,5 @@
-// Choosing the next token of rows of logits, as sample.py defines it. Of a long row only the beginning of its order is looked at
-// wherever that provably holds the answer.
+// Sampling of the next token from rows of logits, as sample.py defines it. Only the top of a long row is sorted wherever that provably
+// contains the answer.
 #include "sampling/sample.hpp"
 
 #include <algorithm>

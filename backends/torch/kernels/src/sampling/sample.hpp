@@ -1,4 +1,4 @@
-// How to choose a token. The layout is part of the interface (library.py).
+// Sampling of tokens from logits. The struct is part of the C ABI (library.py).
 #pragma once
 #include "formats/matrix.hpp"
 

@@ -1,4 +1,5 @@
-// The largest of a product's results without the whole product: see shortlist.py.
+// Argmax of a product without computing all of it: an 8-bit copy bounds each logit, and only candidates are computed exactly. See
+// backends/torch/shortlist.py.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

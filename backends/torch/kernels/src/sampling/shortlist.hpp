@@ -1,4 +1,4 @@
-// What `grus_shortlist` is given. The layout is part of the interface (library.py).
+// Arguments of `grus_shortlist`. The struct is part of the C ABI (library.py).
 #pragma once
 #include "formats/matrix.hpp"
 

@@ -1,4 +1,4 @@
-// Everything goes through the peaks of short pieces, so that a row is read once, by all threads.
+// Argmax, top-k and softmax mass of rows. Each is computed from the maxima of short chunks, so a row is read once, by all threads.
 #include <algorithm>
 #include <functional>
 #include <limits>

@@ -1,4 +1,4 @@
-// What sampling asks of long rows of logits: the best, the few best in order, and how much mass all have together.
+// Reductions over long rows of logits: argmax, top-k and softmax mass.
 #pragma once
 #include "formats/matrix.hpp"
 

@@ -1,4 +1,4 @@
-// Whether this build knows Intel's matrix unit, and what all code for it shares.
+// Whether this build includes the AMX code (Intel's matrix unit), and the target string that all AMX files share.
 #pragma once
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(GRUS_NO_AMX)

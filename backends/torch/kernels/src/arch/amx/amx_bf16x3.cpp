@@ -1,4 +1,4 @@
-// Products of f32 on the matrix unit, which multiplies bf16: see UnitBf16x3.
+// AMX: f32 matrix products by the bf16x3 split. Each f32 is the sum of three bf16 numbers. See UnitBf16x3 in tier.hpp.
 #include "arch/tier.hpp"
 
 #include "arch/amx/amx.hpp"

@@ -1,5 +1,5 @@
-// Convolutions of f32 on the matrix unit, which multiplies bf16: a number is the sum of two of these, its high half and its low
-// half, and a product the sum of three. What is left out is below 2^-16 of a product. Sums are f32.
+// AMX: f32 convolutions by a bf16x2 split. Each f32 is the sum of a high and a low bf16, and a product is the sum of three bf16
+// products; the omitted one is below 2^-16 of the result. Sums are f32.
 #include "arch/tier.hpp"
 
 #include "arch/amx/amx.hpp"

@@ -1,7 +1,7 @@
-// The matrix unit of Intel's servers since Sapphire Rapids: sixteen rows times sixteen tokens an instruction.
+// AMX (Intel servers since Sapphire Rapids): matrix products, sixteen rows by sixteen tokens per instruction.
 //
-// Quantized panels are unpacked to a byte a code, without their offset, and sums of a block leave the unit as integers, so what
-// follows is what the vector kernels do, bit for bit. bf16 rows are read as they lie; activations are laid out for them.
+// Quantized panels are unpacked to one byte per code, without their offset. Block sums leave the unit as integers, so the scaling
+// that follows gives the same bits as the vector kernels. bf16 rows are read in place; activations are rearranged for the unit.
 #include "arch/tier.hpp"
 
 #include "arch/amx/amx.hpp"
@@ -97,7 +97,7 @@ struct Product {
         }
     }
 
-    // What comes after this panel, or after these bytes, is asked for meanwhile.
+    // Prefetches what is read after this panel, or after these bytes.
     INLINE void prefetch(int64_t step) const {
         if (!in.prefetch || step % Halves) return;
         const uint8_t* from = in.prefetch + step / Halves * in.prefetch_bytes;
@@ -295,8 +295,8 @@ INLINE void rows_times(const UnitRows& in) {
 
 constexpr int64_t kTogether = 4;  // 12-bit blocks of each row whose bf16 stay in the first-level cache until they are multiplied
 
-// 12-bit rows become bf16 a few columns at a time. While these are multiplied, the next few are asked for: asked for while
-// others are made, they would wait in the same queue.
+// 12-bit rows become bf16 a few columns at a time. The next columns are prefetched during the products: during decoding,
+// the prefetches would wait in the same queue as the loads.
 template <int N>
 INLINE void multiply_bf12(const UnitRows& in) {
     constexpr int64_t blocks_each = kBf12Columns / kBlock;

@@ -1,4 +1,4 @@
-// Products of quantized weights made bf16, for prompts: see UnitPrompt.
+// AMX: prompt products of quantized weights that are dequantized to bf16 first. See UnitPrompt in tier.hpp.
 #include "arch/tier.hpp"
 
 #include "arch/amx/amx.hpp"

@@ -1,4 +1,4 @@
-// Turning what lies in rows, for the matrix unit. Included by its files inside their own anonymous namespaces.
+// 16 x 16 transpose of 32-bit words. Included by the AMX files inside their anonymous namespaces.
 
 // Sixteen rows of sixteen words become columns.
 INLINE void transpose_16x16(__m512i (&v)[16]) {

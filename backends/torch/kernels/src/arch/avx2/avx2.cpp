@@ -1,4 +1,4 @@
-// AVX2, FMA and F16C: every x86 server and nearly every laptop since 2015.
+// The AVX2 tier, with FMA and F16C: every x86 server and nearly every laptop since 2015.
 #include "arch/tier.hpp"
 
 #if defined(__x86_64__) || defined(_M_X64)

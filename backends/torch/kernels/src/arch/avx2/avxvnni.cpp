@@ -1,5 +1,5 @@
-// AVX2 with the byte dot product in 256-bit registers: Intel's client CPUs since Alder Lake, AMD since Zen 5.
-// GRUS_AVXVNNI_AS_AVX512 encodes it as AVX-512 does, so that a machine that only has that form can test this tier.
+// The AVX-VNNI tier: AVX2 with the byte dot product in 256-bit registers. Intel's client CPUs since Alder Lake, AMD since Zen 5.
+// With GRUS_AVXVNNI_AS_AVX512 the instruction is encoded as in AVX-512, so that a CPU with only that encoding can test this tier.
 #include "arch/tier.hpp"
 
 #if defined(__x86_64__) || defined(_M_X64)

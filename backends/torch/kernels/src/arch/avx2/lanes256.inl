@@ -1,4 +1,4 @@
-// Vector types of the two 256-bit tiers of x86: sixteen lanes are two registers. `dot` is each tier's own.
+// Vector types for the two 256-bit x86 tiers: sixteen lanes are two registers. Each tier defines its own `dot`.
 
 struct Ints { __m256i a, b; };
 struct Floats { __m256 a, b; };

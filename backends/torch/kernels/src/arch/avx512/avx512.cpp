@@ -1,4 +1,4 @@
-// AVX-512 with VNNI: Intel's servers since Cascade Lake, AMD since Zen 4. Sixteen lanes are one register.
+// The AVX-512 VNNI tier: Intel's servers since Cascade Lake, AMD since Zen 4. Sixteen lanes are one register.
 #include "arch/tier.hpp"
 
 #if defined(__x86_64__) || defined(_M_X64)

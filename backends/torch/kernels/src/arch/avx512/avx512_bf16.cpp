@@ -1,4 +1,4 @@
-// Rows of bf16 weights times bf16 activations, on CPUs that have the instruction: AMD since Zen 4, Intel since Cooper Lake.
+// AVX-512 BF16: rows of bf16 weights times bf16 activations. AMD since Zen 4, Intel since Cooper Lake.
 #include "arch/tier.hpp"
 
 #if (defined(__x86_64__) || defined(_M_X64)) && !defined(GRUS_NO_AVX512_BF16)
@@ -13,7 +13,7 @@ TARGET_BEGIN("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")
 namespace grus {
 namespace {
 
-constexpr int64_t kAhead = 6144;  // bytes of 12-bit rows that memory is asked for before they are needed
+constexpr int64_t kAhead = 6144;  // prefetch distance in 12-bit rows, bytes
 
 INLINE __m512bh as_bf16(__m512i v) {
     __m512bh r;
@@ -102,7 +102,7 @@ void rows_tile(const Rows& in) {
     }
 }
 
-// A 12-bit row times `T` tokens. Exponents are looked up in two halves, one for each byte of a number.
+// Dot products of a 12-bit row with `T` tokens. Exponents are looked up in two tables, one for each byte of a number.
 template <int T>
 INLINE void dot_bf12_row(const uint8_t* row, int base, int64_t blocks, const uint16_t* const* x, __m512* acc) {
     alignas(16) int8_t high[16], low[16];

@@ -1,4 +1,4 @@
-// Vector types of AVX-512 with VNNI: sixteen lanes are one register.
+// Vector types for AVX-512 VNNI: sixteen lanes are one register.
 
 struct Ints { __m512i v; };
 struct Floats { __m512 v; };

@@ -1,4 +1,4 @@
-// Vector types of ARM's tiers: sixteen lanes are four registers.
+// Vector types for the ARM tiers: sixteen lanes are four registers.
 
 struct Ints { int32x4_t v[4]; };
 struct Floats { float32x4_t v[4]; };

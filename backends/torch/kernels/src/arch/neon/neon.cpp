@@ -1,4 +1,4 @@
-// NEON with the byte dot product: ARM servers since Neoverse N1, Apple since M1, phones and boards since Cortex-A75.
+// The NEON tier, with the byte dot product: ARM servers since Neoverse N1, Apple since M1, phones and boards since Cortex-A75.
 #include "arch/tier.hpp"
 
 #if defined(__aarch64__) && !defined(_MSC_VER)

@@ -1,4 +1,4 @@
-// Rows of bf16 weights times bf16 activations, on ARM CPUs that have the instruction: those with i8mm.
+// ARM BF16: rows of bf16 weights times bf16 activations, on the CPUs that also have i8mm.
 #include "arch/tier.hpp"
 
 #if defined(__aarch64__) && !defined(_MSC_VER)

@@ -1,5 +1,5 @@
-// Quantized weights times several tokens on ARM CPUs with i8mm: Neoverse V1 and N2, Apple since M2. One instruction multiplies two
-// rows by two tokens, eight columns each, which is twice what the dot product does. Same integers, so the same bits as without.
+// ARM i8mm: quantized weights times several tokens. Neoverse V1 and N2, Apple since M2. One instruction multiplies two rows by two
+// tokens, eight columns each, which is twice the rate of the dot product. Sums are integers, so the results have the same bits.
 #include "arch/tier.hpp"
 
 #if defined(__aarch64__) && !defined(_MSC_VER)

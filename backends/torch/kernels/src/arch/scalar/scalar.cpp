@@ -1,4 +1,4 @@
-// The tier that every machine has, and that the others are held against.
+// The scalar tier in plain C++: runs on every CPU, and is the reference for the tests of the other tiers.
 #include <cmath>
 #include <utility>
 

@@ -1,8 +1,9 @@
-"""Weights that are used where the file is mapped at first, and move to huge pages while the model already answers.
+"""Background repacking: weights are used from the memory-mapped file at first, and are packed or copied to huge pages by one thread
+while the model already runs.
 
-Fresh memory is what takes the time of opening a file: the system clears it, and under a virtual machine fetches it first. The
-mapped file costs nothing; it is read a third more slowly, and blocks in it must be brought into the kernels' layout at each use. So
-a model begins on the file, and one thread moves its matrices when no more of them have come for a while.
+Most of the time of opening a file goes into fresh memory, which the system clears page by page. The mapped file needs none; it is
+read a third more slowly, and blocks in it are packed at each use. So a model starts on the mapped file, and the thread repacks its
+matrices when no new one was scheduled for a while.
 """
 
 from __future__ import annotations
@@ -15,28 +16,28 @@ from collections import deque
 from contextlib import suppress
 from typing import Protocol
 
-QUIET = 0.3  # seconds after the last matrix has come: until then the file is still being opened
+QUIET = 0.3  # seconds without a newly scheduled matrix: until then the model is still being loaded
 
 
-class Movable(Protocol):
+class _Repackable(Protocol):
     def move(self) -> None: ...
 
 
 _lock = threading.Lock()
-_waiting: deque[weakref.ref[Movable]] = deque()
+_waiting: deque[weakref.ref[_Repackable]] = deque()
 _last = 0.0
 _thread: threading.Thread | None = None
 _ending = threading.Event()
 
 
-def later(matrix: Movable) -> None:
-    """Call `matrix.move` soon, unless nobody else holds it by then."""
+def schedule(matrix: _Repackable) -> None:
+    """Call `matrix.move` in the background, unless the matrix has been freed by then."""
     global _last, _thread
     with _lock:
         _waiting.append(weakref.ref(matrix))
         _last = time.monotonic()
         if _thread is None or not _thread.is_alive():  # a forked child has none of its parent's threads
-            _thread = threading.Thread(target=_move_all, name="grus-moving", daemon=True)
+            _thread = threading.Thread(target=_move_all, name="grus-repack", daemon=True)
             _thread.start()
 
 
@@ -59,13 +60,13 @@ def _move_all() -> None:
 
 @atexit.register
 def _end() -> None:
-    """The interpreter kills a thread that lives longer than it inside of torch, and that aborts the process."""
+    """Stop the thread at exit: the interpreter would kill it inside torch, which aborts the process."""
     _ending.set()
     if (thread := _thread) is not None:
         thread.join()
 
 
-def finish() -> None:
-    """Wait until all have moved."""
+def wait() -> None:
+    """Wait until everything scheduled has been repacked."""
     while (thread := _thread) is not None and thread.is_alive():
         thread.join(0.05)

@@ -1,7 +1,7 @@
-"""Completing frames of codes in one call: a pass through the layers for each code, its head, the choice, and the embedding
-that goes in next (src/codec/codec_frame.cpp).
+"""Completes frames of speech codec tokens in one call: for each codebook a pass through the layers, its head, sampling, and the
+embedding of the chosen code (src/codec/codec_frame.cpp).
 
-All but the inputs is the same each time as many sequences meet, so it is laid out once for each such number.
+Buffers are set up once for each number of sequences, since only the inputs change from frame to frame.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import torch
 from torch import Tensor
 
 from backends.base import FrameSampling, KVSpec
-from backends.torch.kernels.library import Frame, Step, library
+from backends.torch.kernels.library import CodecFrame, ProgramStep, library
 from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.program import Program
 
-NUMBERS = 8  # of sequences whose layouts are kept
+NUMBERS = 8  # of sequence counts whose buffers are kept
 
 
 class FrameProgram:
-    """`program` runs the layers; `turns(places)` gives its ropes' cosines and sines in turn."""
+    """`program` runs the layers; `turns(places)` returns the cosines and sines of its rotary embeddings, alternating."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class FrameProgram:
         self.program, self.turns, self.specs, self.narrow = program, turns, list(specs), narrow
         self.heads, self.tables = list(heads), list(tables)
         self._addresses = [_addresses(heads), _addresses(tables)]
-        self.laid_out: dict[int, Layout] = {}
+        self.buffers: dict[int, _FrameBuffers] = {}
         self._library = library()
 
     def run(
@@ -48,22 +48,22 @@ class FrameProgram:
         total = first.to(torch.float32, copy=True, memory_format=torch.contiguous_format)
         hidden = hidden.float().contiguous()
         noise, random = np.ascontiguousarray(noise, np.float32), np.ascontiguousarray(random, np.int32)
-        frame = self._layout(n).frame
+        frame = self._buffers_for(n).frame
         frame.hidden, frame.total, frame.codes = hidden.data_ptr(), total.data_ptr(), codes.data_ptr()
         frame.noise, frame.random = noise.ctypes.data, random.ctypes.data
         frame.temperature, frame.top_k, frame.top_p = choice.temperature, choice.top_k, choice.top_p
-        self._library.grus_frame(ctypes.byref(frame), torch.get_num_threads())
+        self._library.grus_codec_frame(ctypes.byref(frame), torch.get_num_threads())
         return codes, total
 
-    def _layout(self, n: int) -> Layout:
-        if n not in self.laid_out:
-            if len(self.laid_out) == NUMBERS:
-                self.laid_out.pop(next(iter(self.laid_out)))
-            self.laid_out[n] = Layout(self, n)
-        return self.laid_out[n]
+    def _buffers_for(self, n: int) -> _FrameBuffers:
+        if n not in self.buffers:
+            if len(self.buffers) == NUMBERS:
+                self.buffers.pop(next(iter(self.buffers)))
+            self.buffers[n] = _FrameBuffers(self, n)
+        return self.buffers[n]
 
-    def frame(self, n: int, passes: ctypes.Array[Step], x: Tensor, logits: Tensor) -> Frame:
-        return Frame(
+    def frame(self, n: int, passes: ctypes.Array[ProgramStep], x: Tensor, logits: Tensor) -> CodecFrame:
+        return CodecFrame(
             passes=ctypes.addressof(passes),
             count=len(passes),
             sequences=n,
@@ -79,8 +79,8 @@ class FrameProgram:
         )
 
 
-class Layout:
-    """Registers, keys and values, spans and angles of `n` sequences' passes. The first pass takes two tokens of each."""
+class _FrameBuffers:
+    """Registers, KV cache, segments and rotary angles for `n` sequences. The first pass takes two tokens of each."""
 
     def __init__(self, owner: FrameProgram, n: int) -> None:
         count = len(owner.heads)
@@ -92,10 +92,10 @@ class Layout:
         memory = self._rows(owner.specs, n, count + 1)
         passes = [self._pass(owner, n, 0, 2, count + 1, memory)]
         passes += [self._pass(owner, n, 1 + i, 1, count + 1, memory) for i in range(1, count)]
-        self._passes = (Step * count)(*passes)
+        self._passes = (ProgramStep * count)(*passes)
         self.frame = owner.frame(n, self._passes, self._x, self.logits)
 
-    def _pass(self, owner: FrameProgram, n: int, seen: int, each: int, longest: int, memory: np.ndarray) -> Step:
+    def _pass(self, owner: FrameProgram, n: int, seen: int, each: int, longest: int, memory: np.ndarray) -> ProgramStep:
         spans = np.array([(i * each, each, seen, longest, 0) for i in range(n)], np.int64)
         place = torch.arange(seen, seen + each, dtype=torch.int32).repeat(n)
         angles = owner.turns(place)

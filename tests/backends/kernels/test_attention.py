@@ -10,17 +10,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.torch.kernels.formats import Kept
-from backends.torch.kernels.program import Do, Line, Program
+from backends.torch.kernels.formats import KVDtype
+from backends.torch.kernels.program import Opcode, Program, ProgramOp
 from backends.torch.slab import Plain, Quantized, Slab
 
 KV_HEADS, CAPACITY = 2, 96
 WAYS = {
-    Kept.F32: torch.float32,
-    Kept.F16: torch.float16,
-    Kept.BF16: torch.bfloat16,
-    Kept.BYTES: 8,
-    Kept.NIBBLES: 4,
+    KVDtype.F32: torch.float32,
+    KVDtype.F16: torch.float16,
+    KVDtype.BF16: torch.bfloat16,
+    KVDtype.INT8: 8,
+    KVDtype.INT4: 4,
 }
 
 
@@ -28,7 +28,7 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-def slab(way: Kept, dim: int, rows: int) -> Slab:
+def slab(way: KVDtype, dim: int, rows: int) -> Slab:
     how = WAYS[way]
     codec = Plain(dim, how) if isinstance(how, torch.dtype) else Quantized(dim, torch.float32, how)
     made = Slab(KV_HEADS, CAPACITY, codec, torch.device("cpu"))
@@ -39,14 +39,14 @@ def slab(way: Kept, dim: int, rows: int) -> Slab:
 class Attention:
     """The projections of some tokens go into memory, then each attends to what its sequence has."""
 
-    def __init__(self, way: Kept, dim: int, group: int, window: int = 0) -> None:
+    def __init__(self, way: KVDtype, dim: int, group: int, window: int = 0) -> None:
         self.heads, self.dim, self.window = KV_HEADS * group, dim, window
-        lies = {"kept": way, "group": Quantized(dim, torch.float32, 8).group}
+        lies = {"kv_dtype": way, "group": Quantized(dim, torch.float32, 8).group}
         sizes = {"heads": self.heads, "kv_heads": KV_HEADS, "dim": dim, "layer": 0, **lies}
         width = (self.heads + 2 * KV_HEADS) * dim
         lines = [
-            Line(Do.HEADS, [0], [0], sizes),
-            Line(Do.ATTEND, [0], [1], {**sizes, "window": window, "scale": 0.3}),
+            ProgramOp(Opcode.HEADS, [0], [0], sizes),
+            ProgramOp(Opcode.ATTENTION, [0], [1], {**sizes, "window": window, "scale": 0.3}),
         ]
         self.program = Program(lines, [width, self.heads * dim], 1, [])
 
@@ -78,9 +78,9 @@ SPANS = [(0, 1, 0), (1, 1, 70), (2, 19, 0), (21, 5, 40), (26, 1, 33)]
 TOKENS = 27
 
 
-@pytest.mark.parametrize("way", list(Kept), ids=lambda way: way.name)
+@pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
 @pytest.mark.parametrize(("dim", "group", "window"), [(128, 2, 0), (64, 1, 9), (32, 3, 0), (80, 2, 20)])
-def test_of_prompts_and_single_tokens(tier: str, way: Kept, dim: int, group: int, window: int) -> None:
+def test_of_prompts_and_single_tokens(tier: str, way: KVDtype, dim: int, group: int, window: int) -> None:
     attention, keys, values = Attention(way, dim, group, window), slab(way, dim, 5), slab(way, dim, 5)
     for row, (_, _, past) in enumerate(SPANS):
         for seed, kept in enumerate((keys, values)):
@@ -90,9 +90,9 @@ def test_of_prompts_and_single_tokens(tier: str, way: Kept, dim: int, group: int
     assert torch.allclose(got.double(), attention.expected(x, SPANS, keys, values), atol=2e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("way", list(Kept), ids=lambda way: way.name)
+@pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
 @pytest.mark.parametrize("dim", [16, 20, 64, 96, 128])
-def test_what_is_kept_is_what_torch_would_keep(tier: str, way: Kept, dim: int) -> None:
+def test_what_is_kept_is_what_torch_would_keep(tier: str, way: KVDtype, dim: int) -> None:
     """Sequences begin in one way and go on in the other: a snapshot, or a model that is recorded later."""
     attention, mine, other = Attention(way, dim, 1), (slab(way, dim, 1), slab(way, dim, 1)), slab(way, dim, 1)
     x = normal(40, 3 * KV_HEADS * dim, seed=5)
@@ -108,8 +108,8 @@ def test_what_is_kept_is_what_torch_would_keep(tier: str, way: Kept, dim: int) -
             assert (plane[:, :, :40] != like[:, :, :40]).double().mean() < 1e-2
 
 
-@pytest.mark.parametrize("way", list(Kept), ids=lambda way: way.name)
-def test_nan_is_not_hidden(tier: str, way: Kept) -> None:
+@pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
+def test_nan_is_not_hidden(tier: str, way: KVDtype) -> None:
     attention, keys, values = Attention(way, 32, 2), slab(way, 32, 1), slab(way, 32, 1)
     x = normal(3, 8 * 32, seed=1)
     x[0, (4 + 2) * 32 + 5] = float("nan")  # a value of the first token's first head
