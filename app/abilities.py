@@ -15,10 +15,10 @@ from engine.errors import BadRequest, GrusError
 if TYPE_CHECKING:
     from app.leashed import Beside
     from app.server.service import Service
-    from engine.pipelines.listening.listener import Listener
-    from engine.pipelines.reading.layout import Layout
+    from engine.pipelines.listening.transcription import Transcriber
+    from engine.pipelines.reading.layout import LayoutDetector
     from engine.pipelines.reading.recognizer import Recognizer
-    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.speech_models import SpeechModel
 
 Ability = Literal["read", "layout", "listen", "speak"]
 
@@ -40,7 +40,7 @@ _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
 def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
     """By what a checkpoint's config.json says."""
     from app.kinds import kind_of
-    from engine.vision.registry import SIGHTS
+    from engine.vision.registry import VISION_PROCESSORS
 
     if ability in ("listen", "speak"):
         return kind_of(source, cache_dir) == ability
@@ -48,7 +48,7 @@ def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
     kind = str(config.get("model_type"))
     if ability == "layout":
         return kind in _LAYOUTS
-    return kind in SIGHTS and isinstance(config.get("vision_config"), Mapping)
+    return kind in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping)
 
 
 def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
@@ -80,29 +80,29 @@ def needed(core: Beside, ability: Ability, wanted: str) -> str:
 
 def recognizer(core: Beside, wanted: str) -> Recognizer:
     """What reads regions."""
-    from engine.pipelines.reading.vision_recognizer import VisionRecognizer
+    from engine.pipelines.reading.recognizer import VisionRecognizer
 
     return VisionRecognizer(core.engine, core.bring(needed(core, "read", wanted)))
 
 
-def layout(core: Beside) -> Layout | None:
+def layout(core: Beside) -> LayoutDetector | None:
     """What finds regions, where a model for that is here; None: the splitter that needs none."""
-    from engine.pipelines.reading.model_layout import ModelLayout
+    from engine.pipelines.reading.layout import LayoutModel
 
     found = names(core.service, "layout")
-    return ModelLayout(core.engine, found[0]) if found else None
+    return LayoutModel(core.engine, found[0]) if found else None
 
 
-def listener(core: Beside, wanted: str) -> Listener:
+def listener(core: Beside, wanted: str) -> Transcriber:
     """What writes down what is said."""
-    from engine.pipelines.listening.listener import Listener, ear
+    from engine.pipelines.listening.transcription import Transcriber, asr_model
 
     name = needed(core, "listen", wanted)
-    return Listener(core.engine, ear(name, core.bring(name)))
+    return Transcriber(core.engine, asr_model(name, core.bring(name)))
 
 
-def speaker(core: Beside, wanted: str) -> Voice:
+def speaker(core: Beside, wanted: str) -> SpeechModel:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
-    from engine.pipelines.speaking.speakers import speaker as made
+    from engine.pipelines.speaking.speech_models import speaker as made
 
     return made(core.engine, needed(core, "speak", wanted))

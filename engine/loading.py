@@ -17,18 +17,18 @@ from backends import pick
 from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Model, Runner
 from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
+from engine.loaded import LoadedPart, load_part
+from engine.model_files import ModelFiles, open_model
 from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import ARCHITECTURES, EXACT_PARTS, find_architecture, find_part, part_kind
-from engine.opening import Opened, open_model
-from engine.parts import LoadedPart, load_part
 from engine.text.detokenizer import Detokenizer
 from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.text.tools import parser_for
-from engine.vision.registry import make_sight
-from engine.vision.sight import Sight
+from engine.vision.processor import VisionProcessor
+from engine.vision.registry import make_vision_processor
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, kept_bits
 from engine.weights.view import build, survey
 
@@ -68,12 +68,14 @@ class LoadedModel:
     foreign: bool = False  # runs through the backend's own library of models
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
-    sight: Sight | None = field(default=None, repr=False)  # how the model sees; None for one that reads text only
+    sight: VisionProcessor | None = field(
+        default=None, repr=False
+    )  # how the model sees; None for one that reads text only
 
-    def text_stream(self) -> TextStream | NoText:
+    def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
-            return NoText()
-        return TextStream(self.tokenizer, self.markers)
+            return _NoText()
+        return ReplyText(self.tokenizer, self.markers)
 
     def close(self) -> None:
         """Drop the arrays and give their memory back to the system."""
@@ -83,7 +85,7 @@ class LoadedModel:
         self.backend.release()
 
 
-class TextStream:
+class ReplyText:
     """One reply's tokens as text."""
 
     def __init__(self, tokenizer: Tokenizer, keep: Collection[int]) -> None:
@@ -96,7 +98,7 @@ class TextStream:
         return self._detokenizer.flush()
 
 
-class NoText:
+class _NoText:
     """Of a reply in frames of codes."""
 
     def push(self, token: int) -> str:
@@ -147,7 +149,7 @@ def fetch(name: str, options: LoadOptions) -> Path:
     )
 
 
-def open_named(name: str, options: LoadOptions) -> tuple[Opened, Path]:
+def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
     """A model's files, and where they lie."""
     model_type = model_type_named(options.model_type)
     folder = fetch(name, options)
@@ -187,7 +189,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
         return None
 
 
-def _part_backend(opened: Opened, piece: str, options: LoadOptions) -> Backend:
+def _part_backend(opened: ModelFiles, piece: str, options: LoadOptions) -> Backend:
     exact = part_kind(opened.config, piece) in EXACT_PARTS
     return pick_backend(replace(options, dtype="f32") if exact else options)
 
@@ -209,7 +211,7 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
     return loaded
 
 
-def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -> LoadedModel:
+def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> LoadedModel:
     began = time.monotonic()
     config, generation = opened.config, opened.generation_config
     backend = pick_backend(options)
@@ -278,11 +280,11 @@ def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, A
     return frozenset(id for word in words if (id := tokenizer.id(word)) is not None)
 
 
-def sight_of(model: Any, config: Mapping[str, Any], folder: Path, tokenizer: Tokenizer) -> Sight | None:
+def sight_of(model: Any, config: Mapping[str, Any], folder: Path, tokenizer: Tokenizer) -> VisionProcessor | None:
     """None where the config tells of a vision tower that the checkpoint does not have."""
     if getattr(model, "encode", None) is None:
         return None
-    return make_sight(config, folder, lambda text: tokenizer.encode(text, add_special=False))
+    return make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False))
 
 
 def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:
@@ -316,7 +318,7 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def fingerprint(opened: Opened, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
+def fingerprint(opened: ModelFiles, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
     """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
     digest.update(str(opened.config.get("model_type")).encode())

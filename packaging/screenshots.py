@@ -111,7 +111,7 @@ def fill_media(desk: Any, folder: Path) -> None:
     from app.gui.store import kept
     from app.gui.store.kept import Result
     from app.gui.viewmodels.read.item import Item, Wish, to_result
-    from engine.pipelines.reading.reader import Reader
+    from engine.pipelines.reading.reader import DocumentReader
     from tests.engine.pipelines.listening.conftest import RATE, talk
     from tests.engine.pipelines.reading.fakes import Fake, by_colour
     from tests.engine.pipelines.reading.sheets import article
@@ -121,7 +121,7 @@ def fill_media(desk: Any, folder: Path) -> None:
     sheet.image.save(page)
     soundfile.write(sound, talk(3), RATE)
     item = Item(page, page.name, Wish(), state="done", numbers=(1,))
-    for event in Reader(Fake(by_colour(sheet.texts)), None).read([page]):
+    for event in DocumentReader(Fake(by_colour(sheet.texts)), None).read([page]):
         if hasattr(event, "progress") and hasattr(event, "page"):
             item.read[event.page.number] = event.page
     said = [{"start": 0.8 + 2.2 * i, "end": 2.2 + 2.4 * i, "text": text} for i, text in enumerate(SAID)]

@@ -10,13 +10,12 @@ import numpy as np
 
 import grus
 import resources
+from engine.benchmark import TEXT, Figure, ListeningBenchmark, ReadingBenchmark, Say, SpeechBenchmark, voice_like
 from engine.errors import BadRequest, UnreadableFile
 from engine.loading import LoadedModel, LoadOptions
-from engine.measure import Figure, Say
-from engine.measure_media import TEXT, Listening, Reading, Speaking, voice_like
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.voice import VoiceSettings
 
 Measured = tuple[LoadedModel, int, list[Figure]]  # the model, bytes of this process, figures
 AT_ONCE = (1, 4)  # voices and sounds, where nobody says how many
@@ -29,12 +28,12 @@ def speaking(options: argparse.Namespace, load: LoadOptions, streams: list[int] 
     began = time.perf_counter()
     with grus.Speaker(options.model, load, profile=options.profile) as speaker:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        measure = Speaking(speaker.voice, _manner(speaker, options), text, say)
+        measure = SpeechBenchmark(speaker.voice, _manner(speaker, options), text, say)
         found += measure.all(streams or AT_ONCE, options.runs)
         return speaker.loaded, speaker.engine.stats().process_memory, found
 
 
-def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> Manner:
+def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> VoiceSettings:
     """The voice that is asked for; else one that the model can speak in, because its speed does not depend on it."""
     if options.clone is not None:
         if options.voice is not None:
@@ -47,7 +46,7 @@ def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> Manner:
         if options.voice is not None or options.instructions is not None:
             raise
         if speaker.voice.clones:
-            return Manner(clone=speaker.voice.clone(voice_like(3.0, speaker.rate)))
+            return VoiceSettings(clone=speaker.voice.clone(voice_like(3.0, speaker.rate)))
         return speaker.manner(instructions="A calm voice.")
     return manner
 
@@ -57,13 +56,13 @@ def listening(options: argparse.Namespace, load: LoadOptions, streams: list[int]
     began = time.perf_counter()
     with grus.Ears(options.model, load, profile=options.profile) as ears:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        found += Listening(ears.listener, ears.engine, audio, say).all(streams or AT_ONCE, options.runs)
+        found += ListeningBenchmark(ears.listener, ears.engine, audio, say).all(streams or AT_ONCE, options.runs)
         return ears.loaded, ears.engine.stats().process_memory, found
 
 
 def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:
-    from engine.pipelines.ocr import Session
     from engine.pipelines.reading.opening import ReadingModels
+    from engine.pipelines.reading.session import ReadingSession
 
     if streams is not None:
         raise BadRequest(
@@ -73,14 +72,14 @@ def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] |
     began = time.perf_counter()
     with ReadingModels(options.model, None, load, profile=options.profile) as models:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        found += Reading(Session(models.recognizer), models.engine, pages, say).all(options.runs)
+        found += ReadingBenchmark(ReadingSession(models.recognizer), models.engine, pages, say).all(options.runs)
         return models.loaded, models.engine.stats().process_memory, found
 
 
 def _pages(file: Path) -> list[np.ndarray]:
     from contextlib import closing
 
-    from engine.media.pages import open_document
+    from engine.media.documents import open_document
 
     with closing(open_document(file)) as document:
         return [np.asarray(document.page(n + 1).image.convert("RGB")) for n in range(min(_PAGES, len(document)))]

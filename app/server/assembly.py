@@ -12,15 +12,15 @@ from app.kinds import kind_of
 from app.option_values import repetition, speculation
 from app.server.catalogue import Catalogue
 from app.server.metrics import Meters
-from app.server.responses.store import usual_file
+from app.server.openai.responses_store import default_file
 from app.server.service import Service
 from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.models.model_types import model_type_named
-from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.settings import Settings, memory_limit
 from engine.starter import starters
@@ -42,7 +42,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_body=options["max_body_mib"] * MIB,
         max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
-        responses_file=options["responses_file"] or usual_file(),
+        responses_file=options["responses_file"] or default_file(),
         voices_dir=options["voices_dir"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],
@@ -58,8 +58,8 @@ def engine_settings(options: Mapping[str, Any]) -> Settings:
         gpu_memory_limit=options["gpu_memory_limit"],
         speculation=speculation(options["speculation"], options["draft"]),
         draft_model=options["draft"],
-        spill_folder=Path(options["kv_offload_dir"]).expanduser() if options["kv_offload_dir"] else None,
-        spill_limit=options["kv_offload_limit"],
+        offload_folder=Path(options["kv_offload_dir"]).expanduser() if options["kv_offload_dir"] else None,
+        offload_limit=options["kv_offload_limit"],
         idle_ttl=options["idle_ttl"],
         max_models=options["max_models"],
     )

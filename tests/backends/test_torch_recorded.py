@@ -14,8 +14,8 @@ from backends.base import DType, KVCache, Sampling, Segment, Slot
 from backends.torch.backend import TorchBackend
 from backends.torch.kernels import library
 from backends.torch.runner import TorchRunner
+from engine.model_files import open_model
 from engine.models.registry import find_architecture
-from engine.opening import open_model
 from engine.weights.fit import fitted
 from engine.weights.view import build
 from tests.checkpoints import save

@@ -69,8 +69,8 @@ class Grus:
     def __init__(self, folder: str, dtype: str, backend: str) -> None:
         began = time.perf_counter()
         from backends.pick import pick
+        from engine.model_files import open_model
         from engine.models.registry import find_architecture
-        from engine.opening import open_model
         from engine.weights.fit import fitted, kept_bits
         from engine.weights.view import build
 

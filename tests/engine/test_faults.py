@@ -37,7 +37,7 @@ def quiet(caplog):
 @pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize(("poison", "error"), [(BOOM, EngineFault), (NAN, NumericalError)])
 def test_only_the_culprit_fails(build, poison, error, ahead):
-    engine = build(FakeLoaded(nature=NATURE), issue_ahead=ahead)
+    engine = build(FakeLoaded(nature=NATURE), async_scheduling=ahead)
     asked = [request(40), request(41, poison), request(42)]
     handles = [engine.submit(r) for r in asked]
     spin(engine)
@@ -71,7 +71,7 @@ def test_a_step_that_fails_once_harms_nobody(build, recurrent):
 @pytest.mark.parametrize("error", [RuntimeError("device lost"), OutOfMemory("late")])
 def test_a_step_that_fails_when_read_is_computed_again(build, ahead, error):
     loaded = FakeLoaded(nature=NATURE)
-    engine = build(loaded, issue_ahead=ahead)
+    engine = build(loaded, async_scheduling=ahead)
     asked = [request(40), request(41), request(42)]
     handles = [engine.submit(r) for r in asked]
     outcomes = iter([None] * 4 + [error])
@@ -242,7 +242,7 @@ def test_nothing_that_was_copied_from_a_failed_step_is_used(build, recurrent, ah
     nature = Nature(recurrent, eos_every=0)
     for failing in range(1, 6):
         loaded = FakeLoaded(nature=nature)
-        engine = build(loaded, issue_ahead=ahead, prefill_chunk=16)
+        engine = build(loaded, async_scheduling=ahead, prefill_chunk=16)
         asked = Request("fake", [40 + i % 50 for i in range(40)], SamplingParams(n=3, seed=1, max_tokens=6))
         handles = [engine.submit(asked), engine.submit(request(40))]
         company = iter(range(1000))

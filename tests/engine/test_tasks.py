@@ -118,7 +118,7 @@ def test_a_model_that_cannot_be_loaded(build):
     def missing(name):
         raise ModelNotFound(f"{name} is not there.")
 
-    engine._residents._load = missing
+    engine._manager._load = missing
     task = engine.task("other", counting(1, []))
     while engine.turn():
         pass

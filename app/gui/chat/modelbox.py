@@ -102,7 +102,7 @@ class ModelBox(QComboBox):
         name = folder.name
 
         def add(service: Any) -> None:
-            from engine.opening import open_model
+            from engine.model_files import open_model
 
             open_model(folder)  # says in plain words what is wrong with it
             service.catalogue.named[name] = str(folder)

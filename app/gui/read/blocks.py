@@ -24,7 +24,7 @@ from app.gui.style import restate
 from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.read.item import KINDS
-from engine.pipelines.reading.result import Element
+from engine.pipelines.reading.results import Element
 from engine.pipelines.reading.tables import Table
 
 _MOST_ROWS = 12  # of a table before it scrolls

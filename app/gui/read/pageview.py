@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from engine.pipelines.reading.geometry import Box
+from engine.pipelines.reading.results import Box
 
 _ZOOMS = (0.25, 6.0)
 

@@ -16,8 +16,7 @@ from app.gui.dragging import file_name, from_outside
 from app.gui.store import kept
 from app.gui.store.kept import Result
 from app.gui.viewmodels.read.item import Item, to_result
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.result import Element, Page
+from engine.pipelines.reading.results import Box, Element, Page
 from tests.app.gui.conftest import Opened
 from tests.engine.pipelines.listening.conftest import RATE, silence
 

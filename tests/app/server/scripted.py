@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import GrusError
-from engine.handle import RequestHandle
-from engine.metrics import RequestMetrics
-from engine.stats import EngineStats
+from engine.metrics import EngineStats, RequestMetrics
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.types import (
@@ -30,12 +28,13 @@ from engine.types import (
     FinishReason,
     PromptScores,
     Request,
+    RequestHandle,
     Started,
     Text,
     Timings,
     TokenLogprob,
 )
-from engine.vision.registry import make_sight
+from engine.vision.registry import make_vision_processor
 from tests.checkpoints import save_tokenizer
 from tests.vision_checkpoints import IDS, PREPROCESSOR, TEMPLATE, TOWER, WORDS
 
@@ -71,7 +70,7 @@ def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096)
         fingerprint="f" * 64,
         load_seconds=0.0,
         foreign=False,
-        sight=make_sight(config, folder, lambda text: tokenizer.encode(text, add_special=False)),
+        sight=make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False)),
         backend=SimpleNamespace(name="torch", device="cpu", dtype="f32", describe=lambda: "a script (CPU)"),
     )
 
@@ -107,7 +106,7 @@ class ScriptedEngine:
     def keep(self, name: str, seconds: float | None) -> None:
         self.kept[name] = seconds
 
-    def forget_prefixes(self) -> int:
+    def clear_prefix_cache(self) -> int:
         return 0
 
     def models(self) -> list[Any]:

@@ -20,10 +20,10 @@ from app.server.catalogue import Catalogue
 from app.server.service import Running
 from app.server.streaming import Stream
 from engine.engine import Engine
-from engine.handle import RequestHandle
 from engine.loading import LoadOptions, load
-from engine.sequence import Job
+from engine.sequence import RequestState
 from engine.settings import Settings
+from engine.types import RequestHandle
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
@@ -197,7 +197,7 @@ async def crowd(live: Live, clients: int) -> Counter[Any]:
 def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many requests that began in this test something still holds on to."""
     begun: WeakSet[Any] = WeakSet()
-    for kind in (RequestHandle, Running, Stream, Job):
+    for kind in (RequestHandle, Running, Stream, RequestState):
 
         def noted(self: Any, *given: Any, _made: Any = kind.__init__, **named: Any) -> None:
             _made(self, *given, **named)

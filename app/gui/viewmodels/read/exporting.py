@@ -11,17 +11,23 @@ from app.gui.texts import tr
 from app.gui.viewmodels.read.item import Item
 from app.gui.viewmodels.read.pictures import page_image
 from engine.errors import BadRequest
-from engine.pipelines.ocr import targets
-from engine.pipelines.reading.result import Document, Element, Page
-from engine.pipelines.reading.saving import replace_file
-from engine.pipelines.reading.writers.formats import FORMATS, KEEPS_FIGURES, Format, Style, page_text, written
+from engine.pipelines.reading.results import Document, Element, Page
+from engine.pipelines.reading.session import output_targets, write_atomically
+from engine.pipelines.reading.writers.formats import (
+    FORMATS,
+    KEEPS_FIGURES,
+    ExportOptions,
+    Format,
+    page_text,
+    write_document,
+)
 
 __all__ = ["FORMATS", "as_markdown", "export", "export_all"]
 _PICTURES = frozenset({"figure", "chart", "seal"})
 
 
 def as_markdown(pages: Sequence[Page]) -> str:
-    return page_text(tuple(pages), "md", Style())
+    return page_text(tuple(pages), "md", ExportOptions())
 
 
 def export(item: Item, kind: Format, target: Path) -> Path:
@@ -29,12 +35,12 @@ def export(item: Item, kind: Format, target: Path) -> Path:
     document = _with_figures(item, target) if kind in KEEPS_FIGURES else item.document
     if not document.pages:
         raise BadRequest(tr("{title} has not been read yet.", title=item.title))
-    contents = written(document, kind, Style(), lambda page: _image(item, page))
+    contents = write_document(document, kind, ExportOptions(), lambda page: _image(item, page))
     if not contents or (kind == "xlsx" and not document.tables):
         raise BadRequest(tr("No table was found in {title}. Choose another format.", title=item.title))
     for number, data in enumerate(contents, 1):
         name = target.name if number == 1 else f"{target.stem}-{number}{target.suffix}"
-        replace_file(target.with_name(name), data)
+        write_atomically(target.with_name(name), data)
     return target
 
 
@@ -42,7 +48,7 @@ def export_all(items: Sequence[Item], kind: Format, folder: Path) -> tuple[int, 
     """How many were written, and a sentence for each that could not be."""
     folder.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
-    for item, target in zip(items, targets([Path(item.title) for item in items], folder, kind)):
+    for item, target in zip(items, output_targets([Path(item.title) for item in items], folder, kind)):
         try:
             export(item, kind, target.path)
         except (BadRequest, OSError) as error:
@@ -70,7 +76,7 @@ def _with_figures(item: Item, target: Path) -> Document:
             image.crop(element.box.within(*image.size).pixels()).save(out, "PNG")
             folder.mkdir(parents=True, exist_ok=True)
             file = folder / f"page-{page.number}-{element.kind}-{element.order + 1}.png"
-            replace_file(file, out.getvalue())
+            write_atomically(file, out.getvalue())
             return replace(element, figure=f"{folder.name}/{file.name}")
 
         return replace(page, elements=tuple(keep(element) for element in page.elements))

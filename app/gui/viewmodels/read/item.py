@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from app.gui.store.kept import Result
 from app.gui.texts import mark, seconds, tr, trn
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.result import Document, Element, Page, page_from_json, page_to_json
+from engine.pipelines.reading.results import Box, Document, Element, Page, page_from_json, page_to_json
 from engine.pipelines.reading.tables import Table
 
 State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]

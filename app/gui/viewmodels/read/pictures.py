@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.media.pages import open_document
-from engine.pipelines.reading.saving import turned_image
+from engine.media.documents import open_document
+from engine.pipelines.reading.ink import rotated_page
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,7 +29,7 @@ class Pixels:
 def page_image(source: Path, number: int, turned: float = 0.0, password: str | None = None) -> Image:
     """At the size that boxes mean."""
     with closing(open_document(source, password=password)) as document:
-        return turned_image(document.page(number).image, turned)
+        return rotated_page(document.page(number).image, turned)
 
 
 def pixels(source: Path, number: int, turned: float, password: str | None, most: int = _SMALL) -> Pixels:

@@ -205,9 +205,16 @@ class Reading:
         self.changed(item)
 
     def _take(self, item: Item, event: Any) -> None:
-        from engine.pipelines.reading.events import DocumentRead, ElementRead, Heard, Opened, PageRead, PageSplit
+        from engine.pipelines.reading.reader import (
+            DocumentOpened,
+            DocumentRead,
+            ElementRead,
+            PageRead,
+            PageSplit,
+            RegionText,
+        )
 
-        if isinstance(event, Opened):
+        if isinstance(event, DocumentOpened):
             item.numbers = event.pages
             if item is self.current:
                 self.shown()
@@ -215,7 +222,7 @@ class Reading:
             item.live[event.page] = Live({region.order: region.box for region in event.regions})
             self.page_changed(item, event.page)
             return
-        elif isinstance(event, Heard):
+        elif isinstance(event, RegionText):
             live = item.live.setdefault(event.page, Live())
             live.heard[event.order] = "" if event.text is None else live.heard.get(event.order, "") + event.text
             self.heard(item, event.page, event.order)
@@ -264,16 +271,16 @@ class Reading:
 
 
 def _documents(files: Sequence[Path]) -> list[Path]:
-    from engine.pipelines.ocr import files_of
+    from engine.pipelines.reading.session import expand_folders
 
-    return files_of(files)
+    return expand_folders(files)
 
 
 def _events(core: Any, item: Item, known: dict[int, Any]) -> Iterator[Any]:
     """Beside the UI thread: everything that happens while the document is read."""
     from app import abilities
     from engine.errors import BadRequest
-    from engine.pipelines.reading.reader import Reader, Wishes
+    from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     wish, password = item.wish, item.password
     layers = wish.text_layer and item.source.suffix.lower() == ".pdf"
@@ -284,8 +291,8 @@ def _events(core: Any, item: Item, known: dict[int, Any]) -> Iterator[Any]:
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
     task: Any = wish.task
-    wishes = Wishes(task, wish.pages.strip() or None, layers)
-    reader = Reader(recognizer, abilities.layout(core), wishes)
+    wishes = ReadOptions(task, wish.pages.strip() or None, layers)
+    reader = DocumentReader(recognizer, abilities.layout(core), wishes)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

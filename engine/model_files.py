@@ -1,0 +1,208 @@
+"""Opening a model without loading it: a checkpoint folder or a GGUF file, seen the same way.
+
+Reads JSON, headers and tokenizers; maps tensors; makes no array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from backends.base import Raw
+from engine.errors import ConfigError, ModelNotFound
+from engine.hub.snapshots import tokenizer_of
+from engine.text.builtin_templates import builtin_template
+from engine.text.template import ChatTemplate
+from engine.text.tokenizer import Tokenizer
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.fit import kinds_of
+from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
+from engine.weights.source import Source, Tensors
+
+
+class ModelFiles(Protocol):
+    """A model's files."""
+
+    @property
+    def config(self) -> dict[str, Any]: ...
+    @property
+    def generation_config(self) -> dict[str, Any]: ...
+    @property
+    def tensors(self) -> Mapping[str, Raw]:
+        """As they are stored."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tensors, as stored."""
+
+    @property
+    def source(self) -> Source:
+        """What a model is built from."""
+
+    @property
+    def quantized(self) -> bool:
+        """Whether its matrices are stored with fewer bits than floats have."""
+
+    @property
+    def stored_as(self) -> str:
+        """For people: "BF16", "4 bit (MLX)", "Q4_K (GGUF)"."""
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+    @property
+    def template(self) -> ChatTemplate: ...
+
+
+def open_model(path: Path, weights: str = "auto", model_type: str | None = None) -> ModelFiles:
+    """A folder with config.json and safetensors, a GGUF file, or a folder that holds one GGUF model.
+
+    `weights`: the format that is opened where a folder holds both, `safetensors` or `gguf`. `model_type`: what the model
+    is, whatever its config says.
+    """
+    if path.is_file():
+        if path.suffix.lower() != ".gguf":
+            raise ModelNotFound(f"{path} is a file, but not a GGUF file. Give the checkpoint's folder.")
+        if weights not in ("auto", "gguf"):
+            raise _lacks(path, weights)
+        return _gguf(path, model_type)
+    files = sorted(path.glob("*.gguf")) if path.is_dir() and weights != "safetensors" else []
+    if files and (weights == "gguf" or not (path / "config.json").exists()):
+        return _gguf(_only(files), model_type)
+    folder = _with_language_model(path)
+    if weights == "gguf" or (weights == "safetensors" and folder.is_dir() and not any(folder.glob("*.safetensors"))):
+        raise _lacks(path, weights)
+    return CheckpointFiles(Checkpoint.open(folder, model_type))
+
+
+def _gguf(file: Path, model_type: str | None) -> GgufFiles:
+    opened = open_gguf(file)
+    if model_type is not None:
+        opened.config["model_type"] = model_type
+    return GgufFiles(opened)
+
+
+def _lacks(path: Path, weights: str) -> ConfigError:
+    return ConfigError(f"{path} holds no {weights} weights. Leave out --format, or choose another model.")
+
+
+def _with_language_model(path: Path) -> Path:
+    """Spark-TTS keeps its language model in a folder of its own, beside its codec."""
+    inner = path / "LLM"
+    return inner if (inner / "config.json").is_file() and not (path / "config.json").exists() else path
+
+
+def _only(files: list[Path]) -> Path:
+    """The one model among the files: alone, or the first of its shards."""
+    whole = [file for file in files if "-of-" not in file.stem or "-00001-of-" in file.stem]
+    if len(whole) == 1:
+        return whole[0]
+    raise ModelNotFound(
+        f"{files[0].parent} holds several GGUF files. Choose one by a part of its name, as in {files[0].parent}:Q8_0. "
+        f"There are: {', '.join(file.name for file in whole)}."
+    )
+
+
+@dataclass(frozen=True)
+class CheckpointFiles:
+    checkpoint: Checkpoint
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return self.checkpoint.config
+
+    @property
+    def generation_config(self) -> dict[str, Any]:
+        return self.checkpoint.generation_config
+
+    @property
+    def tensors(self) -> Mapping[str, Raw]:
+        return self.checkpoint.tensors
+
+    @property
+    def nbytes(self) -> int:
+        return self.checkpoint.nbytes
+
+    @property
+    def source(self) -> Source:
+        return Tensors(str(self.checkpoint.folder), self.checkpoint.tensors, self.checkpoint.quantization)
+
+    @property
+    def quantized(self) -> bool:
+        return self.checkpoint.quantization is not None
+
+    @property
+    def stored_as(self) -> str:
+        quantization = self.checkpoint.quantization
+        return f"{quantization.default.bits} bit (MLX)" if quantization else _most(self.tensors)
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        return Tokenizer.from_folder(self.checkpoint.folder, self.config, self.generation_config)
+
+    @cached_property
+    def template(self) -> ChatTemplate:
+        return ChatTemplate.from_folder(self.checkpoint.folder, self.tokenizer, self.config)
+
+
+@dataclass(frozen=True)
+class GgufFiles:
+    file: GgufCheckpoint
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return self.file.config
+
+    @property
+    def generation_config(self) -> dict[str, Any]:
+        return self.file.generation_config
+
+    @property
+    def tensors(self) -> Mapping[str, Raw]:
+        return self.file.tensors
+
+    @property
+    def nbytes(self) -> int:
+        return self.file.nbytes
+
+    @property
+    def source(self) -> Source:
+        return self.file.source
+
+    @property
+    def quantized(self) -> bool:
+        return bool(kinds_of(self.tensors))
+
+    @property
+    def stored_as(self) -> str:
+        return f"{_most(self.tensors)} (GGUF)"
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        return self.file.tokenizer(self._elsewhere)
+
+    @cached_property
+    def _elsewhere(self) -> Path | None:
+        """The folder that has the tokenizer, where the file holds none."""
+        path = self.file.path
+        return None if self.file.has_tokenizer else tokenizer_of(path) or path.parent
+
+    @cached_property
+    def template(self) -> ChatTemplate:
+        sources = self.file.template_sources
+        if not sources and self._elsewhere is not None:
+            return ChatTemplate.from_folder(self._elsewhere, self.tokenizer, self.config)
+        if not sources:
+            builtin = builtin_template(str(self.config["model_type"]), self.tokenizer.id)
+            sources = {"default": builtin} if builtin is not None else {}
+        return ChatTemplate(sources, self.tokenizer.special_tokens)
+
+
+def _most(tensors: Mapping[str, Raw]) -> str:
+    """The type that most bytes are stored in."""
+    total: dict[str, int] = {}
+    for raw in tensors.values():
+        total[raw.dtype] = total.get(raw.dtype, 0) + raw.nbytes
+    return max(total, key=lambda kind: total[kind], default="nothing")
