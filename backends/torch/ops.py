@@ -98,7 +98,7 @@ class TextOps:
     ) -> tuple[Tensor, Tensor, Tensor]:
         turned = heads + kv_heads
         if x.dtype == torch.float32 and self._small(x) and q_norm is None and k_norm is None and angles is not None:
-            shape = fused.Heads(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
+            shape = fused.HeadsParams(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
             made = fused.heads(x, shape, angles.cos.contiguous(), angles.sin.contiguous())
             made = made.view(len(x), heads + 2 * kv_heads, dim)
             return made[:, :heads], made[:, heads:turned], made[:, turned:]
