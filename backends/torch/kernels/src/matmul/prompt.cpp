@@ -11,7 +11,7 @@
 namespace grus {
 namespace {
 
-constexpr int64_t kFewest = 64;      // tokens; below, see `by_prompts`
+constexpr int64_t kFewest = 64;      // tokens; below, see `uses_prompt_product`
 constexpr int64_t kNear = 3 << 19;   // bytes of rounded tokens
 constexpr int64_t kMostBlocks = 64;  // of columns that are made bf16 at once; a multiple of what shares a scale
 constexpr int64_t kWidth = 2 * kRows;
@@ -150,7 +150,7 @@ struct Prompt {
 }  // namespace
 
 // Making weights bf16 takes as long as multiplying them with some forty tokens.
-bool by_prompts(const Tier& tier, const GrusMatrix& m, int64_t tokens) {
+bool uses_prompt_product(const Tier& tier, const GrusMatrix& m, int64_t tokens) {
     return tier.unit && !m.row_bytes && !m.format.dense() && tokens >= kFewest;
 }
 
