@@ -18,7 +18,8 @@ setup(
         Extension(
             f"backends.torch.kernels.{recipe.STEM}",
             sources=[str(source.relative_to(ROOT)) for source in recipe.sources()],
-            depends=[str(path.relative_to(ROOT)) for path in recipe.FOLDER.iterdir()],
+            depends=[str(path.relative_to(ROOT)) for path in recipe.files()],
+            include_dirs=[str(recipe.FOLDER.relative_to(ROOT))],
             define_macros=[recipe.define()],
             extra_compile_args=recipe.flags(),
             extra_link_args=[] if sys.platform == "win32" else recipe.LINK,

@@ -140,7 +140,7 @@ def pick(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> Ba
 
 def encode_blocks(rows: np.ndarray, kind: str) -> np.ndarray | None:
     """Rows of f32 as rows of GGUF blocks; None where there are no kernels for that, or a wrong GRUS_KERNELS forbids them."""
-    from backends.torch.kernels.blocks import encode
+    from backends.torch.kernels.quantize import encode
 
     try:
         return encode(rows, kind)

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from backends.base import Dense, Model
-from backends.torch.kernels import library, moving
+from backends.torch.kernels import library, repack
 from backends.torch.kernels.formats import PACKINGS
 from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.packed import pack
-from backends.torch.kernels.program import Do
+from backends.torch.kernels.program import Opcode
 from backends.torch.kernels.rowwise import RowMatrix
 from backends.torch.tracing import IN_FLOATS, NotTraceable, ProgramTracer, Symbol
 
@@ -53,7 +53,7 @@ class GreedyHead:
             *(None if mass is None else mass.data_ptr(), torch.get_num_threads()),
         )
         if self.shortlist is None or not self.shortlist.tell(*asked):
-            self.library.grus_best_of_product(self.head.handle, *asked)
+            self.library.grus_matmul_argmax(self.head.handle, *asked)
         return Best(values, places, None if mass is None else -mass.log_())
 
 
@@ -64,7 +64,7 @@ def greedy_head(model: Model, width: int) -> GreedyHead | None:
         logits = model.logits(tracer.x)
     except NotTraceable:
         return None
-    if len(tracer.lines) != 1 or tracer.lines[0].what is not Do.MULTIPLY:
+    if len(tracer.lines) != 1 or tracer.lines[0].opcode is not Opcode.MULTIPLY:
         return None
     head = tracer.lines[0].fields["matrix"]
     if not isinstance(logits, Symbol) or logits.shape != (tracer.TOKENS, head.rows_each):
@@ -73,12 +73,12 @@ def greedy_head(model: Model, width: int) -> GreedyHead | None:
 
 
 class ArgmaxShortlist:
-    """Finds each row's largest logit with the 8-bit copy of a head. Inactive until the copy is made, in idle time (moving.py)."""
+    """Finds each row's largest logit with the 8-bit copy of a head. Inactive until the copy is made, in idle time (repack.py)."""
 
     def __init__(self, head: RowMatrix) -> None:
         self.head = head
         self._coarse: _Coarse | None = None
-        moving.later(self)
+        repack.schedule(self)
 
     def move(self) -> None:
         coarse = _Coarse(self.head)
@@ -86,7 +86,7 @@ class ArgmaxShortlist:
             self._coarse = coarse
 
     def tell(self, *asked: int | None) -> bool:
-        """Same arguments and results as the kernel `grus_best_of_product`, except that the mass is approximate. False where all
+        """Same arguments and results as the kernel `grus_matmul_argmax`, except that the mass is approximate. False where all
         logits are needed: the copy is not ready, too many rows are near the largest, a value is not finite, or there are too
         many tokens to multiply in 8 bits."""
         if self._coarse is None:
@@ -108,7 +108,7 @@ class _Coarse:
             self.length[some] = coarse.norm(dim=-1)
             self.off[some] = (exact - coarse).norm(dim=-1) + ROUNDING * (exact.norm(dim=-1) + self.length[some])
         longest = float(torch.maximum(self.length, self.off).max())
-        self.struct = library.Shortlist(
+        self.struct = library.ShortlistParams(
             ctypes.addressof(head.matrix),
             ctypes.addressof(self.matrix.matrix),
             self.off.data_ptr(),

@@ -19,7 +19,7 @@ from torch import Tensor
 from backends.base import DType, Rope, Sampling
 from backends.ops import BELOW_ONE, axis_of_frequency
 from backends.torch.cuda_graphs import captured
-from backends.torch.kernels import choose, fused, library
+from backends.torch.kernels import fused, library, sampling
 from backends.torch.sample import TorchSamples, sample
 
 FEW = 1 << 17  # elements up to which one thread is faster than waking torch's threads, which spin afterwards
@@ -100,7 +100,7 @@ class TorchTextOps:
     ) -> tuple[Tensor, Tensor, Tensor]:
         rotated = heads + kv_heads
         if x.dtype == torch.float32 and self._small(x) and q_norm is None and k_norm is None and angles is not None:
-            shape = fused.Heads(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
+            shape = fused.HeadsParams(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
             made = fused.heads(x, shape, angles.cos.contiguous(), angles.sin.contiguous())
             made = made.view(len(x), heads + 2 * kv_heads, dim)
             return made[:, :heads], made[:, heads:rotated], made[:, rotated:]
@@ -272,8 +272,8 @@ class TorchTextOps:
     def choose(
         self, logits: Tensor, noise: Tensor, random: Tensor, temperature: float, top_k: int, top_p: float
     ) -> Tensor:
-        if choose.takes(logits):
-            return choose.draw(logits, noise.float(), random, temperature, top_k, top_p)
+        if sampling.supports(logits):
+            return sampling.draw(logits, noise.float(), random, temperature, top_k, top_p)
         values, ids = self.topk(logits, top_k)
         first = ids[:, 0].to(torch.int32)
         if temperature <= 0 or not logits.shape[0]:

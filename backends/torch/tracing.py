@@ -19,14 +19,14 @@ from torch import Tensor
 from backends.base import CrossSpec, KVSpec, Model, Rope, Slot, StateSpec, Step
 from backends.kv_cache import group_of
 from backends.plan import StepPlan
-from backends.torch.kernels.formats import PANEL, Kept
-from backends.torch.kernels.linear import AnyMatrix, KernelLinear, Noted
-from backends.torch.kernels.program import Do, Line, Program
+from backends.torch.kernels.formats import PANEL, KVDtype
+from backends.torch.kernels.linear import AnyMatrix, KernelLinear, SymbolicInput
+from backends.torch.kernels.program import Opcode, Program, ProgramOp
 from backends.torch.kv_cache import Slab, TorchKVCache
 from backends.torch.ops import RotaryCache, TorchTextOps
 
 EVERY = 1 << 40  # more tokens than there are
-FLOATS = {torch.float32: Kept.F32, torch.float16: Kept.F16, torch.bfloat16: Kept.BF16}
+FLOATS = {torch.float32: KVDtype.F32, torch.float16: KVDtype.F16, torch.bfloat16: KVDtype.BF16}
 
 
 class NotTraceable(Exception):
@@ -51,7 +51,7 @@ class Opaque:
 
 
 @dataclass(eq=False)
-class Symbol(Opaque, Noted):
+class Symbol(Opaque, SymbolicInput):
     """An array of the traced pass: a register, viewed in a shape."""
 
     tracer: ProgramTracer
@@ -107,16 +107,16 @@ class TracedHeads(Opaque):
 class KVDtypes:
     """The dtypes of keys and values: those of past tokens, and those of an encoder."""
 
-    own: Kept = Kept.F32
-    crossed: Kept = Kept.F32
+    own: KVDtype = KVDtype.F32
+    crossed: KVDtype = KVDtype.F32
 
     @staticmethod
     def of(kv: TorchKVCache) -> KVDtypes:
-        return KVDtypes({8: Kept.BYTES, 4: Kept.NIBBLES}.get(kv.bits, FLOATS[kv.plain]), FLOATS[kv.dtype])
+        return KVDtypes({8: KVDtype.INT8, 4: KVDtype.INT4}.get(kv.bits, FLOATS[kv.plain]), FLOATS[kv.dtype])
 
     def group(self, dim: int) -> int:
         """The quantization group: how many numbers of a head share a scale."""
-        return group_of(dim) if self.own in (Kept.BYTES, Kept.NIBBLES) else dim
+        return group_of(dim) if self.own in (KVDtype.INT8, KVDtype.INT4) else dim
 
 
 IN_FLOATS = KVDtypes()
@@ -129,7 +129,7 @@ class ProgramTracer:
 
     def __init__(self, width: int, specs: list[KVSpec | CrossSpec], memory: KVDtypes) -> None:
         self.specs, self.memory = specs, memory
-        self.lines: list[Line] = []
+        self.lines: list[ProgramOp] = []
         self.widths = [width]
         self.ropes: list[Rope] = []
         self.keep: list[object] = []
@@ -139,9 +139,9 @@ class ProgramTracer:
         self.widths.append(width)
         return Symbol(self, len(self.widths) - 1, (self.TOKENS, width))
 
-    def _write(self, what: Do, reads: list[Symbol], writes: list[Symbol], **fields: Any) -> None:
+    def _write(self, what: Opcode, reads: list[Symbol], writes: list[Symbol], **fields: Any) -> None:
         self.keep += fields.values()
-        self.lines.append(Line(what, [s.register for s in reads], [s.register for s in writes], fields))
+        self.lines.append(ProgramOp(what, [s.register for s in reads], [s.register for s in writes], fields))
 
     def weights(self, w: Tensor | None) -> Tensor | None:
         return None if w is None else w.float().contiguous()
@@ -153,29 +153,29 @@ class ProgramTracer:
             raise NotTraceable("a product of another shape")
         out, at = self._new(linear.out), 0
         for matrix in linear.matrices:
-            self._write(Do.MULTIPLY, [x], [out], matrix=matrix, at=at)
+            self._write(Opcode.MULTIPLY, [x], [out], matrix=matrix, at=at)
             at += matrix.rows_each
         return out
 
     def norm(self, x: Symbol, w: Tensor, eps: float) -> Symbol:
         out = self._new(x.shape[-1])
-        self._write(Do.NORM, [x], [out], w=self.weights(w), eps=eps)
+        self._write(Opcode.NORM, [x], [out], w=self.weights(w), eps=eps)
         return out
 
     def add_norm(self, x: Symbol, residual: Symbol, w: Tensor, eps: float) -> tuple[Symbol, Symbol]:
         out, total = self._new(x.shape[-1]), self._new(x.shape[-1])
-        self._write(Do.ADD_NORM, [x, residual], [out, total], w=self.weights(w), eps=eps)
+        self._write(Opcode.ADD_NORM, [x, residual], [out, total], w=self.weights(w), eps=eps)
         return total, out
 
     def layer_norm(self, x: Symbol, w: Tensor, b: Tensor | None, eps: float) -> Symbol:
         out = self._new(x.shape[-1])
-        self._write(Do.LAYER_NORM, [x], [out], w=self.weights(w), w2=self.weights(b), eps=eps)
+        self._write(Opcode.LAYER_NORM, [x], [out], w=self.weights(w), w2=self.weights(b), eps=eps)
         return out
 
     def swiglu(self, x: Symbol, gate_last: bool) -> Symbol:
         half = x.shape[-1] // 2
         out = self._new(half)
-        products = [line for line in self.lines[-2:] if line.what is Do.MULTIPLY and line.writes == [x.register]]
+        products = [line for line in self.lines[-2:] if line.opcode is Opcode.MULTIPLY and line.writes == [x.register]]
         matrices = [line.fields["matrix"] for line in products]
         whole = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
         if not gate_last and (
@@ -183,14 +183,14 @@ class ProgramTracer:
         ):  # the product writes the gated result itself
             del self.lines[-len(products) :]
             up = {} if whole else {"up": matrices[1]}
-            self._write(Do.GATE, [Symbol(self, products[0].reads[0], ())], [out], matrix=matrices[0], **up)
+            self._write(Opcode.GATE, [Symbol(self, products[0].reads[0], ())], [out], matrix=matrices[0], **up)
         else:
-            self._write(Do.SWIGLU, [x], [out], at=half if gate_last else 0)
+            self._write(Opcode.SWIGLU, [x], [out], at=half if gate_last else 0)
         return out
 
     def add(self, x: Symbol, y: Symbol) -> Symbol:
         out = self._new(x.shape[-1])
-        self._write(Do.ADD, [x, y], [out])
+        self._write(Opcode.ADD, [x, y], [out])
         return out
 
     def angles(self, rope: Rope) -> TracedAngles:
@@ -210,11 +210,11 @@ class ProgramTracer:
         f, spec = q.fields, self.specs[layer]
         if not isinstance(spec, KVSpec) or (f["kv_heads"], f["dim"]) != (spec.heads, spec.dim):
             raise NotTraceable("heads unlike the memory's")
-        kept = {"kept": self.memory.own, "group": self.memory.group(spec.dim)}
-        self._write(Do.HEADS, [q.source], [q.source], layer=layer, **f, **kept)
+        kept = {"kv_dtype": self.memory.own, "group": self.memory.group(spec.dim)}
+        self._write(Opcode.HEADS, [q.source], [q.source], layer=layer, **f, **kept)
         out = self._new(f["heads"] * f["dim"])
         sizes = {name: f[name] for name in ("heads", "kv_heads", "dim")} | kept
-        self._write(Do.ATTEND, [q.source], [out], layer=layer, scale=scale, window=spec.window or 0, **sizes)
+        self._write(Opcode.ATTENTION, [q.source], [out], layer=layer, scale=scale, window=spec.window or 0, **sizes)
         return Symbol(self, out.register, (self.TOKENS, f["heads"], f["dim"]))
 
     def cross(self, layer: int, q: Symbol, scale: float) -> Symbol:
@@ -223,12 +223,12 @@ class ProgramTracer:
             raise NotTraceable("heads unlike the encoder's")
         out = self._new(heads * dim)
         sizes = {"heads": heads, "kv_heads": spec.heads, "dim": dim, "group": dim}
-        self._write(Do.CROSS, [q], [out], layer=layer, scale=scale, kept=self.memory.crossed, **sizes)
+        self._write(Opcode.CROSS_ATTENTION, [q], [out], layer=layer, scale=scale, kv_dtype=self.memory.crossed, **sizes)
         return Symbol(self, out.register, q.shape)
 
     def gelu(self, x: Symbol) -> Symbol:
         out = self._new(x.shape[-1])
-        self._write(Do.GELU, [x], [out])
+        self._write(Opcode.GELU, [x], [out])
         return out
 
     def encoder_attention(
@@ -241,9 +241,9 @@ class ProgramTracer:
             raise NotTraceable("heads smaller than a register")
         back, ahead = (0, EVERY) if window is None else window
         sizes = {name: q.fields[name] for name in ("heads", "kv_heads", "dim")}
-        self._write(Do.HEADS, [q.source], [q.source], layer=-1, **q.fields)
+        self._write(Opcode.HEADS, [q.source], [q.source], layer=-1, **q.fields)
         out = self._new(sizes["heads"] * sizes["dim"])
-        self._write(Do.AMONG, [q.source], [out], scale=scale, window=back, ahead=ahead, **sizes)
+        self._write(Opcode.ENCODER_ATTENTION, [q.source], [out], scale=scale, window=back, ahead=ahead, **sizes)
         return Symbol(self, out.register, (self.TOKENS, sizes["heads"], sizes["dim"]))
 
     def conv(self, *_: Any) -> NoReturn:

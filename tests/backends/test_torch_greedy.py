@@ -12,7 +12,7 @@ import torch
 from backends.base import Sampling, Segment, SegmentOutput
 from backends.torch import greedy as module
 from backends.torch.greedy import TOKENS, Best
-from backends.torch.kernels import library, moving
+from backends.torch.kernels import library, repack
 from tests.backends.test_torch_tracing import Side, tokens
 from tests.checkpoints import save
 
@@ -30,7 +30,7 @@ def side(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     greedy = made.runner._greedy
     assert greedy is not None
     assert (greedy.shortlist is not None) == ("shortlist" in request.param)
-    moving.finish()
+    repack.wait()
     if greedy.shortlist is not None:
         x = torch.from_numpy(np.random.default_rng(0).standard_normal((1, greedy.head.columns), np.float32))
         where = torch.empty(1), torch.empty(1, dtype=torch.int64)

@@ -11,7 +11,7 @@ import torch
 
 from backends.torch import greedy as module
 from backends.torch.greedy import ArgmaxShortlist, Best
-from backends.torch.kernels import choose, library, moving
+from backends.torch.kernels import library, repack, sampling
 from backends.torch.kernels.rowwise import RowMatrix
 from tests.backends.kernels.conftest import HERE
 from tests.backends.kernels.weights_made_here import raw
@@ -24,7 +24,7 @@ VOCAB = 3000
 def made(w: np.ndarray) -> tuple[RowMatrix, ArgmaxShortlist]:
     head = RowMatrix(raw(w.astype(np.float32), "F32"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moving, "later", lambda one: one.move())
+        patch.setattr(repack, "schedule", lambda one: one.move())
         return head, ArgmaxShortlist(head)
 
 
@@ -39,7 +39,7 @@ def told(found: ArgmaxShortlist, x: torch.Tensor, likely: bool = False) -> Best 
 def whole(head: RowMatrix, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     logits = torch.empty(len(x), head.rows_each)
     head.matmul(x, logits)
-    return choose.best(logits)
+    return sampling.argmax(logits)
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:
@@ -197,5 +197,5 @@ def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytes
 def test_before_its_copy_is_made_there_is_none() -> None:
     found = ArgmaxShortlist(RowMatrix(raw(normal(VOCAB, 64), "F32")))
     assert told(found, torch.from_numpy(normal(1, 64))) is None
-    moving.finish()
+    repack.wait()
     assert told(found, torch.from_numpy(normal(1, 64))) is not None

@@ -1,5 +1,5 @@
-"""Products of quantized weights on CPUs, in C++ (`src`), and how Python finds and calls them. See docs/kernels.md.
+"""CPU kernels in C++ (`src`) for matrix products, attention, convolutions and sampling, and their Python side. See docs/kernels.md.
 
-Importing this package loads nothing; `library.available()` says whether the kernels run here, and `linear.KernelLinear` is a
-matrix that uses them.
+Importing this package loads no library. `library.available()` returns whether the kernels run on this machine; `linear.KernelLinear`
+is a matrix that uses them.
 """

@@ -1,9 +1,9 @@
 """Finds the compiled kernels, or compiles them on first use into the user's cache.
 
-First the library that was built with the package (a wheel, or an install that found a compiler), then the cache. Both are
-used only if they come from the very sources that lie beside this file; so after an edit, or an update without a
-reinstall, the next start compiles again. The cache's folder is named by what is compiled and by what compiles; a lock keeps
-two processes from doing it twice.
+The library that was built with the package (a wheel, or an install with a compiler) is tried first, then the cache. Either is
+used only if it was built from the sources beside this file, so after an edit, or an update without a reinstall, the next start
+compiles again. The name of the cache folder contains the hash of the sources and the name of the compiler; a lock keeps two
+processes from compiling at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SUFFIXES = (".so", ".pyd", ".dylib")
 
 
 class NoKernels(Exception):
-    """The kernels cannot be had here; the message says why."""
+    """The kernels are not available; the message gives the reason."""
 
 
 def cache_folder() -> Path:
@@ -48,17 +48,17 @@ def compiler() -> str | None:
 
 
 def compile_into(target: Path, extra: Sequence[str] = ()) -> None:
-    """Compile the sources into the library `target`, which appears whole or not at all."""
+    """Compile the sources into the library `target`. The file is moved into place when complete."""
     tool = compiler()
     if tool is None:
         raise NoKernels("no C++ compiler was found; install g++ or clang++, or a wheel of Grus with built kernels")
     name, value = recipe.define()
-    command = [tool, *recipe.flags(), f"-D{name}={value}", *extra]
+    command = [tool, *recipe.flags(), f"-I{recipe.FOLDER}", f"-D{name}={value}", *extra]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
 
         def compile_one(source: Path) -> str:
-            made = str(Path(folder) / f"{source.stem}.o")
+            made = str(Path(folder) / recipe.object_name(source))
             _run([*command, "-c", str(source), "-o", made])
             return made
 

@@ -1,5 +1,5 @@
-"""Convolutions over streams on the CPU kernels: what came before, the snake in front and the sum behind in one call, for
-pieces of one stream or of several."""
+"""Streaming convolutions on the CPU kernels: kept context, snake activation and residual sum in one call, for chunks of one
+stream or of several."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from torch import Tensor
 
 from backends.torch.kernels import arena
 from backends.torch.kernels.formats import PANEL
-from backends.torch.kernels.library import Conv, ConvPiece, library
+from backends.torch.kernels.library import ConvChunk, ConvParams, library
 
 BLOCK = 32  # inputs that the matrix unit takes at once
-
-
-POINTS = 10  # at which a kernel of seven taps is computed, see src/points.hpp
-FLOATS = 0  # of `ConvForm` in src/conv.hpp
+WINOGRAD_POINTS = 10  # transformed weights of a kernel of seven taps, see src/conv/winograd.hpp
+FLOATS = 0  # of `ConvForm` in src/conv/conv.hpp
 
 
 class ConvWeight:
-    """Weights in the kernels' order, sixteen outputs side by side: as they are, in two halves for the matrix unit, or a kernel
-    of seven taps as its values at ten points, which take fewer multiplications."""
+    """Packed weights, sixteen outputs side by side, in one of three forms: f32, split into two bf16 for the matrix unit (bf16x2), or
+    transformed for Winograd convolution (seven taps only)."""
 
     def __init__(self, w: Tensor, b: Tensor | None) -> None:
         """`w [outputs, inputs, taps]`"""
@@ -31,7 +29,7 @@ class ConvWeight:
         self.library = library()
         self.panels = -(-self.outputs // PANEL)
         self.form: int = self.library.grus_conv_form(*w.shape)
-        self.w = (self._floats, self._halves, self._points)[self.form](w.float().contiguous())
+        self.w = (self._floats, self._bf16x2, self._winograd)[self.form](w.float().contiguous())
         self.bias = torch.zeros(self.panels * PANEL)
         if b is not None:
             self.bias[: self.outputs] = b
@@ -43,16 +41,18 @@ class ConvWeight:
             laid[panel, :, :, : len(part)] = part.permute(2, 1, 0)
         return made
 
-    def _halves(self, w: Tensor) -> Tensor:
-        """`UnitConv::w` of src/tier.hpp, a pair of panels after the other."""
+    def _bf16x2(self, w: Tensor) -> Tensor:
+        """`UnitConv::w` of src/arch/tier.hpp, pair after pair of panels."""
         blocks = -(-self.inputs // BLOCK)
         made = arena.zeros(4 * self.panels * PANEL * blocks * BLOCK * self.taps).view(torch.bfloat16)
-        self.library.grus_conv_cut(w.data_ptr(), *w.shape, made.data_ptr(), torch.get_num_threads())
+        self.library.grus_conv_bf16x2_weights(w.data_ptr(), *w.shape, made.data_ptr(), torch.get_num_threads())
         return made
 
-    def _points(self, w: Tensor) -> Tensor:
-        made = arena.zeros(4 * self.panels * PANEL * self.inputs * POINTS).view(torch.float32)
-        self.library.grus_conv_points(w.data_ptr(), self.outputs, self.inputs, made.data_ptr(), torch.get_num_threads())
+    def _winograd(self, w: Tensor) -> Tensor:
+        made = arena.zeros(4 * self.panels * PANEL * self.inputs * WINOGRAD_POINTS).view(torch.float32)
+        self.library.grus_conv_winograd_weights(
+            w.data_ptr(), self.outputs, self.inputs, made.data_ptr(), torch.get_num_threads()
+        )
         return made
 
     def __call__(
@@ -65,7 +65,7 @@ class ConvWeight:
         add: Tensor | None,
     ) -> tuple[Tensor, list[Tensor]]:
         """See `backends.base.Ops.stream_conv`."""
-        made = Conv(
+        made = ConvParams(
             self.w.data_ptr(),
             self.form,
             self.bias.data_ptr(),
@@ -78,7 +78,7 @@ class ConvWeight:
 
 
 class DepthwiseWeight:
-    """Of a convolution of each channel alone: taps one behind the other."""
+    """Weights of a depthwise convolution, `[taps, channels]`."""
 
     def __init__(self, w: Tensor, b: Tensor) -> None:
         """`w [channels, 1, taps]`"""
@@ -96,15 +96,15 @@ class DepthwiseWeight:
         add: Tensor | None,
     ) -> tuple[Tensor, list[Tensor]]:
         if snake is not None or add is not None:
-            raise ValueError("a depthwise convolution has neither a snake nor a sum")
+            raise ValueError("a depthwise convolution has neither a snake activation nor a residual")
         n = self.channels
-        made = Conv(self.w.data_ptr(), FLOATS, self.bias.data_ptr(), n, n, self.taps, dilation)
+        made = ConvParams(self.w.data_ptr(), FLOATS, self.bias.data_ptr(), n, n, self.taps, dilation)
         return _convolve(self.library.grus_conv_depthwise, made, x, lengths, before, None, None)
 
 
 def _convolve(
     call: Any,
-    conv: Conv,
+    conv: ConvParams,
     x: Tensor,
     lengths: Sequence[int],
     before: Sequence[Tensor | None],
@@ -120,7 +120,7 @@ def _convolve(
     many = len(lengths)
     addresses = ctypes.c_void_p * many
     each, old, new = (ctypes.c_int64 * many)(*lengths), addresses(*map(_at, kept)), addresses(*map(_at, after))
-    piece = ConvPiece(
+    piece = ConvChunk(
         many,
         ctypes.addressof(each),
         x.data_ptr(),

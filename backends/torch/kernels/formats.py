@@ -1,4 +1,4 @@
-"""The packed formats by name, as the C++ side numbers their parts (src/layout.hpp, src/sources.hpp)."""
+"""The packed formats by name, with the numbers that the C++ side uses (src/formats/layout.hpp, src/formats/dequantizers.hpp)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class Scale(IntEnum):
     F16, BF16, F32, NONE = range(4)
 
 
-class Kept(IntEnum):
-    """How keys and values lie in memory: `grus::Kept` of src/kept.hpp."""
+class KVDtype(IntEnum):
+    """dtype of a KV cache: `grus::KVDtype` of src/attention/kv_rows.hpp."""
 
-    F32, F16, BF16, BYTES, NIBBLES = range(5)
+    F32, F16, BF16, INT8, INT4 = range(5)
 
 
-class Steps(IntEnum):
+class BlockScales(IntEnum):
     NONE, UNSIGNED, SIGNED = range(3)
 
 
 class Format(ctypes.Structure):
-    """`grus::Format`, field for field."""
+    """`grus::Format` of src/formats/layout.hpp."""
 
     _fields_ = [
         (name, ctypes.c_int32)
-        for name in ("code", "scale", "blocks_per_scale", "minima", "steps", "halves", "offset", "table")
+        for name in ("code", "scale", "blocks_per_scale", "minima", "block_scales", "halves", "offset", "table")
     ]
 
 
@@ -42,16 +42,16 @@ def _format(
     per_scale: int = 1,
     *,
     minima: bool = False,
-    steps: Steps = Steps.NONE,
+    block_scales: BlockScales = BlockScales.NONE,
     halves: int = 1,
     offset: int = 0,
     table: int = 0,
 ) -> Format:
-    return Format(code, scale, per_scale, minima, steps, halves, offset, table)
+    return Format(code, scale, per_scale, minima, block_scales, halves, offset, table)
 
 
-class Source(IntEnum):
-    """How a file holds rows. From Q4_0 on, GGUF's types."""
+class SourceFormat(IntEnum):
+    """Format of rows in a file. From Q4_0 on, GGUF's types."""
 
     F32, F16, BF16, AFFINE = range(4)
     Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K = range(4, 14)
@@ -59,35 +59,35 @@ class Source(IntEnum):
     Q2_0, PQ2_0, PTQ1_0 = range(21, 24)
 
 
-class Packing(NamedTuple):
+class PackedFormat(NamedTuple):
     format: Format
     columns: int  # the number of columns must be a multiple of this
 
 
-PACKINGS: dict[str, Packing] = {
-    "F32": Packing(_format(Code.F32, Scale.NONE), 1),
-    "F16": Packing(_format(Code.F16, Scale.NONE), 1),
-    "BF16": Packing(_format(Code.BF16, Scale.NONE), 1),
-    "Q8_0": Packing(_format(Code.S8), 32),
-    "Q4_0": Packing(_format(Code.U4, offset=8), 32),
-    "Q4_1": Packing(_format(Code.U4, minima=True), 32),
-    "Q5_0": Packing(_format(Code.U5, offset=16), 32),
-    "Q5_1": Packing(_format(Code.U5, minima=True), 32),
-    "Q2_K": Packing(_format(Code.U2, per_scale=8, minima=True, steps=Steps.UNSIGNED, halves=2), 256),
-    "Q3_K": Packing(_format(Code.U3, per_scale=8, steps=Steps.SIGNED, halves=2, offset=4), 256),
-    "Q4_K": Packing(_format(Code.U4, per_scale=8, minima=True, steps=Steps.UNSIGNED), 256),
-    "Q5_K": Packing(_format(Code.U5, per_scale=8, minima=True, steps=Steps.UNSIGNED), 256),
-    "Q6_K": Packing(_format(Code.U6, per_scale=8, steps=Steps.SIGNED, halves=2, offset=32), 256),
-    "IQ4_NL": Packing(_format(Code.L4, table=1), 32),
-    "IQ4_XS": Packing(_format(Code.L4, per_scale=8, steps=Steps.SIGNED, table=1), 256),
-    "TQ1_0": Packing(_format(Code.U2, per_scale=8, offset=1), 256),
-    "TQ2_0": Packing(_format(Code.U2, per_scale=8, offset=1), 256),
-    "MXFP4": Packing(_format(Code.L4, Scale.BF16, table=2), 32),
-    "Q1_0": Packing(_format(Code.U1, per_scale=4, offset=1), 128),
-    "TQ2_0_G128": Packing(_format(Code.U2, per_scale=4, offset=1), 128),
-    "Q2_0": Packing(_format(Code.U2, per_scale=2, offset=1), 64),
-    "PQ2_0": Packing(_format(Code.U2, per_scale=4, offset=1), 128),
-    "PTQ1_0": Packing(_format(Code.U2, per_scale=4, offset=1), 128),
+PACKINGS: dict[str, PackedFormat] = {
+    "F32": PackedFormat(_format(Code.F32, Scale.NONE), 1),
+    "F16": PackedFormat(_format(Code.F16, Scale.NONE), 1),
+    "BF16": PackedFormat(_format(Code.BF16, Scale.NONE), 1),
+    "Q8_0": PackedFormat(_format(Code.S8), 32),
+    "Q4_0": PackedFormat(_format(Code.U4, offset=8), 32),
+    "Q4_1": PackedFormat(_format(Code.U4, minima=True), 32),
+    "Q5_0": PackedFormat(_format(Code.U5, offset=16), 32),
+    "Q5_1": PackedFormat(_format(Code.U5, minima=True), 32),
+    "Q2_K": PackedFormat(_format(Code.U2, per_scale=8, minima=True, block_scales=BlockScales.UNSIGNED, halves=2), 256),
+    "Q3_K": PackedFormat(_format(Code.U3, per_scale=8, block_scales=BlockScales.SIGNED, halves=2, offset=4), 256),
+    "Q4_K": PackedFormat(_format(Code.U4, per_scale=8, minima=True, block_scales=BlockScales.UNSIGNED), 256),
+    "Q5_K": PackedFormat(_format(Code.U5, per_scale=8, minima=True, block_scales=BlockScales.UNSIGNED), 256),
+    "Q6_K": PackedFormat(_format(Code.U6, per_scale=8, block_scales=BlockScales.SIGNED, halves=2, offset=32), 256),
+    "IQ4_NL": PackedFormat(_format(Code.L4, table=1), 32),
+    "IQ4_XS": PackedFormat(_format(Code.L4, per_scale=8, block_scales=BlockScales.SIGNED, table=1), 256),
+    "TQ1_0": PackedFormat(_format(Code.U2, per_scale=8, offset=1), 256),
+    "TQ2_0": PackedFormat(_format(Code.U2, per_scale=8, offset=1), 256),
+    "MXFP4": PackedFormat(_format(Code.L4, Scale.BF16, table=2), 32),
+    "Q1_0": PackedFormat(_format(Code.U1, per_scale=4, offset=1), 128),
+    "TQ2_0_G128": PackedFormat(_format(Code.U2, per_scale=4, offset=1), 128),
+    "Q2_0": PackedFormat(_format(Code.U2, per_scale=2, offset=1), 64),
+    "PQ2_0": PackedFormat(_format(Code.U2, per_scale=4, offset=1), 128),
+    "PTQ1_0": PackedFormat(_format(Code.U2, per_scale=4, offset=1), 128),
 }
 
 MADE_HERE = ("Q8_0", "Q4_0", "Q4_K", "Q6_K")  # from floats, while they are packed
@@ -96,10 +96,12 @@ _AFFINE_CODES = {2: Code.U2, 3: Code.U3, 4: Code.U4, 5: Code.U5, 6: Code.U6, 8: 
 _AFFINE_SCALES = {"F16": Scale.F16, "BF16": Scale.BF16, "F32": Scale.F32}
 
 
-def affine(bits: int, group: int, dtype: str) -> Packing | None:
-    """MLX's affine layout; None where the kernels do not have it."""
+def affine(bits: int, group: int, dtype: str) -> PackedFormat | None:
+    """MLX's affine layout; None if the kernels do not support it."""
     if bits not in _AFFINE_CODES or group % 32 or dtype not in _AFFINE_SCALES:
         return None
     # Codes of eight bits are stored as signed bytes, 128 lower.
     offset = -128 if bits == 8 else 0
-    return Packing(_format(_AFFINE_CODES[bits], _AFFINE_SCALES[dtype], group // 32, minima=True, offset=offset), group)
+    return PackedFormat(
+        _format(_AFFINE_CODES[bits], _AFFINE_SCALES[dtype], group // 32, minima=True, offset=offset), group
+    )

@@ -1,8 +1,7 @@
-"""Small operations of a decode step in one call each: norms, the gate, attention of one new token a sequence.
+"""Small operations of a decode step in one call each: norms, SwiGLU, rotary embedding, windowed attention.
 
-At one token a step, torch's price is the number of calls. Results are f32; attention reads f32, f16 and bf16 slabs in place.
-Norms and the gate use one thread unless told otherwise: what they do is shorter than waking a second one, and beside torch's
-own threads, which spin between two products, a second pool makes both wait.
+At one token a step, torch's cost is the number of calls. Results are f32. Norms and SwiGLU use one thread by default: the work is
+shorter than waking a second thread, and torch's own threads, which spin between two products, would compete with a second pool.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import ctypes
 import torch
 from torch import Tensor
 
-from backends.torch.kernels.library import AttendBlock, Heads, library
+from backends.torch.kernels.library import AttentionBlock, HeadsParams, library
 
 LEAST = 16  # dimensions of a head that `attend_window` reads
 
@@ -73,7 +72,7 @@ def swiglu(x: Tensor, threads: int = 1) -> Tensor:
     return out
 
 
-def heads(x: Tensor, shape: Heads, cos: Tensor | None, sin: Tensor | None) -> Tensor:
+def heads(x: Tensor, shape: HeadsParams, cos: Tensor | None, sin: Tensor | None) -> Tensor:
     """`x [T, (H + 2K) * dim]` with the heads of queries and keys normalized and turned as `shape` says; `cos`, `sin`
     `[T, 1, turned]`."""
     x = _plain(x)
@@ -88,7 +87,7 @@ def attend_window(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) ->
     q, k, v = (x if x.stride()[1:] == (x.shape[2], 1) else x.contiguous() for x in (q, k, v))
     length, heads, dim = q.shape
     out = q.new_empty(length, heads, v.shape[2])
-    block = AttendBlock(
+    block = AttentionBlock(
         q.data_ptr(),
         q.stride(0),
         k.data_ptr(),
@@ -106,5 +105,5 @@ def attend_window(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) ->
         out.data_ptr(),
         out.stride(0),
     )
-    library().grus_attend_recent(ctypes.byref(block), heads, k.shape[1], torch.get_num_threads())
+    library().grus_attention_window(ctypes.byref(block), heads, k.shape[1], torch.get_num_threads())
     return out

@@ -1,4 +1,4 @@
-"""The compiled kernels, loaded once a process: their signatures, and which tier runs.
+"""Loads the compiled kernels once per process: ctypes structs, function signatures, and the tier in use.
 
 `GRUS_KERNELS` forces a tier (scalar, avx2, avxvnni, avx512, amx, neon, i8mm) or turns the kernels off. Calls release the GIL.
 """
@@ -18,8 +18,8 @@ from backends.torch.kernels.formats import Format
 TIERS = ("scalar", "avx2", "avxvnni", "avx512", "neon", "amx", "i8mm")
 
 
-class Stored(ctypes.Structure):
-    """`GrusStored` of src/matrix.hpp."""
+class StoredRows(ctypes.Structure):
+    """`GrusStoredRows` of src/formats/matrix.hpp."""
 
     _fields_ = [
         ("first", c_int64),
@@ -30,8 +30,8 @@ class Stored(ctypes.Structure):
     ]
 
 
-class Matrix(ctypes.Structure):
-    """`GrusMatrix` of src/matrix.hpp."""
+class KernelMatrix(ctypes.Structure):
+    """`GrusMatrix` of src/formats/matrix.hpp."""
 
     _fields_ = [
         ("format", Format),
@@ -43,19 +43,19 @@ class Matrix(ctypes.Structure):
         ("row_bytes", c_int64),
         ("stored", c_void_p),
         ("stored_count", c_int64),
-        ("twelve", c_void_p),
+        ("bf12", c_void_p),
         ("unpacked", c_int64),
     ]
 
 
-class Twelve(ctypes.Structure):
-    """`GrusTwelve` of src/twelve.hpp."""
+class Bf12Matrix(ctypes.Structure):
+    """`GrusBf12` of src/formats/bf16_12bit.hpp."""
 
-    _fields_ = [(name, c_void_p) for name in ("rows", "bases", "starts", "odd")]
+    _fields_ = [(name, c_void_p) for name in ("rows", "bases", "starts", "outliers")]
 
 
 class AffineParts(ctypes.Structure):
-    """`grus::AffineParts` of src/sources.hpp."""
+    """`grus::AffineParts` of src/formats/dequantizers.hpp."""
 
     _fields_ = [
         ("scales", c_void_p),
@@ -67,21 +67,21 @@ class AffineParts(ctypes.Structure):
     ]
 
 
-class Heads(ctypes.Structure):
-    """`grus::Heads` of src/tier.hpp."""
+class HeadsParams(ctypes.Structure):
+    """`grus::HeadsParams` of src/arch/tier.hpp."""
 
     _fields_ = [
         *((name, c_int64) for name in ("heads", "kv_heads", "dim")),
         *((name, c_void_p) for name in ("q_norm", "k_norm")),
         ("eps", c_float),
-        ("turned", c_int64),
+        ("rotary_dim", c_int64),
         ("pairs", c_bool),
         ("norm_after_rope", c_bool),
     ]
 
 
-class AttendBlock(ctypes.Structure):
-    """`grus::AttendBlock` of src/tier.hpp."""
+class AttentionBlock(ctypes.Structure):
+    """`grus::AttentionBlock` of src/arch/tier.hpp."""
 
     _fields_ = [
         ("q", c_void_p),
@@ -99,22 +99,33 @@ class AttendBlock(ctypes.Structure):
 
 
 class Instruction(ctypes.Structure):
-    """`grus::Instruction` of src/step.hpp."""
+    """`grus::Instruction` of src/program/program.hpp."""
 
     _fields_ = [
         *(
             (name, c_int32)
-            for name in ("what", "in", "other", "out", "sum", "layer", "angles", "norm_after_rope", "pairs", "kept")
+            for name in (
+                "opcode",
+                "in",
+                "other",
+                "out",
+                "sum",
+                "layer",
+                "angles",
+                "norm_after_rope",
+                "pairs",
+                "kv_dtype",
+            )
         ),
-        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "turned", "group", "window", "ahead", "at")),
+        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "rotary_dim", "group", "window", "ahead", "at")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),
     ]
 
 
-class Step(ctypes.Structure):
-    """`grus::Step` of src/step.hpp."""
+class ProgramStep(ctypes.Structure):
+    """`grus::ProgramStep` of src/program/program.hpp."""
 
     _fields_ = [
         ("code", c_void_p),
@@ -122,15 +133,15 @@ class Step(ctypes.Structure):
         ("tokens", c_int64),
         ("registers", c_void_p),
         ("widths", c_void_p),
-        ("spans", c_void_p),
-        ("span_count", c_int64),
+        ("segments", c_void_p),
+        ("segment_count", c_int64),
         ("memory", c_void_p),
         ("angles", c_void_p),
     ]
 
 
-class Frame(ctypes.Structure):
-    """`grus::Frame` of src/frame.hpp."""
+class CodecFrame(ctypes.Structure):
+    """`grus::CodecFrame` of src/codec/codec_frame.hpp."""
 
     _fields_ = [
         ("passes", c_void_p),
@@ -143,8 +154,8 @@ class Frame(ctypes.Structure):
     ]
 
 
-class Conv(ctypes.Structure):
-    """`grus::Conv` of src/conv.hpp."""
+class ConvParams(ctypes.Structure):
+    """`grus::ConvParams` of src/conv/conv.hpp."""
 
     _fields_ = [
         ("w", c_void_p),
@@ -154,8 +165,8 @@ class Conv(ctypes.Structure):
     ]
 
 
-class ConvPiece(ctypes.Structure):
-    """`grus::Piece` of src/conv.hpp."""
+class ConvChunk(ctypes.Structure):
+    """`grus::ConvChunk` of src/conv/conv.hpp."""
 
     _fields_ = [
         ("streams", c_int64),
@@ -163,8 +174,8 @@ class ConvPiece(ctypes.Structure):
     ]
 
 
-class Shortlist(ctypes.Structure):
-    """`GrusShortlist` of src/shortlist.hpp."""
+class ShortlistParams(ctypes.Structure):
+    """`GrusShortlist` of src/sampling/shortlist.hpp."""
 
     _fields_ = [
         *((name, c_void_p) for name in ("head", "coarse", "off", "length")),
@@ -173,18 +184,18 @@ class Shortlist(ctypes.Structure):
     ]
 
 
-class Wish(ctypes.Structure):
-    """`GrusWish` of src/sample.hpp."""
+class SamplerParams(ctypes.Structure):
+    """`GrusSampler` of src/sampling/sample.hpp."""
 
     _fields_ = [*((name, c_float) for name in ("temperature", "noise", "top_p", "min_p")), ("top_k", c_int64)]
 
 
 STRUCTS = (
-    *(Stored, Matrix, AffineParts, Heads, AttendBlock, Instruction, Step, Frame),
-    *(Conv, ConvPiece, Twelve, Shortlist, Wish),
+    *(StoredRows, KernelMatrix, AffineParts, HeadsParams, AttentionBlock, Instruction, ProgramStep, CodecFrame),
+    *(ConvParams, ConvChunk, Bf12Matrix, ShortlistParams, SamplerParams),
 )
 
-_M = POINTER(Matrix)
+_M = POINTER(KernelMatrix)
 _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_digest": (c_char_p, []),
     "grus_tier": (c_char_p, []),
@@ -196,9 +207,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_prepare": (None, [_M]),
     "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
     "grus_pack_more": (None, [_M, c_int64, c_int32]),
-    "grus_to_twelve": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
-    "grus_odd_of_twelve": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
-    "grus_rows_of_twelve": (None, [_M, c_void_p, c_int64, c_void_p]),
+    "grus_bf12_encode": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
+    "grus_bf12_outliers": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
+    "grus_bf12_rows": (None, [_M, c_void_p, c_int64, c_void_p]),
     "grus_rows": (None, [_M, c_void_p, c_int64, c_void_p, c_int32]),
     "grus_matmul": (None, [_M, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32]),
     "grus_gather": (
@@ -211,32 +222,32 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     ),
     "grus_gelu": (None, [c_void_p, c_int64, c_void_p, c_int32]),
     "grus_swiglu": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
-    "grus_best": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
-    "grus_top": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
-    "grus_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
-    "grus_choose": (None, [c_void_p, c_int64, c_int64, c_void_p, POINTER(Wish), c_void_p, c_int32]),
-    "grus_best_of_product": (
+    "grus_argmax": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
+    "grus_top_k": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int32]),
+    "grus_softmax_mass": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_sample": (None, [c_void_p, c_int64, c_int64, c_void_p, POINTER(SamplerParams), c_void_p, c_int32]),
+    "grus_matmul_argmax": (
         None,
         [_M, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32],
     ),
     "grus_shortlist": (
         c_bool,
-        [POINTER(Shortlist), c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32],
+        [POINTER(ShortlistParams), c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int32],
     ),
     "grus_draw": (
         None,
         [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_float, c_int64, c_float, c_void_p],
     ),
-    "grus_heads": (None, [POINTER(Heads), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
-    "grus_attend_recent": (None, [POINTER(AttendBlock), c_int64, c_int64, c_int32]),
+    "grus_heads": (None, [POINTER(HeadsParams), c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int32]),
+    "grus_attention_window": (None, [POINTER(AttentionBlock), c_int64, c_int64, c_int32]),
     "grus_layer_norm": (None, [c_void_p, c_void_p, c_void_p, c_float, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_form": (c_int64, [c_int64, c_int64, c_int64]),
-    "grus_conv_cut": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int32]),
-    "grus_conv_points": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
-    "grus_conv_depthwise": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
-    "grus_conv": (None, [POINTER(Conv), POINTER(ConvPiece), c_int32]),
-    "grus_run": (None, [POINTER(Step), c_int32]),
-    "grus_frame": (None, [POINTER(Frame), c_int32]),
+    "grus_conv_bf16x2_weights": (None, [c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_conv_winograd_weights": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
+    "grus_conv_depthwise": (None, [POINTER(ConvParams), POINTER(ConvChunk), c_int32]),
+    "grus_conv": (None, [POINTER(ConvParams), POINTER(ConvChunk), c_int32]),
+    "grus_run_program": (None, [POINTER(ProgramStep), c_int32]),
+    "grus_codec_frame": (None, [POINTER(CodecFrame), c_int32]),
 }
 
 
@@ -250,7 +261,7 @@ def open_library(path: str) -> ctypes.CDLL:
 
 
 def _fresh(path: str) -> ctypes.CDLL | None:
-    """The library, if it comes from the sources that are here."""
+    """The library, if it was built from the current sources."""
     try:
         library = open_library(path)
     except (OSError, AttributeError):  # built for another machine, or before a function was added
@@ -282,12 +293,12 @@ def _load() -> tuple[ctypes.CDLL | None, str]:
 
 
 def available() -> bool:
-    """Whether the kernels run here. The first call may compile them. Raises BackendMissing for a wrong GRUS_KERNELS."""
+    """Whether the kernels are available. The first call may compile them. Raises BackendMissing for an invalid GRUS_KERNELS."""
     return _load()[0] is not None
 
 
 def why_not() -> str:
-    """Why `available` is False, as part of a sentence."""
+    """The reason why `available` is False, as part of a sentence."""
     return _load()[1]
 
 
@@ -299,7 +310,7 @@ def library() -> ctypes.CDLL:
 
 
 def has_matrix_unit() -> bool:
-    """Whether the tier in use multiplies many tokens on a unit of its own."""
+    """Whether the tier in use has a matrix unit (AMX)."""
     return tier() == "amx"
 
 

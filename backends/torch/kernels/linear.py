@@ -1,6 +1,6 @@
 """`backends.base.Linear` on the CPU kernels: any mixture of dense, affine and GGUF parts, and mixtures of experts.
 
-Neighbouring parts of one packing become one matrix, so that merged projections cost one call; a part of another type (the
+Neighbouring parts of one packed format become one matrix, so that merged projections cost one call; a part of another format (the
 value projection of a Q4_K_M file) becomes a matrix of its own that writes its columns of the same output.
 """
 
@@ -14,34 +14,34 @@ import torch
 from torch import Tensor
 
 from backends.base import BackendMissing, Raw, Weight
-from backends.torch.kernels.formats import Packing
+from backends.torch.kernels.formats import PackedFormat
 from backends.torch.kernels.packed import PackedMatrix, pack, packing_of
 from backends.torch.kernels.rowwise import RowMatrix
 
 AnyMatrix = PackedMatrix | RowMatrix
 
 
-class Noted:
-    """An input that is none: products with it are noted, not computed."""
+class SymbolicInput:
+    """A symbolic input: products with it are traced, not computed."""
 
     def product(self, linear: KernelLinear) -> Any:
         raise NotImplementedError
 
 
 def takes(parts: Sequence[Weight], quant: str | None = None) -> bool:
-    """Whether the kernels have a packing for each part."""
+    """Whether the kernels have a packed format for each part."""
     return all(packing_of(part, quant) is not None for part in parts)
 
 
-def _packing(weight: Weight, quant: str | None) -> Packing:
+def _packing(weight: Weight, quant: str | None) -> PackedFormat:
     packing = packing_of(weight, quant)
     if packing is None:
         raise BackendMissing(f"The CPU kernels cannot hold {type(weight).__name__} weights {weight.shape} like these.")
     return packing
 
 
-def _runs(parts: Sequence[Weight], quant: str | None) -> list[tuple[Packing, list[Weight]]]:
-    """Neighbours of one packing."""
+def _runs(parts: Sequence[Weight], quant: str | None) -> list[tuple[PackedFormat, list[Weight]]]:
+    """Runs of neighbouring parts with the same packed format."""
     paired = [(_packing(part, quant), part) for part in parts]
     groups = (list(group) for _, group in groupby(paired, key=lambda pair: bytes(pair[0].format)))
     return [(group[0][0], [part for _, part in group]) for group in groups]
@@ -63,7 +63,7 @@ class KernelLinear:
         self.nbytes = sum(m.nbytes for m in matrices)
 
     def __call__(self, x: Tensor) -> Tensor:
-        if isinstance(x, Noted):
+        if isinstance(x, SymbolicInput):
             return cast(Tensor, x.product(self))
         self._check(x)
         flat = _flat(x)
@@ -72,7 +72,7 @@ class KernelLinear:
         for matrix in self.matrices:
             matrix.matmul(flat, out[:, start:] if start else out)
             start += matrix.rows_each
-        if x.dtype != torch.float32:  # f32, which a recorded pass gives, stays so: logits are not rounded
+        if x.dtype != torch.float32:  # f32 from a traced program stays f32: logits are not rounded
             out = out.to(self.dtype)
         return out.view(*x.shape[:-1], self.out)
 

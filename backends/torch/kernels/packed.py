@@ -1,11 +1,10 @@
-"""One matrix, or one mixture of experts, in the kernels' layout.
+"""One matrix, or one mixture of experts, in the kernels' packed layout: packing, products, single rows, products by expert.
 
-Made once from a file's bytes, which are read in order and never copied as a whole; then it knows how to multiply, to give
-back single rows, and to multiply by chosen experts. Floats in, floats out; biases and dtypes are `linear`'s business.
+Packing reads a file's bytes in order and never copies them as a whole. Inputs and outputs are f32; biases and dtypes are handled in
+`linear.py`.
 
-Blocks that lie in a file as the model wants them need not be packed before they are used: each product makes the panels that it
-needs, in a cache, until all of them are packed (moving.py). Opening a model so takes none of the memory that packing fills, which
-is what most of its time went into.
+Blocks of a memory-mapped file need not be packed before they are used: each product packs the panels it needs into a cache, until
+the background thread has packed all of them (repack.py). So opening a model allocates none of the packed memory.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ import torch
 from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Reordered, Weight
-from backends.torch.kernels import arena, formats, moving
-from backends.torch.kernels.formats import PANEL, Packing, Source
-from backends.torch.kernels.library import AffineParts, Matrix, Stored, library
+from backends.torch.kernels import arena, formats, repack
+from backends.torch.kernels.formats import PANEL, PackedFormat, SourceFormat
+from backends.torch.kernels.library import AffineParts, KernelMatrix, StoredRows, library
 
 MOVED = 16 << 20  # bytes that are packed before as many in the file are given back
 
 
-def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
-    """How the kernels would hold this weight; None where they cannot. `quant` quantizes dense weights on the way."""
+def packing_of(weight: Weight, quant: str | None = None) -> PackedFormat | None:
+    """The packed format for this weight, or None if there is none. `quant` quantizes dense weights."""
     columns = weight.shape[-1]
     if isinstance(weight, Dense):
         if weight.data.dtype not in ("F32", "F16", "BF16") or quant not in (None, *formats.MADE_HERE):
@@ -45,10 +44,10 @@ def packing_of(weight: Weight, quant: str | None = None) -> Packing | None:
 class PackedMatrix:
     """`[rows, columns]`, or `[experts, rows, columns]`."""
 
-    def __init__(self, packing: Packing, experts: int, rows: int, columns: int) -> None:
+    def __init__(self, packing: PackedFormat, experts: int, rows: int, columns: int) -> None:
         self.experts, self.rows_each, self.columns = experts, rows, columns
         self.library = library()
-        self.matrix = Matrix(packing.format, experts, rows, columns, None, None, 0)
+        self.matrix = KernelMatrix(packing.format, experts, rows, columns, None, None, 0)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes: int = self.library.grus_packed_bytes(self.handle)
         self._panels = -(-rows // PANEL)  # of each expert
@@ -58,7 +57,7 @@ class PackedMatrix:
     def fill(self, weight: Weight, expert: int = 0, first: int = 0) -> None:
         """Pack all rows of `weight` as rows `first ...` of `expert`; a weight of three axes fills all experts."""
         if self.matrix.data is None:
-            self._piece, self.matrix.data = arena.take(self.nbytes)
+            self._piece, self.matrix.data = arena.allocate(self.nbytes)
             self.library.grus_prepare(self.handle)
         # read once, and held until packed: the bytes of a computed tensor exist only as long as somebody holds them
         raws = (weight.packed, weight.scales, weight.biases) if isinstance(weight, Affine) else (weight.data,)
@@ -73,7 +72,7 @@ class PackedMatrix:
         rows = weight.shape[-2]
         affine: AffineParts | None = None
         if isinstance(weight, Affine):
-            source = Source.AFFINE
+            source = SourceFormat.AFFINE
             groups = self.columns // weight.group
             kind = formats.Scale[weight.scales.dtype]
             row_bytes = groups * (4 if kind == formats.Scale.F32 else 2)
@@ -82,41 +81,41 @@ class PackedMatrix:
             affine = AffineParts(scales, biases, row_bytes, weight.bits, weight.group, kind)
             data = _address(weight.packed, held[0], index, rows * self.columns * weight.bits // 8)
         else:
-            source = Source[weight.type] if isinstance(weight, Blocks) else Source[weight.data.dtype]
+            source = SourceFormat[weight.type] if isinstance(weight, Blocks) else SourceFormat[weight.data.dtype]
             nbytes = rows * self.library.grus_source_row_bytes(source, self.columns)
             data = _address(weight.data, held[0], index, nbytes)
         parts = None if affine is None else ctypes.byref(affine)
         self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, torch.get_num_threads())
 
-    def lie(self, parts: Sequence[Blocks]) -> None:
-        """Be all rows of `parts`, one below the other, where they lie in files; and be packed later."""
-        self._lying, first = [], 0
+    def use_in_place(self, parts: Sequence[Blocks]) -> None:
+        """Use the rows of `parts`, stacked, in place in their memory-mapped files, and schedule packing."""
+        self._in_place, first = [], 0
         for part in parts:
             raw, order = (part.data.origin, part.data.order) if isinstance(part.data, Reordered) else (part.data, None)
             held = _bytes(raw)
-            source, rows = Source[part.type], part.shape[-2]
+            source, rows = SourceFormat[part.type], part.shape[-2]
             size = self.experts * rows * self.library.grus_source_row_bytes(source, self.columns)
             where = None if order is None else order.ctypes.data
-            self._lying.append((Stored(first, rows, _address(raw, held, 0, size), where, source), held, order))
+            self._in_place.append((StoredRows(first, rows, _address(raw, held, 0, size), where, source), held, order))
             first += rows
-        self._stored = (Stored * len(parts))(*(stored for stored, _, _ in self._lying))
+        self._stored = (StoredRows * len(parts))(*(stored for stored, _, _ in self._in_place))
         self.matrix.stored, self.matrix.stored_count = ctypes.addressof(self._stored), len(parts)
         self.matrix.unpacked = self.experts * self._panels
-        moving.later(self)
+        repack.schedule(self)
 
     def move(self) -> None:
-        """Safe while another thread multiplies: a panel that is packed holds what its rows in the file do, and both stay readable."""
-        self._piece, self.matrix.data = arena.take(self.nbytes)
+        """Safe during concurrent products: a packed panel equals its rows in the file, and both stay readable."""
+        self._piece, self.matrix.data = arena.allocate(self.nbytes)
         some = max(1, MOVED * self.experts * self._panels // self.nbytes)
-        given = [0] * len(self._lying)
+        given = [0] * len(self._in_place)
         while self.matrix.unpacked:
-            self.library.grus_pack_more(self.handle, some, 1)  # the other threads are for who waits
+            self.library.grus_pack_more(self.handle, some, 1)  # the other threads are left to running requests
             expert, panel = divmod(self.experts * self._panels - self.matrix.unpacked, self._panels)
-            for i, (stored, held, order) in enumerate(self._lying):
+            for i, (stored, held, order) in enumerate(self._in_place):
                 rows = expert * stored.rows + min(max(panel * PANEL - stored.first, 0), stored.rows)
                 if order is None or rows == self.experts * stored.rows:
                     done = rows * (held.nbytes // (self.experts * stored.rows))
-                    arena.give_back(stored.data + given[i], done - given[i])
+                    arena.release(stored.data + given[i], done - given[i])
                     given[i] = done
 
     def set_bias(self, bias: Tensor) -> None:
@@ -196,13 +195,13 @@ def _address(raw: Raw, held: np.ndarray, index: int, nbytes: int) -> int:
     return int(held.__array_interface__["data"][0]) + index * nbytes
 
 
-def pack(parts: Sequence[Weight], packing: Packing) -> PackedMatrix:
+def pack(parts: Sequence[Weight], packing: PackedFormat) -> PackedMatrix:
     """Matrices of one packing, stacked along the output."""
     experts = parts[0].shape[0] if len(parts[0].shape) == 3 else 1
     made = PackedMatrix(packing, experts, sum(p.shape[-2] for p in parts), parts[0].shape[-1])
-    lying = [part for part in parts if isinstance(part, Blocks) and _in_a_file(part)]
-    if len(lying) == len(parts):
-        made.lie(lying)
+    in_place = [part for part in parts if isinstance(part, Blocks) and _in_a_file(part)]
+    if len(in_place) == len(parts):
+        made.use_in_place(in_place)
         return made
     first = 0
     for part in parts:

@@ -1,7 +1,7 @@
-"""A pass through a model's layers as a list of instructions that C++ runs in one call (src/step.hpp).
+"""A pass through a model's layers as a list of instructions that C++ runs in one call (src/program/program.hpp).
 
-Knows registers and instructions, not models: `recorded.py` writes programs by watching a model. A register is an f32 array
-`[tokens, width]`; registers whose contents are no longer needed share memory.
+Programs are traced from models by the torch backend; this module holds registers and instructions only. A register is an f32 array
+`[tokens, width]`; registers with disjoint lifetimes share memory.
 """
 
 from __future__ import annotations
@@ -18,32 +18,45 @@ import torch
 from torch import Tensor
 
 from backends.torch.kernels import arena
-from backends.torch.kernels.library import Instruction, Step, library
+from backends.torch.kernels.library import Instruction, ProgramStep, library
 from backends.torch.kernels.linear import AnyMatrix
 
 KEPT = 1 << 18  # numbers of all registers together that are kept from step to step
 FEW = 64  # tokens
 
 
-class Do(IntEnum):
-    """`grus::Do`."""
+class Opcode(IntEnum):
+    """`grus::Opcode`."""
 
-    MULTIPLY, GATE, NORM, ADD_NORM, HEADS, ATTEND, SWIGLU, ADD, LAYER_NORM, CROSS, GELU, AMONG = range(12)
+    (
+        MULTIPLY,
+        GATE,
+        NORM,
+        ADD_NORM,
+        HEADS,
+        ATTENTION,
+        SWIGLU,
+        ADD,
+        LAYER_NORM,
+        CROSS_ATTENTION,
+        GELU,
+        ENCODER_ATTENTION,
+    ) = range(12)
 
 
 @dataclass
-class Line:
-    """One instruction, with registers as the program's writer numbers them."""
+class ProgramOp:
+    """One instruction on virtual registers."""
 
-    what: Do
+    opcode: Opcode
     reads: list[int]
     writes: list[int]
     fields: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class _Lies:
-    """Where a run's registers are, and two of them as arrays, which keep them."""
+class _RegisterLayout:
+    """Addresses of a run's registers, and the input and output registers as tensors, which keep the memory alive."""
 
     addresses: np.ndarray
     input: Tensor
@@ -53,29 +66,29 @@ class _Lies:
 class Program:
     """`widths` are those of the written registers; register 0 is the input."""
 
-    def __init__(self, lines: Sequence[Line], widths: Sequence[int], output: int, keep: Sequence[object]) -> None:
+    def __init__(self, ops: Sequence[ProgramOp], widths: Sequence[int], output: int, keep: Sequence[object]) -> None:
         self._keep = list(keep)  # what the instructions point to
-        places, self.widths = _shared(lines, widths, output)
+        places, self.widths = _share_registers(ops, widths, output)
         self.input, self.output = places[0], places[output]
-        self._code = (Instruction * len(lines))(*(_instruction(line, places) for line in lines))
+        self._code = (Instruction * len(ops))(*(_instruction(op, places) for op in ops))
         self._widths = np.array(self.widths, np.int64)
         self._offsets = np.cumsum([0, *self.widths[:-1]]).astype(np.int64)
         self._registers = torch.empty(0)
-        self._known: dict[int, _Lies] = {}  # by tokens
+        self._known: dict[int, _RegisterLayout] = {}  # by tokens
         self._library = library()
 
     def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
-        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/step.hpp; `angles` cos and sin in
-        turn. The result is overwritten by the next run."""
-        lies = self._lies(x.shape[0])
+        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/program/program.hpp; `angles` cos and sin in
+        turn. The next run overwrites the result."""
+        layout = self._register_layout(x.shape[0])
         if x.dtype == torch.float32:
-            ctypes.memmove(lies.input.data_ptr(), x.data_ptr(), 4 * x.numel())
+            ctypes.memmove(layout.input.data_ptr(), x.data_ptr(), 4 * x.numel())
         else:
-            lies.input.copy_(x)
+            layout.input.copy_(x)
         turns = np.array([a.data_ptr() for a in angles], np.int64)
-        step = self._step(lies.addresses, x.shape[0], spans, memory, turns)
-        self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
-        return lies.output
+        step = self._step(layout.addresses, x.shape[0], spans, memory, turns)
+        self._library.grus_run_program(ctypes.byref(step), torch.get_num_threads())
+        return layout.output
 
     def run_in_parts(
         self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor], cuts: Sequence[int]
@@ -90,7 +103,7 @@ class Program:
         for begin, end in pairwise([0, *cuts, len(self._code)]):
             step.code = ctypes.addressof(self._code) + begin * ctypes.sizeof(Instruction)
             step.length = end - begin
-            self._library.grus_run(ctypes.byref(step), torch.get_num_threads())
+            self._library.grus_run_program(ctypes.byref(step), torch.get_num_threads())
             if end < len(self._code):
                 yield None
         del keep
@@ -104,7 +117,7 @@ class Program:
         memory: np.ndarray,
         angles: Sequence[Tensor],
         keep: list[object],
-    ) -> Step:
+    ) -> ProgramStep:
         """A pass over `tokens` tokens, whose registers take the beginning of `registers`. It points to what it is given, and to
         what it adds to `keep`."""
         turns = np.array([a.data_ptr() for a in angles], np.int64)
@@ -114,8 +127,8 @@ class Program:
 
     def _step(
         self, addresses: np.ndarray, tokens: int, spans: np.ndarray, memory: np.ndarray, turns: np.ndarray
-    ) -> Step:
-        return Step(
+    ) -> ProgramStep:
+        return ProgramStep(
             ctypes.addressof(self._code),
             len(self._code),
             tokens,
@@ -127,24 +140,24 @@ class Program:
             turns.ctypes.data,
         )
 
-    def _lies(self, tokens: int) -> _Lies:
-        """Where the registers of a run lie: for few tokens the same from run to run."""
+    def _register_layout(self, tokens: int) -> _RegisterLayout:
+        """Layout of the registers of a run. For few tokens it is cached."""
         if (known := self._known.get(tokens)) is not None:
             return known
         needed = tokens * sum(self.widths)
         if needed > KEPT:  # memory that the system clears page by page as it is first written: large pages take less
-            return self._lies_in(arena.zeros(4 * needed).view(torch.float32), tokens)
+            return self._layout_in(arena.zeros(4 * needed).view(torch.float32), tokens)
         if self._registers.numel() < needed:
             self._registers = torch.empty(needed)
             self._known.clear()
-        made = self._lies_in(self._registers, tokens)
+        made = self._layout_in(self._registers, tokens)
         if tokens <= FEW:
             self._known[tokens] = made
         return made
 
-    def _lies_in(self, registers: Tensor, tokens: int) -> _Lies:
+    def _layout_in(self, registers: Tensor, tokens: int) -> _RegisterLayout:
         views = (self._view(registers, register, tokens) for register in (self.input, self.output))
-        return _Lies(self._addresses(registers, tokens), *views)
+        return _RegisterLayout(self._addresses(registers, tokens), *views)
 
     def _addresses(self, registers: Tensor, tokens: int) -> np.ndarray:
         made: np.ndarray = registers.data_ptr() + 4 * tokens * self._offsets
@@ -155,14 +168,14 @@ class Program:
         return registers[start : start + tokens * width].view(tokens, width)
 
 
-def _shared(lines: Sequence[Line], widths: Sequence[int], output: int) -> tuple[list[int], list[int]]:
-    """Which place each register takes, and the places' widths: one whose last reader has run is free for the next."""
-    last = {register: at for at, line in enumerate(lines) for register in (*line.reads, *line.writes)}
-    last[output] = len(lines)
+def _share_registers(ops: Sequence[ProgramOp], widths: Sequence[int], output: int) -> tuple[list[int], list[int]]:
+    """Physical register of each virtual one, and their widths: a register is reused after its last reader."""
+    last = {register: at for at, op in enumerate(ops) for register in (*op.reads, *op.writes)}
+    last[output] = len(ops)
     places, made, free = [0] * len(widths), [widths[0]], list[int]()
     placed = {0}
-    for at, line in enumerate(lines):
-        for register in line.writes:
+    for at, op in enumerate(ops):
+        for register in op.writes:
             if register in placed:
                 continue  # written in parts, or in place
             placed.add(register)
@@ -173,20 +186,20 @@ def _shared(lines: Sequence[Line], widths: Sequence[int], output: int) -> tuple[
             else:
                 free.remove(found)
             places[register] = found
-        free += {places[register] for register in (*line.reads, *line.writes) if last[register] == at}
+        free += {places[register] for register in (*op.reads, *op.writes) if last[register] == at}
     return places, made
 
 
-def _instruction(line: Line, places: Sequence[int]) -> Instruction:
-    reads, writes = [places[r] for r in line.reads], [places[r] for r in line.writes]
+def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
+    reads, writes = [places[r] for r in op.reads], [places[r] for r in op.writes]
     made = Instruction(
-        what=line.what,
+        opcode=op.opcode,
         **{"in": reads[0]},
         other=reads[1] if len(reads) > 1 else 0,
         out=writes[0],
         sum=writes[1] if len(writes) > 1 else 0,
     )
-    for name, value in line.fields.items():
+    for name, value in op.fields.items():
         if isinstance(value, AnyMatrix):
             value = ctypes.addressof(value.matrix)
         elif isinstance(value, Tensor):

@@ -1,7 +1,7 @@
-"""How the kernels are compiled: which files, with which flags, into what. Used by setup.py and by `build`; needs no torch.
+"""How the kernels are compiled: source files, compiler flags, library name. Used by setup.py and by `build`; needs no torch.
 
-One command line serves every file. What needs a newer CPU is marked in the sources, region by region, so the library runs
-everywhere and picks its tier when it is loaded.
+Every file is compiled with the same flags. Code that needs a newer CPU is marked in the sources with target regions
+(src/common/compiler.hpp), so the library loads on every CPU and selects its tier at run time.
 """
 
 from __future__ import annotations
@@ -20,18 +20,30 @@ FLAGS_MSVC = ["/std:c++20", "/O2", "/EHsc"]
 
 
 def sources() -> list[Path]:
-    return sorted(FOLDER.glob("*.cpp"))
+    """The files that are compiled, from every folder below `src`."""
+    return sorted(FOLDER.rglob("*.cpp"))
+
+
+def files() -> list[Path]:
+    """All source files, headers and templates (`.inl`) included."""
+    return sorted(path for suffix in ("cpp", "hpp", "inl") for path in FOLDER.rglob(f"*.{suffix}"))
+
+
+def object_name(source: Path) -> str:
+    """A name for the object file of `source` that is unique among all folders."""
+    return "-".join(source.relative_to(FOLDER).with_suffix(".o").parts)
 
 
 def flags() -> list[str]:
+    """Compiler flags. Includes are written relative to `FOLDER`, which the caller adds to the include path."""
     return FLAGS_MSVC if sys.platform == "win32" else FLAGS
 
 
 def digest() -> str:
-    """Of all that decides what the library does. The library carries it, so that one from other sources is not used."""
+    """A hash of everything that decides what the library does. The library carries it, so that a stale build is not used."""
     sha = hashlib.sha256()
-    for path in sorted([*FOLDER.glob("*.cpp"), *FOLDER.glob("*.hpp"), *FOLDER.glob("*.inl")]):
-        sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in files():
+        sha.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     sha.update(" ".join(FLAGS).encode())
     return sha.hexdigest()[:16]
 

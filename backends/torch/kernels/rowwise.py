@@ -1,9 +1,9 @@
-"""A dense matrix that is multiplied row by row as it is stored, without being packed. Where a model wants 16 bits and the file
-holds others, its rows are brought into that form once; bf16 comes to lie in twelve bits a number (twelve.py).
+"""A dense matrix that is multiplied row by row in the file's layout, without being packed. Rows of another dtype than the model's
+are converted once; bf16 is re-encoded losslessly in 12 bits per number (bf16_12bit.py).
 
-Rows go to huge pages, from where they are read half as fast again as from a mapped file: at once where there is no file, else
-later (moving.py). f32 rows of a large file stay mapped, since a copy would take longer than many a reply, and memory that the
-system can take back is worth more then. The same face as `packed.PackedMatrix`, without experts.
+Rows are copied to huge pages, which are read half as fast again as a mapped file: at once if there is no file, otherwise in the
+background (repack.py). f32 rows of a large file stay mapped, since copying takes longer than many a reply and the system can reclaim
+mapped memory. The interface is that of `packed.PackedMatrix`, without experts.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ import torch
 from torch import Tensor
 
 from backends.base import Raw
-from backends.torch.kernels import arena, formats, moving, twelve
-from backends.torch.kernels.library import Matrix, has_matrix_unit, library
+from backends.torch.kernels import arena, bf16_12bit, formats, repack
+from backends.torch.kernels.library import KernelMatrix, has_matrix_unit, library
 from backends.torch.kernels.packed import check_rows
 from backends.torch.tensors import STORED, mapped
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too
-MANY = (
-    128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/thirds.hpp)
-)
+MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/matmul/matmul.hpp)
 
 
 class RowMatrix:
@@ -35,45 +33,49 @@ class RowMatrix:
         self.raw = raw
         in_file = type(raw) is Raw and os.path.isfile(raw.path)
         if dtype not in (torch.float32, TYPES[raw.dtype]):
-            w, in_file = self._brought_to(dtype), False
+            w, in_file = self._converted_to(dtype), False
         else:
-            w = mapped(raw) if in_file or raw.dtype == "F32" else self._on_huge_pages()
-        self.w = w  # kept: the kernels hold its address
+            w = mapped(raw) if in_file or raw.dtype == "F32" else self._copy_to_huge_pages()
+        self.w = w  # kept alive: the kernels hold its address
         self.rows_each, self.columns = w.shape
         self.library = library()
         packing = formats.PACKINGS[next(name for name, kept in TYPES.items() if kept == w.dtype)]
         row_bytes = w.stride(0) * w.itemsize
-        self.matrix = Matrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
+        self.matrix = KernelMatrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
         self.handle = ctypes.byref(self.matrix)
         self.nbytes = w.nbytes
-        self.twelve: twelve.TwelveRows | None = None
+        self.bf12: bf16_12bit.Bf12Rows | None = None
         self.bias: Tensor | None = None
         if in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
-            moving.later(self)
+            repack.schedule(self)
 
-    def _on_huge_pages(self) -> Tensor:
-        self._piece, address = arena.take(self.raw.nbytes)
+    def _copy_to_huge_pages(self) -> Tensor:
+        self._piece, address = arena.allocate(self.raw.nbytes)
         place = self._piece.bytes_at(address, self.raw.nbytes)
         _read(self.raw, memoryview(place.numpy()))
         return place.view(STORED[self.raw.dtype]).view(self.raw.shape)
 
-    def _brought_to(self, dtype: torch.dtype) -> Tensor:
+    def _converted_to(self, dtype: torch.dtype) -> Tensor:
         stored = mapped(self.raw)
         nbytes = stored.numel() * dtype.itemsize
-        self._piece, address = arena.take(nbytes)
+        self._piece, address = arena.allocate(nbytes)
         return self._piece.bytes_at(address, nbytes).view(dtype).view(stored.shape).copy_(stored)
 
     def move(self) -> None:
-        """Safe while another thread multiplies: both places hold the same, and the old one stays readable."""
-        if self.w.dtype == torch.bfloat16 and self.w.numel() >= twelve.LEAST and (made := twelve.to_twelve(self.w)):
-            self.matrix.twelve = made.address  # before `rows` looks there
-            self.twelve = made
-            arena.give_back(self.w.data_ptr(), self.w.nbytes)
+        """Safe during concurrent products: both copies are equal, and the old one stays readable."""
+        if (
+            self.w.dtype == torch.bfloat16
+            and self.w.numel() >= bf16_12bit.LEAST
+            and (made := bf16_12bit.encode_bf12(self.w))
+        ):
+            self.matrix.bf12 = made.address  # before `rows` looks there
+            self.bf12 = made
+            arena.release(self.w.data_ptr(), self.w.nbytes)
             return
         self._before = self.w
-        self.w = self._on_huge_pages()
+        self.w = self._copy_to_huge_pages()
         self.matrix.data = self.w.data_ptr()
-        arena.give_back(self._before.data_ptr(), self._before.nbytes)
+        arena.release(self._before.data_ptr(), self._before.nbytes)
 
     def set_bias(self, bias: Tensor) -> None:
         padded = torch.zeros(-(-self.rows_each // formats.PANEL) * formats.PANEL)
@@ -101,11 +103,11 @@ class RowMatrix:
 
     def rows(self, ids: Tensor) -> Tensor:
         """`[n, columns]` f32"""
-        if self.twelve is None:
+        if self.bf12 is None:
             return self.w.index_select(0, ids).float()
         check_rows(ids, self.rows_each)
         ids, found = ids.to(torch.int64).contiguous(), torch.empty(len(ids), self.columns)
-        self.library.grus_rows_of_twelve(self.handle, ids.data_ptr(), len(ids), found.data_ptr())
+        self.library.grus_bf12_rows(self.handle, ids.data_ptr(), len(ids), found.data_ptr())
         return found
 
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
-#include "../../../backends/torch/kernels/src/choose.hpp"
-#include "../../../backends/torch/kernels/src/cpu.hpp"
-#include "../../../backends/torch/kernels/src/shortlist.hpp"
+#include "sampling/top_k.hpp"
+#include "arch/dispatch.hpp"
+#include "sampling/shortlist.hpp"
 #include "compare.hpp"
 
 using namespace grus;
@@ -23,9 +23,9 @@ void compare_shortlists() {
     constexpr int64_t rows = 301, columns = 75, most = 40;
     auto w = fill(rows * columns, uniform), x = fill(most * columns, uniform);
     for (int64_t i = 0; i < columns; ++i) w[200 * columns + i] = w[7 * columns + i];  // two alike
-    const GrusMatrix head{{Code::F32, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, rows, columns,
+    const GrusMatrix head{{Code::F32, ScaleType::None, 1, 0, BlockScales::None, 1, 0, 0}, 1, rows, columns,
                           reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 4, nullptr, 0, nullptr, 0};
-    GrusMatrix coarse{{Code::S8, ScaleType::F16, 1, 0, Steps::None, 1, 0, 0}, 1, rows, columns, nullptr, nullptr, 0, nullptr, 0, nullptr, 0};
+    GrusMatrix coarse{{Code::S8, ScaleType::F16, 1, 0, BlockScales::None, 1, 0, 0}, 1, rows, columns, nullptr, nullptr, 0, nullptr, 0, nullptr, 0};
     void* memory = ::operator new(static_cast<size_t>(grus_packed_bytes(&coarse)), std::align_val_t(64));
     coarse.data = static_cast<uint8_t*>(memory);
     grus_prepare(&coarse);
@@ -41,16 +41,16 @@ void compare_shortlists() {
         off[r] = std::sqrt(off[r]) + 1e-5f * length[r];
     }
     const GrusShortlist list{&head, &coarse, off.data(), length.data(), 1e9f, rows};
-    for (int tier = 0; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 0; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         for (int64_t tokens : {1, 3, 8, 40}) {
             std::vector<float> whole(tokens * rows), want(tokens), got(tokens);
             std::vector<int64_t> places(tokens), found(tokens);
             grus_matmul(&head, x.get(), tokens, columns, whole.data(), rows, 2);
-            grus_best(whole.data(), tokens, rows, want.data(), places.data(), 2);
+            grus_argmax(whole.data(), tokens, rows, want.data(), places.data(), 2);
             std::vector<float> mass(tokens), nearly(tokens), cold(tokens, 1.0f);
-            grus_mass(whole.data(), tokens, rows, want.data(), cold.data(), mass.data(), 2);
-            grus_best_of_product(&head, x.get(), tokens, columns, got.data(), found.data(), nearly.data(), 2);
+            grus_softmax_mass(whole.data(), tokens, rows, want.data(), cold.data(), mass.data(), 2);
+            grus_matmul_argmax(&head, x.get(), tokens, columns, got.data(), found.data(), nearly.data(), 2);
             const bool same = want == got && places == found && nearly == mass;
             const bool told = grus_shortlist(&list, x.get(), tokens, columns, got.data(), found.data(), nearly.data(), 2);
             bool near = true;

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
-#include "../../../backends/torch/kernels/src/conv.hpp"
-#include "../../../backends/torch/kernels/src/cpu.hpp"
-#include "../../../backends/torch/kernels/src/frame.hpp"
+#include "conv/conv.hpp"
+#include "arch/dispatch.hpp"
+#include "codec/codec_frame.hpp"
 #include "compare.hpp"
 
 using namespace grus;
@@ -14,11 +14,11 @@ extern "C" {
 const char* grus_tier();
 int32_t grus_use_tier(int32_t);
 int64_t grus_conv_form(int64_t, int64_t, int64_t);
-void grus_conv_cut(const float*, int64_t, int64_t, int64_t, uint16_t*, int32_t);
-void grus_conv_points(const float*, int64_t, int64_t, float*, int32_t);
-void grus_conv(const Conv*, const Piece*, int32_t);
+void grus_conv_bf16x2_weights(const float*, int64_t, int64_t, int64_t, uint16_t*, int32_t);
+void grus_conv_winograd_weights(const float*, int64_t, int64_t, float*, int32_t);
+void grus_conv(const Conv*, const ConvChunk*, int32_t);
 void grus_draw(const float*, int64_t, int64_t, const float*, const int32_t*, float, int64_t, float, int32_t*);
-void grus_frame(const Frame*, int32_t);
+void grus_codec_frame(const CodecFrame*, int32_t);
 }
 
 namespace {
@@ -31,14 +31,14 @@ struct Shape {
 std::vector<float> laid_out(const float* w, const Shape& s, ConvForm form) {
     const size_t panels = static_cast<size_t>((s.outputs + kRows - 1) / kRows);
     const int64_t blocks = (s.inputs + kBlock - 1) / kBlock;
-    if (form == ConvForm::Halves) {
+    if (form == ConvForm::Bf16x2) {
         std::vector<float> made(panels * static_cast<size_t>(blocks * kBlock * s.taps) * kRows);
-        grus_conv_cut(w, s.outputs, s.inputs, s.taps, reinterpret_cast<uint16_t*>(made.data()), 2);
+        grus_conv_bf16x2_weights(w, s.outputs, s.inputs, s.taps, reinterpret_cast<uint16_t*>(made.data()), 2);
         return made;
     }
-    if (form == ConvForm::Points) {
-        std::vector<float> made(panels * static_cast<size_t>(kPoints * s.inputs) * kRows);
-        grus_conv_points(w, s.outputs, s.inputs, made.data(), 2);
+    if (form == ConvForm::Winograd) {
+        std::vector<float> made(panels * static_cast<size_t>(kWinogradPoints * s.inputs) * kRows);
+        grus_conv_winograd_weights(w, s.outputs, s.inputs, made.data(), 2);
         return made;
     }
     std::vector<float> made(panels * static_cast<size_t>(s.taps * s.inputs) * kRows);
@@ -67,8 +67,8 @@ std::vector<float> stream(const float* numbers, const Shape& s, ConvForm form) {
     const float* before[] = {nullptr, kept.data()};
     float *begun[] = {kept.data()}, *after[] = {other.data(), last.data()};
     const float *rate = snake.get(), *size = rate + s.inputs;
-    const Piece one{1, short_one, x.get(), rate, size, none, begun, nullptr, y.data()};
-    const Piece two{2, both, x.get() + first * s.inputs, rate, size, before, after, add.get(), y.data() + first * s.outputs};
+    const ConvChunk one{1, short_one, x.get(), rate, size, none, begun, nullptr, y.data()};
+    const ConvChunk two{2, both, x.get() + first * s.inputs, rate, size, before, after, add.get(), y.data() + first * s.outputs};
     grus_conv(&conv, &one, 2);
     grus_conv(&conv, &two, 2);
     const float noise[] = {0.1f, 0.9f, 0.5f};
@@ -87,7 +87,7 @@ void compare_made(const char* what, float allowed, Made&& made) {
     grus_use_tier(0);
     const std::vector<float> want = made(true);
     const uint64_t after = state;
-    for (int tier = 0; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 0; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         state = seed;
         const std::vector<float> got = made(false);
@@ -106,7 +106,7 @@ void compare_made(const char* what, float allowed, Made&& made) {
 std::vector<float> frame() {
     constexpr int64_t width = 24, vocab = 37, sequences = 2, count = 2;
     const auto dense = [](const float* from, int64_t rows) {
-        const Format format{Code::F32, ScaleType::None, 1, 0, Steps::None, 1, 0, 0};
+        const Format format{Code::F32, ScaleType::None, 1, 0, BlockScales::None, 1, 0, 0};
         return GrusMatrix{format, 1, rows, width, reinterpret_cast<uint8_t*>(const_cast<float*>(from)), nullptr, width * 4,
                           nullptr, 0, 0};
     };
@@ -121,20 +121,20 @@ std::vector<float> frame() {
     float* registers[] = {in.data(), out.data()};
     const int64_t widths[] = {width, width};
     Instruction product{};
-    product.what = Do::Multiply, product.in = 0, product.out = 1, product.matrix = &layer;
-    Step passes[count] = {};
-    for (Step& pass : passes) {
+    product.opcode = Opcode::Multiply, product.in = 0, product.out = 1, product.matrix = &layer;
+    ProgramStep passes[count] = {};
+    for (ProgramStep& pass : passes) {
         pass.code = &product, pass.length = 1, pass.registers = registers, pass.widths = widths;
         pass.tokens = &pass == passes ? 2 * sequences : sequences;
     }
     const float noise[sequences * count] = {};
     const int32_t random[sequences] = {};
     int32_t codes[sequences * (1 + count)] = {};
-    Frame f{};
+    CodecFrame f{};
     f.passes = passes, f.count = count, f.sequences = sequences, f.width = width, f.vocab = vocab, f.input = 0, f.output = 1;
     f.heads = heads, f.tables = tables, f.hidden = hidden.get(), f.noise = noise, f.random = random, f.top_k = 5;
     f.temperature = f.top_p = 1.0f, f.x = x.data(), f.logits = logits.data(), f.codes = codes, f.total = total.data();
-    grus_frame(&f, 2);
+    grus_codec_frame(&f, 2);
     total.insert(total.end(), codes, codes + sequences * (1 + count));
     return total;
 }

@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "../../../backends/torch/kernels/src/cpu.hpp"
-#include "../../../backends/torch/kernels/src/halves.hpp"
-#include "../../../backends/torch/kernels/src/matrix.hpp"
-#include "../../../backends/torch/kernels/src/sources.hpp"
-#include "../../../backends/torch/kernels/src/step.hpp"
+#include "arch/dispatch.hpp"
+#include "common/half_float.hpp"
+#include "formats/matrix.hpp"
+#include "formats/dequantizers.hpp"
+#include "program/program.hpp"
 #include "compare.hpp"
 
 using namespace grus;
@@ -34,13 +34,13 @@ void grus_gather(const GrusMatrix*, const float*, int64_t, const int64_t*, const
 extern "C" {
 void grus_rms_norm(const float*, const float*, float*, const float*, float, int64_t, int64_t, float*, int32_t);
 void grus_swiglu(const float*, int64_t, int64_t, float*, int32_t);
-void grus_run(const Step*, int32_t);
-void grus_best(const float*, int64_t, int64_t, float*, int64_t*, int32_t);
-void grus_top(const float*, int64_t, int64_t, int64_t, float*, int64_t*, int32_t);
-void grus_mass(const float*, int64_t, int64_t, const float*, const float*, float*, int32_t);
-void grus_to_twelve(const uint16_t*, int64_t, int64_t, uint8_t*, uint8_t*, int64_t*);
-void grus_odd_of_twelve(const uint16_t*, int64_t, int64_t, const uint8_t*, const int64_t*, GrusOdd*);
-void grus_rows_of_twelve(const GrusMatrix*, const int64_t*, int64_t, float*);
+void grus_run_program(const ProgramStep*, int32_t);
+void grus_argmax(const float*, int64_t, int64_t, float*, int64_t*, int32_t);
+void grus_top_k(const float*, int64_t, int64_t, int64_t, float*, int64_t*, int32_t);
+void grus_softmax_mass(const float*, int64_t, int64_t, const float*, const float*, float*, int32_t);
+void grus_bf12_encode(const uint16_t*, int64_t, int64_t, uint8_t*, uint8_t*, int64_t*);
+void grus_bf12_outliers(const uint16_t*, int64_t, int64_t, const uint8_t*, const int64_t*, GrusBf12Outlier*);
+void grus_bf12_rows(const GrusMatrix*, const int64_t*, int64_t, float*);
 }
 
 struct Case {
@@ -58,12 +58,12 @@ uint16_t scale16() { return static_cast<uint16_t>(0x3000 | (bits() & 0x87ff)); }
 
 // Blocks that are packed panel by panel, each when a product or a row needs it, against the same packed before.
 void compare_stored(const Case& c, int64_t rows, int64_t tokens, int threads) {
-    if (c.source <= static_cast<int>(Source::Affine)) return;  // only blocks lie in files so
+    if (c.source <= static_cast<int>(SourceFormat::Affine)) return;  // only blocks lie in files so
     const int64_t row_bytes = grus_source_row_bytes(c.source, c.columns);
     auto data = fill(2 * rows * row_bytes, byte);
     std::vector<int64_t> order(rows);
     for (int64_t i = 0; i < rows; ++i) order[i] = rows - 1 - i;
-    const GrusStored stored{0, rows, data.get(), threads > 1 ? nullptr : order.data(), c.source};
+    const GrusStoredRows stored{0, rows, data.get(), threads > 1 ? nullptr : order.data(), c.source};
     GrusMatrix there{c.format, 2, rows, c.columns, nullptr, nullptr, 0, &stored, 1, nullptr, 2 * ((rows + 15) / 16)};
     void* memory = ::operator new(static_cast<size_t>(grus_packed_bytes(&there)), std::align_val_t(64));
     there.data = static_cast<uint8_t*>(memory);
@@ -90,11 +90,11 @@ std::vector<float> gated(const GrusMatrix& m, const float* x, int64_t tokens) {
     std::vector<float> in(x, x + tokens * m.columns), out(tokens * m.rows);
     float* registers[] = {in.data(), out.data()};
     const int64_t widths[] = {m.columns, m.rows};
-    const StepSpan span{0, tokens, 0, tokens, 0};
+    const ProgramSegment span{0, tokens, 0, tokens, 0};
     Instruction gate{};
-    gate.what = Do::Gate, gate.in = 0, gate.out = 1, gate.matrix = gate.up = &m;
-    const Step step{&gate, 1, tokens, registers, widths, &span, 1, nullptr, nullptr};
-    grus_run(&step, 2);
+    gate.opcode = Opcode::Gate, gate.in = 0, gate.out = 1, gate.matrix = gate.up = &m;
+    const ProgramStep step{&gate, 1, tokens, registers, widths, &span, 1, nullptr, nullptr};
+    grus_run_program(&step, 2);
     return out;
 }
 
@@ -106,7 +106,7 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
     m.data = static_cast<uint8_t*>(memory);
     grus_prepare(&m);
     for (int64_t expert = 0; expert < 2; ++expert) {
-        if (c.source == static_cast<int>(Source::Affine)) {
+        if (c.source == static_cast<int>(SourceFormat::Affine)) {
             auto codes = fill(rows * c.columns * c.bits / 8, byte);
             const int64_t row_bytes = c.columns / c.group * scale_bytes(c.format.scale);
             auto scales = fill(rows * row_bytes / 2, scale16), biases = fill(rows * row_bytes / 2, scale16);
@@ -150,12 +150,12 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
     for (int64_t i = 0; i < c.columns; ++i) size += row[i] * x.get()[i] * row[i] * x.get()[i];
     size = std::sqrt(size);
     std::vector<float> neon;  // whose bits i8mm has
-    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         grus_matmul(&m, x.get(), tokens, c.columns, got.data(), rows, threads);
         grus_gather(&m, x.get(), c.columns, given.data(), expert.data(), to.data(), tokens, got2.data(), rows, threads);
-        if (static_cast<Choice>(tier) == Choice::Neon) neon = got;
-        if (static_cast<Choice>(tier) == Choice::I8mm && neon != got) {
+        if (static_cast<TierId>(tier) == TierId::Neon) neon = got;
+        if (static_cast<TierId>(tier) == TierId::I8mm && neon != got) {
             std::printf("i8mm: %s, %lld rows, %lld tokens: other bits than neon\n", c.name, (long long)rows, (long long)tokens);
             ++failures;
         }
@@ -191,9 +191,9 @@ std::vector<float> small_operations(const float* x) {
     float best[3], top[3 * 9], mass[3];
     const float rates[] = {1.0f, 0.5f, 2.0f};
     int64_t places[3], top_places[3 * 9];
-    grus_best(x, rows, n, best, places, 2);
-    grus_top(x, rows, n, 9, top, top_places, 2);
-    grus_mass(x, rows, n, best, rates, mass, 2);
+    grus_argmax(x, rows, n, best, places, 2);
+    grus_top_k(x, rows, n, 9, top, top_places, 2);
+    grus_softmax_mass(x, rows, n, best, rates, mass, 2);
     for (float v : best) sum.push_back(v);
     for (float v : top) sum.push_back(v);
     for (float v : mass) sum.push_back(v);
@@ -205,7 +205,7 @@ void compare_small_operations() {
     auto x = fill(450, uniform);
     grus_use_tier(0);
     const std::vector<float> want = small_operations(x.get());
-    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         const std::vector<float> got = small_operations(x.get());
         for (size_t i = 0; i < want.size(); ++i) {
@@ -219,21 +219,21 @@ void compare_small_operations() {
 
 // Dense rows, norms, heads and attention of prompts and of single tokens, to themselves and to an encoder, in one pass. A head
 // is no whole number of registers.
-std::vector<float> pass(const float* numbers, ScaleType type, Kept kept) {
+std::vector<float> pass(const float* numbers, ScaleType type, KVDtype kept) {
     constexpr int64_t hidden = 40, dim = 20, heads = 4, kv = 2, tokens = 35, capacity = 48, width = (heads + 2 * kv) * dim;
     const Code code = type == ScaleType::F32 ? Code::F32 : type == ScaleType::F16 ? Code::F16 : Code::BF16;
     const int64_t size = scale_bytes(type) * hidden;
     auto weights = fill(width * hidden, scale16);
     auto floats = fill(width * hidden, uniform);
     auto* data = type == ScaleType::F32 ? reinterpret_cast<uint8_t*>(floats.get()) : reinterpret_cast<uint8_t*>(weights.get());
-    GrusMatrix m{{code, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0, nullptr, 0};
+    GrusMatrix m{{code, ScaleType::None, 1, 0, BlockScales::None, 1, 0, 0}, 1, width, hidden, data, nullptr, size, nullptr, 0, nullptr, 0};
     std::vector<float> x(numbers, numbers + tokens * hidden), mixed(tokens * width), out(tokens * heads * dim), gated(tokens * width);
     std::vector<float> memory(2 * 2 * kv * capacity * dim), params(2 * 2 * kv * capacity), heard(kv * 9 * dim), normed(tokens * hidden), angles(2 * tokens * dim, 0.6f);
     std::vector<float> crossed(tokens * heads * dim);
     for (float& number : heard) number = uniform();
     float* registers[] = {x.data(), mixed.data(), out.data(), gated.data(), normed.data(), crossed.data()};
     const int64_t widths[] = {hidden, width, heads * dim, width, hidden, heads * dim};
-    const StepSpan spans[] = {{0, 1, 20, capacity, 9}, {1, 34, 3, capacity, 4}};
+    const ProgramSegment spans[] = {{0, 1, 20, capacity, 9}, {1, 34, 3, capacity, 4}};
     uint8_t* slabs[2 * 2 * 4] = {};  // [layer][span][keys, values, parameters of each]
     for (int i = 0; i < 2; ++i) {
         for (int which = 0; which < 2; ++which) {
@@ -244,31 +244,31 @@ std::vector<float> pass(const float* numbers, ScaleType type, Kept kept) {
     }
     const float* turns[] = {angles.data(), angles.data() + tokens * dim};
     Instruction product{}, gate{}, head{}, attend{}, norm{}, cross{};
-    product.what = Do::Multiply, product.in = 0, product.out = 1, product.matrix = &m;
-    gate.what = Do::Gate, gate.in = 0, gate.out = 3, gate.matrix = gate.up = &m;
-    head.what = Do::Heads, head.in = head.out = 1;
-    head.heads = attend.heads = heads, head.kv_heads = attend.kv_heads = kv, head.dim = head.turned = attend.dim = dim;
+    product.opcode = Opcode::Multiply, product.in = 0, product.out = 1, product.matrix = &m;
+    gate.opcode = Opcode::Gate, gate.in = 0, gate.out = 3, gate.matrix = gate.up = &m;
+    head.opcode = Opcode::Heads, head.in = head.out = 1;
+    head.heads = attend.heads = heads, head.kv_heads = attend.kv_heads = kv, head.dim = head.rotary_dim = attend.dim = dim;
     head.kept = attend.kept = kept, head.group = attend.group = dim;
     head.w = numbers, head.eps = 1e-6f;
-    attend.what = Do::Attend, attend.in = 1, attend.out = 2, attend.window = 7, attend.scale = 0.2f;
-    norm.what = Do::LayerNorm, norm.in = 0, norm.out = 4, norm.w = numbers, norm.w2 = numbers + hidden, norm.eps = 1e-5f;
-    cross = attend, cross.what = Do::Cross, cross.in = 2, cross.out = 5, cross.layer = 1, cross.kept = Kept::F32;
+    attend.opcode = Opcode::Attention, attend.in = 1, attend.out = 2, attend.window = 7, attend.scale = 0.2f;
+    norm.opcode = Opcode::LayerNorm, norm.in = 0, norm.out = 4, norm.w = numbers, norm.w2 = numbers + hidden, norm.eps = 1e-5f;
+    cross = attend, cross.opcode = Opcode::CrossAttention, cross.in = 2, cross.out = 5, cross.layer = 1, cross.kv_dtype = KVDtype::F32;
     const Instruction code_of[] = {product, gate, head, attend, norm, cross};
-    const Step step{code_of, 6, tokens, registers, widths, spans, 2, slabs, turns};
-    grus_run(&step, 2);
+    const ProgramStep step{code_of, 6, tokens, registers, widths, spans, 2, slabs, turns};
+    grus_run_program(&step, 2);
     for (const auto* part : {&gated, &normed, &crossed}) out.insert(out.end(), part->begin(), part->end());
     return out;
 }
 
-void compare_passes(ScaleType type, Kept kept) {
+void compare_passes(ScaleType type, KVDtype kept) {
     auto x = fill(35 * 40, uniform);
     const uint64_t seed = state;
     grus_use_tier(0);
     const std::vector<float> want = pass(x.get(), type, kept);
-    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         float allowed = type == ScaleType::BF16 && current_tier().bf16 ? 2e-2f : 1e-4f;
-        if (kept != Kept::F32) allowed = std::fmax(allowed, kept == Kept::Nibbles ? 0.1f : 1e-2f);  // another code here and there
+        if (kept != KVDtype::F32) allowed = std::fmax(allowed, kept == KVDtype::Int4 ? 0.1f : 1e-2f);  // another code here and there
         const uint64_t after = state;
         state = seed;  // the same weights
         const std::vector<float> got = pass(x.get(), type, kept);
@@ -282,30 +282,30 @@ void compare_passes(ScaleType type, Kept kept) {
     }
 }
 
-// Rows of twelve bits against the same rows as they were.
+// Rows of 12 bits against the same rows as they were.
 void compare_twelve() {
     constexpr int64_t rows = 37, columns = 1130, most = 70, panels = (rows + kRows - 1) / kRows;
     auto weights = fill(rows * columns, uniform);
     std::vector<uint16_t> w(rows * columns);
     // those of 128 and more have no code; much larger ones would hide what is wrong with the others
     for (int64_t i = 0; i < rows * columns; ++i) w[i] = i % 97 ? to_bf16(weights.get()[i]) : static_cast<uint16_t>(0x4300 + i % 64);
-    std::vector<uint8_t> made(static_cast<size_t>(rows * twelve_row_bytes(columns))), bases(rows);
+    std::vector<uint8_t> made(static_cast<size_t>(rows * bf12_row_bytes(columns))), bases(rows);
     std::vector<int64_t> counts(rows), starts(panels + 1);
-    grus_to_twelve(w.data(), rows, columns, made.data(), bases.data(), counts.data());
+    grus_bf12_encode(w.data(), rows, columns, made.data(), bases.data(), counts.data());
     for (int64_t r = 0, total = 0; r < rows; ++r) starts[r / kRows + 1] = total += counts[r];
-    std::vector<GrusOdd> odd(static_cast<size_t>(starts[panels]));
-    grus_odd_of_twelve(w.data(), rows, columns, bases.data(), counts.data(), odd.data());
-    const GrusTwelve twelve{made.data(), bases.data(), starts.data(), odd.data()};
-    GrusMatrix m{{Code::BF16, ScaleType::None, 1, 0, Steps::None, 1, 0, 0}, 1, rows, columns, reinterpret_cast<uint8_t*>(w.data()),
+    std::vector<GrusBf12Outlier> outlier(static_cast<size_t>(starts[panels]));
+    grus_bf12_outliers(w.data(), rows, columns, bases.data(), counts.data(), outlier.data());
+    const GrusBf12 bf12{made.data(), bases.data(), starts.data(), outlier.data()};
+    GrusMatrix m{{Code::BF16, ScaleType::None, 1, 0, BlockScales::None, 1, 0, 0}, 1, rows, columns, reinterpret_cast<uint8_t*>(w.data()),
                  nullptr, columns * 2, nullptr, 0, nullptr, 0};
     auto x = fill(most * columns, uniform);
-    for (int tier = 0; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 0; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         for (int64_t tokens : {1, 2, 3, 4, 5, 8, 20, 70}) {
             std::vector<float> want(static_cast<size_t>(tokens * rows)), got(want.size());
-            m.twelve = nullptr;
+            m.bf12 = nullptr;
             grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);
-            m.twelve = &twelve;
+            m.bf12 = &bf12;
             grus_matmul(&m, x.get(), tokens, columns, got.data(), rows, 2);
             float largest = 0.0f, apart = 0.0f;
             for (size_t i = 0; i < want.size(); ++i) {
@@ -313,15 +313,15 @@ void compare_twelve() {
                 apart = std::fmax(apart, std::fabs(want[i] - got[i]));
             }
             if (apart <= 1e-5f * largest) continue;
-            std::printf("%s: twelve bits, %lld tokens: off by %g of %g\n", grus_tier(), (long long)tokens, apart, largest);
+            std::printf("%s: 12 bits, %lld tokens: off by %g of %g\n", grus_tier(), (long long)tokens, apart, largest);
             ++failures;
         }
         const int64_t ids[] = {rows - 1, 0, 20};
         std::vector<float> found(3 * columns);
-        grus_rows_of_twelve(&m, ids, 3, found.data());
+        grus_bf12_rows(&m, ids, 3, found.data());
         for (int64_t i = 0; i < 3 * columns; ++i) {
             if (to_bf16(found[i]) == w[ids[i / columns] * columns + i % columns]) continue;
-            std::printf("%s: twelve bits, number %lld comes back as another\n", grus_tier(), (long long)i);
+            std::printf("%s: 12 bits, number %lld comes back as another\n", grus_tier(), (long long)i);
             ++failures;
             break;
         }
@@ -332,12 +332,12 @@ void compare_twelve() {
 void compare_rows_of_bf16(int64_t rows, int64_t columns, int64_t tokens) {
     auto w = fill(rows * columns, +[] { return static_cast<uint16_t>(0x3e00 | (bits() & 0x81ff)); });  // up to a half, either sign
     auto x = fill(tokens * columns, uniform);
-    const Format format{Code::BF16, ScaleType::None, 1, 0, Steps::None, 1, 0, 0};
+    const Format format{Code::BF16, ScaleType::None, 1, 0, BlockScales::None, 1, 0, 0};
     GrusMatrix m{format, 1, rows, columns, reinterpret_cast<uint8_t*>(w.get()), nullptr, columns * 2, nullptr, 0, nullptr, 0};
     std::vector<float> want(tokens * rows), got(tokens * rows);
     grus_use_tier(0);
     grus_matmul(&m, x.get(), tokens, columns, want.data(), rows, 2);
-    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         grus_matmul(&m, x.get(), tokens, columns, got.data(), rows, 2);
         const float share = current_tier().bf16 ? 1.0f / 512 : 1e-5f;
@@ -359,8 +359,8 @@ int main() {
     compare_shortlists();
     compare_small_operations();
     compare_twelve();
-    for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, Kept::F32);
-    for (Kept kept : {Kept::F16, Kept::BF16, Kept::Bytes, Kept::Nibbles}) compare_passes(ScaleType::F32, kept);
+    for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, KVDtype::F32);
+    for (KVDtype kept : {KVDtype::F16, KVDtype::BF16, KVDtype::Int8, KVDtype::Int4}) compare_passes(ScaleType::F32, kept);
     for (int64_t tokens : {1, 2, 3, 7, 40}) {
         compare_rows_of_bf16(21, 75, tokens);
         compare_rows_of_bf16(37, 320, tokens);
@@ -376,7 +376,7 @@ int main() {
         compare(c, 37, 99, 2);
     }
     int tiers = 0;
-    for (int tier = 1; tier < static_cast<int>(Choice::Count); ++tier) {
+    for (int tier = 1; tier < static_cast<int>(TierId::Count); ++tier) {
         if (!grus_use_tier(tier)) continue;
         std::printf("compared %s\n", grus_tier());
         ++tiers;

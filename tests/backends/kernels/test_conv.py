@@ -10,7 +10,7 @@ from backends.torch.kernels.conv import ConvWeight
 from backends.torch.kernels.library import TIERS, available, library
 from tests.backends.kernels.test_fused import normal
 
-POINTS = 2  # `ConvForm::Points` of src/conv.hpp
+WINOGRAD = 2  # `ConvForm::Winograd` of src/conv/conv.hpp
 
 
 def wanted(x, w, b, dilation, snake, add):  # type: ignore[no-untyped-def]
@@ -39,7 +39,7 @@ def test_pieces_of_any_length(tier: str, inputs: int, outputs: int, taps: int, d
         start += length
     want = wanted(x, w, b, dilation, snake, add)
     error = (torch.cat(made).double() - want).abs()
-    if tier == "amx" or conv.form == POINTS:  # in halves, without the product of both low ones; or by points
+    if tier == "amx" or conv.form == WINOGRAD:  # in halves, without the product of both low ones; or by points
         y = x if snake is None else x + torch.sin(x * snake[0]) ** 2 * snake[1]
         assert (error <= 1e-5 + 2.0**-15 * wanted(y.abs(), w.abs(), b.abs(), dilation, None, None)).all()
     else:
@@ -83,9 +83,9 @@ def test_points_lose_little(tier: str) -> None:
     """Against a sum of f64, in tiles that end early, at the width where the codec has most of its multiplications."""
     conv = ConvWeight(normal(64, 384, 7) / 50, torch.zeros(64))
     if tier == "amx":
-        assert conv.form != POINTS
+        assert conv.form != WINOGRAD
         return
-    assert conv.form == POINTS
+    assert conv.form == WINOGRAD
     x = normal(101, 384, seed=1)
     y, _ = conv(x, [101], [None], 3, None, None)
     want = wanted(x, normal(64, 384, 7) / 50, torch.zeros(64), 3, None, None)

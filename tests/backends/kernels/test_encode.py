@@ -10,8 +10,8 @@ import torch
 
 from backends.base import Dense
 from backends.torch.kernels import formats
-from backends.torch.kernels.blocks import encode
 from backends.torch.kernels.linear import linear
+from backends.torch.kernels.quantize import encode
 from engine.weights.gguf.blocks import decode
 from engine.weights.gguf.encode import encode_plainly
 from tests.backends.kernels.weights_made_here import raw

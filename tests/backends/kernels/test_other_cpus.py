@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.torch.kernels import recipe
-from backends.torch.kernels.formats import PACKINGS, Packing, Source, affine
+from backends.torch.kernels.formats import PACKINGS, PackedFormat, SourceFormat, affine
 from tests.needs import no_program
 
 HERE = Path(__file__).resolve().parent
@@ -19,17 +19,17 @@ HERE = Path(__file__).resolve().parent
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-DGRUS_AVXVNNI_AS_AVX512"]
 
 
-def line(name: str, source: int, packing: Packing, columns: int, bits: int = 0, group: int = 0) -> str:
+def line(name: str, source: int, packing: PackedFormat, columns: int, bits: int = 0, group: int = 0) -> str:
     f = packing.format
     values = (
-        f"(Code){f.code}, (ScaleType){f.scale}, {f.blocks_per_scale}, {f.minima}, (Steps){f.steps}, {f.halves}, "
+        f"(Code){f.code}, (ScaleType){f.scale}, {f.blocks_per_scale}, {f.minima}, (BlockScales){f.block_scales}, {f.halves}, "
         f"{f.offset}, {f.table}"
     )
     return f'{{"{name}", {source}, {bits}, {group}, {{{values}}}, {columns}}},\n'
 
 
 def cases() -> str:
-    lines = [line(n, Source[n], p, p.columns * 3 if p.columns > 1 else 75) for n, p in PACKINGS.items()]
+    lines = [line(n, SourceFormat[n], p, p.columns * 3 if p.columns > 1 else 75) for n, p in PACKINGS.items()]
     for bits, group, dtype in (
         (2, 64, "F16"),
         (3, 32, "F16"),
@@ -40,7 +40,7 @@ def cases() -> str:
     ):
         packing = affine(bits, group, dtype)
         assert packing
-        lines.append(line(f"affine-{bits}", Source.AFFINE, packing, 384, bits, group))
+        lines.append(line(f"affine-{bits}", SourceFormat.AFFINE, packing, 384, bits, group))
     return "".join(lines)
 
 
@@ -49,8 +49,11 @@ def build(folder: Path, compiler: str, *flags: str) -> Path:
     files = [*(p for p in recipe.sources() if p.name != "module.cpp"), *HERE.glob("compare_*.cpp")]
 
     def compile_one(source: Path) -> str:
-        made = str(folder / f"{source.stem}.o")
-        subprocess.run([compiler, "-std=c++20", *flags, f"-I{folder}", "-c", str(source), "-o", made], check=True)
+        made = str(
+            folder / (recipe.object_name(source) if source.is_relative_to(recipe.FOLDER) else f"{source.stem}.o")
+        )
+        include = [f"-I{recipe.FOLDER}", f"-I{folder}"]
+        subprocess.run([compiler, "-std=c++20", *flags, *include, "-c", str(source), "-o", made], check=True)
         return made
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

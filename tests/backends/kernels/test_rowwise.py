@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from backends.base import Raw
-from backends.torch.kernels import moving
+from backends.torch.kernels import repack
 from backends.torch.kernels.linear import rows_linear
 from backends.torch.kernels.rowwise import RowMatrix
 from tests.backends.kernels.weights_made_here import raw
@@ -74,7 +74,7 @@ def test_rows_in_a_file_move_to_huge_pages_while_they_are_used(tmp_path: Path) -
     assert isinstance(rows, RowMatrix)
     x = torch.randn(3, 200, generator=torch.Generator().manual_seed(0))
     mapped, before = rows.matrix.data, matrix(x)
-    moving.finish()
+    repack.wait()
     assert rows.matrix.data == rows.w.data_ptr() != mapped
     assert torch.equal(matrix(x), before)
     assert np.array_equal(matrix.rows(torch.tensor([299])).numpy(), floats[[299]])
@@ -85,7 +85,7 @@ def test_a_matrix_that_nobody_holds_any_more_does_not_move(tmp_path: Path, monke
     monkeypatch.setattr(RowMatrix, "move", lambda matrix: moved.append(matrix))
     kept = rows_linear([in_a_file(tmp_path, 20, 40)[0]], [None])
     rows_linear([in_a_file(tmp_path, 20, 40)[0]], [None])
-    moving.finish()
+    repack.wait()
     assert moved == kept.matrices
 
 
@@ -123,6 +123,6 @@ def test_small_files_of_f32_move_and_large_ones_stay(tmp_path: Path, monkeypatch
         rows = matrix.matrices[0]
         assert isinstance(rows, RowMatrix)
         mapped = rows.matrix.data
-        moving.finish()
+        repack.wait()
         assert (rows.matrix.data != mapped) == moves
         assert np.array_equal(matrix.rows(torch.tensor([29])).numpy(), floats[[29]])

@@ -1,0 +1,45 @@
+// The AVX-512 VNNI tier: Intel's servers since Cascade Lake, AMD since Zen 4. Sixteen lanes are one register.
+#include "arch/tier.hpp"
+
+#if defined(__x86_64__) || defined(_M_X64)
+#include <immintrin.h>
+
+#include <cmath>
+#include <utility>
+
+#include "common/compiler.hpp"
+#include "common/half_float.hpp"
+
+TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")
+namespace grus {
+namespace {
+
+constexpr int kTile = 8;
+constexpr int kPositions = 12, kPanels = 2;
+constexpr int kSignedBias = 128;
+
+#include "arch/avx512/lanes512.inl"
+#include "matmul/tile.inl"
+#include "attention/kv_rows.inl"
+#include "formats/bf16_12bit.inl"
+#include "program/fused_ops.inl"
+#include "attention/decode_attention.inl"
+#include "conv/conv.inl"
+#include "conv/winograd.inl"
+#include "arch/make_tier.inl"
+
+}  // namespace
+}  // namespace grus
+TARGET_END
+
+namespace grus {
+const Tier* avx512_tier() {
+    static const Tier tier = make_tier("avx512");
+    return &tier;
+}
+}  // namespace grus
+#else
+namespace grus {
+const Tier* avx512_tier() { return nullptr; }
+}  // namespace grus
+#endif

@@ -1,0 +1,143 @@
+// Attention of one new token (a decode step). Query heads that share a key head read the KV cache together, in its own dtype. Included
+// by each tier after kv_rows.inl.
+
+// Sixteen numbers of a row of floats, from the `at`th on.
+template <KVDtype T>
+INLINE Floats kv_lanes(const uint8_t* row, int64_t at) {
+    if constexpr (T == KVDtype::F32) return load_floats(reinterpret_cast<const float*>(row) + at);
+    else if constexpr (T == KVDtype::F16) return load_f16(row + 2 * at);
+    else return load_bf16(row + 2 * at);
+}
+
+// A head in registers. Where it is no whole number of them the last one begins earlier, and so holds some numbers a second time.
+struct Registers {
+    int64_t dim;
+    int64_t count() const { return registers_of(dim); }
+    int64_t at(int64_t i) const { return std::min(i * kRows, dim - kRows); }
+    int64_t twice() const { return count() * kRows - dim; }
+};
+
+INLINE void prefetch_row(const uint8_t* row, int64_t bytes, int64_t ahead) {
+    for (int64_t at = 0; ahead && at < bytes; at += 64) PREFETCH(row + ahead + at);
+}
+
+// A query with zeros where its last register holds numbers a second time.
+void load_query(const float* q, const Registers& head, float* to) {
+    for (int64_t i = 0; i < head.count(); ++i, to += kRows) {
+        store(to, load_floats(q + head.at(i)));
+        if (i + 1 == head.count()) std::fill_n(to, head.twice(), 0.0f);
+    }
+}
+
+// Products of H queries with `count` keys, `stride` apart.
+template <KVDtype T, int H>
+void query_key_scores(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, int64_t count, float scale,
+               float* scores, int64_t stride, int64_t ahead) {
+    const int64_t registers = head.count();
+    for (int64_t t = 0; t < count; ++t, keys += row_bytes) {
+        prefetch_row(keys, row_bytes, ahead);
+        Floats sums[H];
+        for (int h = 0; h < H; ++h) sums[h] = zeros();
+        const float* q = queries;
+        for (int64_t i = 0; i < registers; ++i, q += kRows) {
+            const Floats k = kv_lanes<T>(keys, head.at(i));
+            for (int h = 0; h < H; ++h) sums[h] = fma(load_floats(q + h * registers * kRows), k, sums[h]);
+        }
+        for (int h = 0; h < H; ++h) scores[h * stride + t] = sum_lanes(sums[h]) * scale;
+    }
+}
+
+// Adds to W registers of H sums, from the `first` on, `count` values times their shares.
+template <KVDtype T, int H, int W>
+void weighted_values(const float* shares, int64_t stride, const Registers& head, int64_t first, const uint8_t* values, int64_t row_bytes,
+               int64_t count, float* sums, int64_t ahead) {
+    const int64_t apart = head.count() * kRows;
+    int64_t at[W];
+    Floats acc[H][W];
+    for (int w = 0; w < W; ++w) {
+        at[w] = head.at(first + w);
+        for (int h = 0; h < H; ++h) acc[h][w] = load_floats(sums + h * apart + (first + w) * kRows);
+    }
+    for (int64_t t = 0; t < count; ++t, values += row_bytes) {
+        prefetch_row(values, row_bytes, ahead);
+        Floats p[H];
+        for (int h = 0; h < H; ++h) p[h] = broadcast(shares + h * stride + t);
+        for (int w = 0; w < W; ++w) {
+            const Floats v = kv_lanes<T>(values, at[w]);
+            for (int h = 0; h < H; ++h) acc[h][w] = fma(p[h], v, acc[h][w]);
+        }
+    }
+    for (int w = 0; w < W; ++w)
+        for (int h = 0; h < H; ++h) store(sums + h * apart + (first + w) * kRows, acc[h][w]);
+}
+
+constexpr int kAbreast = kTile >= 8 ? 4 : 2;  // registers of sums a head, of two heads at a time
+
+template <KVDtype T, int H>
+void all_weighted_values(const float* shares, int64_t stride, const Registers& head, const uint8_t* values, int64_t row_bytes, int64_t count,
+                float* sums, int64_t ahead) {
+    int64_t i = 0;
+    for (; i + kAbreast <= head.count(); i += kAbreast)
+        weighted_values<T, H, kAbreast>(shares, stride, head, i, values, row_bytes, count, sums, i ? 0 : ahead);
+    for (; i < head.count(); ++i) weighted_values<T, H, 1>(shares, stride, head, i, values, row_bytes, count, sums, i ? 0 : ahead);
+}
+
+// exp(score - largest) of each, divided by their sum; NaN everywhere if one is, or the largest is infinite.
+void softmax(float* scores, int64_t tokens) {
+    const float top = peak_of(scores, tokens), nothing = 0.0f;
+    for (int64_t t = 0; t < tokens; ++t) scores[t] = exp_of(scores[t] - top);  // alone: beside a sum it would be no vector
+    Floats sums = zeros();
+    int64_t t = 0;
+    for (; t + kRows <= tokens; t += kRows) sums = add(sums, load_floats(scores + t));
+    float total = sum_lanes(sums);
+    for (; t < tokens; ++t) total += scores[t];
+    const float share = 1.0f / total + top * nothing;
+    for (t = 0; t < tokens; ++t) scores[t] *= share;
+}
+
+// Rows that can be read where they lie as T: these, or floats made of codes.
+struct ReadRows { const uint8_t* data; int64_t row_bytes; };
+
+template <KVDtype T>
+ReadRows read_rows(const KVRows& kv, int64_t begin, int64_t count, float* room) {
+    const KVRows from = kv.from(begin);
+    if (kv.type == T) return {from.data, from.row_bytes()};
+    load_kv_rows(from, count, room);
+    return {reinterpret_cast<const uint8_t*>(room), 4 * kv.dim};
+}
+
+template <KVDtype T>
+void decode_attention_as(const DecodeAttention& a, float* scratch) {
+    const Registers head{a.dim};
+    const int64_t tokens = a.tokens, wide = head.count() * kRows;
+    float *queries = scratch, *sums = queries + a.heads * wide, *scores = sums + a.heads * wide, *room = scores + a.heads * tokens;
+    for (int64_t h = 0; h < a.heads; ++h) load_query(a.q + h * a.dim, head, queries + h * wide);
+    std::fill_n(sums, a.heads * wide, 0.0f);
+    for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
+        const int64_t count = std::min(tokens - begin, kKVTile);
+        const ReadRows k = read_rows<T>(a.k, begin, count, room);
+        for (int64_t h = 0; h < a.heads; h += 2) {
+            const auto part = a.heads - h > 1 ? query_key_scores<T, 2> : query_key_scores<T, 1>;
+            part(queries + h * wide, head, k.data, k.row_bytes, count, a.scale, scores + h * tokens + begin, tokens, h ? 0 : a.ahead);
+        }
+    }
+    for (int64_t h = 0; h < a.heads; ++h) softmax(scores + h * tokens, tokens);
+    for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
+        const int64_t count = std::min(tokens - begin, kKVTile);
+        const ReadRows v = read_rows<T>(a.v, begin, count, room);
+        for (int64_t h = 0; h < a.heads; h += 2) {
+            const auto part = a.heads - h > 1 ? all_weighted_values<T, 2> : all_weighted_values<T, 1>;
+            part(scores + h * tokens + begin, tokens, head, v.data, v.row_bytes, count, sums + h * wide, h ? 0 : a.ahead);
+        }
+    }
+    for (int64_t h = 0; h < a.heads; ++h)
+        for (int64_t i = 0; i < head.count(); ++i) store(a.out + h * a.dim + head.at(i), load_floats(sums + h * wide + i * kRows));
+}
+
+void decode_attention(const DecodeAttention& a, float* scratch) {
+    switch (a.k.type) {
+        case KVDtype::F16: return decode_attention_as<KVDtype::F16>(a, scratch);
+        case KVDtype::BF16: return decode_attention_as<KVDtype::BF16>(a, scratch);
+        default: return decode_attention_as<KVDtype::F32>(a, scratch);
+    }
+}

@@ -1,0 +1,101 @@
+// Readers of packed blocks: codes become bytes, scales become floats. Included by each tier after it has defined Bytes and Floats and
+// the functions on them.
+
+template <int N, class F>
+INLINE void unrolled(F&& body) {
+    [&]<int... I>(std::integer_sequence<int, I...>) INLINE_LAMBDA { (body(std::integral_constant<int, I>{}), ...); }
+    (std::make_integer_sequence<int, N>{});
+}
+
+template <Plane P, int G>
+INLINE Bytes bits(const uint8_t* codes) {
+    Bytes v = load(codes + P.start + 64 * (G % P.bits));
+    return shift_and_mask<P.bits * (G / P.bits) - P.place, ((1 << P.bits) - 1) << P.place>(v);
+}
+
+// `get<G>`: the codes of quad G of a block, ready for `dot`. `run`: quads that `dot` may sum before it must widen.
+template <Code C>
+struct Reader {
+    static constexpr bool is_signed = false;
+    static constexpr int run = C == Code::U6 ? 2 : C == Code::U5 ? 4 : 8;
+    template <int G>
+    static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
+        (void)in;
+        if constexpr (C == Code::U1) {  // 0 and 2, around 1: a sign
+            return shift_and_mask<G - 1, 2>(load(codes));
+        } else if constexpr (Planes<C>::high.bits > 0) {
+            return either(bits<Planes<C>::low, G>(codes), bits<Planes<C>::high, G>(codes));
+        } else {
+            return bits<Planes<C>::low, G>(codes);
+        }
+    }
+};
+template <>
+struct Reader<Code::S8> {
+    static constexpr bool is_signed = true;
+    static constexpr int run = 1;
+    template <int G>
+    static INLINE Bytes get(const Tile&, const uint8_t* codes) { return signed_codes(load(codes + 64 * G)); }
+};
+template <>
+struct Reader<Code::L4> {
+    static constexpr bool is_signed = true;
+    static constexpr int run = 1;
+    template <int G>
+    static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
+        return signed_codes(lookup(in.values, bits<Planes<Code::U4>::low, G>(codes)));
+    }
+};
+
+// A panel's scales and minima, block after block: as `expand_scales` has laid them out, or (Stored) made of what is stored, in
+// the same order of operations. Made where they are used they wait for memory together with the codes; so it is for few tokens.
+template <int Halves, bool Minima, bool Stored>
+class Scales {
+    static constexpr bool kStepped = Minima || Halves == 2;  // of those that `is_read_as_stored`
+
+  public:
+    INLINE void begin(const float* expanded, const uint8_t* panel, const Panel* layout) {
+        next_ = expanded;
+        if constexpr (Stored) {
+            d_ = panel;
+            m_ = panel + layout->minima;
+            block_scales_ = panel + layout->block_scales;
+            block_minima_ = panel + layout->block_minima;
+        }
+    }
+
+    // Of the next half of block `b`.
+    INLINE void take(int64_t b, int half, Floats& scale, Floats& minimum) {
+        if constexpr (!Stored) {
+            scale = load_floats(next_);
+            next_ += kRows;
+            if constexpr (Minima) {
+                minimum = load_floats(next_);
+                next_ += kRows;
+            }
+        } else if constexpr (!kStepped) {
+            scale = load_f16(d_);
+            d_ += 2 * kRows;
+        } else {
+            if (half == 0 && b % kStoredBlocks == 0) {
+                of_group_ = load_f16(d_);
+                d_ += 2 * kRows;
+                if constexpr (Minima) {
+                    minima_of_group_ = load_f16(m_);
+                    m_ += 2 * kRows;
+                }
+            }
+            scale = mul(of_group_, Minima ? load_u8(block_scales_) : load_s8(block_scales_));
+            block_scales_ += kRows;
+            if constexpr (Minima) {
+                minimum = sub(zeros(), mul(minima_of_group_, load_u8(block_minima_)));
+                block_minima_ += kRows;
+            }
+        }
+    }
+
+  private:
+    const float* next_ = nullptr;
+    const uint8_t *d_ = nullptr, *m_ = nullptr, *block_scales_ = nullptr, *block_minima_ = nullptr;
+    Floats of_group_{}, minima_of_group_{};
+};

@@ -1,0 +1,102 @@
+// Memory layout of a packed matrix: formats, and offsets inside a panel.
+//
+// Sixteen rows form a panel. In a panel, the codes of four neighbouring columns of row 0 come first, then those of row 1,
+// ... row 15: 64 bytes, so that every lane of a vector register belongs to one row and no sum across lanes is needed.
+// Panels follow one another; each is read from its first byte to its last:
+//
+//     scales         one per row and group of blocks              f16, bf16 or f32
+//     minima         the same, where the format has them
+//     block_scales   one byte per row and (half) block            K-quants: scale = scales * block_scales
+//     block_minima   the same, where the format has minima        K-quants: minimum = -minima * block_minima
+//     codes          `code_bytes` per block of 32 columns
+//
+// Each region starts at a multiple of 64 bytes. A weight is scale * (code - offset) + minimum. Columns are padded to whole
+// blocks and rows to whole panels; the padding is zero.
+#pragma once
+#include <cstdint>
+
+namespace grus {
+
+constexpr int kRows = 16;   // of a panel
+constexpr int kBlock = 32;  // columns
+constexpr int kQuad = 4;    // neighbouring columns of one row, the unit of a byte dot product
+
+enum class Code : int32_t { S8, U6, U5, U4, U3, U2, U1, L4, F32, F16, BF16, Count };
+enum class ScaleType : int32_t { F16, BF16, F32, None };
+enum class BlockScales : int32_t { None, Unsigned, Signed };
+
+struct Format {
+    Code code;
+    ScaleType scale;
+    int32_t blocks_per_scale;
+    int32_t minima;   // 0 or 1
+    BlockScales block_scales;
+    int32_t halves;   // block scales per block: 1, or 2 where one covers 16 columns
+    int32_t offset;   // of codes
+    int32_t table;    // 0: codes are numbers; 1: IQ4_NL's values; 2: MXFP4's, doubled
+
+    bool dense() const { return code == Code::F32 || code == Code::F16 || code == Code::BF16; }
+};
+
+constexpr int kStoredBlocks = 8;  // that share a scale, where blocks have scales of their own
+
+// Whether kernels can take a format's scales as they are stored: those of GGUF's common types.
+constexpr bool is_read_as_stored(const Format& f) {
+    if (f.scale != ScaleType::F16) return false;
+    if (f.block_scales == BlockScales::None) return !f.minima && f.halves == 1 && f.blocks_per_scale == 1;
+    if (f.blocks_per_scale != kStoredBlocks) return false;
+    return f.block_scales == BlockScales::Unsigned ? f.minima == 1 : !f.minima && f.halves == 2;
+}
+
+constexpr int64_t code_bytes(Code code) {  // of 16 rows of one block
+    switch (code) {
+        case Code::F32: return 2048;
+        case Code::F16: case Code::BF16: return 1024;
+        case Code::S8: return 512;
+        case Code::U6: return 384;
+        case Code::U5: return 320;
+        case Code::U4: case Code::L4: return 256;
+        case Code::U3: return 192;
+        case Code::U2: return 128;
+        case Code::U1: return 64;
+        default: return 0;
+    }
+}
+
+inline int64_t scale_bytes(ScaleType type) { return type == ScaleType::F32 ? 4 : type == ScaleType::None ? 0 : 2; }
+inline int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+struct Panel {  // byte offsets inside a panel
+    int64_t blocks, groups, minima, block_scales, block_minima, codes, bytes;
+
+    Panel(const Format& f, int64_t columns) {
+        blocks = (columns + kBlock - 1) / kBlock;
+        groups = f.dense() ? 0 : (blocks + f.blocks_per_scale - 1) / f.blocks_per_scale;
+        int64_t scales = rounded(groups * kRows * scale_bytes(f.scale), 64);
+        int64_t sub = f.block_scales == BlockScales::None ? 0 : rounded(blocks * f.halves * kRows, 64);
+        minima = scales;
+        block_scales = minima + (f.minima ? scales : 0);
+        block_minima = block_scales + sub;
+        codes = block_minima + (f.minima ? sub : 0);
+        bytes = codes + blocks * code_bytes(f.code);
+    }
+};
+
+inline const int8_t* values_of(int32_t table) {
+    alignas(16) static const int8_t iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+    alignas(16) static const int8_t fp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+    return table == 1 ? iq4 : fp4;
+}
+
+// The bit planes that make up a code: `bits` wide, moved up to `place`, `start` bytes into the block's codes.
+// A plane of b bits has b 64-byte vectors; quad g lies in vector g % b, shifted up by b * (g / b).
+struct Plane { int bits, place, start; };
+template <Code> struct Planes;
+template <> struct Planes<Code::U6> { static constexpr Plane low{4, 0, 0}, high{2, 4, 256}; };
+template <> struct Planes<Code::U5> { static constexpr Plane low{4, 0, 0}, high{1, 4, 256}; };
+template <> struct Planes<Code::U4> { static constexpr Plane low{4, 0, 0}, high{0, 0, 0}; };
+template <> struct Planes<Code::U3> { static constexpr Plane low{2, 0, 0}, high{1, 2, 128}; };
+template <> struct Planes<Code::U2> { static constexpr Plane low{2, 0, 0}, high{0, 0, 0}; };
+template <> struct Planes<Code::U1> { static constexpr Plane low{1, 0, 0}, high{0, 0, 0}; };
+
+}  // namespace grus

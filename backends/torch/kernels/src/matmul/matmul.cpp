@@ -1,0 +1,485 @@
+// Matrix products: preparation of activations and panels, choice of the kernel, and the work split among threads. The arithmetic is
+// the tiers'.
+#include <algorithm>
+#include <cstring>
+
+#include "arch/dispatch.hpp"
+#include "common/compiler.hpp"
+#include "common/scratch.hpp"
+#include "common/thread_pool.hpp"
+#include "matmul/matmul.hpp"
+
+namespace grus {
+namespace {
+
+// -- the job: what the activations become, and how many tokens meet a panel at once
+
+constexpr int kFewestForUnit = 4;  // tokens of bf16 weights; below, memory is what takes the time
+constexpr int kMostBf12Tokens = 4;  // tokens
+constexpr int kFewestToExpand = 32;  // tokens; below, making a panel of floats costs more than it saves
+
+// Tokens that meet one expert: `count` of them, from `first` in the order of the job.
+struct ExpertGroup { int64_t expert, first, count; };
+
+struct MatmulJob {
+    const GrusMatrix& m;
+    const GrusMatrix* up;  // of a gated job: what the gate `m` is for
+    bool gated;
+    const Tier& tier;
+    Panel panel;
+    const float* x;
+    int64_t x_stride;
+    const int64_t* x_rows;  // null: token t reads row t
+    float* y;
+    int64_t y_stride;
+    const int64_t* y_rows;  // null: token t writes row t
+    int threads;
+    // Taken once, since another thread may set them meanwhile.
+    const GrusBf12 *bf12, *up_bf12;
+    bool expanded;  // rows of a file for so many tokens that each panel is first made one of floats
+
+    Activations act;
+    float* dense;
+
+    const GrusBf12* bf12_of(const GrusMatrix& mine) const { return &mine == up ? up_bf12 : bf12; }
+
+    // Rows of a file meet activations that are not packed either.
+    bool row_major() const { return m.row_bytes != 0 && !expanded; }
+    bool bf16_activations() const { return row_major() && m.format.code == Code::BF16 && tier.bf16; }
+    // Whether a panel's codes are what the matrix unit takes.
+    static bool bytes_as_stored(const Format& f) { return f.code == Code::S8 && f.offset == 0 && !f.minima; }
+    // Whether the matrix unit takes tiles of `n` tokens; if so, bf16 activations are laid out for it.
+    bool on_unit(int64_t n) const {
+        if (!tier.unit || (row_major() ? !bf16_activations() : m.format.dense())) return false;
+        if (bf16_activations()) return n >= (bf12 || up_bf12 ? kMostBf12Tokens + 1 : kFewestForUnit);
+        return n == kUnitTokens || (bytes_as_stored(m.format) && (n == 4 || n == 8));  // unpacking costs more than few tokens save
+    }
+    // Whether a panel that meets so many tokens is read with its scales as they are stored: where it is used only once.
+    bool as_stored(int64_t tokens) const { return !m.row_bytes && tokens <= tier.tile && is_read_as_stored(m.format); }
+    // Tokens of the next tile, of `left`.
+    int width(int64_t left) const {
+        if (bf16_activations() && on_unit(left)) return static_cast<int>(std::min<int64_t>(left, kUnitMost));
+        if (on_unit(kUnitTokens) && left >= kUnitTokens) return kUnitTokens;
+        int width = tier.tile;
+        while (width > left) width /= 2;
+        return width;
+    }
+    int widest() const { return bf16_activations() && tier.unit ? kUnitMost : on_unit(kUnitTokens) ? kUnitTokens : tier.tile; }
+    // From one token to the next. Not a power of two, or the same columns of all tokens would compete for one place in a cache.
+    int64_t token_stride() const { return (bf12 || up_bf12 ? grus::rounded(m.columns, kBf12Columns) : padded()) + (bf16_activations() ? 32 : 16); }
+    // Whether 12-bit rows are multiplied as they are: more tokens share what is made of them.
+    bool uses_bf12_rows(int64_t tokens) const { return bf16_activations() && tokens <= kMostBf12Tokens && tier.bf16->bf12[0]; }
+    uint16_t* bf16_at(int64_t token) const { return reinterpret_cast<uint16_t*>(act.codes) + token * token_stride(); }
+    float* floats_at(int64_t token) const { return dense + token * token_stride(); }
+    int64_t units() const { return gated && !up ? panels_of(m) / 2 : panels_of(m); }
+    int64_t padded() const { return panel.blocks * kBlock; }
+    int halves() const { return m.format.halves; }
+
+    // Activation memory for `tokens` tokens.
+    int64_t bytes(int64_t tokens) const {
+        if (bf16_activations()) return grus::rounded(tokens, kUnitTokens) * token_stride() * 2;
+        if (row_major()) return tokens * token_stride() * 4;
+        if (m.format.dense()) return tokens * padded() * 4;
+        return tokens * (padded() + panel.blocks * 4 * notes_per_block(halves()));
+    }
+
+    void place(uint8_t* memory, int64_t tokens) {
+        dense = reinterpret_cast<float*>(memory);
+        act.codes = reinterpret_cast<int8_t*>(memory);
+        act.notes = reinterpret_cast<float*>(memory + tokens * padded());
+    }
+
+    Activations act_at(int64_t token) const {
+        return {act.codes + token * padded(), act.notes + token * panel.blocks * notes_per_block(halves())};
+    }
+};
+
+int of_dense(const Format& f) { return static_cast<int>(f.code) - static_cast<int>(Code::F32); }
+
+int log2_of(int width) { return width == 8 ? 3 : width / 2; }
+
+void prepare_tile(const MatmulJob& job, int64_t x_first, int64_t at, int n) {
+    const GrusMatrix& m = job.m;
+    if (job.row_major()) {
+        if (job.on_unit(n)) {
+            for (int t = 0; t < n; t += kUnitTokens)
+                job.tier.unit->arrange(job.x + (x_first + t) * job.x_stride, job.x_stride, std::min(n - t, kUnitTokens),
+                                       m.columns, job.bf16_at(at + t));
+            return;
+        }
+        for (int t = 0; t < n; ++t) {
+            const float* from = job.x + (x_first + t) * job.x_stride;
+            if (job.bf16_activations()) {
+                job.tier.bf16->round(from, m.columns, job.bf16_at(at + t));
+                for (int64_t c = job.padded(); c < job.token_stride() - 32; ++c) job.bf16_at(at + t)[c] = 0;
+            } else std::memcpy(job.floats_at(at + t), from, static_cast<size_t>(m.columns) * 4);
+        }
+        return;
+    }
+    const float* x = job.x_rows ? job.x : job.x + x_first * job.x_stride;
+    const int64_t* rows = job.x_rows ? job.x_rows + x_first : nullptr;
+    if (!m.format.dense()) {
+        const bool is_signed = m.format.code == Code::S8 || m.format.code == Code::L4;
+        job.tier.quantize(x, job.x_stride, rows, n, m.columns, job.halves(),
+                          m.format.offset + (is_signed ? job.tier.signed_bias : 0), job.act_at(at));
+        return;
+    }
+    float* to = job.dense + at * job.padded();
+    for (int t = 0; t < n; ++t) {
+        const float* row = x + (rows ? rows[t] : t) * job.x_stride;
+        for (int64_t c = 0; c < m.columns; ++c) to[c * n + t] = row[c];
+        for (int64_t c = m.columns; c < job.padded(); ++c) to[c * n + t] = 0.0f;
+    }
+}
+
+// -- what becomes of a panel before it is multiplied
+
+// A panel of a matrix, made prepared to be multiplied.
+struct PreparedPanel {
+    const GrusMatrix* m;
+    const float* bias;
+    Rows rows;           // of a matrix that lies as in a file
+    Tile tile;           // of a packed one
+    UnitRows unit_rows;  // the same for the matrix unit
+    UnitTile unit_tile;
+};
+
+// What a thread needs to make a panel prepared.
+struct PanelScratch {
+    float* scales;
+    uint8_t *codes, *panel, *halves;
+};
+
+// Few tokens, which meet a panel once, take its 12-bit rows as they lie.
+UnitRows bf12_for_unit(const MatmulJob& job, const GrusMatrix& m, const GrusBf12& bf12, int64_t panel, bool last, uint8_t* room) {
+    const int64_t first = panel * kRows, bytes = bf12_row_bytes(m.columns);
+    const uint8_t* data = bf12.rows + first * bytes;
+    return {data, bytes, job.panel.blocks, last ? nullptr : data + kRows * bytes, nullptr, kUnitTokens * job.token_stride(), 0, nullptr,
+            bf12.bases + first, std::min<int64_t>(kRows, m.rows - first), bf12.outliers + bf12.starts[panel],
+            bf12.outliers + bf12.starts[panel + 1], reinterpret_cast<uint16_t*>(room)};
+}
+
+// Sixteen rows of whole blocks. Those at the matrix's edges are copied and padded: its memory ends there.
+UnitRows rows_for_unit(const MatmulJob& job, const GrusMatrix& m, int64_t panel, const Rows& lie, bool last, uint8_t* room) {
+    const int64_t first = panel * kRows, rows = lie.rows, used = m.columns * 2;
+    const uint8_t* data = lie.data;
+    UnitRows made{data, lie.row_bytes, job.panel.blocks, nullptr, nullptr, kUnitTokens * job.token_stride(), 0, nullptr,
+                  nullptr, 0, nullptr, nullptr, nullptr};
+    if (rows < kRows || m.columns % kBlock) {
+        made.row_bytes = job.padded() * 2;
+        std::memset(room, 0, static_cast<size_t>(kRows * made.row_bytes));
+        for (int64_t r = 0; r < rows; ++r)
+            std::memcpy(room + r * made.row_bytes, data + r * lie.row_bytes, static_cast<size_t>(used));
+        made.data = room;
+    } else if (!last && !job.bf12_of(m) && first + 2 * kRows <= m.rows && m.row_bytes == used) {
+        made.next = data + kRows * m.row_bytes;
+    }
+    return made;
+}
+
+// Signed bytes are multiplied where they lie. Other codes become bytes first, so what follows them is prefetched during the
+// product.
+UnitTile tile_for_unit(const MatmulJob& job, const GrusMatrix& m, const uint8_t* panel, bool last, const PanelScratch& room) {
+    const Format& f = m.format;
+    const uint8_t* codes = panel + job.panel.codes;
+    UnitTile made{codes, room.scales, panel, &job.panel, {}, job.panel.blocks, nullptr, 0, nullptr};
+    const bool followed = panel != room.panel;  // by more of its matrix
+    if (MatmulJob::bytes_as_stored(f)) {
+        if (followed) made.prefetch = codes + job.tier.ahead;
+        made.prefetch_bytes = code_bytes(f.code);
+        return made;
+    }
+    job.tier.unit->unpack[static_cast<int>(f.code)](codes, job.panel.blocks, f.offset, values_of(f.table), room.codes);
+    made.bytes = room.codes;
+    if (followed && !last) made.prefetch = panel + job.panel.bytes;
+    made.prefetch_bytes = rounded(job.panel.bytes / job.panel.blocks, 64);
+    return made;
+}
+
+// `last`: nothing of this matrix will be read after it.
+PreparedPanel prepare_panel(const MatmulJob& job, const GrusMatrix& m, int64_t expert, int64_t panel, bool last, int64_t tokens, const PanelScratch& room) {
+    const float* bias = m.bias ? m.bias + (expert * panels_of(m) + panel) * kRows : nullptr;
+    if (m.row_bytes) {
+        const GrusBf12* bf12 = job.bf12_of(m);
+        const int64_t first = panel * kRows, rows = std::min<int64_t>(kRows, m.rows - first);
+        if (bf12 && job.uses_bf12_rows(tokens)) {
+            const int64_t bytes = bf12_row_bytes(m.columns);
+            return {&m, bias, {bf12->rows + first * bytes, bytes, rows, m.columns, true, 0, nullptr, nullptr, job.token_stride(), nullptr,
+                               bf12->bases + first, bf12->outliers + bf12->starts[panel], bf12->outliers + bf12->starts[panel + 1]}, {}, {}, {}};
+        }
+        if (bf12 && tokens <= kUnitMost && job.on_unit(tokens))
+            return {&m, bias, {}, {}, bf12_for_unit(job, m, *bf12, panel, last, room.halves), {}};
+        const uint8_t* data = bf12 ? bf12_panel(job.tier, m, *bf12, panel, room.halves) : m.data + first * m.row_bytes;
+        const int64_t row_bytes = bf12 ? bf12_panel_stride(m.columns) : m.row_bytes;
+        if (job.expanded) {
+            const Rows given{data, row_bytes, rows, m.columns, false, 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr};
+            job.tier.to_panel[of_dense(m.format)](given, job.padded(), room.scales);
+            const auto* floats = reinterpret_cast<const uint8_t*>(room.scales);
+            return {&m, bias, {}, {floats, nullptr, nullptr, nullptr, {}, nullptr, job.panel.blocks, nullptr, 0, nullptr}, {}, {}};
+        }
+        const bool streamed = !bf12 && tokens <= job.tier.tile;
+        for (int64_t at = 0; !bf12 && !streamed && at < rows * row_bytes; at += 64) PREFETCH(data + at);  // in order, once
+        const Rows lie{data, row_bytes, rows, m.columns, streamed, streamed ? job.tier.ahead : 0, nullptr, nullptr, job.token_stride(), nullptr, nullptr, nullptr, nullptr};
+        UnitRows unit_rows{};
+        if (job.on_unit(job.width(tokens))) unit_rows = rows_for_unit(job, m, panel, lie, last, room.codes);
+        return {&m, bias, lie, {}, unit_rows, {}};
+    }
+    const uint8_t *data = panel_of(m, job.panel, expert, panel, room.panel), *codes = data + job.panel.codes;
+    if (!m.format.dense() && !job.as_stored(tokens)) job.tier.expand(m.format, job.panel, data, room.scales);
+    const int64_t ahead = data == room.panel ? 0 : job.tier.ahead;
+    const Tile tile{codes, room.scales, data, &job.panel, {}, nullptr, job.panel.blocks, values_of(m.format.table), ahead, nullptr};
+    return {&m, bias, {}, tile, {}, job.on_unit(job.width(tokens)) ? tile_for_unit(job, m, data, last, room) : UnitTile{}};
+}
+
+// -- tiles, panels, groups
+
+// The results of `n` tokens, with the panel's bias.
+float* biased(const PreparedPanel& prepared, int n, float* out) {
+    for (int i = 0; prepared.bias && i < n * kRows; ++i) out[i] += prepared.bias[i % kRows];
+    return out;
+}
+
+// How the unit of this thread is laid out at present.
+struct UnitLayout { int bytes, tokens; };
+
+void configure_unit(const MatmulJob& job, UnitLayout wanted, UnitLayout& layout) {
+    if (layout.bytes == wanted.bytes && layout.tokens == wanted.tokens) return;
+    job.tier.unit->begin(wanted.bytes, wanted.tokens);
+    layout = wanted;
+}
+
+void run_on_unit(const MatmulJob& job, PreparedPanel& prepared, int n, int64_t token, int64_t tokens, float* out, UnitLayout& layout) {
+    const Format& f = prepared.m->format;
+    configure_unit(job, job.bf16_activations() ? UnitLayout{64, kUnitTokens} : UnitLayout{kBlock / f.halves, n}, layout);
+    if (job.bf16_activations()) {
+        prepared.unit_rows.x = job.bf16_at(token);
+        prepared.unit_rows.tokens = n;
+        prepared.unit_rows.out = out;
+        job.tier.unit->rows(prepared.unit_rows);
+        prepared.unit_rows.next = nullptr;  // prefetched once
+        return;
+    }
+    prepared.unit_tile.act = job.act_at(token);
+    prepared.unit_tile.out = out;
+    // Without their offset codes are signed; but eight bits that were lowered by 128 to be stored are not.
+    if (n == kUnitTokens) job.tier.unit->multiply[f.offset >= 0][f.halves - 1][f.minima](prepared.unit_tile);
+    else job.tier.unit->few[job.as_stored(tokens)][n / 8](prepared.unit_tile);
+    prepared.unit_tile.prefetch = nullptr;
+}
+
+// A panel times `n` of its `tokens` tokens, of which `token` is the first.
+void run_tile(const MatmulJob& job, PreparedPanel& prepared, int n, int64_t token, int64_t tokens, float* out, UnitLayout& layout) {
+    const Format& f = prepared.m->format;
+    if (job.on_unit(n)) {
+        run_on_unit(job, prepared, n, token, tokens, out, layout);
+    } else if (job.row_major()) {
+        if (job.bf16_activations()) prepared.rows.x16 = job.bf16_at(token);
+        else prepared.rows.x = job.floats_at(token);
+        prepared.rows.out = out;
+        if (job.bf16_activations()) (prepared.rows.bases ? job.tier.bf16->bf12 : job.tier.bf16->rows)[log2_of(n)](prepared.rows);
+        else job.tier.rows_kernels[of_dense(f)][log2_of(n)](prepared.rows);
+    } else {
+        if (f.dense()) prepared.tile.dense = job.dense + token * job.padded();
+        else prepared.tile.act = job.act_at(token);
+        prepared.tile.out = out;
+        const Code code = job.expanded ? Code::F32 : f.code;
+        const auto& kernels = job.as_stored(tokens) ? job.tier.stored_kernels : job.tier.kernels;
+        kernels[static_cast<int>(code)][f.halves - 1][f.minima][log2_of(n)](prepared.tile);
+        prepared.tile.ahead = 0;
+    }
+    biased(prepared, n, out);
+}
+
+// A token's results of one panel go where they belong; the last panel may have rows of padding.
+void put(const MatmulJob& job, int64_t panel, int64_t token, const float* made) {
+    const int64_t row = panel * kRows, rows = std::min<int64_t>(kRows, job.m.rows - row);
+    float* y = job.y + (job.y_rows ? job.y_rows[token] : token) * job.y_stride + row;
+    if (rows == kRows) std::memcpy(y, made, kRows * 4);  // a size that compilers know
+    else std::memcpy(y, made, static_cast<size_t>(rows) * 4);
+}
+
+// For a panel that may have to be made from what is stored.
+int64_t panel_room(const MatmulJob& job) { return job.m.stored || (job.up && job.up->stored) ? job.panel.bytes : 0; }
+
+// For so few tokens two panels are read side by side, by a matrix unit for as many as it takes.
+constexpr int64_t kMostInPairs = kUnitPair;
+
+const PairKernel* pairs_for(const MatmulJob& job, int64_t count) {
+    if (!job.tier.in_pairs || count > kMostInPairs || !job.as_stored(count)) return nullptr;
+    const Format& f = job.m.format;
+    const PairKernel* kernels = job.tier.pair_kernels[static_cast<int>(f.code)][f.halves - 1][f.minima];
+    const int first = job.width(count);
+    if (first == kUnitPair) return job.on_unit(first) ? kernels : nullptr;
+    return kernels[log2_of(first)] ? kernels : nullptr;
+}
+
+void run_pair(const MatmulJob& job, const PairKernel* kernels, PreparedPanel& one, PreparedPanel& other, int n, int64_t token, float* out, UnitLayout& layout) {
+    float* beside = out + n * kRows;
+    if (n == kUnitPair) {
+        configure_unit(job, {kBlock, n}, layout);
+        one.unit_tile.act = job.act_at(token);
+        one.unit_tile.out = out;
+        other.unit_tile.out = beside;
+        job.tier.unit->pair(one.unit_tile, other.unit_tile);
+        return;
+    }
+    one.tile.act = other.tile.act = job.act_at(token);
+    one.tile.out = out;
+    other.tile.out = beside;
+    kernels[log2_of(n)](one.tile, other.tile);
+    one.tile.ahead = 0;
+}
+
+// Pairs of panels: the gate with its up projection, else one panel of each half of the range.
+void run_pairs(const MatmulJob& job, const PairKernel* kernels, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
+    static thread_local Scratch scratch;
+    const int64_t made = panel_room(job);
+    UnitLayout layout{};
+    uint8_t* memory = scratch.at_least(2 * made);
+    const PanelScratch rooms[2] = {{nullptr, nullptr, memory, nullptr}, {nullptr, nullptr, memory + made, nullptr}};
+    alignas(64) float out[2 * kMostInPairs * kRows], gated[kMostInPairs * kRows];
+    const int64_t apart = job.gated ? job.units() : (end - begin + 1) / 2, middle = job.gated ? end : begin + apart;
+    const GrusMatrix& second = job.up ? *job.up : job.m;
+    for (int64_t panel = begin; panel < middle; ++panel) {
+        const bool alone = !job.gated && panel + apart >= end;
+        PreparedPanel one = prepare_panel(job, job.m, expert, panel, false, count, rooms[0]);
+        PreparedPanel other = alone ? one : prepare_panel(job, second, expert, job.up ? panel : panel + apart, false, count, rooms[1]);
+        for (int64_t t = 0; t < count;) {
+            const int n = job.width(count - t);
+            float* beside = out + n * kRows;
+            run_pair(job, kernels, one, other, n, t, out, layout);
+            if (job.gated) job.tier.swiglu(biased(one, n, out), biased(other, n, beside), n * kRows, gated);
+            const float* first = job.gated ? gated : biased(one, n, out);
+            for (int i = 0; i < n; ++i) put(job, panel, x_first + t + i, first + i * kRows);
+            if (!job.gated && !alone) {
+                biased(other, n, beside);
+                for (int i = 0; i < n; ++i) put(job, panel + apart, x_first + t + i, beside + i * kRows);
+            }
+            t += n;
+        }
+    }
+    if (layout.tokens) job.tier.unit->end();
+}
+
+// Panels [begin, end) of an expert times its first `count` tokens; `x_first` is their place in the whole job.
+void run_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end, int64_t count, int64_t x_first) {
+    if (const PairKernel* kernels = pairs_for(job, count)) {
+        run_pairs(job, kernels, expert, begin, end, count, x_first);
+        return;
+    }
+    static thread_local Scratch scratch;
+    const GrusMatrix& m = job.m;
+    const int parts = job.gated ? 2 : 1;
+    const int64_t scales = job.expanded ? job.padded() * kRows : m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
+    const int64_t codes = job.on_unit(job.width(count)) ? job.padded() * kRows * (job.bf16_activations() ? 2 : 1) : 0;
+    const int64_t made = panel_room(job);
+    const int64_t halves = job.bf12 || job.up_bf12 ? kRows * bf12_panel_stride(m.columns) : 0;
+    const int64_t tile = job.widest() * kRows;
+    uint8_t* memory = scratch.at_least((3 * tile + parts * scales) * 4 + parts * (codes + made + halves));
+    float *out = reinterpret_cast<float*>(memory), *gated = out + 2 * tile;
+    PanelScratch rooms[2];
+    for (int part = 0; part < parts; ++part) {
+        float* floats = gated + tile;
+        uint8_t* bytes = reinterpret_cast<uint8_t*>(floats + parts * scales) + part * (codes + made + halves);
+        rooms[part] = {floats + part * scales, bytes, bytes + codes, bytes + codes + made};
+    }
+    UnitLayout layout{};
+    for (int64_t panel = begin; panel < end; ++panel) {
+        PreparedPanel prepared[2];
+        for (int part = 0; part < parts; ++part) {
+            const GrusMatrix& mine = part && job.up ? *job.up : m;
+            const int64_t at = panel + (part && !job.up ? job.units() : 0);
+            prepared[part] = prepare_panel(job, mine, expert, at, panel + 1 == end, count, rooms[part]);
+        }
+        for (int64_t t = 0; t < count;) {
+            const int n = job.width(count - t);
+            for (int part = 0; part < parts; ++part)
+                run_tile(job, prepared[part], n, t, count, out + part * n * kRows, layout);
+            if (job.gated) job.tier.swiglu(out, out + n * kRows, n * kRows, gated);
+            const float* made = job.gated ? gated : out;
+            for (int i = 0; i < n; ++i, ++t) put(job, panel, x_first + t, made + i * kRows);
+        }
+    }
+    if (layout.tokens) job.tier.unit->end();
+}
+
+// As many tokens at once as keep their activations in a core's second-level cache.
+constexpr int64_t kCacheBytes = 512 * 1024;
+constexpr int64_t kUnitCacheBytes = 1024 * 1024;  // a matrix unit is fed faster than memory gives weights
+
+void run_group(MatmulJob& job, const ExpertGroup& group) {
+    static thread_local Scratch scratch;
+    const int64_t widest = job.widest(), cache = widest > job.tier.tile ? kUnitCacheBytes : kCacheBytes;
+    const int64_t most = std::max<int64_t>(widest, cache / job.bytes(widest) * widest);
+    job.place(scratch.at_least(job.bytes(std::min(most, group.count))), std::min(most, group.count));
+    for (int64_t done = 0; done < group.count; done += most) {
+        const int64_t count = std::min(most, group.count - done), x_first = group.first + done;
+        const int64_t tiles = (count + widest - 1) / widest;
+        parallel(tiles, 1, tiles < 4 ? 1 : job.threads, [&](int64_t from, int64_t to) {
+            for (int64_t at = from * widest; at < std::min(count, to * widest);) {
+                const int n = job.width(count - at);
+                prepare_tile(job, x_first + at, at, n);
+                at += n;
+            }
+        });
+        const int64_t grain = (1 << 14) / (job.panel.bytes * count) + 1;  // of panels: less is done before another has woken
+        parallel(job.units(), grain, job.threads, [&](int64_t from, int64_t to) {
+            run_panels(job, group.expert, from, to, count, x_first);
+        });
+    }
+}
+
+MatmulJob make_job(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t x_stride, float* y, int64_t y_stride,
+           int threads, int64_t tokens) {
+    const Tier& tier = current_tier();
+    const bool expanded = m.row_bytes && tokens >= kFewestToExpand && !(m.format.code == Code::BF16 && tier.bf16);
+    return {m, up, gated, tier, Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, m.bf12,
+            up ? up->bf12 : nullptr, expanded, {}, nullptr};
+}
+
+}  // namespace
+
+void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
+    if (uses_bf16x3(current_tier(), m, tokens)) return multiply_bf16x3(current_tier(), m, x, tokens, x_stride, y, y_stride, threads);
+    if (uses_prompt_product(current_tier(), m, tokens))
+        return multiply_prompt(current_tier(), m, nullptr, false, x, tokens, x_stride, y, y_stride, threads);
+    MatmulJob job = make_job(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
+    run_group(job, {0, 0, tokens});
+}
+
+void multiply_gated(const GrusMatrix& gate, const GrusMatrix* up, const float* x, int64_t tokens, int64_t x_stride, float* y,
+                    int64_t y_stride, int threads) {
+    if (uses_prompt_product(current_tier(), gate, tokens))
+        return multiply_prompt(current_tier(), gate, up, true, x, tokens, x_stride, y, y_stride, threads);
+    MatmulJob job = make_job(gate, up, true, x, x_stride, y, y_stride, threads, tokens);
+    run_group(job, {0, 0, tokens});
+}
+
+}  // namespace grus
+
+using namespace grus;
+
+extern "C" {
+
+// y[t] = matrix * x[t] + bias, of the first expert.
+GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride,
+                          int32_t threads) {
+    multiply(*m, x, tokens, x_stride, y, y_stride, threads);
+}
+
+// `pairs` products of single experts, sorted by expert: product i multiplies row x_rows[i] of x by expert experts[i] and
+// goes to row y_rows[i] of y.
+GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
+                          const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
+    MatmulJob job = make_job(*m, nullptr, false, x, x_stride, y, y_stride, threads, 0);
+    job.x_rows = x_rows;
+    job.y_rows = y_rows;
+    for (int64_t i = 0; i < pairs;) {
+        int64_t end = i + 1;
+        while (end < pairs && experts[end] == experts[i]) ++end;
+        run_group(job, {experts[i], i, end - i});
+        i = end;
+    }
+}
+
+}  // extern "C"

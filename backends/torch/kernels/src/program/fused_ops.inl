@@ -1,0 +1,213 @@
+// Row kernels between the products of a step: norms, activations, rotary embedding, attention of sixteen tokens. Included by each
+// tier, like tile.inl. Plain loops are vectorized by the compiler for the tier's registers.
+
+// exp to within two units in the last place; below -87 it is 0 enough, above 88 infinite enough.
+INLINE float exp_of(float x) {
+    x = x < -87.0f ? -87.0f : x;
+    x = x > 88.0f ? 88.0f : x;
+    float shifted = x * 1.44269504f + 12582912.0f;  // rounds to an integer, kept in the low bits
+    float n = shifted - 12582912.0f;
+    float r = x - n * 0.693359375f + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    return as_float(as_bits(p) + (as_bits(shifted) << 23));
+}
+
+// In vectors by hand: `sum` and `out` may be `x` or `residual`, where a compiler would go number by number.
+void rms_norm_row(const float* x, const float* residual, float* sum, const float* w, float eps, int64_t n, float* out) {
+    int64_t i = 0;
+    if (residual) {
+        for (; i + kRows <= n; i += kRows) store(sum + i, add(load_floats(x + i), load_floats(residual + i)));
+        for (; i < n; ++i) sum[i] = x[i] + residual[i];
+        x = sum;
+    }
+    Floats squares = zeros();
+    for (i = 0; i + kRows <= n; i += kRows) squares = fma(load_floats(x + i), load_floats(x + i), squares);
+    float total = sum_lanes(squares);
+    for (; i < n; ++i) total += x[i] * x[i];
+    const float factor = 1.0f / std::sqrt(total / static_cast<float>(n) + eps);
+    const Floats factors = broadcast(&factor);
+    for (i = 0; i + kRows <= n; i += kRows) store(out + i, mul(mul(load_floats(x + i), factors), load_floats(w + i)));
+    for (; i < n; ++i) out[i] = x[i] * factor * w[i];
+}
+
+void layer_norm_row(const float* x, const float* w, const float* b, float eps, int64_t n, float* out) {
+    Floats sums = zeros(), squares = zeros();
+    int64_t i = 0;
+    for (; i + kRows <= n; i += kRows) sums = add(sums, load_floats(x + i));
+    float total = sum_lanes(sums), apart = 0.0f;
+    for (; i < n; ++i) total += x[i];
+    const float mean = total / static_cast<float>(n), less = -mean;
+    for (i = 0; i + kRows <= n; i += kRows) {
+        const Floats d = add(load_floats(x + i), broadcast(&less));
+        squares = fma(d, d, squares);
+    }
+    for (; i < n; ++i) apart += (x[i] - mean) * (x[i] - mean);
+    const float factor = 1.0f / std::sqrt((sum_lanes(squares) + apart) / static_cast<float>(n) + eps);
+    for (i = 0; i < n; ++i) out[i] = (x[i] - mean) * factor * w[i];
+    if (b) for (i = 0; i < n; ++i) out[i] += b[i];
+}
+
+// All exponentials first: in one loop compilers divide by that of 88 too, for lanes that are not kept, and what comes out is so small
+// that CPUs take 150 cycles for it.
+void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
+    float grown[4 * kRows];
+    for (int64_t at = 0; at < n; at += 4 * kRows) {
+        const int64_t some = std::min<int64_t>(4 * kRows, n - at);
+        for (int64_t i = 0; i < some; ++i) grown[i] = exp_of(-gates[at + i]);
+        for (int64_t i = 0; i < some; ++i) {
+            float gate = gates[at + i];
+            float kept = gate != gate ? gate : gate / (1.0f + grown[i]);  // clamping must not hide NaN
+            out[at + i] = kept * up[at + i];
+        }
+    }
+}
+
+// erf to within 3e-7, which is how exact f32 sums of it are: a quotient of polynomials, constant from 4 on.
+void gelu_row(const float* x, int64_t n, float* out) {
+    for (int64_t i = 0; i < n; ++i) {
+        float z = x[i] * 0.707106781f;
+        z = z > 4.0f ? 4.0f : z;  // NaN passes both
+        z = z < -4.0f ? -4.0f : z;
+        const float z2 = z * z;
+        float p = -2.72614225801306e-10f;
+        p = p * z2 + 2.77068142495902e-08f;
+        p = p * z2 - 2.10102402082508e-06f;
+        p = p * z2 - 5.69250639462346e-05f;
+        p = p * z2 - 7.34990630326855e-04f;
+        p = p * z2 - 2.95459980854025e-03f;
+        p = p * z2 - 1.60960333262415e-02f;
+        float q = -1.45660718464996e-05f;
+        q = q * z2 - 2.13374055278905e-04f;
+        q = q * z2 - 1.68282697438203e-03f;
+        q = q * z2 - 7.37332916720468e-03f;
+        q = q * z2 - 1.42647390514189e-02f;
+        out[i] = 0.5f * x[i] * (1.0f + z * p / q);
+    }
+}
+
+void rotate(float* x, int64_t n, bool pairs, const float* cos, const float* sin) {
+    if (pairs) {
+        for (int64_t i = 0; i < n; i += 2) {
+            const float a = x[i], b = x[i + 1];
+            x[i] = a * cos[i] + b * sin[i];
+            x[i + 1] = b * cos[i + 1] + a * sin[i + 1];
+        }
+        return;
+    }
+    float* y = x + n / 2;
+    const float *cos_y = cos + n / 2, *sin_y = sin + n / 2;
+    for (int64_t i = 0; i < n / 2; ++i) {
+        const float a = x[i], b = y[i];
+        x[i] = a * cos[i] + b * sin[i];
+        y[i] = b * cos_y[i] + a * sin_y[i];
+    }
+}
+
+void norm_rope_heads(const Heads& h, float* row, const float* cos, const float* sin) {
+    for (int64_t i = 0; i < h.heads + h.kv_heads; ++i) {
+        float* x = row + i * h.dim;
+        const float* w = i < h.heads ? h.q_norm : h.k_norm;
+        if (h.rotary_dim && h.norm_after_rope) rotate(x, h.rotary_dim, h.pairs, cos, sin);
+        if (w) rms_norm_row(x, nullptr, nullptr, w, h.eps, h.dim, x);
+        if (h.rotary_dim && !h.norm_after_rope) rotate(x, h.rotary_dim, h.pairs, cos, sin);
+    }
+}
+
+// A lane is a query, so keys and values are read as they lie, one number for sixteen queries, and the sums of a softmax are
+// sums of registers.
+void attention_block(const AttentionBlock& a, float* scratch) {
+    constexpr float hidden = -1e30f;  // finite: what is hidden must not look like what is broken
+    float *q = scratch, *scores = scratch + a.dim * kRows;
+    for (int64_t d = 0; d < a.dim; ++d)
+        for (int64_t i = 0; i < kRows; ++i) q[d * kRows + i] = i < a.queries ? a.q[i * a.q_token + d] * a.scale : 0.0f;
+    const int64_t low = a.window && a.past + 1 > a.window ? a.past + 1 - a.window : 0;
+    const int64_t high = std::min(a.end, a.past + a.queries + a.ahead);
+    for (int64_t t = low; t < high;) {
+        float* s = scores + (t - low) * kRows;
+        const float* k = a.k + t * a.k_token;
+        if (high - t >= kTile) {
+            Floats acc[kTile];
+            for (int i = 0; i < kTile; ++i) acc[i] = zeros();
+            for (int64_t d = 0; d < a.dim; ++d) {
+                Floats of_queries = load_floats(q + d * kRows);
+                for (int i = 0; i < kTile; ++i) acc[i] = fma(of_queries, broadcast(k + i * a.k_token + d), acc[i]);
+            }
+            for (int i = 0; i < kTile; ++i) store(s + i * kRows, acc[i]);
+            t += kTile;
+        } else {
+            Floats acc = zeros();
+            for (int64_t d = 0; d < a.dim; ++d) acc = fma(load_floats(q + d * kRows), broadcast(k + d), acc);
+            store(s, acc);
+            ++t;
+        }
+    }
+    for (int64_t i = 0; i < a.queries; ++i) {
+        for (int64_t t = a.past + i + 1 + a.ahead; t < high; ++t) scores[(t - low) * kRows + i] = hidden;
+        const int64_t first = a.window ? a.past + i + 1 - a.window : 0;
+        for (int64_t t = low; t < first; ++t) scores[(t - low) * kRows + i] = hidden;
+    }
+    float top[kRows], total[kRows] = {}, nan[kRows] = {};
+    for (int64_t i = 0; i < kRows; ++i) top[i] = hidden;
+    for (int64_t t = 0; t < high - low; ++t) {
+        const float* s = scores + t * kRows;
+        for (int64_t i = 0; i < kRows; ++i) top[i] = s[i] > top[i] ? s[i] : top[i];
+    }
+    for (int64_t t = 0; t < high - low; ++t) {
+        float* s = scores + t * kRows;
+        for (int64_t i = 0; i < kRows; ++i) {
+            nan[i] += s[i] * 0.0f;
+            s[i] = exp_of(s[i] - top[i]);
+            total[i] += s[i];
+        }
+    }
+    float share[kRows];
+    for (int64_t i = 0; i < kRows; ++i) share[i] = 1.0f / total[i] + nan[i];
+    const Floats shares = load_floats(share);
+    for (int64_t at = 0; at < a.v_dim; at += kTile) {
+        const int64_t d = std::min<int64_t>(at, a.v_dim - kTile);  // the last ones may be computed twice
+        Floats acc[kTile];
+        for (int i = 0; i < kTile; ++i) acc[i] = zeros();
+        const float* v = a.v + low * a.v_token + d;
+        for (int64_t t = 0; t < high - low; ++t, v += a.v_token) {
+            Floats p = load_floats(scores + t * kRows);
+            for (int i = 0; i < kTile; ++i) acc[i] = fma(p, broadcast(v + i), acc[i]);
+        }
+        float made[kTile][kRows];
+        for (int i = 0; i < kTile; ++i) store(made[i], mul(acc[i], shares));
+        for (int64_t j = 0; j < a.queries; ++j)
+            for (int i = 0; i < kTile; ++i) a.out[j * a.out_token + d + i] = made[i][j];
+    }
+}
+
+// The largest of x; NaN if there is one. In integers, of which compilers make vectors: floats of one sign are in the order of
+// their bits.
+float peak_of(const float* x, int64_t n) {
+    int32_t top = INT32_MIN, size = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        const int32_t bits = static_cast<int32_t>(as_bits(x[i])), magnitude = bits & 0x7fffffff;
+        const int32_t key = bits < 0 ? -magnitude : magnitude;
+        top = top > key ? top : key;
+        size = size > magnitude ? size : magnitude;
+    }
+    if (size > 0x7f800000) return as_float(0x7fc00000u);
+    return top < 0 ? -as_float(static_cast<uint32_t>(-top)) : as_float(static_cast<uint32_t>(top));
+}
+
+// The sum of exp((x - best) * rate), for x that are at most `best`.
+float mass_of(const float* x, int64_t n, float best, float rate) {
+    float made[64], total = 0.0f;
+    Floats sums = zeros();
+    int64_t at = 0;
+    for (; at + 64 <= n; at += 64) {
+        for (int64_t i = 0; i < 64; ++i) made[i] = exp_of((x[at + i] - best) * rate);
+        for (int64_t i = 0; i < 64; i += kRows) sums = add(sums, load_floats(made + i));
+    }
+    for (; at < n; ++at) total += exp_of((x[at] - best) * rate);
+    return total + sum_lanes(sums);
+}

@@ -1,0 +1,38 @@
+// A pass through a model's layers as a list of instructions over registers, run by one call. The structs are part of the C ABI
+// (program.py); pointers to the arrays of a step are valid during the call.
+#pragma once
+#include "attention/kv_rows.hpp"
+#include "formats/matrix.hpp"
+
+namespace grus {
+
+enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention };
+
+struct Instruction {
+    Opcode opcode;
+    int32_t in, other, out, sum;  // registers: [tokens, width] each
+    int32_t layer, angles;          // `layer`: whose memory keeps the keys and values; -1: none
+    int32_t norm_after_rope, pairs;
+    KVDtype kv_dtype;                    // how that memory holds them
+    int64_t heads, kv_heads, dim, rotary_dim, group, window, ahead, at;  // `at`: the first column that a product writes, or where the gate begins
+    const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
+    const float *w, *w2;
+    float eps, scale;
+};
+
+// Neighbouring tokens of one sequence, which had `past` tokens before. Keys and values of a layer are rows
+// [kv_heads][capacity] of `dim` numbers; those of an encoder, which `Cross` attends to, [kv_heads][encoder_length].
+struct ProgramSegment { int64_t start, count, past, capacity, encoder_length; };
+
+struct ProgramStep {
+    const Instruction* code;
+    int64_t length, tokens;
+    float* const* registers;
+    const int64_t* widths;
+    const ProgramSegment* segments;
+    int64_t segment_count;
+    uint8_t* const* memory;          // [layer][segment][keys, values, the keys' parameters, the values']; see KVRows
+    const float* const* angles;      // [angles][cos, sin], each [tokens][rotary_dim]
+};
+
+}  // namespace grus

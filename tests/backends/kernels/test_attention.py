@@ -1,0 +1,121 @@
+"""Attention to keys and values that lie in memory in every way they can, against torch in f64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from backends.torch.kernels.formats import KVDtype
+from backends.torch.kernels.program import Opcode, Program, ProgramOp
+from backends.torch.kv_cache import PlainCodec, QuantizedCodec, Slab
+
+KV_HEADS, CAPACITY = 2, 96
+WAYS = {
+    KVDtype.F32: torch.float32,
+    KVDtype.F16: torch.float16,
+    KVDtype.BF16: torch.bfloat16,
+    KVDtype.INT8: 8,
+    KVDtype.INT4: 4,
+}
+
+
+def normal(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def slab(way: KVDtype, dim: int, rows: int) -> Slab:
+    how = WAYS[way]
+    codec = PlainCodec(dim, how) if isinstance(how, torch.dtype) else QuantizedCodec(dim, torch.float32, how)
+    made = Slab(KV_HEADS, CAPACITY, codec, torch.device("cpu"))
+    made.reserve(rows)
+    return made
+
+
+class Attention:
+    """The projections of some tokens go into memory, then each attends to what its sequence has."""
+
+    def __init__(self, way: KVDtype, dim: int, group: int, window: int = 0) -> None:
+        self.heads, self.dim, self.window = KV_HEADS * group, dim, window
+        lies = {"kv_dtype": way, "group": QuantizedCodec(dim, torch.float32, 8).group}
+        sizes = {"heads": self.heads, "kv_heads": KV_HEADS, "dim": dim, "layer": 0, **lies}
+        width = (self.heads + 2 * KV_HEADS) * dim
+        lines = [
+            ProgramOp(Opcode.HEADS, [0], [0], sizes),
+            ProgramOp(Opcode.ATTENTION, [0], [1], {**sizes, "window": window, "scale": 0.3}),
+        ]
+        self.program = Program(lines, [width, self.heads * dim], 1, [])
+
+    def __call__(self, x: Tensor, spans: Sequence[tuple[int, int, int]], keys: Slab, values: Slab) -> Tensor:
+        """`spans`: start, count, past; the sequence is the row of the slabs."""
+        memory = np.zeros((1, len(spans), 4), np.int64)
+        for row in range(len(spans)):
+            for which, kept in enumerate((keys, values)):
+                memory[0, row, which::2][: len(kept.planes)] = [plane[row].data_ptr() for plane in kept.planes]
+        laid_out = np.array([(*span, CAPACITY, 0) for span in spans], np.int64)
+        return self.program.run(x, laid_out, memory, []).clone().view(len(x), self.heads, self.dim)
+
+    def expected(self, x: Tensor, spans: Sequence[tuple[int, int, int]], keys: Slab, values: Slab) -> Tensor:
+        """Given what lies in memory afterwards."""
+        every = x.view(len(x), -1, self.dim).double()
+        made = []
+        for row, (start, count, past) in enumerate(spans):
+            for i in range(count):
+                end = past + i + 1
+                first = max(0, end - self.window) if self.window else 0
+                k, v = (s.read(row, row + 1, first, end)[0].double() for s in (keys, values))
+                k, v = (s.repeat_interleave(self.heads // KV_HEADS, 0) for s in (k, v))
+                q = every[start + i, : self.heads, None]
+                made.append(F.scaled_dot_product_attention(q, k, v, scale=0.3)[:, 0])
+        return torch.stack(made)
+
+
+SPANS = [(0, 1, 0), (1, 1, 70), (2, 19, 0), (21, 5, 40), (26, 1, 33)]
+TOKENS = 27
+
+
+@pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
+@pytest.mark.parametrize(("dim", "group", "window"), [(128, 2, 0), (64, 1, 9), (32, 3, 0), (80, 2, 20)])
+def test_of_prompts_and_single_tokens(tier: str, way: KVDtype, dim: int, group: int, window: int) -> None:
+    attention, keys, values = Attention(way, dim, group, window), slab(way, dim, 5), slab(way, dim, 5)
+    for row, (_, _, past) in enumerate(SPANS):
+        for seed, kept in enumerate((keys, values)):
+            kept.write_run(row, 0, normal(past, KV_HEADS, dim, seed=10 * row + seed))
+    x = normal(TOKENS, (attention.heads + 2 * KV_HEADS) * dim, seed=3) * 2
+    got = attention(x, SPANS, keys, values)
+    assert torch.allclose(got.double(), attention.expected(x, SPANS, keys, values), atol=2e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
+@pytest.mark.parametrize("dim", [16, 20, 64, 96, 128])
+def test_what_is_kept_is_what_torch_would_keep(tier: str, way: KVDtype, dim: int) -> None:
+    """Sequences begin in one way and go on in the other: a snapshot, or a model that is recorded later."""
+    attention, mine, other = Attention(way, dim, 1), (slab(way, dim, 1), slab(way, dim, 1)), slab(way, dim, 1)
+    x = normal(40, 3 * KV_HEADS * dim, seed=5)
+    x[3] *= 1000
+    x[4] = 0.25
+    attention(x, [(0, 40, 0)], *mine)
+    for at, kept in enumerate(mine, 1):
+        given = x.view(40, 3, KV_HEADS, dim)[:, at]
+        other.write_run(0, 0, given)
+        got, want = (s.read(0, 1, 0, 40).double() for s in (kept, other))
+        assert torch.allclose(got, want, rtol=2e-3, atol=1e-6)
+        for plane, like in zip(kept.planes, other.planes, strict=True):
+            assert (plane[:, :, :40] != like[:, :, :40]).double().mean() < 1e-2
+
+
+@pytest.mark.parametrize("way", list(KVDtype), ids=lambda way: way.name)
+def test_nan_is_not_hidden(tier: str, way: KVDtype) -> None:
+    attention, keys, values = Attention(way, 32, 2), slab(way, 32, 1), slab(way, 32, 1)
+    x = normal(3, 8 * 32, seed=1)
+    x[0, (4 + 2) * 32 + 5] = float("nan")  # a value of the first token's first head
+    got = attention(x, [(0, 3, 0)], keys, values)
+    assert got[:, :2].isnan().flatten(1).any(1).all()
+    assert not got[:, 2:].isnan().any()
+    after = attention(normal(1, 8 * 32, seed=2), [(0, 1, 3)], keys, values)
+    assert after[:, :2].isnan().any()
+    assert not after[:, 2:].isnan().any()
