@@ -200,7 +200,7 @@ class ProgramTracer:
     def heads(
         self, x: Symbol, angles: TracedAngles | None, rotary_dims: int, **fields: Any
     ) -> tuple[TracedHeads, TracedHeads, TracedHeads]:
-        fields |= {"turned": rotary_dims, "angles": 0 if angles is None else angles.index}
+        fields |= {"rotary_dim": rotary_dims, "angles": 0 if angles is None else angles.index}
         q, k, v = (TracedHeads(x, part, fields) for part in range(3))
         return q, k, v
 

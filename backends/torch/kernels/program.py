@@ -190,6 +190,9 @@ def _share_registers(ops: Sequence[ProgramOp], widths: Sequence[int], output: in
     return places, made
 
 
+_FIELDS = frozenset(name for name, *_ in Instruction._fields_)
+
+
 def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
     reads, writes = [places[r] for r in op.reads], [places[r] for r in op.writes]
     made = Instruction(
@@ -200,6 +203,8 @@ def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
         sum=writes[1] if len(writes) > 1 else 0,
     )
     for name, value in op.fields.items():
+        if name not in _FIELDS:  # ctypes would take any name, and the kernel would never see it
+            raise AttributeError(f"An instruction has no field {name!r}.")
         if isinstance(value, AnyMatrix):
             value = ctypes.addressof(value.matrix)
         elif isinstance(value, Tensor):
