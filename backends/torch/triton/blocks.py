@@ -1,5 +1,5 @@
-"""A matrix of GGUF blocks on CUDA, kept as the file has it. Few tokens are multiplied by a kernel that decodes what it reads;
-for more the matrix is decoded a stretch at a time and multiplied by torch.
+"""A matrix of GGUF blocks on CUDA, stored as in the file. Few tokens are multiplied by a kernel that dequantizes as it reads;
+for more tokens the matrix is dequantized in stretches and multiplied by torch.
 
 Not measured here: there was no GPU. That the numbers are right is tested in Triton's interpreter.
 """
@@ -20,7 +20,7 @@ STRETCH = 4096  # rows decoded at a time
 
 @dataclass(frozen=True)
 class StoredBlocks:
-    """A matrix `[out, in]`, or `[experts, out, in]`, as the file has it: uint8 `[..., row bytes]`."""
+    """A matrix `[out, in]`, or `[experts, out, in]`, as stored in the file: uint8 `[..., row bytes]`."""
 
     data: Tensor
     kind: str
@@ -43,7 +43,7 @@ def available() -> bool:
 
 
 class BlockMatrix:
-    """One stored `[out, in]`. See `backends.torch.linear.Matrix`."""
+    """One stored matrix `[out, in]`. Implements `backends.torch.linear.StoredMatrix`."""
 
     def __init__(self, stored: StoredBlocks, dtype: torch.dtype) -> None:
         from backends.torch.triton import kernels

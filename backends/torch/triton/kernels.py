@@ -35,6 +35,7 @@ BLOCKS = {
     "TQ2_0_G128": (128, 34),
     "PTQ1_0": (128, 28),
 }
+FEW = 8  # tokens that one reading of the weights serves; more are multiplied by torch
 
 
 @triton.jit
@@ -169,7 +170,6 @@ def value(p, i, mask, KIND: tl.constexpr):
         return _half(p, 0, mask) * (q - 1).to(tl.float32)
 
 
-FEW = 8  # tokens that one reading of the weights serves; more are multiplied by torch
 _ROWS, _COLUMNS = 8, 256  # of a program's tile
 
 

@@ -1,7 +1,7 @@
 """Quantizing to Q4_K and Q6_K, whose scales the format leaves to the writer.
 
 Each group tries a few and keeps the one with the smallest squared error, and each block the better of that search and plain
-rounding. The kernels' src/encode.inl does the same, bit for bit: so every sum here has one order, whatever a CPU's vectors are.
+rounding. The kernels' src/formats/k_quantizers.inl does the same, bit for bit: so every sum here has one order, whatever a CPU's vectors are.
 A block with a number that no scale reaches (NaN, infinite, beyond 1e8) is written as NaN.
 """
 
