@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from app.runtime import capabilities
-from app.runtime.capabilities import RECOMMENDED, Capability
+from app.runtime.capabilities import DOES, RECOMMENDED, Capability
 from engine.errors import MissingCapability
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def chosen(host: Host, capability: Capability, wanted: str) -> str:
     if wanted in found:
         return wanted
     if not found:
-        sentence = f"No model here can {capability}. Add one, for example {RECOMMENDED[capability]}."
+        verb = "reads pictures" if capability == "read" else DOES[capability]
+        sentence = f"No model here {verb}. Add one, for example {RECOMMENDED[capability]}."
         raise MissingCapability(sentence, capability, nowhere=True)
     return found[0]
 

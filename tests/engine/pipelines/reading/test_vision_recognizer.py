@@ -98,7 +98,7 @@ def test_regions_of_several_pages_share_the_engines_steps(
 ) -> None:
     all_here, submit, most = threading.Barrier(3, timeout=20), models.engine.submit, [0]
     first = itertools.count()
-    runner = models._loaded[str(folder)].runner
+    runner = models.loaded.runner
     run = runner.run
 
     def submitted(request: Request) -> RequestHandle:
