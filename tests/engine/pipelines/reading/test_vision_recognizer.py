@@ -101,10 +101,10 @@ def test_regions_of_several_pages_share_the_engines_steps(
     runner = models.loaded.runner
     run = runner.run
 
-    def submitted(request: Request) -> RequestHandle:
+    def submitted(request: Request, *, admitted: bool = False) -> RequestHandle:
         if next(first) < 3:
             all_here.wait()  # one region of each page
-        return submit(request)
+        return submit(request, admitted=admitted)
 
     def counted(segments: Sequence[Segment]) -> PendingStep:
         most[0] = max(most[0], len(segments))
