@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server import anthropic, docs_page, management, sglang
 from app.server.account import Account, as_header, as_log, current
-from app.server.audio import router as audio
+from app.server.audio import routes as audio
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
 from app.server.gate import Gate

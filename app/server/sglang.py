@@ -13,27 +13,25 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
-from app.server.account import told_timings
+from app.runtime.capabilities import capabilities, main_use, require
+from app.runtime.chat import json_grammar
 from app.server.audio.probing import hear_one_second, speak_one_frame
-from app.server.audio.pump import in_thread, leashed
-from app.server.calls import json_grammar
+from app.server.audio.pump import cancel_scope, in_thread
+from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
 from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
 from app.server.images import ImagePart
-from app.server.kinds import kind_of, need
 from app.server.management import Health
-from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
+from app.server.requests import RequestGroup, told_timings
 from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_window, stop_list
 from app.server.streaming import DONE, event
 from app.server.strict import Strict, StrictRoute, parse
-from app.server.version import server_version
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
-from engine.pipelines.chat import Prompt, text_prompt
-from engine.pipelines.prompt import placed
+from engine.pipelines.prompt import Prompt, placed, text_prompt
 from engine.types import (
     Grammar,
     Picture,
@@ -177,7 +175,7 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
     name, model = await server.service.find(body.model)
     pictures = iter(await server.look([part for own in images for part in own], model, request))
     call = _GenerateCall(body, name, model, [[next(pictures) for _ in own] for own in images])
-    batch = Together.begin(server.service, call.requests)
+    batch = RequestGroup.begin(server.requests, call.requests)
     if body.stream:
         return await server.stream(batch, call.chunks(batch))
     await batch.whole(request.receive, lambda number, event: call.generations[number].add(event))
@@ -189,18 +187,18 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
 async def model_info(server: Here) -> SglangModelInfo:
     """The model that answers where none is named, whatever it does."""
     name, model = await server.service.find_any(None)
-    kind = kind_of(model.config, model.folder)
+    use = main_use(capabilities(model.config, model.folder))
     return SglangModelInfo(
         model_path=str(model.folder),
         tokenizer_path=str(model.folder),
         device=device_name(model),
-        is_generation=kind != "part",
+        is_generation=use not in ("part", "layout"),
         served_model_name=name,
         preferred_sampling_params=dict(model.defaults) or None,
         model_type=str(model.config.get("model_type", "")),
         max_context_length=model.context or None,
-        has_image_understanding=getattr(model, "vision", None) is not None,
-        has_audio_understanding=kind == "transcription",
+        has_image_understanding=getattr(model, "sight", None) is not None,
+        has_audio_understanding=use == "listen",
     )
 
 
@@ -242,28 +240,28 @@ def device_name(model: LoadedModel | LoadedPart) -> str:
 async def health_generate(request: Request, server: Here) -> Health:
     """Makes one token, one frame of a voice, or listens to one second. Fails when that takes longer than half a minute."""
     name, model = await server.service.find_any(None)
-    kind = kind_of(model.config, model.folder)
-    if kind == "part":
-        need("text", name, model)
-    leash = leashed(server)
+    use = main_use(capabilities(model.config, model.folder))
+    if use in ("part", "layout"):
+        require("chat", name, model)
+    scope = cancel_scope(server)
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            if kind == "speech":
-                await in_thread(speak_one_frame, leash, name)
-            elif kind == "transcription":
-                await in_thread(hear_one_second, leash, name, model)
+            if use == "speak":
+                await in_thread(speak_one_frame, scope, name)
+            elif use == "listen":
+                await in_thread(hear_one_second, scope, name, model)
             else:
                 await _write_one_token(request, server, name, model)
     except TimeoutError:
         raise ApiError(503, "Nothing was made within 30 seconds.", code="unhealthy") from None
     finally:
-        leash.cut()
+        scope.cancel()
     return Health()
 
 
 async def _write_one_token(request: Request, server: Here, name: str, model: Any) -> None:
     begin = next(iter(model.tokenizer.encode("a", add_special=False)), 0)
-    running = server.service.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
+    running = server.requests.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
     try:
         await server.parts(request, running)
     finally:
@@ -275,7 +273,7 @@ async def abort_request(body: SglangAbortRequest, server: Here) -> SglangActionR
     """Cancel a request by its id, or all. One that has ended already is no error."""
     if not body.abort_all and not body.rid:
         raise bad_request("Say which request: rid, or abort_all: true.", "rid")
-    count = server.service.abort(None if body.abort_all else body.rid)
+    count = server.requests.abort(None if body.abort_all else body.rid)
     return SglangActionReply(message=f"{count} requests are being cancelled.")
 
 
@@ -337,7 +335,7 @@ class _GenerateCall:
         ]
         return whole if self.several else whole[0]
 
-    async def chunks(self, batch: Together) -> AsyncIterator[bytes]:
+    async def chunks(self, batch: RequestGroup) -> AsyncIterator[bytes]:
         starts = list(accumulate((len(generation.choices) for generation in self.generations), initial=0))
         async for number, got in batch.events():
             for choice in self.generations[number].add(got):

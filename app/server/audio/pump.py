@@ -11,16 +11,12 @@ from collections.abc import AsyncIterator, Callable, Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+from engine.cancel import CancelScope
 from fastapi import Request
 
-from app.server import account
 from app.server.context import Server
-from app.server.service import Direct, Service
 from app.server.streaming import while_connected
 from engine.errors import EngineStopped
-from engine.pipelines.speaking.leash import Leash
-from engine.types import Request as EngineRequest
-from engine.types import RequestHandle
 
 T = TypeVar("T")
 _END = object()
@@ -28,22 +24,8 @@ _END = object()
 _THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
 
 
-class Counted(Direct):
-    """For the request that this task answers. Pipelines submit from threads."""
-
-    def __init__(self, service: Service) -> None:
-        super().__init__(service)
-        self._account = account.current.get()
-
-    def submit(self, request: EngineRequest, *, admitted: bool = False) -> RequestHandle:
-        handle = super().submit(request, admitted=admitted)
-        if self._account is not None:
-            self._account.add(handle)
-        return handle
-
-
-def leashed(server: Server) -> Leash:
-    return Leash(Counted(server.service))
+def cancel_scope(server: Server) -> CancelScope:
+    return CancelScope(server.requests.engine())
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:
@@ -59,13 +41,13 @@ async def in_thread(work: Callable[..., T], *given: Any) -> T:
 
 
 class Pump(Generic[T]):
-    def __init__(self, pieces: Generator[T, None, None], leash: Leash, server: Server, request: Request) -> None:
+    def __init__(self, pieces: Generator[T, None, None], scope: CancelScope, server: Server, request: Request) -> None:
         """`request`: who stops it by its id stops this."""
         self._pieces = pieces
-        self._leash = leash
+        self._scope = scope
         self._id: str = request.scope["state"]["request_id"]
-        self._service = server.service
-        self._service.sound_begins(self._id, self._stop)
+        self._requests = server.requests
+        self._requests.sound_begins(self._id, self._stop)
         self._turn = threading.Lock()  # a generator that runs cannot be closed
         self._first: list[T] = []
         self._over = False
@@ -96,7 +78,7 @@ class Pump(Generic[T]):
 
     def _stop(self) -> None:
         self._stopped = True
-        self._leash.cut()
+        self._scope.cancel()
 
     async def _ask(self) -> Any:
         return await asyncio.get_running_loop().run_in_executor(_THREADS, self._next)
@@ -119,7 +101,7 @@ class Pump(Generic[T]):
 
     def _ended(self) -> None:
         self._over = True
-        self._service.sound_ends(self._id)
+        self._requests.sound_ends(self._id)
 
     def _close(self) -> None:
         with self._turn:

@@ -27,7 +27,7 @@ from app.server.audio.protocol import (
     VoiceDeleted,
     VoiceList,
 )
-from app.server.audio.pump import leashed
+from app.server.audio.pump import cancel_scope
 from app.server.audio.transcription import transcribe
 from app.server.context import Here
 from app.server.documented import errors
@@ -35,8 +35,8 @@ from app.server.errors import ApiError
 from app.server.strict import StrictRoute
 from engine.media import sound as sound_files
 from engine.media.sound import FORMATS
-from engine.pipelines.speaking.saved import Saved
-from engine.pipelines.speaking.speakers import speaker
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import SavedVoice
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 
@@ -104,8 +104,8 @@ async def voices(server: Here, model: str | None = None) -> VoiceList:
     """Saved voices; with `model`, that model's own too."""
     cards = [_card(saved) for saved in await asyncio.to_thread(speaking.voices(server).list)]
     if model is not None:
-        name, _ = await chosen(server, model, "speech")
-        presets = (await asyncio.to_thread(speaker, leashed(server), name)).presets
+        name, _ = await chosen(server, model, "speak")
+        presets = (await asyncio.to_thread(speaker, cancel_scope(server), name)).presets
         cards = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets] + cards
     return VoiceList(data=cards)
 
@@ -126,7 +126,7 @@ async def delete_voice(name: str, server: Here) -> VoiceDeleted:
     return VoiceDeleted(id=name)
 
 
-def _card(saved: Saved) -> VoiceCard:
+def _card(saved: SavedVoice) -> VoiceCard:
     return VoiceCard(
         id=saved.name,
         name=saved.name,

@@ -11,41 +11,40 @@ from collections.abc import AsyncIterator, Callable, Generator
 from pathlib import Path
 
 import numpy as np
+from engine.cancel import CancelScope
 from fastapi import Request
 from starlette.responses import Response
 
 from app.server.audio.choosing import chosen
 from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, SpokenRequest
-from app.server.audio.pump import Pump, leashed
-from app.server.context import Server, told
+from app.server.audio.pump import Pump, cancel_scope
+from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.streaming import COMMENT, ClientGone, Stream, event
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
-from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.saved import Saved, Voices, read_clone, write_clone
-from engine.pipelines.speaking.speakers import Voice, speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import SpeechModel, speaker
+from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
 
 log = logging.getLogger("grus.server")
 
 MOST_PROMPT = 4 << 20  # bytes of a cloned voice
 LONGEST_RECORDING = 600.0  # seconds that are read at all; the voice then says what it takes
 
-MakeManner = Callable[[Voice], Manner]
+MakeManner = Callable[[SpeechModel], VoiceSettings]
 
 
-def voices(server: Server) -> Voices:
+def voices(server: Server) -> SavedVoices:
     folder = server.settings.voices_dir
-    return Voices(Path(folder).expanduser() if folder else None)
+    return SavedVoices(Path(folder).expanduser() if folder else None)
 
 
 def named(server: Server, body: SpokenRequest, voice: str | None, instructions: str | None) -> MakeManner:
     """A voice by name: the model's own, or a saved one."""
     shelf = voices(server)
 
-    return lambda model: shelf.manner(voice, model.presets, body.language, instructions)
+    return lambda model: shelf.settings(voice, model.presets, body.language, instructions)
 
 
 def cloned(body: CloneRequest) -> MakeManner:
@@ -57,8 +56,8 @@ def cloned(body: CloneRequest) -> MakeManner:
     clone = unpacked(body.prompt) if body.prompt is not None else None
     sound = _decoded(body.ref_audio.rpartition(",")[2], "ref_audio") if body.ref_audio is not None else b""
 
-    def make(model: Voice) -> Manner:
-        return Manner(clone=clone or _learned(model, sound, body.ref_text), language=body.language)
+    def make(model: SpeechModel) -> VoiceSettings:
+        return VoiceSettings(clone=clone or _learned(model, sound, body.ref_text), language=body.language)
 
     return make
 
@@ -68,16 +67,20 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     check_format(body.response_format)
     if body.stream_format == "sse" and not body.stream:
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
-    name, _ = await chosen(server, body.model, "speech", variant)
-    leash = leashed(server)
-    pump = Pump(_bytes(leash, name, body, make), leash, server, request)
+    name, _ = await chosen(server, body.model, "speak", variant)
+    scope = cancel_scope(server)
+    pump = Pump(_bytes(scope, name, body, make), scope, server, request)
     kind = media_type(body.response_format)
     if not body.stream:
         return Response(b"".join(await pump.whole(request.receive)), media_type=kind)
     await pump.begun(request.receive)
     settings = server.settings
     if body.stream_format == "sse":
-        chunks, heartbeat, kind = told(_events(pump), lambda error: event(error_body(error, "openai"))), COMMENT, ""
+        chunks, heartbeat, kind = (
+            with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
+            COMMENT,
+            "",
+        )
     else:
         chunks, heartbeat = _cut_off(pump), None
     return Stream(
@@ -90,10 +93,10 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     )
 
 
-def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
+def _bytes(scope: CancelScope, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
     """Runs in a thread. The first piece comes with the first sound."""
-    model = speaker(leash, name)
-    wishes = Wishes(
+    model = speaker(scope, name)
+    wishes = SpeechOptions(
         body.speed,
         body.seed,
         body.temperature,
@@ -103,7 +106,7 @@ def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Ge
         repetition_penalty=body.repetition_penalty,
         max_tokens=body.max_tokens,
     )
-    sound = tell(model, body.input, make(model), wishes, leash=leash)
+    sound = speak_long_form(model, body.input, make(model), wishes, scope=scope)
     first = next((chunk for chunk in sound if len(chunk)), None)
     if first is None:
         raise SpeechRanAway("The voice stayed silent. Try another seed, or another text.")
@@ -140,7 +143,7 @@ async def learn(server: Server, request: Request, form: ReferenceForm) -> CloneP
     return ClonePrompt(model=name, prompt=packed(clone), seconds=round(len(samples) / rate, 2))
 
 
-async def save(server: Server, request: Request, form: ReferenceForm, called: str) -> Saved:
+async def save(server: Server, request: Request, form: ReferenceForm, called: str) -> SavedVoice:
     shelf = voices(server)
     if shelf.has(called):
         raise bad_request(f"There is a voice called {called} already. Choose another name, or delete it first.", "name")
@@ -150,24 +153,24 @@ async def save(server: Server, request: Request, form: ReferenceForm, called: st
 
 async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple[str, Clone, np.ndarray, int]:
     data = await form.ref_audio.read()
-    name, _ = await chosen(server, form.model, "speech", "base")
-    leash = leashed(server)
+    name, _ = await chosen(server, form.model, "speak", "base")
+    scope = cancel_scope(server)
     text = None if form.x_vector_only else form.ref_text
 
     def work() -> Generator[tuple[Clone, np.ndarray, int], None, None]:
-        model = speaker(leash, name)
+        model = speaker(scope, name)
         samples = _samples(model, data)
         yield model.clone(samples, text), samples, model.rate
 
-    ((clone, samples, rate),) = await Pump(work(), leash, server, request).whole(request.receive)
+    ((clone, samples, rate),) = await Pump(work(), scope, server, request).whole(request.receive)
     return name, clone, samples, rate
 
 
-def _learned(model: Voice, sound: bytes, text: str | None) -> Clone:
+def _learned(model: SpeechModel, sound: bytes, text: str | None) -> Clone:
     return model.clone(_samples(model, sound), text)
 
 
-def _samples(model: Voice, sound: bytes) -> np.ndarray:
+def _samples(model: SpeechModel, sound: bytes) -> np.ndarray:
     return read_sound(sound, model.rate, most=LONGEST_RECORDING).samples
 
 

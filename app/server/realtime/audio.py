@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import soxr
+from engine.cancel import EngineLike
 
 from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import RATE, TurnDetection
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.activity import CHUNK, Activity, Began, Change, EngineLike
-from engine.pipelines.listening.cutting import Rules
+from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
 
 
 def samples_in(text: str, param: str = "audio") -> np.ndarray:
@@ -70,19 +70,19 @@ _RELEASE = 0.15  # how far under the threshold speech may end
 
 
 @dataclass(frozen=True)
-class SpeechStarted:
+class TurnStarted:
     """`at`: where what will be committed begins."""
 
     at: int
 
 
 @dataclass(frozen=True)
-class SpeechStopped:
+class TurnStopped:
     at: int
     samples: np.ndarray
 
 
-SpeechEvent = SpeechStarted | SpeechStopped
+SpeechEvent = TurnStarted | TurnStopped
 
 
 def milliseconds(position: int) -> int:
@@ -98,7 +98,7 @@ class InputAudioBuffer:
         self._first = self._end = 0  # positions of the first sample that is kept, and behind the last
         self._taken = 0  # what was committed is never committed again
         self._turns: TurnDetection | None = None
-        self._activity: Activity | None = None
+        self._activity: VoiceActivityStream | None = None
         self._offset = 0  # where the activity began to listen
         self.turn(turns)
 
@@ -157,10 +157,10 @@ class InputAudioBuffer:
 
     def _listen_from(self, position: int) -> None:
         assert self._turns is not None
-        self._activity, self._offset = Activity(self._engine, self._rules(self._turns)), position
+        self._activity, self._offset = VoiceActivityStream(self._engine, self._rules(self._turns)), position
 
-    def _rules(self, turns: TurnDetection) -> Rules:
-        return Rules(
+    def _rules(self, turns: TurnDetection) -> VadRules:
+        return VadRules(
             threshold=turns.threshold,
             release=max(0.01, turns.threshold - _RELEASE),
             least_silence=turns.silence_duration_ms / 1000,
@@ -172,13 +172,13 @@ class InputAudioBuffer:
             return []
         return [self._heard(change) for change in self._activity.feed(samples)]
 
-    def _heard(self, change: Change) -> SpeechEvent:
-        if isinstance(change, Began):
-            return SpeechStarted(self._start(self._offset + change.at))
+    def _heard(self, change: SpeechChange) -> SpeechEvent:
+        if isinstance(change, SpeechStarted):
+            return TurnStarted(self._start(self._offset + change.at))
         begin, end = self._offset + change.span.start, self._offset + change.span.stop
         start, stop = self._start(begin), min(end + _AFTER, self._end)
         self._taken = end
-        return SpeechStopped(stop, self._between(start, stop))
+        return TurnStopped(stop, self._between(start, stop))
 
     def _start(self, begun: int | None = None) -> int:
         """Where the speech that began there is cut out: a little earlier, for its first sound is soft."""

@@ -15,7 +15,9 @@ from concurrent.futures import CancelledError
 from typing import Any, Protocol
 
 import numpy as np
+from engine.cancel import CancelScope
 
+from app.runtime.replies import ReplyEvent
 from app.server.audio.choosing import chosen
 from app.server.audio.pump import in_thread
 from app.server.audio.speech import voices
@@ -31,17 +33,14 @@ from app.server.realtime.protocol import (
     SessionFields,
     error_fields,
 )
-from app.server.replies import Part
-from app.server.service import Running
+from app.server.requests import RunningRequest
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 from engine.loading import LoadedModel
-from engine.pipelines.answering import AnswerEvent, Answering, Reply, Voiced
-from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.listening.transcription import Transcriber, asr_model
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
 from engine.types import Timings, new_id
 
 Shape = dict[str, Any]
@@ -49,8 +48,8 @@ Shape = dict[str, Any]
 
 async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:
     """A model that writes text; None: the first one that is served."""
-    found, model = await chosen(server, name, "text")
-    if model.vision is not None and model.vision.line_strips is not None:
+    found, model = await chosen(server, name, "chat")
+    if model.sight is not None and model.sight.strips is not None:
         raise ApiError(
             400,
             f"The model {found} reads pages and does not talk. Choose another one.",
@@ -63,31 +62,31 @@ async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel
 class SessionModels:
     """The ASR and TTS models of one session, opened at first use. What they submit to `engine` is cancelled with the session."""
 
-    def __init__(self, server: Server, engine: Leash) -> None:
+    def __init__(self, server: Server, engine: CancelScope) -> None:
         self._server, self._engine = server, engine
         self._seed = secrets.randbits(31)  # of the TTS: the same in every response
-        self._speech_queue: Mouth | None = None
+        self._speech_queue: SpeechQueue | None = None
         self._spoken: tuple[RealtimeAudioOutput, int | None] | None = None  # what the speech queue was made for
 
-    async def listener(self, wanted: RealtimeTranscription | None) -> Listener:
-        name, loaded = await chosen(self._server, wanted.model if wanted is not None else None, "transcription")
-        listener = Listener(self._engine, ear(name, loaded))
+    async def listener(self, wanted: RealtimeTranscription | None) -> Transcriber:
+        name, loaded = await chosen(self._server, wanted.model if wanted is not None else None, "listen")
+        listener = Transcriber(self._engine, asr_model(name, loaded))
         listener.check_language(wanted.language if wanted is not None else None)
         return listener
 
-    async def speech_queue(self, fields: SessionFields) -> Mouth:
+    async def speech_queue(self, fields: SessionFields) -> SpeechQueue:
         """Raises an error for a voice, a language or instructions that the model does not support."""
         output, seed = fields.audio.output, fields.seed
         if self._speech_queue is None or self._spoken != (output, seed):
-            name, _ = await chosen(self._server, output.model, "speech", "custom_voice")
+            name, _ = await chosen(self._server, output.model, "speak", "custom_voice")
             self._speech_queue = await in_thread(self._open_speech, name, output, self._seed if seed is None else seed)
             self._spoken = output, seed
         return self._speech_queue
 
-    def _open_speech(self, name: str, output: RealtimeAudioOutput, seed: int) -> Mouth:
+    def _open_speech(self, name: str, output: RealtimeAudioOutput, seed: int) -> SpeechQueue:
         model: Any = speaker(self._engine, name)
-        settings = voices(self._server).manner(output.named, model.presets, output.language, output.instructions)
-        return Mouth(model, settings, Wishes(speed=output.speed, seed=seed))
+        settings = voices(self._server).settings(output.named, model.presets, output.language, output.instructions)
+        return SpeechQueue(model, settings, SpeechOptions(speed=output.speed, seed=seed))
 
 
 class RealtimeOutput:
@@ -249,9 +248,9 @@ class RealtimeResponse:
         self._loop = asyncio.get_running_loop()
         self.output = RealtimeOutput(self.id, fields.spoken, None if out_of_band else host.conversation, host.send)
         self._ended = False
-        self._running: Running | None = None
-        self._speech_queue: Mouth | None = None
-        self._answering: Answering | None = None
+        self._running: RunningRequest | None = None
+        self._speech_queue: SpeechQueue | None = None
+        self._answering: SpokenReply | None = None
         self._text_queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._wire: StreamResampler | None = None
         self._speech_error: GrusError | None = None
@@ -297,7 +296,7 @@ class RealtimeResponse:
         speech_queue = await host.models.speech_queue(fields) if fields.spoken else None
         if self._ended:
             return
-        self._running = host.server.service.submit(prepared.request, prepared.reader)
+        self._running = host.server.requests.submit(prepared.request, prepared.reader)
         voice = (
             asyncio.ensure_future(in_thread(self._start_speech(speech_queue).run)) if speech_queue is not None else None
         )
@@ -333,7 +332,7 @@ class RealtimeResponse:
             raise asked.error
         return items
 
-    async def _handle_part(self, part: Part) -> None:
+    async def _handle_part(self, part: ReplyEvent) -> None:
         output = self.output
         if part.kind == "call":
             await output.call(part.name, part.call_id)
@@ -352,9 +351,9 @@ class RealtimeResponse:
 
     # -- speech
 
-    def _start_speech(self, speech_queue: Mouth) -> Answering:
+    def _start_speech(self, speech_queue: SpeechQueue) -> SpokenReply:
         self._speech_queue, self._wire = speech_queue, to_wire(speech_queue.rate)
-        self._answering = Answering(self._queued_text(), speech_queue, self._send_from_thread)
+        self._answering = SpokenReply(self._queued_text(), speech_queue, self._send_from_thread)
         return self._answering
 
     def _queued_text(self) -> Iterator[str]:
@@ -388,14 +387,14 @@ class RealtimeResponse:
 
     async def _wait_for_speech(self, voice: asyncio.Future[None]) -> None:
         """Until the speech ends. `/abort_request` with the response's id stops it."""
-        service = self._host.server.service
+        requests = self._host.server.requests
         stop = lambda: self._loop.call_soon_threadsafe(self._aborted)  # noqa: E731
-        service.sound_begins(self.id, stop)
+        requests.sound_begins(self.id, stop)
         try:
             with contextlib.suppress(ClientGone):
                 await voice
         finally:
-            service.sound_ends(self.id)
+            requests.sound_ends(self.id)
 
     def _aborted(self) -> None:
         self._reason = "cancelled"

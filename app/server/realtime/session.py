@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from app.server.audio.pump import in_thread, leashed
+from app.server.audio.pump import cancel_scope, in_thread
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error
-from app.server.realtime.audio import InputAudioBuffer, SpeechEvent, SpeechStarted, SpeechStopped, milliseconds
+from app.server.realtime.audio import InputAudioBuffer, SpeechEvent, TurnStarted, TurnStopped, milliseconds
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, user_audio_item
 from app.server.realtime.protocol import (
     SendEvent,
@@ -27,8 +27,8 @@ from app.server.realtime.response import RealtimeResponse, SessionModels
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.cutting import USUAL
-from engine.pipelines.listening.listener import Listener
+from engine.pipelines.listening.transcription import Transcriber
+from engine.pipelines.listening.voice_activity import DEFAULT_RULES
 from engine.types import new_id
 
 _MAX_TRANSCRIPTIONS = 4  # at once; a client that sends more recordings waits
@@ -43,9 +43,9 @@ class RealtimeSession:
         self.server, self.fields = server, fields
         self.send = send
         self.lock = asyncio.Lock()
-        self._leash = leashed(server)
-        self.models = SessionModels(server, self._leash)
-        self.buffer = InputAudioBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
+        self._scope = cancel_scope(server)
+        self.models = SessionModels(server, self._scope)
+        self.buffer = InputAudioBuffer(self._scope, settings.max_buffer_seconds, fields.audio.input.turn_detection)
         self.conversation = RealtimeConversation(settings.max_prompt)
         self.response: RealtimeResponse | None = None  # the one in progress
         self._free = asyncio.Event()  # set while no response is in progress
@@ -64,7 +64,7 @@ class RealtimeSession:
 
     async def close(self) -> None:
         """Cancel all work and wait for its end."""
-        self._leash.cut()
+        self._scope.cancel()
         if self.response is not None:
             self.response.halt()
             self.response_ended(self.response)
@@ -96,10 +96,10 @@ class RealtimeSession:
         for change in changes:
             async with self.lock:
                 await (
-                    self._speech_started(change) if isinstance(change, SpeechStarted) else self._speech_stopped(change)
+                    self._speech_started(change) if isinstance(change, TurnStarted) else self._speech_stopped(change)
                 )
 
-    async def _speech_started(self, speech: SpeechStarted) -> None:
+    async def _speech_started(self, speech: TurnStarted) -> None:
         if self.speech_item is None:
             self.speech_item = new_id("item")
             self._turns += 1
@@ -115,7 +115,7 @@ class RealtimeSession:
         ):
             await self.response.stop("turn_detected")
 
-    async def _speech_stopped(self, speech: SpeechStopped) -> None:
+    async def _speech_stopped(self, speech: TurnStopped) -> None:
         id, self.speech_item = self.speech_item or new_id("item"), None
         await self.send("input_audio_buffer.speech_stopped", item_id=id, audio_end_ms=milliseconds(speech.at))
         turns = self.fields.audio.input.turn_detection
@@ -233,9 +233,9 @@ class RealtimeSession:
             self._check_idle()
 
 
-def _texts(listener: Listener, samples: np.ndarray, is_speech: bool) -> Iterator[str]:
+def _texts(listener: Transcriber, samples: np.ndarray, is_speech: bool) -> Iterator[str]:
     """Transcribe segment by segment. Runs in a thread."""
-    if is_speech and len(samples) <= USUAL.longest * SAMPLE_RATE:
+    if is_speech and len(samples) <= DEFAULT_RULES.longest * SAMPLE_RATE:
         text = listener.segment(samples, 0.0, listener.submit(samples)).text
         if text:
             yield text

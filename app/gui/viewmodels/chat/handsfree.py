@@ -18,7 +18,7 @@ from app.gui.viewmodels.chat.talk import Talk
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.sound.playback import Playback
 from app.stream import Cancels, Streams
-from engine.pipelines.talking import Answered, Heard, Interrupted, Voiced
+from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 
 State = Literal["off", "preparing", "listening", "thinking", "speaking"]
 _SILENCE = -50.0  # decibels under the loudest, where the meter begins

@@ -1,6 +1,6 @@
 """Talking beside the UI thread: microphone in, voice out, and between them the open conversation as the chat has it.
 
-`conversed` runs the pipeline (`engine.pipelines.talking`). Its questions come to the UI thread as `Question`s, and the
+`conversed` runs the pipeline (`engine.pipelines.voice_chat`). Its questions come to the UI thread as `Question`s, and the
 chat's reply goes back to the pipeline word by word.
 """
 
@@ -17,13 +17,13 @@ import numpy as np
 from app.gui.viewmodels.chat.aloud import Aloud
 from app.gui.viewmodels.speak.choice import Choice, fitting
 from engine.errors import GrusError
-from engine.pipelines.listening.cutting import Rules
+from engine.pipelines.listening.voice_activity import VadRules
 
 if TYPE_CHECKING:
     from app.leashed import Beside
 
 Sound = queue.SimpleQueue["np.ndarray | None"]
-TURN = Rules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
+TURN = VadRules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
 _PATIENCE = 0.03  # seconds between two looks at what the voice has made, while nobody speaks
 
 
@@ -81,15 +81,15 @@ def conversed(
     """`Ready`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
     waits for its answer any more."""
     from app import abilities
-    from engine.pipelines.listening.captions import Captions
-    from engine.pipelines.speaking.mouth import Mouth
-    from engine.pipelines.speaking.saved import Voices
-    from engine.pipelines.talking import Talk
+    from engine.pipelines.listening.transcription import Captions
+    from engine.pipelines.speaking.long_form import SpeechQueue
+    from engine.pipelines.speaking.voice import SavedVoices
+    from engine.pipelines.voice_chat import VoiceChat
 
     core.bring(cast.chat)
     captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)
     voice = abilities.speaker(core, cast.voice.model)
-    mouth = Mouth(voice, fitting(cast.voice, voice, Voices(cast.voices)))
+    mouth = SpeechQueue(voice, fitting(cast.voice, voice, SavedVoices(cast.voices)))
 
     def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:
         question = Question(messages[-1]["content"])
@@ -99,7 +99,7 @@ def conversed(
         finally:
             drop(question)
 
-    talk = Talk(captions, chat, mouth, voice.rate, hush=mouth.stop)
+    talk = VoiceChat(captions, chat, mouth, voice.rate, stop_voice=mouth.stop)
     yield Ready(voice.rate)
     try:
         while (samples := _next(sound)) is not None:

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.voice import VoiceSettings
 
 if TYPE_CHECKING:
-    from engine.pipelines.speaking.saved import Voices
-    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.speech_models import SpeechModel
+    from engine.pipelines.speaking.voice import SavedVoices
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ def to_kept(choice: Choice) -> dict[str, Any]:
     return asdict(choice)
 
 
-def manner_of(choice: Choice, voices: Voices) -> Manner:
+def manner_of(choice: Choice, voices: SavedVoices) -> VoiceSettings:
     """Just as it was chosen: what does not go together, the model says."""
     clone = voices.load(choice.saved) if choice.saved else None
-    return Manner(choice.preset or None, clone, choice.wishes or None, choice.language)
+    return VoiceSettings(choice.preset or None, clone, choice.wishes or None, choice.language)
 
 
-def fitting(choice: Choice, voice: Voice, voices: Voices) -> Manner:
+def fitting(choice: Choice, voice: SpeechModel, voices: SavedVoices) -> VoiceSettings:
     """As near to the choice as the model comes: what was chosen for another model is left out. Raises BadRequest where a
     voice must be chosen first."""
     saved = choice.saved if voice.clones and voices.has(choice.saved) else ""

@@ -23,7 +23,7 @@ from app.gui.viewmodels.sound.playback import Playback
 from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
 from app.stream import Cancels, Streams
 from engine.media.sound import FORMATS, format_of, write_file
-from engine.pipelines.speaking.saved import Saved, Voices
+from engine.pipelines.speaking.voice import SavedVoice, SavedVoices
 
 KIND = "speak"
 TITLE = 60  # characters of the text
@@ -79,8 +79,8 @@ class Studio:
         self.playback = Playback()
         self.items: list[Take] = []
         self.current: Take | None = None
-        self.voices = Voices(folder / "voices")
-        self.saved: list[Saved] = []
+        self.voices = SavedVoices(folder / "voices")
+        self.saved: list[SavedVoice] = []
         self._running: tuple[Take, Cancels] | None = None
 
     def look(self) -> None:
@@ -170,14 +170,14 @@ class Studio:
         import soundfile
 
         from app import abilities
-        from engine.pipelines.speaking.story import Wishes, tell
+        from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 
         choice, shares = take.choice, [0.0]
         manner = manner_of(choice, self.voices)
         voice = abilities.speaker(core, choice.model)
         private_file(take.file)
-        chunks = tell(
-            voice, take.text, manner, Wishes(markdown=choice.markdown),
+        chunks = speak_long_form(
+            voice, take.text, manner, SpeechOptions(markdown=choice.markdown),
             progress=lambda done, total: shares.append(done / total),
         )  # fmt: skip
         yield "rate", voice.rate
@@ -251,7 +251,7 @@ class Studio:
     # -- saved voices
 
     def look_at_voices(self) -> None:
-        def got(found: list[Saved]) -> None:
+        def got(found: list[SavedVoice]) -> None:
             self.saved = found
             self.voiced()
 

@@ -1,0 +1,456 @@
+"""KV cache storage on torch: slabs per capacity class, recurrent states, encoder keys and values, under one budget.
+
+A slab is a few planes `[rows, heads, capacity, width]` that share all bookkeeping (growth, copies, snapshots); a codec defines
+what the planes hold. PlainCodec storage is one plane, the values themselves, read without a copy. Half precision is one plane of
+f16. QuantizedCodec storage is codes and, for each token, head and group of the head's dimensions, a scale and a minimum.
+
+`RowTable` assigns rows to slots; this file moves the data. Attention is in cache.py. The budget counts what open slots may use
+(their class's capacity), not their present length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
+from backends.kv_cache import SMALLEST, Move, RowTable, capacity_class, group_of
+from backends.torch.kernels import arena
+
+MOST_HALF = torch.finfo(torch.float16).max
+
+
+class KVCodec(Protocol):
+    """Encodes `[..., dim]` into the rows of planes, and decodes them."""
+
+    planes: list[tuple[int, torch.dtype]]  # width and dtype of each
+
+    def encode(self, x: Tensor) -> list[Tensor]: ...
+    def decode(self, planes: Sequence[Tensor]) -> Tensor: ...
+
+
+class PlainCodec:
+    def __init__(self, dim: int, dtype: torch.dtype) -> None:
+        self.planes = [(dim, dtype)]
+
+    def encode(self, x: Tensor) -> list[Tensor]:
+        return [x]
+
+    def decode(self, planes: Sequence[Tensor]) -> Tensor:
+        return planes[0]
+
+
+class HalfCodec:
+    """f32 values in half precision. Values beyond its range are clamped, since infinity would make NaN."""
+
+    def __init__(self, dim: int) -> None:
+        self.planes = [(dim, torch.float16)]
+
+    def encode(self, x: Tensor) -> list[Tensor]:
+        return [x.clamp(-MOST_HALF, MOST_HALF).half()]
+
+    def decode(self, planes: Sequence[Tensor]) -> Tensor:
+        return planes[0].float()
+
+
+class QuantizedCodec:
+    """`value = code * scale + least`, scale and least in f16 for each group; 4-bit codes lie two in a byte."""
+
+    def __init__(self, dim: int, dtype: torch.dtype, bits: int) -> None:
+        self.dtype, self.bits, self.dim = dtype, bits, dim
+        self.group = group_of(dim)
+        self.planes = [(dim * bits // 8, torch.uint8), (2 * dim // self.group, torch.float16)]
+
+    def encode(self, x: Tensor) -> list[Tensor]:
+        grouped = x.float().unflatten(-1, (-1, self.group))
+        least, most = grouped.amin(-1, keepdim=True).half(), grouped.amax(-1, keepdim=True)
+        top = (1 << self.bits) - 1
+        # the codes are made against the rounded scale, so that its rounding costs nothing; not 0, which has no inverse
+        scale = ((most - least) / top).half().clamp_min(6e-8)
+        codes = ((grouped - least) / scale).round_().clamp_(0, top).to(torch.uint8).flatten(-2)
+        if self.bits == 4:
+            codes = codes[..., 0::2] | (codes[..., 1::2] << 4)
+        return [codes, torch.cat((scale, least), -1).flatten(-2)]
+
+    def decode(self, planes: Sequence[Tensor]) -> Tensor:
+        codes, params = planes
+        if self.bits == 4:
+            codes = torch.stack((codes & 15, codes >> 4), -1).flatten(-2)
+        pairs = params.unflatten(-1, (-1, 2)).to(self.dtype)
+        grouped = codes.unflatten(-1, (-1, self.group)).to(self.dtype)
+        return torch.addcmul(pairs[..., 1:], grouped, pairs[..., :1]).flatten(-2)
+
+
+class Slab:
+    """The rows of one capacity class of one layer's keys, or values."""
+
+    def __init__(self, heads: int, capacity: int, codec: KVCodec, device: torch.device) -> None:
+        self.heads, self.capacity, self.codec = heads, capacity, codec
+        # zeros, not uninitialized memory: rows beyond a sequence's end are multiplied by a probability of 0
+        self.planes = [
+            torch.zeros(0, heads, capacity, width, dtype=dtype, device=device) for width, dtype in codec.planes
+        ]
+
+    @property
+    def rows(self) -> int:
+        return self.planes[0].shape[0]
+
+    def bytes_for(self, rows: int) -> int:
+        return sum(rounded(rows * plane.stride(0) * plane.itemsize) for plane in self.planes)
+
+    def reserve(self, rows: int, memory: Tensor | None = None) -> None:
+        """`memory`: at least `bytes_for(rows)` zero bytes to use; None: allocate."""
+        start = 0
+        for i, old in enumerate(self.planes):
+            nbytes = rows * old.stride(0) * old.itemsize
+            if memory is None:
+                new = old.new_zeros(rows, *old.shape[1:])
+            else:
+                new = memory[start : start + nbytes].view(old.dtype).view(rows, *old.shape[1:])
+            new[: old.shape[0]] = old
+            self.planes[i] = new
+            start += rounded(nbytes)
+
+    def write_run(self, row: int, start: int, x: Tensor) -> None:
+        """`x [n, heads, dim]`: consecutive tokens of one sequence."""
+        for plane, part in zip(self.planes, self.codec.encode(x)):
+            plane[row, :, start : start + x.shape[0]] = part.transpose(0, 1)
+
+    def write_each(self, places: Tensor, x: Tensor) -> None:
+        """`x [n, heads, dim]`: one token of each of n sequences; `places [n * heads]` from `places_of`."""
+        for plane, part in zip(self.planes, self.codec.encode(x)):
+            plane.view(-1, plane.shape[-1]).index_copy_(0, places, part.reshape(-1, part.shape[-1]))
+
+    def read(self, first: int, last: int, start: int, stop: int) -> Tensor:
+        """`[rows, heads, tokens, dim]` in the compute dtype; a view where storage is plain."""
+        return self.codec.decode([plane[first:last, :, start:stop] for plane in self.planes])
+
+    def fill_row(self, row: int, parts: Sequence[Tensor]) -> None:
+        """Planes of one row's first tokens, `[heads, n, width]` each, as `row_parts` gives them."""
+        for plane, part in zip(self.planes, parts):
+            plane[row, :, : part.shape[1]] = part
+
+    def row_parts(self, row: int, length: int) -> list[Tensor]:
+        return [plane[row, :, :length] for plane in self.planes]
+
+    def clear_row(self, row: int) -> None:
+        for plane in self.planes:
+            plane[row] = 0
+
+
+def rounded(nbytes: int) -> int:
+    return -(-nbytes // 64) * 64
+
+
+def places_of(rows: Tensor, positions: Tensor, heads: int, capacity: int) -> Tensor:
+    """Where each (sequence, head) writes its token, as an index into a plane seen as `[rows * heads * capacity, width]`."""
+    head = torch.arange(heads, device=rows.device)
+    return ((rows[:, None] * heads + head) * capacity + positions[:, None]).reshape(-1)
+
+
+@dataclass
+class RecurrentStates:
+    """One recurrent layer's memory: row i belongs to the slot whose `place.state` is i."""
+
+    conv: Tensor  # [rows, kernel - 1, channels]
+    delta: Tensor  # [rows, heads, key_dim, value_dim], f32
+    spare: Tensor  # as `delta`: a step of all sequences writes here, so that a failed step changes nothing
+
+
+@dataclass
+class _Checkpoint:
+    length: int
+    states: list[Tensor]
+
+
+class TorchKVCache:
+    """Implements `backends.base.KVCache`."""
+
+    def __init__(
+        self, specs: Sequence[MemorySpec], budget: int, dtype: torch.dtype, device: torch.device, bits: int = 32
+    ) -> None:
+        if bits not in (32, 16, 8, 4):
+            raise ValueError(f"keys and values can be stored with 32, 16, 8 or 4 bits, not {bits}")
+        self.specs, self.budget, self.used = list(specs), budget, 0
+        self.dtype, self.device = dtype, device
+        self.bits = bits  # 32: keys and values lie in the slabs as they were given
+        self.plain = torch.float16 if bits == 16 and dtype == torch.float32 else dtype  # of rows that are no codes
+        self.table = RowTable()
+        self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
+        self.states: dict[int, RecurrentStates] = {}  # layer -> states
+        self.cross: dict[int, dict[int, tuple[Tensor, Tensor]]] = {}  # slot id -> layer -> keys, values [H, S, D]
+        self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
+        self.swaps_states = device.type == "cpu"  # a CUDA graph keeps the tensors it was captured with
+        self.version = 0  # changes when a tensor is replaced: captured graphs and traced programs that hold the old one are invalid
+        self._checkpoints: dict[int, _Checkpoint] = {}
+        self._codecs: dict[int, tuple[KVCodec, KVCodec]] = {}
+        self._token_bytes = self._state_bytes = 0
+        for layer, spec in enumerate(self.specs):
+            if isinstance(spec, KVSpec):
+                pair = self._codec(spec.dim, bits), self._codec(spec.v_dim or spec.dim, bits)
+                self._codecs[layer] = pair
+                widths = sum(width * plane.itemsize for codec in pair for width, plane in codec.planes)
+                self._token_bytes += spec.heads * widths
+            elif isinstance(spec, StateSpec):
+                self.states[layer] = self._no_states(spec)
+                self._state_bytes += (2 if self.swaps_states else 1) * 4 * spec.heads * spec.key_dim * spec.value_dim
+                self._state_bytes += dtype.itemsize * spec.channels * (spec.kernel - 1)
+
+    def _codec(self, dim: int, bits: int) -> KVCodec:
+        if bits < 16:
+            return QuantizedCodec(dim, self.dtype, bits)
+        return PlainCodec(dim, self.dtype) if self.plain == self.dtype else HalfCodec(dim)
+
+    def _no_states(self, spec: StateSpec) -> RecurrentStates:
+        delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
+        conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
+        return RecurrentStates(conv, delta, delta)
+
+    @property
+    def recurrent(self) -> bool:
+        return bool(self.states)
+
+    # -- slots
+
+    def bytes_for(self, n: int) -> int:
+        return capacity_class(n) * self._token_bytes + self._state_bytes
+
+    def open(self, n: int) -> Slot | None:
+        cost = self.bytes_for(n)
+        if self.used + cost > self.budget:
+            return None
+        slot = self.table.open(n)
+        self.used += cost
+        self._reserve(slot.capacity)
+        for tensor in self._state_rows(slot):
+            tensor.zero_()
+        return slot
+
+    def grow(self, slot: Slot, n: int) -> bool:
+        cost = self.bytes_for(max(n, slot.capacity)) - self.bytes_for(slot.capacity)
+        if self.used + cost > self.budget:
+            return False
+        old, row = slot.capacity, slot.place.row
+        moves = self.table.grow(slot, n)
+        self.used += cost
+        if moves:
+            self._reserve(slot.capacity)
+            self._carry_out(moves[:1])
+            self._clear_if_poisoned(slot, old, row)
+            self._carry_out(moves[1:])
+            self._forget_if_empty(old)
+        return True
+
+    def close(self, slot: Slot) -> None:
+        capacity = slot.capacity
+        self.used -= self.bytes_for(capacity) + self._cross_bytes(slot)
+        self._clear_if_poisoned(slot, capacity, slot.place.row)
+        self.poisoned.discard(slot.id)
+        self._checkpoints.pop(slot.id, None)
+        self.cross.pop(slot.id, None)
+        moves, state_move = self.table.close(slot)
+        self._carry_out(moves)
+        if state_move is not None:
+            source, target = state_move
+            for states in self.states.values():
+                states.conv[target] = states.conv[source]
+                states.delta[target] = states.delta[source]
+        self._forget_if_empty(capacity)
+
+    def _reserve(self, capacity: int) -> None:
+        """Make room in the class's slabs, and in the states, for all rows that the table has assigned."""
+        if capacity not in self.slabs:
+            self.slabs[capacity] = {
+                layer: (Slab(spec.heads, capacity, k, self.device), Slab(spec.heads, capacity, v, self.device))
+                for layer, spec in enumerate(self.specs)
+                if isinstance(spec, KVSpec)
+                for k, v in [self._codecs[layer]]
+            }
+        self._reserve_rows(capacity, len(self.table.classes[capacity]), len(self.table.states))
+
+    @torch.inference_mode(False)  # what a step allocates must stay writable between steps
+    def _reserve_rows(self, capacity: int, rows: int, state_rows: int) -> None:
+        short = [slab for pair in self.slabs[capacity].values() for slab in pair if slab.rows < rows]
+        if short:
+            sizes = [slab.bytes_for(_roomy(rows)) for slab in short]
+            parts = arena.zeros(sum(sizes)).split(sizes) if self.device.type == "cpu" else [None] * len(short)
+            for slab, part in zip(short, parts):
+                slab.reserve(_roomy(rows), part)
+            self.version += 1
+        for states in self.states.values():
+            if len(states.conv) < state_rows:
+                states.conv = _with_rows(states.conv, _roomy(state_rows))
+                states.delta = _with_rows(states.delta, _roomy(state_rows))
+                states.spare = torch.empty_like(states.delta) if self.swaps_states else states.delta
+                self.version += 1
+
+    def reserve_padding(self, capacity: int, rows: int) -> int:
+        """Slab rows for a padded batch, and the index of one unused state row."""
+        self._reserve_rows(capacity, rows, len(self.table.states) + 1)
+        return len(self.table.states)
+
+    def _carry_out(self, moves: Sequence[Move]) -> None:
+        for move in moves:
+            length = self.table.classes[move.to_capacity][move.to_row].length
+            for layer, targets in self.slabs[move.to_capacity].items():
+                for source, target in zip(self.slabs[move.from_capacity][layer], targets):
+                    target.fill_row(move.to_row, source.row_parts(move.from_row, length))
+
+    def _clear_if_poisoned(self, slot: Slot, capacity: int, row: int) -> None:
+        """Clear a row that holds NaN: its next owner multiplies rows beyond its end by 0, and 0 * NaN is NaN."""
+        if slot.id in self.poisoned:
+            for pair in self.slabs[capacity].values():
+                for slab in pair:
+                    slab.clear_row(row)
+
+    def _forget_if_empty(self, capacity: int) -> None:
+        """Free an empty class's memory, except the smallest class's, which the next request needs."""
+        if not self.table.classes[capacity] and capacity > SMALLEST:
+            del self.slabs[capacity]
+            self.version += 1
+
+    # -- snapshots
+
+    def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
+        states = [t.clone() for t in self._state_rows(slot)]
+        parts = [t.clone() for t in self._row_parts(slot, slot.length)] if rows else None
+        nbytes = sum(t.nbytes for t in [*states, *(parts or [])])
+        return KVSnapshot(slot.length, nbytes, parts, states)
+
+    def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
+        if snapshot.rows is None and slot.length < snapshot.length:
+            raise ValueError("a snapshot without rows can only rewind the slot that it was taken from")
+        if slot.capacity < snapshot.length:
+            raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
+        if snapshot.rows is not None:
+            self._fill(slot, snapshot.rows)
+        for mine, saved in zip(self._state_rows(slot), snapshot.states):
+            mine.copy_(saved)
+        slot.length = snapshot.length
+
+    def copy(self, source: Slot, target: Slot, length: int) -> None:
+        self._needs_rows_alone("copied")
+        if not length <= source.length or length > target.capacity:
+            raise ValueError(f"{length} tokens of slot {source.id} cannot be copied into slot {target.id}")
+        self._fill(target, list(self._row_parts(source, length)))
+        target.length = length
+
+    def truncate(self, slot: Slot, length: int) -> None:
+        self._needs_rows_alone("truncated")
+        slot.length = min(slot.length, length)
+
+    def checkpoint(self, slot: Slot) -> None:
+        self._checkpoints[slot.id] = _Checkpoint(slot.length, [t.clone() for t in self._state_rows(slot)])
+
+    def rollback(self, slot: Slot, keep: int = 0) -> int:
+        point = self._checkpoints.pop(slot.id, None)
+        if point is None or not 0 <= keep <= slot.length - point.length:
+            raise ValueError(f"slot {slot.id} has no checkpoint {keep} tokens back")
+        for mine, saved in zip(self._state_rows(slot), point.states):
+            mine.copy_(saved)
+        kept = 0 if self.recurrent else keep
+        slot.length = point.length + kept
+        return kept
+
+    def _needs_rows_alone(self, what: str) -> None:
+        if self.recurrent:
+            raise ValueError(f"a recurrent memory cannot be {what} to a length: use a snapshot")
+
+    def _state_rows(self, slot: Slot) -> Iterator[Tensor]:
+        for states in self.states.values():
+            yield states.conv[slot.place.state]
+            yield states.delta[slot.place.state]
+
+    def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
+        """The `rows` of a snapshot: keys and values, then encoder keys and values."""
+        for pair in self.slabs[slot.capacity].values():
+            for slab in pair:
+                yield from slab.row_parts(slot.place.row, length)
+        for layer, spec in enumerate(self.specs):
+            if isinstance(spec, CrossSpec):
+                yield from self.cross_of(slot, layer)
+
+    def _fill(self, slot: Slot, parts: Sequence[Tensor]) -> None:
+        at = 0
+        for pair in self.slabs[slot.capacity].values():
+            for slab in pair:
+                slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)])
+                at += len(slab.planes)
+        for layer, spec in enumerate(self.specs):
+            if isinstance(spec, CrossSpec):
+                self._set_cross(slot, layer, parts[at].clone(), parts[at + 1].clone())
+                at += 2
+
+    # -- encoder keys and values
+
+    def write_cross(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
+        self._set_cross(slot, layer, k.transpose(0, 1).contiguous(), v.transpose(0, 1).contiguous())
+
+    def cross_of(self, slot: Slot, layer: int) -> tuple[Tensor, Tensor]:
+        found = self.cross.get(slot.id, {}).get(layer)
+        if found is None:
+            spec = self.specs[layer]
+            assert isinstance(spec, CrossSpec)
+            empty = torch.zeros(spec.heads, 0, spec.dim, dtype=self.dtype, device=self.device)
+            return empty, empty
+        return found
+
+    def _set_cross(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
+        before = self._cross_bytes(slot)
+        self.cross[slot.id] = {
+            **self.cross.get(slot.id, {}),
+            layer: (k, v),
+        }  # a new dict, so that a holder of the old one notices
+        self.used += self._cross_bytes(slot) - before
+
+    def _cross_bytes(self, slot: Slot) -> int:
+        return sum(k.nbytes + v.nbytes for k, v in self.cross.get(slot.id, {}).values())
+
+    # -- to and from the host
+
+    def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
+        return [_to_host(t) for t in [*(snapshot.rows or []), *snapshot.states]]
+
+    def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
+        dtypes = self._row_dtypes()
+        states = 2 * len(self.states)
+        with_rows = len(arrays) == len(dtypes) + states
+        if not with_rows and len(arrays) != states:
+            raise ValueError(f"a snapshot of this model has {len(dtypes) + states} arrays, not {len(arrays)}")
+        state_dtypes = [self.dtype, torch.float32] * len(self.states)
+        wanted = [*dtypes, *state_dtypes] if with_rows else state_dtypes
+        tensors = [_from_host(a, dtype, self.device) for a, dtype in zip(arrays, wanted)]
+        split = len(dtypes) if with_rows else 0
+        nbytes = sum(t.nbytes for t in tensors)
+        return KVSnapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:])
+
+    def _row_dtypes(self) -> list[torch.dtype]:
+        kept = [plane for pair in self._codecs.values() for codec in pair for _, plane in codec.planes]
+        crossed = sum(isinstance(spec, CrossSpec) for spec in self.specs)
+        return kept + [self.dtype] * (2 * crossed)
+
+
+def _roomy(rows: int) -> int:
+    """Rows to allocate for `rows` in use: half more, so that n sequences joining one by one cause fewer than n copies."""
+    return rows + rows // 2
+
+
+def _with_rows(old: Tensor, rows: int) -> Tensor:
+    new = old.new_zeros(rows, *old.shape[1:])
+    new[: old.shape[0]] = old
+    return new
+
+
+def _to_host(t: Tensor) -> np.ndarray:
+    host = t.cpu().contiguous()
+    return host.view(torch.uint16).numpy() if host.dtype == torch.bfloat16 else host.numpy()
+
+
+def _from_host(a: np.ndarray, dtype: torch.dtype, device: torch.device) -> Tensor:
+    t = torch.from_numpy(np.array(a))
+    return (t if t.dtype == dtype else t.view(dtype)).to(device)
