@@ -1,4 +1,4 @@
-"""What a handler has at hand: the server's settings and its service, and how a reply goes back to its client."""
+"""`Server`, which every handler receives: settings, model service, requests, and how a reply is prepared and sent."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
+from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.models import ModelService
+from app.runtime.replies import ReplyEvent
 from app.server import pages
-from app.server.conversation import Conversation, Prepared, prepare
+from app.server.config import ServerSettings
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
-from app.server.many import Together
 from app.server.openai.responses_store import ResponseStore
-from app.server.replies import Part
-from app.server.service import Running, Service
-from app.server.settings import ServerSettings
+from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
 from app.server.streaming import COMMENT, Stream, event, while_connected
-from app.server.thoughts import BoundThoughts
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.reading.reply import page_reply
@@ -36,7 +35,7 @@ def _openai_error(error: ApiError) -> bytes:
     return event(error_body(error, "openai"))
 
 
-async def told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
+async def with_errors(chunks: AsyncIterator[bytes], format_error: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
     """The status has been sent when a reply fails half-way, so that the error must come as part of it."""
     try:
         async for chunk in chunks:
@@ -44,7 +43,7 @@ async def told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) 
     except Exception as error:
         if not isinstance(error, GrusError | ApiError):
             log.exception("A stream failed.")
-        yield tell(as_api_error(error))
+        yield format_error(as_api_error(error))
 
 
 @dataclass
@@ -52,14 +51,15 @@ class Server:
     """One running server's parts."""
 
     settings: ServerSettings
-    service: Service
+    service: ModelService
+    requests: Requests
     responses: ResponseStore
     images: Images
     conversations: int = 0  # by voice, that are open
 
     async def prepare(
-        self, chat: Conversation, name: str | None, request: Request
-    ) -> tuple[str, LoadedModel, Prepared]:
+        self, chat: ChatRequest, name: str | None, request: Request
+    ) -> tuple[str, LoadedModel, PreparedChat]:
         """Look the model up, look at the images, render and tokenize; all for nothing if the client goes away."""
         size = sum(map(text_size, chat.messages)) + len(chat.prediction)
         self.check_prompt(size)
@@ -75,13 +75,13 @@ class Server:
             return served, model, prepare(chat, model, served)
         return served, model, await asyncio.to_thread(prepare, chat, model, served)
 
-    def submit(self, prepared: Prepared) -> Running:
+    def submit(self, prepared: PreparedChat) -> RunningRequest:
         """Begin the reply."""
         if not prepared.pages:
-            return self.service.submit(prepared.request, prepared.reader)
+            return self.requests.submit(prepared.request, prepared.reader)
         name, most = prepared.request.model, prepared.request.sampling.max_tokens
-        reply = page_reply(self.service.start, prepared.model, prepared.pages, most)
-        return self.service.follow(reply, name, prepared.reader)
+        reply = page_reply(self.requests.start, prepared.model, prepared.pages, most)
+        return self.requests.follow(reply, name, prepared.reader)
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel, request: Request) -> list[Picture]:
         """What the model sees of a request's images; nothing is fetched any more once the client has gone."""
@@ -95,17 +95,17 @@ class Server:
                 f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
             )
 
-    async def parts(self, request: Request, running: Running | BoundThoughts) -> list[Part]:
+    async def parts(self, request: Request, running: RunningRequest | ReasoningBudget) -> list[ReplyEvent]:
         """A whole reply."""
 
-        async def read() -> list[Part]:
+        async def read() -> list[ReplyEvent]:
             return [part async for part in running.parts()]
 
         return await while_connected(request.receive, read(), running.cancel)
 
     async def stream(
         self,
-        running: Running | BoundThoughts | Together,
+        running: RunningRequest | ReasoningBudget | RequestGroup,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,
@@ -119,7 +119,7 @@ class Server:
             running.cancel()
             raise
         return Stream(
-            told(chunks, tell),
+            with_errors(chunks, tell),
             running.cancel,
             heartbeat=heartbeat,
             every=self.settings.heartbeat_seconds,

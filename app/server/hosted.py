@@ -1,13 +1,14 @@
-"""A server beside a window: over a service that somebody else owns, started and stopped while that goes on."""
+"""The server that a window runs over its own model service; it starts and stops while the service lives on."""
 
 from __future__ import annotations
 
 import threading
 
+from app.runtime.models import ModelService
 from app.server.app import create_app
+from app.server.config import ServerSettings
 from app.server.listening import Listener
-from app.server.service import Service
-from app.server.settings import ServerSettings
+from app.server.requests import Requests
 
 _OPENS_WITHIN = 20.0  # seconds
 
@@ -15,9 +16,11 @@ _OPENS_WITHIN = 20.0  # seconds
 class Hosted:
     """Listens when it is made. The service, and the models in its engine, outlive it."""
 
-    def __init__(self, service: Service, settings: ServerSettings) -> None:
+    def __init__(self, service: ModelService, settings: ServerSettings) -> None:
         self.settings = settings
-        self._listener = Listener(create_app(service, settings), settings)
+        app = create_app(service, settings)
+        self.requests: Requests = app.state.server.requests
+        self._listener = Listener(app, settings)
         self._thread = threading.Thread(target=self._listener.run, name="grus-server", daemon=True)
         self._thread.start()
         try:

@@ -1,5 +1,4 @@
-"""A socket and a uvicorn that serves an application on it, until told to stop: from a signal, or from another thread.
-Requests and websockets come through the same door, each with its own protocol.
+"""A socket and a uvicorn server on it, for HTTP and websockets, until a signal or another thread stops it.
 
 The command line, the desktop app and the tests all start a server this way.
 """
@@ -19,7 +18,7 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from app.server.settings import ServerSettings
+from app.server.config import ServerSettings
 from engine.errors import BadRequest
 
 _LINGERS = 5.0  # seconds that a closed websocket has for its last words

@@ -197,7 +197,7 @@ async def model_info(server: Here) -> SglangModelInfo:
         preferred_sampling_params=dict(model.defaults) or None,
         model_type=str(model.config.get("model_type", "")),
         max_context_length=model.context or None,
-        has_image_understanding=getattr(model, "sight", None) is not None,
+        has_image_understanding=getattr(model, "vision", None) is not None,
         has_audio_understanding=use == "listen",
     )
 

@@ -52,12 +52,12 @@ def placed(
     if not pictures:
         _check_room(model, len(ids), 0)
         return Prompt(text, ids)
-    sight = model.sight
-    if sight is None:
+    vision = model.vision
+    if vision is None:
         raise BadRequest(f"{model.name} reads text only and does not see images.", "images")
-    ids, positions = sight.expand(ids, pictures)
+    ids, positions = vision.expand(ids, pictures)
     _check_room(model, len(ids), len(positions))
-    return Prompt(text, ids, tuple(pictures), positions, sight.rope(ids, pictures), notes)
+    return Prompt(text, ids, tuple(pictures), positions, vision.rope(ids, pictures), notes)
 
 
 def with_text(model: LoadedModel, prompt: Prompt, text: str) -> Prompt:
@@ -110,7 +110,9 @@ def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Pr
     if not images:
         return encoded(model, text, add_special=True)
     parts: list[Any] = [{"type": "image", "image": image} for image in images]
-    if model.sight is None or any(id in model.sight.places for id in model.tokenizer.encode(text, add_special=False)):
+    if model.vision is None or any(
+        id in model.vision.placeholder_ids for id in model.tokenizer.encode(text, add_special=False)
+    ):
         looked = vision_request(model, [{"role": "user", "content": parts}])
         return encoded(model, text, looked.pictures, looked.notes, add_special=True)
     return chat_prompt(model, [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}])

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from engine.cancel import CancelScope
 
+from engine.cancel import CancelScope
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings

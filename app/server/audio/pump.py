@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Callable, Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
-from engine.cancel import CancelScope
 from fastapi import Request
 
 from app.server.context import Server
 from app.server.streaming import while_connected
+from engine.cancel import CancelScope
 from engine.errors import EngineStopped
 
 T = TypeVar("T")

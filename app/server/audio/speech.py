@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Generator
 from pathlib import Path
 
 import numpy as np
-from engine.cancel import CancelScope
 from fastapi import Request
 from starlette.responses import Response
 
@@ -21,6 +20,7 @@ from app.server.audio.pump import Pump, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.streaming import COMMENT, ClientGone, Stream, event
+from engine.cancel import CancelScope
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
 from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form

@@ -6,7 +6,6 @@ import math
 from collections.abc import AsyncIterator, Generator
 from typing import Any
 
-from engine.cancel import CancelScope
 from fastapi import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
@@ -23,6 +22,7 @@ from app.server.audio.pump import Pump, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.streaming import COMMENT, Stream, event
+from engine.cancel import CancelScope
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt

@@ -160,7 +160,7 @@ def _resident(loaded: LoadedModel, service: ModelService, expires_in: float | No
 def _shown(loaded: LoadedModel) -> OllamaShowReply:
     kind = str(loaded.config.get("model_type", ""))
     source = loaded.template.source() if loaded.template.names else ""
-    able = ["completion"] + (["vision"] if loaded.sight is not None else [])
+    able = ["completion"] + (["vision"] if loaded.vision is not None else [])
     if "tools" in source:
         able.append("tools")
     if tags_for(kind, source) is not None:
@@ -176,7 +176,7 @@ def _shown(loaded: LoadedModel) -> OllamaShowReply:
             f"{kind}.context_length": loaded.context,
             f"{kind}.vocab_size": loaded.vocab,
         }
-        | ({f"{kind}.vision.max_pixels": loaded.sight.cap} if loaded.sight is not None else {}),
+        | ({f"{kind}.vision.max_pixels": loaded.vision.max_pixels} if loaded.vision is not None else {}),
         capabilities=able,
     )
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import soxr
-from engine.cancel import EngineLike
 
 from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import RATE, TurnDetection
+from engine.cancel import EngineLike
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream

@@ -15,7 +15,6 @@ from concurrent.futures import CancelledError
 from typing import Any, Protocol
 
 import numpy as np
-from engine.cancel import CancelScope
 
 from app.runtime.replies import ReplyEvent
 from app.server.audio.choosing import chosen
@@ -35,6 +34,7 @@ from app.server.realtime.protocol import (
 )
 from app.server.requests import RunningRequest
 from app.server.streaming import ClientGone
+from engine.cancel import CancelScope
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.listening.transcription import Transcriber, asr_model
@@ -49,7 +49,7 @@ Shape = dict[str, Any]
 async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:
     """A model that writes text; None: the first one that is served."""
     found, model = await chosen(server, name, "chat")
-    if model.sight is not None and model.sight.strips is not None:
+    if model.vision is not None and model.vision.line_strips is not None:
         raise ApiError(
             400,
             f"The model {found} reads pages and does not talk. Choose another one.",

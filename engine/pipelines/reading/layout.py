@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from engine.cancel import EngineLike
 from engine.errors import BadRequest
 from engine.pipelines.reading.results import Box, Kind, Task
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from engine.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class LayoutDetector(Protocol):
 class LayoutModel:
     """A layout model of an engine as a layout detector. It runs as a task, interleaved with requests."""
 
-    def __init__(self, engine: Engine, model: str) -> None:
+    def __init__(self, engine: EngineLike, model: str) -> None:
         self.name = model
         self._engine = engine
 

@@ -9,9 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.server.catalogue import Catalogue
-from app.server.metrics import Meters
-from app.server.service import Service
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any, weight_bytes
 from engine.settings import Settings
@@ -94,18 +93,17 @@ def test_a_task_waits_for_room_without_loading_its_model(tmp_path: Path, backend
         return load_any(source, where)
 
     settings = Settings(gpu_memory_limit=f"{large + 1000}")  # room for one of the two
-    service = Service(
+    service = ModelService(
         lambda of: Engine(of, settings),
         load,
         Catalogue(named, use_cache=False),
-        Meters(),
         size=lambda source: weight_bytes(source, where),
     )
     try:
         facts = service.load_now("text")
         assert facts.weight_bytes == size
         params = SamplingParams(temperature=0.0, max_tokens=300, ignore_eos=True)
-        busy = service.start(Request("text", [5, 6, 7], params))
+        busy = service.submit(Request("text", [5, 6, 7], params))
         events = iter(busy)
         next(events)
         task: Task[str] = service.task("other", _named)

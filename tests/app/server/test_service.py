@@ -8,9 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from app.server.catalogue import Catalogue
-from app.server.metrics import Meters
-from app.server.service import Service
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService
 from engine.engine import Engine
 from engine.settings import Settings
 from engine.types import Done, Request, SamplingParams
@@ -29,15 +28,15 @@ def test_a_model_that_is_still_being_fetched_holds_up_no_reply(tmp_path: Path) -
         if source == "far":
             assert arrived.wait(20)
 
-    service = Service(
-        lambda load: Engine(load, settings), models.__getitem__, Catalogue(NAMES, use_cache=False), Meters(), fetch
+    service = ModelService(
+        lambda load: Engine(load, settings), models.__getitem__, Catalogue(NAMES, use_cache=False), fetch
     )
 
     async def talk() -> None:
         bringing = asyncio.create_task(service.find("far"))
         await service.find("here")
         ask = Request("here", [40, 41, 42], SamplingParams(temperature=0.0, max_tokens=20, ignore_eos=True))
-        *_, last = [event async for event in service.submit(ask).events()]
+        *_, last = [event async for event in service.submit(ask)]
         assert isinstance(last, Done)
         assert last.timings.output_tokens == 20
         assert not bringing.done()
@@ -56,11 +55,10 @@ def test_a_model_that_is_still_being_fetched_holds_up_no_reply(tmp_path: Path) -
 
 
 def test_a_model_that_is_asked_for_while_it_goes_is_there_again() -> None:
-    service = Service(
+    service = ModelService(
         ScriptedEngine,
         lambda source: SimpleNamespace(name=source, config={}),
         Catalogue(NAMES, use_cache=False),
-        Meters(),
     )
     engine: Any = service.engine
     let_go = engine.unload

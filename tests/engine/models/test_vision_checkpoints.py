@@ -78,8 +78,8 @@ def test_a_tensor_that_is_missing_or_too_many_is_named(name: str) -> None:
 def loaded_features(folder: Path) -> np.ndarray:
     loaded = load(str(folder), LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 30))
     try:
-        assert loaded.sight is not None
-        running = loaded.model.encode([loaded.sight.prepare(drawn(50, 30))])
+        assert loaded.vision is not None
+        running = loaded.model.encode([loaded.vision.prepare(drawn(50, 30))])
         while True:
             try:
                 next(running)
@@ -125,7 +125,7 @@ def test_qwen3_5_without_its_tower_reads_text(tmp_path: Path) -> None:
     folder = save("qwen3_5", tmp_path)
     rewrite(folder, without_tower)
     loaded = load(str(folder), LoadOptions(backend="torch", device="cpu", memory_limit=1 << 30))
-    assert loaded.sight is None
+    assert loaded.vision is None
     loaded.close()
 
 

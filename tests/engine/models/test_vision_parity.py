@@ -61,14 +61,14 @@ CASES = {
 class Prompt:
     """A case as a model's sight makes it."""
 
-    def __init__(self, sight: VisionProcessor, case: Case) -> None:
+    def __init__(self, vision: VisionProcessor, case: Case) -> None:
         clips: list[Picture] = []
         if case.frames:
-            clips = [sight.video([drawn(24, 32, 50 + i) for i in range(case.frames)])]
-        self.images = [sight.prepare(image) for image in case.drawn()]
+            clips = [vision.video([drawn(24, 32, 50 + i) for i in range(case.frames)])]
+        self.images = [vision.prepare(image) for image in case.drawn()]
         self.clips, self.pictures = clips, [*clips, *self.images]
-        self.ids, self.positions = sight.expand(case.ids, self.pictures)
-        self.rope = sight.rope(self.ids, self.pictures)
+        self.ids, self.positions = vision.expand(case.ids, self.pictures)
+        self.rope = vision.rope(self.ids, self.pictures)
 
     def request(self, model: str, n: int = GREEDY) -> Request:
         greedy = SamplingParams(temperature=0.0, max_tokens=n, ignore_eos=True)
@@ -96,8 +96,8 @@ class World:
 
     def prompt(self, case: str) -> Prompt:
         if case not in _prompts:
-            assert self.loaded.sight is not None
-            _prompts[case] = Prompt(self.loaded.sight, CASES[case])
+            assert self.loaded.vision is not None
+            _prompts[case] = Prompt(self.loaded.vision, CASES[case])
         return _prompts[case]
 
     def encode(self, pictures: list[Picture]) -> list[np.ndarray]:

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.core import Runs
 from app.gui.store import kept
 from app.gui.store.files import release
 from app.gui.store.messages import Attachment
 from app.gui.store.worker import Store
 from app.gui.viewmodels.chat.attaching import attach, attach_bytes
 from app.gui.viewmodels.hook import Hook
+from app.window_engine import Runs
 
 Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 

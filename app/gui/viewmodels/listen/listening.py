@@ -332,10 +332,10 @@ def _from_result(result: kept.Result) -> Recording:
 
 def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
     """Beside the UI thread."""
-    from app import abilities
+    from app.runtime import pipelines
     from engine.media.sound import read_sound
 
-    listener = abilities.listener(core, model)
+    listener = pipelines.listener(core, model)
     audio = read_sound(source, RATE)
     yield "length", (audio.seconds, listener.model.language)
     for segment in listener.segments(audio):
@@ -346,10 +346,10 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
     """Beside the UI thread: captions of what comes, until None comes. The sound is written to `keep` meanwhile."""
     import soundfile
 
-    from app import abilities
+    from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
 
-    captions = Captions(core.engine, abilities.listener(core, model))
+    captions = Captions(core.engine, pipelines.listener(core, model))
     if keep is not None:
         private_file(keep)
     file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")

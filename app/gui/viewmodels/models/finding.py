@@ -8,7 +8,7 @@ from app.gui.texts import tr
 from app.gui.viewmodels.hook import Hook
 
 if TYPE_CHECKING:
-    from app.core import Runs
+    from app.window_engine import Runs
     from engine.hub.searching import Facts, Found
 
 

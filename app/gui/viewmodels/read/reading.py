@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.core import Runs
 from app.gui.store import kept
 from app.gui.store.files import release
 from app.gui.store.worker import Store
@@ -15,6 +14,7 @@ from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.read.item import KIND, Item, Live, Wish, edited, edited_cell, from_result, to_result
 from app.gui.viewmodels.removing import delete_row, removed
 from app.stream import Cancels, Streams
+from app.window_engine import Runs
 
 TOGETHER = 3  # documents that are read at once: their regions share the device
 
@@ -278,21 +278,21 @@ def _documents(files: Sequence[Path]) -> list[Path]:
 
 def _events(core: Any, item: Item, known: dict[int, Any]) -> Iterator[Any]:
     """Beside the UI thread: everything that happens while the document is read."""
-    from app import abilities
+    from app.runtime import pipelines
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     wish, password = item.wish, item.password
     layers = wish.text_layer and item.source.suffix.lower() == ".pdf"
     try:
-        recognizer = abilities.recognizer(core, wish.model)
+        recognizer = pipelines.recognizer(core, wish.model)
     except BadRequest:
         if not layers:
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
     task: Any = wish.task
     wishes = ReadOptions(task, wish.pages.strip() or None, layers)
-    reader = DocumentReader(recognizer, abilities.layout(core), wishes)
+    reader = DocumentReader(recognizer, pipelines.layout(core), wishes)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

@@ -10,8 +10,8 @@ from app.gui.viewmodels.hook import Hook
 from engine.hub import offline
 
 if TYPE_CHECKING:
-    from app.core import Runs
     from app.gui.preferences import Preferences
+    from app.window_engine import Runs
     from engine.hub.token import Kept
 
 

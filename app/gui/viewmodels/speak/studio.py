@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.core import Runs
 from app.gui.store import kept
 from app.gui.store.files import private_file
 from app.gui.store.worker import Store
@@ -22,6 +21,7 @@ from app.gui.viewmodels.removing import delete_row, removed
 from app.gui.viewmodels.sound.playback import Playback
 from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
 from app.stream import Cancels, Streams
+from app.window_engine import Runs
 from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices
 
@@ -169,12 +169,12 @@ class Studio:
         """Beside the UI thread. The file grows with the sound."""
         import soundfile
 
-        from app import abilities
+        from app.runtime import pipelines
         from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 
         choice, shares = take.choice, [0.0]
         manner = manner_of(choice, self.voices)
-        voice = abilities.speaker(core, choice.model)
+        voice = pipelines.speaker(core, choice.model)
         private_file(take.file)
         chunks = speak_long_form(
             voice, take.text, manner, SpeechOptions(markdown=choice.markdown),
@@ -264,10 +264,10 @@ class Studio:
         """A voice from a file, or from samples at 16 kHz. `said`: the words in it, where they are known."""
 
         def make(core: Any) -> Iterator[str]:
-            from app import abilities
+            from app.runtime import pipelines
             from engine.media.sound import read_sound, resampled
 
-            voice = abilities.speaker(core, model)
+            voice = pipelines.speaker(core, model)
             given = read_sound(sound, voice.rate).samples if isinstance(sound, Path) else None
             samples = resampled(sound, 16_000, voice.rate) if given is None else given  # type: ignore[arg-type]
             self.voices.save(name.strip(), model, voice.clone(samples, said.strip() or None), samples, voice.rate)

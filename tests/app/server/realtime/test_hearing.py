@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from app.server.requests import AccountedEngine
 
 from app.server.errors import ApiError
 from app.server.realtime.audio import (
@@ -16,6 +15,7 @@ from app.server.realtime.audio import (
     samples_in,
 )
 from app.server.realtime.protocol import TurnDetection
+from app.server.requests import AccountedEngine
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm, text
 from tests.asserting import every

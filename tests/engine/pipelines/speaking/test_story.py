@@ -8,8 +8,8 @@ from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
-from engine.cancel import CancelScope
 
+from engine.cancel import CancelScope
 from engine.errors import BadRequest, SpeechRanAway
 from engine.pipelines.speaking.long_form import TOGETHER, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.text import passages

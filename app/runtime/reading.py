@@ -1,4 +1,4 @@
-"""Reading from Python: `grus.read` and what it gives back. Models that were asked for once stay loaded."""
+"""Reading documents from Python and from the command line: the models that read, and `grus.read`, which keeps them loaded."""
 
 from __future__ import annotations
 
@@ -7,13 +7,58 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UnreadableFile
-from engine.loading import LoadOptions
-from engine.pipelines.reading.opening import ReadingModels
+from app.runtime.models import ServiceOwner, closed_on_error, open_models
+from engine.errors import BadRequest, UnreadableFile
+from engine.loaded import LoadedPart
+from engine.loading import LoadedModel, LoadOptions
+from engine.pipelines.reading.elements import NO_MODEL
+from engine.pipelines.reading.layout import LayoutDetector, LayoutModel
 from engine.pipelines.reading.reader import DocumentRead
+from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
 from engine.pipelines.reading.results import Document
 from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets
 from engine.pipelines.reading.writers.formats import ExportOptions, format_of, page_text
+from engine.settings import Settings
+from engine.starter import READER, starter
+
+
+class ReadingModels(ServiceOwner):
+    """A recognizer, and a layout where one was asked for."""
+
+    recognizer: Recognizer | None
+    layout: LayoutDetector | None
+    loaded: LoadedModel  # the model that recognizes
+
+    def __init__(
+        self,
+        model: str | None,
+        layout: str | None,
+        options: LoadOptions | None = None,
+        settings: Settings | None = None,
+        *,
+        required: bool = True,
+        profile: Path | None = None,
+    ) -> None:
+        """`model` None: the Reader that comes with Grus. Where that is missing too, it is an error if a model is `required`."""
+        self.recognizer = self.layout = None
+        name = model or (READER if starter(READER) is not None else None)
+        if name is None and required:
+            raise BadRequest(NO_MODEL, "model")
+        names = [given for given in (name, layout) if given is not None]
+        self.service = open_models(names, options, settings, profile=profile)
+        with closed_on_error(self.service):
+            if name is not None:
+                self.recognizer = self._recognizer(name)
+            if layout is not None:
+                self.service.load_now(layout)
+                self.layout = LayoutModel(self.service, layout)
+
+    def _recognizer(self, name: str) -> VisionRecognizer:
+        loaded = self.service.load_now(name)
+        if isinstance(loaded, LoadedPart):
+            raise BadRequest(f"{name} writes no text. Give it as the layout, and a vision model as the model.", "model")
+        self.loaded = loaded
+        return VisionRecognizer(self.service, loaded)
 
 
 @dataclass(frozen=True)
