@@ -22,7 +22,7 @@ from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article, photograph, prose
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 COARSE = ReadOptions(dots=60)
 
 
