@@ -36,7 +36,7 @@ class VocosConfig:
     inner: int
     layers: int
     out: int
-    stages: int  # backbones beside the main one
+    stages: int  # backbones besides the main one
     condition: int | None
 
 

@@ -1,8 +1,7 @@
-"""SNAC: a codec whose codes come at several rates, coarse ones seldom and fine ones often.
+"""SNAC: a codec with several code rates, from coarse to fine.
 
-Convolutions alone, so a piece of sound depends on a few frames to both sides and on nothing else: `Snac.reach` says on
-how many. `decode_part` gives any stretch exactly as the whole would have it. The decoder mixes in noise, which is taken
-from a fixed table by position, so that the same codes always give the same sound, whole or in parts.
+It is convolutional: samples depend on `Snac.reach` frames to either side. `decode_part` gives a part of the sound exactly as
+in the whole. The decoder's noise comes from a fixed table by position, so that the same codes always give the same samples.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from engine.weights.view import View
 
 _KERNEL = 7
 _DILATIONS = (1, 3, 9)
-_NOISE = 1 << 16  # samples of noise, which then repeat
+_NOISE = 1 << 16  # length of the noise table
 
 
 class SnacConv:
-    """With normalized weights, as they were trained; made plain while loading."""
+    """A convolution with weight normalization, which is resolved at loading."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, *, stride: int = 1, dilation: int = 1,
                  padding: int | None = None, groups: int = 1, bias: bool = True) -> None:  # fmt: skip
@@ -40,7 +39,7 @@ class SnacConv:
 
 
 class Transposed:
-    """Upsampling: `stride` samples out for each in."""
+    """A transposed convolution that upsamples by `stride`."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int, padding: int, extra: int = 0) -> None:
         self.ops: Ops = w.backend.ops
