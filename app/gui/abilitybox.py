@@ -10,13 +10,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox, QFileDialog
 
-from app import abilities
-from app.abilities import ADVICE, FIRST, Ability
+from app.explain import ADVICE
 from app.gui.desk import Desk
 from app.gui.texts import tr
+from app.runtime import capabilities
 
 if TYPE_CHECKING:
-    from app.server.service import Service
+    from app.runtime.models import ModelService
 
 _FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
@@ -28,7 +28,7 @@ class AbilityBox(QComboBox):
     picked = Signal(str)
     listed = Signal()
 
-    def __init__(self, desk: Desk, ability: Ability) -> None:
+    def __init__(self, desk: Desk, ability: Capability) -> None:
         super().__init__()
         self._desk, self._ability = desk, ability
         self.known: list[str] | None = None  # None: not looked yet
@@ -61,7 +61,7 @@ class AbilityBox(QComboBox):
             self.listed.emit()
 
         self._desk.core.use(
-            lambda service: abilities.names(service, self._ability), got,
+            lambda service: capabilities.able(service, self._ability), got,
             lambda sentence: self._desk.say(sentence, level="error"),
         )  # fmt: skip
 
@@ -72,7 +72,7 @@ class AbilityBox(QComboBox):
 
     def get_one(self) -> None:
         """To Models, where the usual one to begin with is a click away."""
-        self._desk.open_pane("models").offer(FIRST[self._ability])
+        self._desk.open_pane("models").offer(RECOMMENDED[self._ability])
 
     def choose_folder(self) -> None:
         dialog = QFileDialog(self.window(), tr("Choose a folder with a model"))
@@ -83,7 +83,7 @@ class AbilityBox(QComboBox):
     def add_folder(self, folder: Path) -> None:
         """Only one that can do what is wanted here."""
         name = folder.name
-        if not abilities.can(str(folder), self._ability):
+        if not capabilities.can(str(folder), self._ability):
             self._desk.say(tr("{name} cannot do this.", name=name) + " " + tr(ADVICE[self._ability]), level="error")
             return
         self._desk.core.use(partial(_offer, name, str(folder)))
@@ -121,5 +121,5 @@ class AbilityBox(QComboBox):
             self.pick(name)
 
 
-def _offer(name: str, source: str, service: Service) -> None:
+def _offer(name: str, source: str, service: ModelService) -> None:
     service.catalogue.named = {**service.catalogue.named, name: source}

@@ -11,13 +11,13 @@ from app.gui.viewmodels.hook import Hook
 
 if TYPE_CHECKING:
     from app.bridge import Work
-    from app.core import Core
     from app.gui.actions import Actions
     from app.gui.hotkey.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.places import Places
     from app.gui.preferences import Preferences
     from app.gui.store.worker import Store
+    from app.window_engine import WindowEngine
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Desk:
     look: Look
     store: Store
     work: Work
-    core: Core
+    core: WindowEngine
     actions: Actions
     say: Callable[..., Any] = lambda sentence, **more: None
     open_pane: Callable[[str], Any] = lambda name: None  # shows a pane by name and returns it

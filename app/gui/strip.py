@@ -5,18 +5,18 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from app.core import Core
 from app.gui.buttons import label
 from app.gui.icons import pixmap
 from app.gui.look import Look
 from app.gui.texts import number, size, tr
 from app.gui.theme import GRID
+from app.window_engine import WindowEngine
 
 _EVERY = 1000  # milliseconds between two looks at memory and speed
 
 
 class Strip(QWidget):
-    def __init__(self, look: Look, core: Core) -> None:
+    def __init__(self, look: Look, core: WindowEngine) -> None:
         super().__init__()
         self.setProperty("kind", "strip")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -37,7 +37,7 @@ def line(data: Mapping[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-class Stream(Response):
+class StreamingReply(Response):
     """Sends chunks as they are made. `cancel` is called however it ends."""
 
     def __init__(

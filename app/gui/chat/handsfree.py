@@ -9,8 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app import abilities
-from app.abilities import FIRST, Ability
 from app.gui.buttons import label, text_button
 from app.gui.desk import Desk
 from app.gui.sound import devices
@@ -22,6 +20,8 @@ from app.gui.viewmodels.chat.handsfree import HandsFree
 from app.gui.viewmodels.chat.spoken import Cast
 from app.gui.viewmodels.chat.talk import Talk
 from app.gui.viewmodels.speak.choice import from_kept
+from app.runtime import capabilities
+from app.runtime.capabilities import RECOMMENDED, Capability
 from engine.errors import BackendUnavailable
 
 _STATES = {
@@ -122,7 +122,7 @@ class TalkBar(QWidget):
 
     # -- beginning and ending
 
-    def _begin(self, missing: list[Ability]) -> None:
+    def _begin(self, missing: list[Capability]) -> None:
         if missing:
             self._send_to_models(missing)
             return
@@ -139,9 +139,9 @@ class TalkBar(QWidget):
         ears = str(prefs.get("listen.model", ""))
         self.handsfree.begin(Cast(self._chat.head.model, ears, voice, self._desk.places.data / "voices"))
 
-    def _send_to_models(self, missing: list[Ability]) -> None:
+    def _send_to_models(self, missing: list[Capability]) -> None:
         """They can be downloaded there; the sentence stays in sight."""
-        names = [FIRST[ability] for ability in missing]
+        names = [RECOMMENDED[ability] for ability in missing]
         pane = self._desk.open_pane("models")
         pane.offer(names[0])
         self._desk.say(
@@ -181,6 +181,6 @@ def _tail(text: str) -> str:
     return text if len(text) <= _TAIL else "…" + text[-_TAIL:].partition(" ")[2]
 
 
-def _missing(service: Any) -> list[Ability]:
-    wanted: tuple[Ability, ...] = ("listen", "speak")
-    return [ability for ability in wanted if not abilities.names(service, ability)]
+def _missing(service: Any) -> list[Capability]:
+    wanted: tuple[Capability, ...] = ("listen", "speak")
+    return [ability for ability in wanted if not capabilities.able(service, ability)]

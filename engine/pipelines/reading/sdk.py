@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.runtime.reading import ReadingModels
 from engine.errors import UnreadableFile
 from engine.loading import LoadOptions
-from engine.pipelines.reading.opening import ReadingModels
 from engine.pipelines.reading.reader import DocumentRead
 from engine.pipelines.reading.results import Document
 from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets

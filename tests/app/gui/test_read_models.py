@@ -10,11 +10,11 @@ from typing import Any
 import pypdf
 import pytest
 
-from app import abilities
 from app.gui.store.worker import Store
 from app.gui.viewmodels.read.exporting import FORMATS, export, export_all
 from app.gui.viewmodels.read.item import Wish
 from app.gui.viewmodels.read.reading import Reading
+from app.runtime import pipelines
 from engine.errors import BadRequest
 from tests.app.gui.media import AtOnce
 from tests.asserting import every
@@ -29,8 +29,8 @@ TABLE = "<fcel>Crane<fcel>Height<nl><fcel>red<fcel>1.58<nl>"
 def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     made = article(1)
     made.image.save(tmp_path / "page.png")
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(by_colour(made.texts)))
-    monkeypatch.setattr(abilities, "layout", lambda core: None)
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(by_colour(made.texts)))
+    monkeypatch.setattr(pipelines, "layout", lambda core: None)
     return made
 
 
@@ -90,7 +90,7 @@ def test_edits_are_kept_and_exported(desk: Desk, sheet: Sheet, tmp_path: Path) -
 
 
 def test_cells_of_a_table_are_edited(desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
     desk.reading.wish = Wish("table")
     desk.add(tmp_path / "page.png")
     item = desk.reading.items[0]
@@ -189,9 +189,9 @@ def test_without_a_model_the_text_of_pdfs_is_read_and_pictures_say_what_to_get(
     desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(core: Any, wanted: str) -> Any:
-        raise BadRequest(abilities.ADVICE["read"])
+        raise BadRequest(explain.ADVICE["read"])
 
-    monkeypatch.setattr(abilities, "recognizer", none)
+    monkeypatch.setattr(pipelines, "recognizer", none)
     (tmp_path / "text.pdf").write_bytes(text_pdf("Words that it carries"))
     desk.add(tmp_path / "text.pdf")
     assert desk.reading.items[0].read[1].elements[0].text == "Words that it carries"

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import soundfile
 
-from app import abilities
 from app.gui.store.worker import Store
 from app.gui.viewmodels.speak.choice import Choice, fitting
 from app.gui.viewmodels.speak.offer import PACES, PITCHES, Offer, offer_of
 from app.gui.viewmodels.speak.studio import Studio
 from app.gui.viewmodels.speak.texts_of import text_of
-from app.kinds import config_in
+from app.runtime import pipelines
+from app.runtime.capabilities import config_in
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any
@@ -74,7 +74,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Spoken())
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Spoken())
     made = Desk(tmp_path)
     yield made
     made.store.close()
@@ -136,7 +136,7 @@ def test_what_a_model_cannot_do_is_told_at_the_take(desk: Desk) -> None:
 
 
 def test_a_real_voice_speaks(desk: Desk, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: speakers["custom_voice"])
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: speakers["custom_voice"])
     desk.streams.hold = True
     desk.studio.speak("Hello.", Choice(preset=speakers["custom_voice"].presets[0]))
     while not desk.studio.playback.seconds:
@@ -148,7 +148,7 @@ def test_a_real_voice_speaks(desk: Desk, speakers: dict[str, Any], monkeypatch: 
 def test_a_voice_is_cloned_saved_heard_deleted_and_taken_back(
     desk: Desk, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: speakers["base"])
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: speakers["base"])
     soundfile.write(tmp_path / "me.wav", voice(2.0), 16_000)
     told: list[str] = []
     desk.studio.clone("Anna", tmp_path / "me.wav", "Hello there.", "base", told.append, told.append)

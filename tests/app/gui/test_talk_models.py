@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.core import Core
 from app.gui.preferences import Preferences
 from app.gui.store.worker import Store
 from app.gui.viewmodels.chat import handsfree
@@ -21,7 +20,7 @@ from app.gui.viewmodels.chat.handsfree import HandsFree
 from app.gui.viewmodels.chat.spoken import Cast, Question, Ready
 from app.gui.viewmodels.chat.talk import Talk
 from app.gui.viewmodels.speak.choice import Choice
-from app.local import local_service
+from app.window_engine import WindowEngine, local_service
 from engine.errors import SpeechRanAway
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 from tests import speech_checkpoints
@@ -234,7 +233,7 @@ def test_with_models_of_all_kinds(tmp_path: Path) -> None:
     for key, value in (("backend", "auto"), ("device", "cpu"), ("cache_dir", str(tmp_path / "cache"))):
         preferences.put(key, value)
     pumped = Pumped()
-    core = Core(AtOnce(), lambda: local_service(preferences, models), pumped.frames)
+    core = WindowEngine(AtOnce(), lambda: local_service(preferences, models), pumped.frames)
     core.start()
     store = Store(tmp_path / "grus.sqlite3", pumped.post)
     try:

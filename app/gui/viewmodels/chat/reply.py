@@ -10,8 +10,8 @@ from app.gui.store.messages import Figures, Message, ToolUse
 from app.gui.texts import tr
 
 if TYPE_CHECKING:
-    from app.core import Listener
-    from app.server.replies import Part
+    from app.runtime.replies import ReplyEvent
+    from app.window_engine import ReplyListener
     from engine.types import FinishReason, Timings
 
 SAVED_EVERY = 0.5  # seconds: what a killed process may lose
@@ -39,7 +39,7 @@ class Reply:
         self._stopped = False
         self._saving = False
 
-    def begin(self, ask: Callable[[Listener], Cancels]) -> None:
+    def begin(self, ask: Callable[[ReplyListener], Cancels]) -> None:
         self._speaking = ask(self)
         if self._stopped:
             self._speaking.cancel()
@@ -55,7 +55,7 @@ class Reply:
         self.doing = what
         self._changed(self)
 
-    def parts(self, parts: Sequence[Part]) -> None:
+    def parts(self, parts: Sequence[ReplyEvent]) -> None:
         text, thought, calls = self.message.text, self.message.reasoning, list(self.message.calls)
         for part in parts:
             if part.kind == "answer":

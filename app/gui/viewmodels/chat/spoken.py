@@ -20,7 +20,7 @@ from engine.errors import GrusError
 from engine.pipelines.listening.voice_activity import VadRules
 
 if TYPE_CHECKING:
-    from app.leashed import Beside
+    from app.runtime.pipelines import Host
 
 Sound = queue.SimpleQueue["np.ndarray | None"]
 TURN = VadRules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
@@ -76,19 +76,19 @@ class Question:
 
 
 def conversed(
-    core: Beside, cast: Cast, sound: Sound, ask: Callable[[Question], None], drop: Callable[[Question], None]
+    core: Host, cast: Cast, sound: Sound, ask: Callable[[Question], None], drop: Callable[[Question], None]
 ) -> Iterator[Any]:
     """`Ready`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
     waits for its answer any more."""
-    from app import abilities
+    from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
     from engine.pipelines.speaking.long_form import SpeechQueue
     from engine.pipelines.speaking.voice import SavedVoices
     from engine.pipelines.voice_chat import VoiceChat
 
     core.bring(cast.chat)
-    captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)
-    voice = abilities.speaker(core, cast.voice.model)
+    captions = Captions(core.engine, pipelines.listener(core, cast.ears), TURN)
+    voice = pipelines.speaker(core, cast.voice.model)
     mouth = SpeechQueue(voice, fitting(cast.voice, voice, SavedVoices(cast.voices)))
 
     def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from app.core import Ask, Listener
 from app.gui.store import conversations, kept, messages
 from app.gui.store.conversations import Head
 from app.gui.store.messages import Attachment, Message
@@ -21,14 +20,15 @@ from app.gui.viewmodels.chat.prompting import for_model
 from app.gui.viewmodels.chat.reply import Reply
 from app.gui.viewmodels.chat.tree import Tree
 from app.gui.viewmodels.hook import Hook
+from app.window_engine import ReplyListener, ReplyRequest
 
 TITLE = 60  # characters of the first message
 
 
 class Asks(Protocol):
-    """What makes replies (`app.core.Core`)."""
+    """What makes replies (`app.window_engine.WindowEngine`)."""
 
-    def reply(self, ask: Ask, listener: Listener) -> Any: ...
+    def reply(self, ask: ReplyRequest, listener: ReplyListener) -> Any: ...
 
 
 Later = Callable[[float, Callable[[], None]], None]
@@ -246,7 +246,7 @@ class Talk:
 
     def _start(self, message: Message, go_on: bool = False) -> None:
         path = self.tree.path(message.id if go_on else message.parent)
-        ask = Ask(
+        ask = ReplyRequest(
             self.head.model,
             for_model(self.head.system, path),
             options.sampling(self.head.sampling),

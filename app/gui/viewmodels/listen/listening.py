@@ -18,7 +18,7 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.removing import delete_row, removed
-from app.stream import Cancels, Streams
+from app.stream import Cancellable, StreamRunner
 from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 
 KIND = "listen"
@@ -81,13 +81,13 @@ class Listening:
     """`listed`: the list is another. `changed(recording)`: its state. `heard(recording)`: more of it, or another text.
     `shown`: another recording is looked at."""
 
-    def __init__(self, store: Store, streams: Streams, say: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, store: Store, streams: StreamRunner, say: Callable[..., Any], folder: Path) -> None:
         self._store, self._streams, self._say, self._folder = store, streams, say, folder
         self.listed, self.changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook()
         self.items: list[Recording] = []
         self.current: Recording | None = None
         self.model = ""
-        self._running: dict[int, Cancels] = {}
+        self._running: dict[int, Cancellable] = {}
         self._writing: set[int] = set()
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
 
@@ -332,10 +332,10 @@ def _from_result(result: kept.Result) -> Recording:
 
 def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
     """Beside the UI thread."""
-    from app import abilities
+    from app.runtime import pipelines
     from engine.media.sound import read_sound
 
-    listener = abilities.listener(core, model)
+    listener = pipelines.listener(core, model)
     audio = read_sound(source, RATE)
     yield "length", (audio.seconds, listener.model.language)
     for segment in listener.segments(audio):
@@ -346,10 +346,10 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
     """Beside the UI thread: captions of what comes, until None comes. The sound is written to `keep` meanwhile."""
     import soundfile
 
-    from app import abilities
+    from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
 
-    captions = Captions(core.engine, abilities.listener(core, model))
+    captions = Captions(core.engine, pipelines.listener(core, model))
     if keep is not None:
         private_file(keep)
     file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")

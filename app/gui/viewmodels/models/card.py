@@ -14,8 +14,8 @@ from app.gui.viewmodels.models.finding import Finding
 from app.gui.viewmodels.models.library import Library, OnDisk
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
+    from app.window_engine import WindowEngine
     from engine.describe import Description
     from engine.hub.searching import Facts
 
@@ -48,7 +48,7 @@ class Cards:
 
     def __init__(
         self,
-        core: Core,
+        core: WindowEngine,
         preferences: Preferences,
         library: Library,
         machinery: Machinery,

@@ -12,8 +12,8 @@ from app.gui.texts import mark, size, tr
 from app.gui.viewmodels.hook import Hook
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
+    from app.window_engine import WindowEngine
     from engine.machine import Machine
 
 FILE = Path(__file__).resolve().parents[4] / "resources" / "catalogue.json"
@@ -60,7 +60,7 @@ def best(choices: Sequence[Choice], machine: Machine) -> dict[str, str]:
 class Machinery:
     """What this machine is, asked once; `changed` when the answer is there."""
 
-    def __init__(self, core: Core, preferences: Preferences) -> None:
+    def __init__(self, core: WindowEngine, preferences: Preferences) -> None:
         self._core, self._preferences = core, preferences
         self.changed = Hook()
         self.machine: Machine | None = None

@@ -11,9 +11,9 @@ from app.gui.texts import size, tr
 from app.gui.viewmodels.hook import Hook
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
-    from app.server.service import Service
+    from app.runtime.models import ModelService
+    from app.window_engine import WindowEngine
 
 Place = Literal["cache", "folder", "grus"]
 UNDO_SECONDS = 30.0  # a deleted model can be put back for so long
@@ -51,7 +51,7 @@ class Library:
 
     def __init__(
         self,
-        core: Core,
+        core: WindowEngine,
         preferences: Preferences,
         say: Callable[..., Any],
         later: Callable[[float, Callable[[], object]], None],
@@ -135,7 +135,7 @@ class Library:
             else:
                 self._preferences.put("model_folders", [*self._preferences.get("model_folders", []), str(folder)])
 
-        def add(service: Service) -> tuple[str, list[str]]:
+        def add(service: ModelService) -> tuple[str, list[str]]:
             return take_in(service, folder)
 
         def taken(answer: tuple[str, list[str]]) -> None:
@@ -148,7 +148,7 @@ class Library:
         """Read every file of a cached model and compare its checksum."""
         self._begin(model.name, tr("Checking the files of {model}.", model=model.name))
 
-        def look(service: Service) -> list[str]:
+        def look(service: ModelService) -> list[str]:
             from engine.hub.blobs import damaged_files
             from engine.hub.cache import find
             from engine.hub.naming import parse
@@ -183,7 +183,7 @@ class Library:
     # -- inside
 
     def _delete(self, model: OnDisk) -> None:
-        def take_out(service: Service) -> Any:
+        def take_out(service: ModelService) -> Any:
             from engine.hub.removal import remove
 
             if model.name in service.resident():
@@ -220,7 +220,7 @@ class Library:
         for key, value in kept.items():
             self._preferences.put(key, value)
 
-        def apply(service: Service) -> None:
+        def apply(service: ModelService) -> None:
             named = {name: path for name, path in service.catalogue.named.items() if name not in gone}
             service.catalogue.named = {**named, **kept["models"]}
             service.catalogue.more_folders = [Path(folder) for folder in kept["model_folders"]]
@@ -248,7 +248,7 @@ class Library:
 # -- beside the UI thread
 
 
-def on_disk(service: Service) -> list[OnDisk]:
+def on_disk(service: ModelService) -> list[OnDisk]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
     from engine.hub.cache import cached_models
     from engine.starter import starters
@@ -268,11 +268,11 @@ def on_disk(service: Service) -> list[OnDisk]:
     return sorted(found.values(), key=lambda model: (model.resident is None, not model.whole, model.name.casefold()))
 
 
-def residents(service: Service) -> dict[str, Resident]:
+def residents(service: ModelService) -> dict[str, Resident]:
     return {stats.name: Resident(stats.weight_bytes, stats.kv_bytes, stats.active) for stats in service.engine.models()}
 
 
-def take_in(service: Service, folder: Path) -> tuple[str, list[str]]:
+def take_in(service: ModelService, folder: Path) -> tuple[str, list[str]]:
     """Whether the folder is `one` model or holds `many`, and their names. Raises what is wrong with it."""
     from engine.errors import ModelNotFound
     from engine.model_files import open_model

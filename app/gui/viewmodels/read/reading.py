@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.core import Runs
 from app.gui.store import kept
 from app.gui.store.files import release
 from app.gui.store.worker import Store
@@ -14,7 +13,8 @@ from app.gui.viewmodels.chat.attaching import attach_bytes
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.read.item import KIND, Item, Live, Wish, edited, edited_cell, from_result, to_result
 from app.gui.viewmodels.removing import delete_row, removed
-from app.stream import Cancels, Streams
+from app.stream import Cancellable, StreamRunner
+from app.window_engine import JobRunner
 
 TOGETHER = 3  # documents that are read at once: their regions share the device
 
@@ -23,13 +23,15 @@ class Reading:
     """`listed`: the list is another. `changed(item)`: its state or progress. `page_changed(item, number)`: what is known of a
     page. `heard(item, number, order)`: more of one region's text. `shown`: another document or page is looked at."""
 
-    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], pictures: Path) -> None:
+    def __init__(
+        self, store: Store, streams: StreamRunner, work: JobRunner, say: Callable[..., Any], pictures: Path
+    ) -> None:
         self._store, self._streams, self._work, self._say, self._pictures = store, streams, work, say, pictures
         self.listed, self.changed, self.page_changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook(), Hook()
         self.items: list[Item] = []  # newest first
         self.current: Item | None = None
         self.wish = Wish()  # for what comes next
-        self._running: dict[int, Cancels] = {}  # by the id in the store
+        self._running: dict[int, Cancellable] = {}  # by the id in the store
         self._writing: set[int] = set()
 
     def look(self) -> None:
@@ -278,21 +280,21 @@ def _documents(files: Sequence[Path]) -> list[Path]:
 
 def _events(core: Any, item: Item, known: dict[int, Any]) -> Iterator[Any]:
     """Beside the UI thread: everything that happens while the document is read."""
-    from app import abilities
+    from app.runtime import pipelines
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     wish, password = item.wish, item.password
     layers = wish.text_layer and item.source.suffix.lower() == ".pdf"
     try:
-        recognizer = abilities.recognizer(core, wish.model)
+        recognizer = pipelines.recognizer(core, wish.model)
     except BadRequest:
         if not layers:
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
     task: Any = wish.task
     wishes = ReadOptions(task, wish.pages.strip() or None, layers)
-    reader = DocumentReader(recognizer, abilities.layout(core), wishes)
+    reader = DocumentReader(recognizer, pipelines.layout(core), wishes)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

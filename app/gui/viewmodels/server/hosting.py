@@ -17,10 +17,10 @@ from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.server.wishes import Wishes
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
+    from app.runtime.models import ModelService
     from app.server.hosted import Hosted
-    from app.server.service import Service
+    from app.window_engine import WindowEngine
 
 State = Literal["off", "starting", "on", "stopping"]
 SECONDS = 120  # of throughput that are remembered
@@ -40,7 +40,7 @@ class Live:
 class Hosting:
     """`changed`: the switch; `moved`: requests, rates or the log."""
 
-    def __init__(self, core: Core, preferences: Preferences, wishes: Wishes) -> None:
+    def __init__(self, core: WindowEngine, preferences: Preferences, wishes: Wishes) -> None:
         self._core, self._preferences, self._wishes = core, preferences, wishes
         self.changed, self.moved = Hook(), Hook()
         self.state: State = "off"
@@ -64,7 +64,7 @@ class Hosting:
         self.changed()
         self._hear()
 
-        def begin(service: Service) -> Hosted:
+        def begin(service: ModelService) -> Hosted:
             from app.server.hosted import Hosted
 
             return Hosted(service, self._wishes.settings())
@@ -93,7 +93,7 @@ class Hosting:
     def poll(self) -> None:
         """Once a second."""
 
-        def look(service: Service) -> tuple[list[Live], float, list[str]]:
+        def look(service: ModelService) -> tuple[list[Live], float, list[str]]:
             now = time.monotonic()
             requests = [Live(running.id, running.model, now - running.began) for running in service.running]
             return requests, service.engine.stats().tokens_per_second, [known.name for known in service.catalogue.all()]

@@ -14,7 +14,7 @@ from app.gui.viewmodels.hook import Hook
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
-    from app.server.settings import ServerSettings
+    from app.server.config import ServerSettings
 
 HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 
@@ -70,7 +70,7 @@ class Wishes:
         self.set(origins=text.replace(",", " ").split())
 
     def settings(self) -> ServerSettings:
-        from app.server.settings import ServerSettings
+        from app.server.config import ServerSettings
 
         return ServerSettings(
             host=self.wish.host,

@@ -11,8 +11,8 @@ from app.gui.viewmodels.models.choices import Machinery
 from engine.errors import GrusError
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
+    from app.window_engine import WindowEngine
 
 BACKENDS = (("auto", mark("Whatever is best here")), ("mlx", "MLX"), ("torch", "PyTorch"))
 DEVICES = (("auto", mark("Whatever is best here")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
@@ -23,7 +23,7 @@ USUAL_SHARE = 0.7
 class Computing:
     """`changed`: a choice, or what it comes to, is another."""
 
-    def __init__(self, core: Core, preferences: Preferences) -> None:
+    def __init__(self, core: WindowEngine, preferences: Preferences) -> None:
         self._preferences = preferences
         self._machinery = Machinery(core, preferences)
         self._machinery.changed.connect(self._looked)

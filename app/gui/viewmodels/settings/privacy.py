@@ -12,10 +12,10 @@ from app.gui.texts import mark, tr
 from app.gui.viewmodels.hook import Hook
 
 if TYPE_CHECKING:
-    from app.core import Runs
     from app.gui.places import Places
     from app.gui.preferences import Preferences
     from app.gui.store.worker import Store
+    from app.window_engine import JobRunner
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Privacy:
         places: Places,
         preferences: Preferences,
         store: Store,
-        work: Runs,
+        work: JobRunner,
         say: Callable[..., Any],
         wiped: Callable[[], Any],
         reread: Callable[[], Any],

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, tr
 from app.gui.viewmodels.speak.choice import Choice
-from app.kinds import config_in
+from app.runtime.capabilities import config_in
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.pipelines.speaking import orpheus
 from engine.pipelines.speaking.spark import is_spark
 
 if TYPE_CHECKING:
-    from app.server.catalogue import Catalogue
+    from app.runtime.catalogue import Catalogue
 
 # English; shown through `tr`. The words of Spark-TTS, from the lowest to the highest.
 PITCHES = (mark("very low"), mark("low"), mark("moderate"), mark("high"), mark("very high"))

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.core import Runs
 from app.gui.store import kept
 from app.gui.store.files import private_file
 from app.gui.store.worker import Store
@@ -21,7 +20,8 @@ from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.removing import delete_row, removed
 from app.gui.viewmodels.sound.playback import Playback
 from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
-from app.stream import Cancels, Streams
+from app.stream import Cancellable, StreamRunner
+from app.window_engine import JobRunner
 from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices
 
@@ -73,7 +73,9 @@ class Studio:
     """`listed`: the list of takes is another. `changed(take)`. `shown`: another take is heard. `voiced`: the list of saved
     voices is another. `playback` has the sound of `current`."""
 
-    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], folder: Path) -> None:
+    def __init__(
+        self, store: Store, streams: StreamRunner, work: JobRunner, say: Callable[..., Any], folder: Path
+    ) -> None:
         self._store, self._streams, self._work, self._say, self._folder = store, streams, work, say, folder
         self.listed, self.changed, self.shown, self.voiced = Hook(), Hook(), Hook(), Hook()
         self.playback = Playback()
@@ -81,7 +83,7 @@ class Studio:
         self.current: Take | None = None
         self.voices = SavedVoices(folder / "voices")
         self.saved: list[SavedVoice] = []
-        self._running: tuple[Take, Cancels] | None = None
+        self._running: tuple[Take, Cancellable] | None = None
 
     def look(self) -> None:
         def got(results: list[kept.Result]) -> None:
@@ -169,12 +171,12 @@ class Studio:
         """Beside the UI thread. The file grows with the sound."""
         import soundfile
 
-        from app import abilities
+        from app.runtime import pipelines
         from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 
         choice, shares = take.choice, [0.0]
         manner = manner_of(choice, self.voices)
-        voice = abilities.speaker(core, choice.model)
+        voice = pipelines.speaker(core, choice.model)
         private_file(take.file)
         chunks = speak_long_form(
             voice, take.text, manner, SpeechOptions(markdown=choice.markdown),
@@ -264,10 +266,10 @@ class Studio:
         """A voice from a file, or from samples at 16 kHz. `said`: the words in it, where they are known."""
 
         def make(core: Any) -> Iterator[str]:
-            from app import abilities
+            from app.runtime import pipelines
             from engine.media.sound import read_sound, resampled
 
-            voice = abilities.speaker(core, model)
+            voice = pipelines.speaker(core, model)
             given = read_sound(sound, voice.rate).samples if isinstance(sound, Path) else None
             samples = resampled(sound, 16_000, voice.rate) if given is None else given  # type: ignore[arg-type]
             self.voices.save(name.strip(), model, voice.clone(samples, said.strip() or None), samples, voice.rate)

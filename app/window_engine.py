@@ -1,7 +1,7 @@
-"""The engine as the window uses it: started in the background, models found and loaded, replies asked for.
+"""The window's client of the runtime: the engine is started in the background, models are loaded, replies asked for.
 
-Nothing here waits on the UI thread: jobs run on `Work`'s threads and answer through callbacks. One `Service` holds the
-engine and its models, the same that the server's routes use, so that chat and server share what is loaded. Knows no Qt.
+Nothing here waits on the UI thread: jobs run on `Work`'s threads and answer through callbacks. The server beside a window
+has the same `ModelService`, so that both share what is loaded. No Qt.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.hook import Hook
-from app.leashed import Leashed
-from app.stream import Stream
+from app.stream import Gathers, Stream
+from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
-    from app.server.replies import Part
-    from app.server.service import Service
+    from app.gui.preferences import Preferences
+    from app.runtime.capabilities import Capability
+    from app.runtime.models import ModelService
+    from app.runtime.replies import ReplyEvent
     from engine.loading import LoadedModel
-    from engine.types import FinishReason, SamplingParams, Timings
+    from engine.tasks import Task
+    from engine.tasks import Work as TaskWork
+    from engine.types import FinishReason, Request, RequestHandle, SamplingParams, Timings
 
 log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
@@ -45,14 +49,8 @@ class Runs(Protocol):
     ) -> Future[_T]: ...
 
 
-class Gathers(Protocol):
-    """What hands events over a frame at a time (`app.bridge.Frames`)."""
-
-    def put(self, item: Any) -> None: ...
-
-
 @dataclass(frozen=True)
-class Ask:
+class ReplyRequest:
     """What a chat asks for. Messages and tools have OpenAI's shape."""
 
     model: str
@@ -63,20 +61,20 @@ class Ask:
     continue_last: bool = False
 
 
-class Listener(Protocol):
+class ReplyListener(Protocol):
     """Whoever shows a reply. Called on the UI thread; exactly one of `ended` and `failed` comes last."""
 
     def working(self, what: str) -> None:
         """What happens before the first word: loading, reading. One sentence."""
 
-    def parts(self, parts: Sequence[Part]) -> None: ...
+    def parts(self, parts: Sequence[ReplyEvent]) -> None: ...
     def ended(self, reason: FinishReason, timings: Timings) -> None: ...
     def failed(self, sentence: str) -> None: ...
 
 
 @dataclass(frozen=True)
-class CoreState:
-    """What the status strip tells."""
+class EngineState:
+    """What the status strip shows."""
 
     phase: Literal["starting", "ready", "failed"] = "starting"
     model: str = ""  # the one used last
@@ -89,25 +87,25 @@ class CoreState:
     beyond: str = ""  # what leaves this machine, or may be reached from outside: a sentence, else nothing
 
 
-class Core:
-    """`changed` tells that `state` is another. `make_service` is called once, beside the UI thread."""
+class WindowEngine:
+    """The engine, as panes use it. `changed` fires when `state` differs. `make_service` is called once, off the UI thread."""
 
     def __init__(
         self,
         work: Runs,
-        make_service: Callable[[], Service],
+        make_service: Callable[[], ModelService],
         frames: Callable[[Callable[[list[Any]], None]], Gathers],
     ) -> None:
         self._work = work
         self._make_service = make_service
         self._frames = frames
-        self._service: Future[Service] = Future()
-        self._speaking: set[Speaking] = set()
+        self._service: Future[ModelService] = Future()
+        self._speaking: set[PendingReply] = set()
         self._streams: set[Stream] = set()
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
-        self.state = CoreState()
+        self.state = EngineState()
         self.changed = Hook()
 
     def start(self) -> None:
@@ -120,11 +118,11 @@ class Core:
             self._service.set_result(service)
 
         def failed(sentence: str) -> None:
-            self.tell(phase="failed", problem=sentence)
+            self.update(phase="failed", problem=sentence)
 
-        self._work.run(make, lambda _: self.tell(phase="ready"), failed)
+        self._work.run(make, lambda _: self.update(phase="ready"), failed)
 
-    def tell(self, **changes: Any) -> None:
+    def update(self, **changes: Any) -> None:
         """Change the state, on the UI thread."""
         state = replace(self.state, **changes)
         if state != self.state:
@@ -133,17 +131,17 @@ class Core:
 
     @property
     def busy(self) -> bool:
-        """Whether anybody waits for words, pages or sound."""
+        """Whether a reply, pages or sound are being made."""
         return bool(self._speaking or self._streams or self.state.active)
 
     def reach(self, what: str, sentence: str) -> None:
         """Say that something reaches beyond this machine: a server, a download. An empty sentence ends it."""
-        self._reaches = {key: told for key, told in {**self._reaches, what: sentence}.items() if told}
-        self.tell(beyond=" ".join(self._reaches.values()))
+        self._reaches = {key: text for key, text in {**self._reaches, what: sentence}.items() if text}
+        self.update(beyond=" ".join(self._reaches.values()))
 
     def use(
         self,
-        job: Callable[[Service], _T],
+        job: Callable[[ModelService], _T],
         then: Callable[[_T], Any] | None = None,
         failed: Callable[[str], Any] | None = None,
     ) -> Future[_T]:
@@ -151,22 +149,25 @@ class Core:
         return self._work.run(lambda: job(self._service.result()), then, failed)
 
     def models(
-        self, then: Callable[[list[str]], Any], failed: Callable[[str], Any] | None = None, kind: str = "chat"
+        self,
+        then: Callable[[list[str]], Any],
+        failed: Callable[[str], Any] | None = None,
+        capability: Capability = "chat",
     ) -> None:
-        """Names of all models of a kind (`app.kinds`) that can be used now: in memory first."""
+        """Names of all models that can do this and are on this machine: those in memory first."""
 
-        def find(service: Service) -> list[str]:
-            from app.kinds import names_of
+        def find(service: ModelService) -> list[str]:
+            from app.runtime.capabilities import able
 
             resident = service.resident()
-            return sorted(names_of(service.catalogue, kind), key=lambda name: name not in resident)
+            return sorted(able(service, capability), key=lambda name: name not in resident)
 
         self.use(find, then, failed)
 
     def load(
         self, name: str, then: Callable[[LoadedModel], Any] | None = None, failed: Callable[[str], Any] | None = None
     ) -> None:
-        """Load a model now; the strip tells that it is being loaded."""
+        """Load a model now; the status strip shows it."""
         self.use(lambda service: self._load(service, name), then, failed)
 
     def unload(
@@ -177,10 +178,12 @@ class Core:
     def hear(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
         """What is said in a sound file, written down by a model that listens."""
 
-        def listen(service: Service) -> str:
-            from app.hearing import hear
+        def listen(service: ModelService) -> str:
+            from app.runtime.pipelines import listener
+            from engine.media.sound import read_sound
+            from engine.pipelines.listening.transcription import SAMPLE_RATE
 
-            return hear(service, file)
+            return listener(self, "").listen(read_sound(file, SAMPLE_RATE)).text
 
         self.use(listen, then, failed)
 
@@ -189,18 +192,18 @@ class Core:
         if not self._service.done() or self._service.exception():
             return
 
-        def look(service: Service) -> tuple[int, float, int]:
+        def look(service: ModelService) -> tuple[int, float, int]:
             import psutil
 
             stats = service.engine.stats()
             memory = stats.process_memory or psutil.Process().memory_info().rss
             return memory, stats.tokens_per_second if stats.active else 0.0, stats.active
 
-        self.use(look, lambda seen: self.tell(memory=seen[0], rate=seen[1], active=seen[2]))
+        self.use(look, lambda seen: self.update(memory=seen[0], rate=seen[1], active=seen[2]))
 
-    def reply(self, ask: Ask, listener: Listener) -> Speaking:
-        """Ask for a reply. Its words come to the listener, a frame at a time."""
-        speaking = Speaking(listener, self._speaking.discard)
+    def reply(self, ask: ReplyRequest, listener: ReplyListener) -> PendingReply:
+        """ReplyRequest for a reply. Its words come to the listener, a frame at a time."""
+        speaking = PendingReply(listener, self._speaking.discard)
         speaking.gather = self._frames(speaking.hand_over)
         self._speaking.add(speaking)
 
@@ -216,30 +219,28 @@ class Core:
         return speaking
 
     def stream(
-        self, work: Callable[[Leashed], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+        self, work: Callable[[Scoped], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
     ) -> Stream:
         """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread; what it asks of
-        the engine ends with it."""
-        leashed = Leashed(self)
-        stream = Stream(lambda: work(leashed), self._frames, hear, ended, self._streams.discard, leashed.cut)
+        the engine is cancelled with it."""
+        scoped = Scoped(self)
+        stream = Stream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
         self._streams.add(stream)
         stream.start()
         return stream
 
     @property
-    def service(self) -> Service:
+    def service(self) -> ModelService:
         """Beside the UI thread: the engine and its models. Waits until they are there."""
         return self._service.result()
 
     @property
-    def engine(self) -> Any:
+    def engine(self) -> ModelService:
         """Beside the UI thread: what computes."""
-        from app.server.service import Direct
-
-        return Direct(self.service)
+        return self.service
 
     def bring(self, name: str) -> LoadedModel:
-        """Beside the UI thread: a model, loaded if it was not. The strip tells of it."""
+        """Beside the UI thread: a model, loaded if it was not. The status strip shows it."""
         return self._load(self.service, name)
 
     def close(self) -> None:
@@ -252,8 +253,8 @@ class Core:
 
     # -- beside the UI thread
 
-    def _speak(self, ask: Ask, speaking: Speaking) -> None:
-        from app.server.conversation import Conversation, prepare
+    def _speak(self, ask: ReplyRequest, speaking: PendingReply) -> None:
+        from app.runtime.chat import ChatRequest, prepare
         from engine.types import Done, Failed, Progress, SamplingParams
 
         service = self._service.result()
@@ -266,7 +267,7 @@ class Core:
             )
         params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
         thinking = self.defaults_of(ask.model).get("thinking") if ask.thinking is None else ask.thinking
-        conversation = Conversation(
+        conversation = ChatRequest(
             ask.messages, params, tools=ask.tools, thinking=thinking, continue_last=ask.continue_last
         )
         prepared = prepare(conversation, loaded, ask.model)
@@ -287,18 +288,84 @@ class Core:
                 reason = event.reason if event.reason == "cancelled" or not ends else ends[-1]
                 speaking.gather.put(("ended", reason, event.timings))
 
-    def _load(self, service: Service, name: str) -> LoadedModel:
+    def _load(self, service: ModelService, name: str) -> LoadedModel:
         resident = name in service.resident()
         if not resident:
-            self._work.post(lambda: self.tell(loading=tr("Loading {model}.", model=name)))
+            self._work.post(lambda: self.update(loading=tr("Loading {model}.", model=name)))
         try:
             loaded = service.load_now(name)
         finally:
             if not resident:
-                self._work.post(lambda: self.tell(loading=""))
+                self._work.post(lambda: self.update(loading=""))
         device = loaded.backend.describe()
-        self._work.post(lambda: self.tell(model=name, device=device))
+        self._work.post(lambda: self.update(model=name, device=device))
         return loaded
+
+
+class Scoped:
+    """The window's engine for one piece of long work: whatever the work asked of it ends when the work is cancelled."""
+
+    def __init__(self, engine: WindowEngine) -> None:
+        self._engine = engine
+        self._scope = CancelScope(_WhenReady(engine))
+
+    @property
+    def service(self) -> ModelService:
+        return self._engine.service
+
+    @property
+    def engine(self) -> CancelScope:
+        _ = self._engine.service  # wait for the engine to start here, not while the scope is locked
+        return self._scope
+
+    def bring(self, name: str) -> LoadedModel:
+        return self._engine.bring(name)
+
+    def cancel(self) -> None:
+        """From any thread. What still waits for the engine gets CancelledError, or the end of what was made."""
+        self._scope.cancel()
+
+
+class _WhenReady:
+    """The service of an engine that may not have started yet."""
+
+    def __init__(self, engine: WindowEngine) -> None:
+        self._engine = engine
+
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
+        return self._engine.service.submit(request, admitted=admitted)
+
+    def task(self, model: str, work: TaskWork[Any], *, admitted: bool = False) -> Task[Any]:
+        return self._engine.service.task(model, work, admitted=admitted)
+
+
+def local_service(
+    preferences: Preferences,
+    models: Mapping[str, str],
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> ModelService:
+    """The service as the preferences have it. `models`: names and sources that may be downloaded. `tell` gets the progress
+    of downloads as sentences."""
+    from app.runtime.catalogue import Catalogue
+    from app.runtime.models import open_service
+    from engine.loading import LoadOptions
+    from engine.settings import Settings
+
+    def options(source: str) -> LoadOptions:
+        return LoadOptions(
+            backend=preferences.get("backend", "auto"),
+            device=preferences.get("device", "auto"),
+            cache_dir=preferences.get("cache_dir"),
+            download=source in models.values(),
+            progress=DownloadProgress(tell, source),
+        )
+
+    named = {**models, **dict(preferences.get("models", {}))}
+    folder = preferences.get("models_folder")
+    catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
+    catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
+    limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
+    return open_service(catalogue, options, Settings(gpu_memory_limit=limit))
 
 
 def _sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -310,12 +377,12 @@ def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:
     return any(part["type"] == "image" for part in parts)
 
 
-class Speaking:
+class PendingReply:
     """A reply that is being made. `cancel` may come at any time, also before the model is loaded."""
 
     gather: Gathers
 
-    def __init__(self, listener: Listener, over: Callable[[Speaking], None]) -> None:
+    def __init__(self, listener: ReplyListener, over: Callable[[PendingReply], None]) -> None:
         self._listener = listener
         self._over = over
         self._guard = threading.Lock()
@@ -352,14 +419,14 @@ class Speaking:
             elif not self._ended:
                 self._ended = True
                 with self._guard:
-                    self._cancel = None  # whoever remembers a reply need not hold its request
+                    self._cancel = None  # a reply that is kept must not keep its request alive
                 (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
                 self._over(self)
         if parts:
             self._listener.parts(parts)
 
 
-class Told:
+class DownloadProgress:
     """A download's progress as sentences, a few times a second."""
 
     def __init__(self, tell: Callable[[str], None], name: str) -> None:
