@@ -36,7 +36,7 @@ FindStored = Callable[[list[int], str | None], HostState | None]
 
 
 class Admission:
-    """Makes one model's choices."""
+    """Validates the requests of one model and makes their sequences."""
 
     def __init__(self, loaded: Loaded, settings: Settings, grammars: GrammarCompiler, helper: Executor,
                  find_stored: FindStored | None, wake: Callable[[], None]) -> None:  # fmt: skip
@@ -45,12 +45,12 @@ class Admission:
         self._grammars = grammars
         self._helper = helper
         self._find_stored = find_stored
-        self._wake = wake  # the engine thread, when something is ready
+        self._wake = wake  # the engine's thread, when a helper has finished
         longest = settings.max_seq_len
         self.context = min(loaded.context, longest) if longest else loaded.context
 
     def check(self, state: RequestState) -> None:
-        """Raise BadRequest where the model cannot do what is asked, as far as that can be told before anything runs."""
+        """Fill in the model's sampling defaults, and raise BadRequest for what the model cannot do."""
         request = state.request
         if not self._loaded.vocab:
             raise BadRequest(f"The model {self._loaded.name} writes no text.", "model")
@@ -73,7 +73,7 @@ class Admission:
         check_media(request)
 
     def sequences(self, state: RequestState) -> list[Sequence]:
-        """Raise BadRequest where the model cannot do what is asked."""
+        """The request's `n` sequences. Raises BadRequest for what the model cannot do."""
         self.check(state)
         request, params = state.request, state.params
         prompt = list(request.prompt_ids)
@@ -123,7 +123,7 @@ class Admission:
             proposer=self._proposer(state, len(prompt), limit) if plain else None,
             prepared=prepared,
             pool=EmbeddingPool(pooling, len(prompt)) if pooling is not None else None,
-            cacheable=plain and pooling is None,  # a text that was embedded once is no conversation's beginning
+            cacheable=plain and pooling is None,  # the prompt of an embedding is not continued later
         )
 
     def _proposer(self, state: RequestState, prompt: int, limit: int) -> DraftProposer | None:
@@ -151,14 +151,14 @@ class Admission:
 
 Medium: TypeAlias = Picture | Sound
 
-_BATCH = 8192  # patches (or thousandths of samples) that are encoded together
-_KEPT = 256 << 20  # bytes of features that are remembered
+_BATCH = 8192  # patches (or thousands of samples) that are encoded in one batch
+_CACHE_BYTES = 256 << 20  # of features
 
 
 class FeatureCache:
-    """What was encoded lately, by content; the least recently used goes first."""
+    """Encoded features by content hash; evicts the least recently used."""
 
-    def __init__(self, limit: int = _KEPT) -> None:
+    def __init__(self, limit: int = _CACHE_BYTES) -> None:
         self._limit = limit
         self._kept: OrderedDict[str, np.ndarray] = OrderedDict()
         self._nbytes = 0
@@ -180,7 +180,11 @@ class FeatureCache:
 
 
 class MediaEncoder:
-    """One model's encoder at work."""
+    """Encodes pictures and sound of one model's requests in a task, so that running replies continue.
+
+    Encodes what waits in one batch, up to a number of patches, and caches features by content. A request whose features are
+    complete joins the scheduler.
+    """
 
     def __init__(self, model: str, start: Callable[[Task[None]], None], join: Callable[[RequestState], None],
                  fail: Callable[[RequestState, GrusError], None]) -> None:  # fmt: skip
@@ -192,8 +196,8 @@ class MediaEncoder:
         self._waiting: deque[RequestState] = deque()
         self._ready: dict[
             RequestState, dict[str, np.ndarray]
-        ] = {}  # what a waiting job has, whatever is forgotten meanwhile
-        self._task: Task[None] | None = None  # while there is work
+        ] = {}  # features of waiting requests, even if evicted from the cache
+        self._task: Task[None] | None = None  # None while nothing waits
 
     @property
     def busy(self) -> bool:
@@ -201,7 +205,7 @@ class MediaEncoder:
 
     @property
     def waiting(self) -> int:
-        """Requests whose pictures or sound are not encoded yet."""
+        """The number of requests whose pictures or sound are not encoded yet."""
         return len(self._waiting)
 
     def add(self, state: RequestState) -> None:
@@ -212,37 +216,37 @@ class MediaEncoder:
             self._start(self._task)
 
     def close(self, error: GrusError) -> None:
-        """The model is going: end what waits, and work that has not begun (which would load the model again)."""
-        self._give_all_up(error)
+        """The model is being unloaded: end waiting requests, and a task that has not begun (it would reload the model)."""
+        self._fail_all(error)
         if self._task is not None:
             self._task.fail(error)
             self._task = None
 
-    def _give_all_up(self, error: GrusError) -> None:
+    def _fail_all(self, error: GrusError) -> None:
         while self._waiting:
-            self._give_up(self._waiting.popleft(), error)
+            self._fail_one(self._waiting.popleft(), error)
 
     def _work(self, loaded: Any) -> Generator[None, None, None]:
         try:
             while self._waiting:
-                self._let_go()
+                self._admit_ready()
                 batch = self._batch()
                 if not batch:
                     continue
                 encode = getattr(getattr(loaded, "model", None), "encode", None)
                 if encode is None:
                     what = "images" if isinstance(batch[0], Picture) else "sound"
-                    self._give_all_up(BadRequest(f"The model {self._model} does not take {what}.", "messages"))
+                    self._fail_all(BadRequest(f"The model {self._model} does not take {what}.", "messages"))
                     return
                 yield from self._encode(encode, batch)
         except Exception as error:
-            self._give_all_up(wrapped(error))
+            self._fail_all(wrapped(error))
             raise
         finally:
             self._task = None
 
-    def _let_go(self) -> None:
-        """Jobs that have all they need join; those that nobody waits for are dropped."""
+    def _admit_ready(self) -> None:
+        """Admit requests whose features are complete, and drop those that have ended."""
         for state in list(self._waiting):
             ready = self._ready[state]
             for medium in media(state.request):
@@ -287,18 +291,18 @@ class MediaEncoder:
                     self._keep(batch, end.value)
                     return
                 yield
-                if not any(self._wanted(medium) for medium in batch):
+                if not any(self._is_needed(medium) for medium in batch):
                     running.close()
                     return
         except Exception as error:
-            if len(batch) > 1:  # find out whose fault it was
+            if len(batch) > 1:  # isolate the faulty one
                 for medium in batch:
                     yield from self._encode(encode, [medium])
                 return
             failure = wrapped(error)
             for state in [state for state in self._waiting if self._needs(state, batch[0])]:
                 self._waiting.remove(state)
-                self._give_up(state, failure)
+                self._fail_one(state, failure)
 
     def _keep(self, batch: list[Medium], made: list[np.ndarray]) -> None:
         for medium, features in zip(batch, made, strict=True):
@@ -307,14 +311,14 @@ class MediaEncoder:
                 if self._needs(state, medium):
                     self._ready[state][medium.key] = features
 
-    def _wanted(self, medium: Medium) -> bool:
+    def _is_needed(self, medium: Medium) -> bool:
         return any(self._needs(state, medium) for state in self._waiting)
 
     @staticmethod
     def _needs(state: RequestState, medium: Medium) -> bool:
         return not state.over and any(own.key == medium.key for own in media(state.request))
 
-    def _give_up(self, state: RequestState, error: GrusError) -> None:
+    def _fail_one(self, state: RequestState, error: GrusError) -> None:
         del self._ready[state]
         if not state.over:
             self._fail(state, error)
@@ -329,7 +333,7 @@ def extent(medium: Medium) -> int:
 
 
 def check_media(request: Request) -> None:
-    """Raise BadRequest where pictures, their places and other inputs contradict each other."""
+    """Raise BadRequest where pictures, their positions and other inputs are inconsistent."""
     if request.pictures and request.sound is not None:
         raise BadRequest("A request has pictures or a sound, not both.", "sound")
     if not request.pictures:
@@ -343,7 +347,7 @@ def check_media(request: Request) -> None:
 
 
 def with_features(request: Request, features: dict[str, np.ndarray]) -> tuple[Request, np.ndarray | None]:
-    """The request as the scheduler takes it, and what its sequences attend to beside themselves."""
+    """The request with embeddings in place of pictures, and the sound features for cross attention."""
     if request.sound is not None:
         return request, features[request.sound.key]
     rows = [features[picture.key] for picture in request.pictures]

@@ -1,4 +1,4 @@
-"""Closes at the interpreter's exit the engines that nobody closed, and waits for the threads that make use of one.
+"""Closes engines that are still open at the interpreter's exit, and waits for the threads that use them.
 
 The interpreter kills a daemon thread that lives longer than it at that thread's next Python instruction. Inside a library's C++
 (MLX, torch, soxr) this aborts the process: "terminate called without an active exception". MLX's cache of compiled functions
@@ -17,7 +17,7 @@ from collections import deque
 from pathlib import Path
 from typing import Protocol
 
-PATIENCE = 10.0  # seconds for a thread whose engine is closed to notice it
+PATIENCE = 10.0  # seconds for a thread to notice that its engine is closed
 
 
 class Closable(Protocol):
@@ -33,21 +33,21 @@ def close_at_exit(engine: Closable) -> None:
 
 
 def join_at_exit(thread: threading.Thread) -> threading.Thread:
-    """For a daemon thread that ends by itself when its engine is closed."""
+    """Register a daemon thread that ends by itself when its engine is closed."""
     _threads.add(thread)
     return thread
 
 
-_native: deque[int] = deque(maxlen=64)  # the system's ids of the latest threads that made arrays
+_native: deque[int] = deque(maxlen=64)  # native ids of the latest threads that created arrays
 
 
 def note_native() -> None:
-    """Called by a thread that makes arrays."""
+    """Register the calling thread as one that creates arrays."""
     _native.append(threading.get_native_id())
 
 
-def _gone() -> None:
-    """Return when the system's threads have ended too, which Python only asks of itself."""
+def _join_native() -> None:
+    """Wait until the native threads have ended too; Python waits only for its own."""
     if not sys.platform.startswith("linux"):
         time.sleep(0.05 if _native else 0)  # there is no list of them; not measured on a Mac
         return
@@ -65,4 +65,4 @@ def _close() -> None:
     for thread in list(_threads):
         if thread.is_alive():
             thread.join(PATIENCE)
-    _gone()
+    _join_native()

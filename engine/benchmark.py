@@ -44,7 +44,7 @@ class Figure:
 
 
 class TextBenchmark:
-    """Runs requests on an engine whose model is loaded, and times them."""
+    """Benchmarks text generation with a loaded model."""
 
     def __init__(self, engine: Engine, model: LoadedModel, say: Say = lambda _: None, seed: int = 0) -> None:
         self._engine, self._model, self._say = engine, model, say
@@ -55,7 +55,7 @@ class TextBenchmark:
     def all(
         self, prompt: int = 512, reply: int = 32, streams: Sequence[int] = (1, 4, 8, 16), runs: int = 3
     ) -> list[Figure]:
-        """Prefill, decode at several numbers of streams, a follow-up turn, and the engine's own cost."""
+        """Prefill, decode at several numbers of streams, and a follow-up turn."""
         room = self._model.context - reply
         prompt = max(1, min(prompt, room // 2))
         history = max(1, min(2000, room - 32))
@@ -130,8 +130,8 @@ class TextBenchmark:
 WORK = "s of work per s of sound"
 TEXT = "The crane is a tall bird that lives in wet meadows. Every autumn it flies south, in long lines, and calls."
 _TRIES = 4
-_SEGMENT = 10  # seconds of sound that are heard in one piece
-_TOKENS = 3.5  # a second of speech has about so many
+_SEGMENT = 10  # seconds of sound in one request
+_TOKENS = 3.5  # per second of speech, about
 
 
 class HasStats(Protocol):
@@ -139,7 +139,7 @@ class HasStats(Protocol):
 
 
 def voice_like(seconds: float, rate: int = SAMPLE_RATE) -> np.ndarray:
-    """Not speech, but a voice's pitch and beat."""
+    """A synthetic sound with a voice's pitch and rhythm."""
     t = np.arange(int(seconds * rate)) / rate
     tones = sum(np.sin(2 * np.pi * 130 * i * t * (1 + 0.01 * np.sin(9 * t))) / i for i in (1, 2, 3, 4))
     noise = np.random.default_rng(0).standard_normal(len(t))
@@ -148,7 +148,7 @@ def voice_like(seconds: float, rate: int = SAMPLE_RATE) -> np.ndarray:
 
 @dataclass
 class SpeechBenchmark:
-    """Times a voice."""
+    """Benchmarks speech synthesis."""
 
     voice: SpeechModel
     manner: VoiceSettings
@@ -171,7 +171,7 @@ class SpeechBenchmark:
         return self._once(seed)[2]
 
     def _once(self, seed: int) -> tuple[float, float, float]:
-        """Seconds until the first sound, until the end, and of sound. A voice that ran away is given other seeds."""
+        """Seconds until the first sound, until the end, and of sound. Runaway speech is retried with other seeds."""
         for again in range(_TRIES - 1):
             try:
                 return self._spoken(seed + 7919 * again)
@@ -189,7 +189,7 @@ class SpeechBenchmark:
 
 @dataclass
 class ListeningBenchmark:
-    """Times a model that listens: with a recording as it is, else with a voice-like sound and as many tokens as speech has."""
+    """Benchmarks transcription: of a recording, else of a voice-like sound with as many tokens as speech has."""
 
     listener: Transcriber
     engine: EngineLike
@@ -217,7 +217,7 @@ class ListeningBenchmark:
         return self._given.seconds
 
     def _once(self) -> tuple[float, float]:
-        """Seconds until the first words (of a sound without any: until it is known), and until the end."""
+        """Seconds until the first words (or until the end, without any), and until the end."""
         samples = self._given.samples
         noise = self._random.standard_normal(len(samples)).astype(np.float32)
         audio = Audio(samples + 1e-5 * noise, self._given.rate)
@@ -227,7 +227,7 @@ class ListeningBenchmark:
         return first or time.perf_counter() - began, time.perf_counter() - began
 
     def _spoken(self, audio: Audio) -> Sequence[object]:
-        """The work of listening to speech of this length, whatever the model makes of the sound."""
+        """Do the work of transcribing speech of this length, whatever the model generates."""
         listener, engine = self.listener, self.engine
         listener.spans(audio)
         most = min(int(_SEGMENT * _TOKENS), listener.model.context - 2)
@@ -245,7 +245,7 @@ class ListeningBenchmark:
 
 @dataclass
 class ReadingBenchmark:
-    """Times a model that reads pages, given as arrays [H, W, 3]."""
+    """Benchmarks page reading; pages are arrays [H, W, 3]."""
 
     session: ReadingSession
     engine: HasStats
@@ -257,7 +257,7 @@ class ReadingBenchmark:
         random = np.random.default_rng(0)
         for _ in range(runs):
             self.say(f"reading {len(self.pages)} pages" if len(self.pages) > 1 else "reading a page")
-            pages = [_unlike(page, random) for page in self.pages]
+            pages = [_with_noise(page, random) for page in self.pages]
             before, began = self.engine.stats().output_tokens, time.perf_counter()
             documents = self.session.documents(pages)
             spent.append(time.perf_counter() - began)
@@ -274,13 +274,13 @@ class ReadingBenchmark:
         ]
 
 
-def _unlike(page: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def _with_noise(page: np.ndarray, random: np.random.Generator) -> np.ndarray:
     noise = random.integers(-1, 2, page.shape, dtype=np.int16)
     return np.clip(page.astype(np.int16) + noise, 0, 255).astype(np.uint8)
 
 
 def _together(which: range, once: Callable[[int], float]) -> tuple[float, list[float]]:
-    """Seconds that it takes for all, and what each gave."""
+    """Run all at once: the total seconds, and the result of each."""
     began = time.perf_counter()
     with ThreadPoolExecutor(len(which)) as pool:
         given = list(pool.map(once, which))

@@ -1,4 +1,4 @@
-"""What `grus info` knows of a model, read from its files without loading it: kind, size, memory, and what would run it."""
+"""The description of a model for `grus info`: kind, size, memory and backend, read from its files without loading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Description:
     folder: str
     architecture: str
     runs: bool
-    why_not: list[str] = field(default_factory=list)  # every reason, in plain words
+    why_not: list[str] = field(default_factory=list)  # all reasons, as sentences
     parameters: int = 0
     stored_bytes: int = 0
     stored_as: str = ""
@@ -57,7 +57,7 @@ class Description:
 
 
 def describe(name: str, options: LoadOptions | None = None) -> Description:
-    """Raises only where there is no model to speak of; everything else that is wrong is listed in `why_not`."""
+    """Raises only where there is no model; every other problem is listed in `why_not`."""
     options = options or LoadOptions()
     opened, folder = open_named(name, options)
     found = Description(name, str(folder), str(opened.config["model_type"]), runs=False)
@@ -125,7 +125,7 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
 
 
 def _part(found: Description, opened: ModelFiles) -> None:
-    """A layout, a codec: it writes no text, so there is no context and no tokenizer to tell of."""
+    """Describe a layout model or a codec: no text, so no context and no tokenizer."""
     make = find_part(opened.config)
     assert make is not None
     found.stored_bytes, found.stored_as, found.talk = opened.nbytes, opened.stored_as, 0

@@ -1,8 +1,8 @@
-"""The engine: requests in from any thread, one thread that owns every array, events out.
+"""The engine: accepts requests from any thread, runs all models on one thread, and emits events.
 
-`Engine` is the face. Its thread does the same thing for ever: take in what was asked, let every loaded model do one
-step in turn, look after idle models, sleep when there is nothing to do. How a request comes to its model is in
-`arrivals.py`, how a step works in `lane.py`.
+The engine's thread creates and evaluates every array. It loops: take calls from the inbox, let every loaded model do one
+step, run one piece of a task, unload idle models, sleep when there is nothing to do. `router.py` brings a request to its
+model, `executor.py` runs the model's steps.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from engine.types import Request, RequestHandle, Result, outcome
 
 log = logging.getLogger("grus.engine")
 _T = TypeVar("_T")
-_MOMENT = 0.001  # seconds in which a thread that heard of a step asks for what follows
-_NAP = 0.5  # seconds; the longest sleep, so that an idle deadline by another clock is seen
+_BATCH_WAIT = 0.001  # seconds to wait for further tasks of a batch
+_MAX_SLEEP = 0.5  # seconds, so that idle deadlines of another clock are noticed
 
 
 class Engine:
@@ -62,8 +62,8 @@ class Engine:
         self._wakeup = threading.Event()
         self._stopping = False  # no new requests
         self._closing = threading.Lock()
-        self._over = False
-        self._checked = True  # since there was work last
+        self._closed = False
+        self._checked = True  # for leaked slots, since the last work
         self._thread = threading.Thread(target=self._live, name="grus-engine", daemon=True) if start else None
         if self._thread is not None:
             close_at_exit(self)
@@ -72,8 +72,8 @@ class Engine:
     # -- from any thread
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
-        """Queue a request. Raises BadRequest, QueueFull or EngineStopped; all else arrives as `Failed`. One that is `admitted`,
-        as part of work that was taken already (the next sentence of a voice), is not refused for a full queue."""
+        """Queue a request. Raises BadRequest, QueueFull or EngineStopped; other errors arrive as `Failed`. An `admitted` one is
+        part of accepted work (the next sentence of speech) and is not rejected for a full queue."""
         return self._submit(request, self.settings.max_events, admitted)
 
     def _submit(self, request: Request, limit: int | None, admitted: bool = False) -> RequestHandle:
@@ -81,20 +81,20 @@ class Engine:
         handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._router.cancel(state)))
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(63)
         state = RequestState(request, handle, seed, self._clock())
-        with self._closing:  # once the engine stops, nothing may be put where nobody looks any more
+        with self._closing:  # nothing may be queued once the engine has stopped
             self._check_open(admitted)
             self._call(lambda: self._router.add(state))
         return handle
 
     def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
-        """Run many requests; their results in order. `errors="return"` puts a failed one's error into its place."""
+        """Run many requests and return their results in order; `errors="return"`: with the error of a failed one."""
         returned = errors == "return"
         begun: list[RequestHandle | GrusError] = []
-        unheard: deque[RequestHandle] = deque()  # not known to have ended
+        unfinished: deque[RequestHandle] = deque()  # may not have ended
         try:
             for request in requests:
                 try:
-                    begun.append(self._submit_in_turn(request, unheard))
+                    begun.append(self._submit_in_turn(request, unfinished))
                 except GrusError as error:
                     if not returned:
                         raise
@@ -106,23 +106,23 @@ class Engine:
                     one.cancel()
             raise
 
-    def _submit_in_turn(self, request: Request, unheard: deque[RequestHandle]) -> RequestHandle:
-        """Where the queue is full, wait for the oldest of `unheard` to end."""
+    def _submit_in_turn(self, request: Request, unfinished: deque[RequestHandle]) -> RequestHandle:
+        """Submit; while the queue is full, wait for the oldest of `unfinished` to end."""
         while True:
             try:
                 handle = self._submit(request, None)
             except QueueFull:
-                if unheard:
-                    unheard.popleft().wait()
+                if unfinished:
+                    unfinished.popleft().wait()
                 else:
-                    time.sleep(0.01)  # others fill the queue
+                    time.sleep(0.01)  # the queue is full of others' requests
             else:
-                unheard.append(handle)
+                unfinished.append(handle)
                 return handle
 
     def task(self, model: str, work: Work[_T], *, admitted: bool = False) -> Task[_T]:
-        """Let `work(loaded)` run beside requests, on the engine's thread: what needs a model's arrays but is no reply.
-        Takes a place in the same queue, and is refused as `submit` refuses; one that is `admitted` takes none."""
+        """Run `work(loaded)` as a task on the engine's thread, interleaved with steps (see `tasks.py`). It counts against the
+        same queue limit as requests, unless it is `admitted`."""
         task = Task(model, work, self.wake, counted=not admitted)
         with self._closing:
             self._check_open(admitted)
@@ -130,14 +130,14 @@ class Engine:
         return task
 
     def cancel(self, request: str) -> bool:
-        """Cancel by id. False when no such request is running."""
+        """Cancel a request by id. False when it is not running."""
         state = self._router.find(request)
         if state is not None:
             state.handle.cancel()
         return state is not None
 
     def load(self, name: str, *, pin: bool = False, timeout: float | None = None) -> None:
-        """Load now instead of at the first request. Raises what loading raises."""
+        """Load a model now instead of at its first request. Raises what loading raises."""
 
         def work() -> None:
             try:
@@ -150,7 +150,7 @@ class Engine:
         self._ask(work, timeout)
 
     def pin(self, name: str, pinned: bool = True) -> None:
-        """A pinned model is never unloaded to make room or for being idle."""
+        """Pin a model: it is not unloaded to make room or when idle."""
 
         def work() -> None:
             self._executor_of(name)
@@ -159,7 +159,7 @@ class Engine:
         self._ask(work, None)
 
     def unload(self, name: str, *, cancel: bool = False, timeout: float | None = None) -> None:
-        """Unload, after the model's requests have ended or (`cancel`) at once. Returns when it is gone."""
+        """Unload a model after its requests have ended, or at once (`cancel`). Returns when it is unloaded."""
 
         def work() -> None:
             self._executor_of(name)
@@ -179,14 +179,15 @@ class Engine:
             time.sleep(0.005)
 
     def keep(self, name: str, seconds: float | None) -> None:
-        """Unload a model when it was not used for so long (None: only when its room is needed). Counts from now, and
-        until it is unloaded; a model that is not loaded yet will be kept so when it is."""
+        """Set a model's idle time before it is unloaded (None: only when its room is needed). Counts from now, and holds
+        until it is unloaded; may be set before it is loaded."""
         if seconds is not None and not seconds >= 0:
             raise BadRequest(f"A model is kept for 0 seconds or more, not {seconds!r}.", "seconds")
         self._ask(lambda: self._manager.keep(name, seconds), None)
 
     def clear_prefix_cache(self, model: str | None = None) -> int:
-        """Drop the idle prefixes of a loaded model, or of all, and those on disk. Returns how many there were."""
+        """Clear the prefix cache of a loaded model, or of all, including what is offloaded to disk. Returns how many
+        prefixes there were."""
 
         def work() -> Future[int]:
             if model is not None:
@@ -213,7 +214,7 @@ class Engine:
             evictions=counters.preemptions,
             kv_bytes=sum(m.kv_bytes for m in models),
             weight_bytes=sum(m.weight_bytes for m in models),
-            memory_limit=self._manager.limit.nbytes,
+            memory_limit=self._manager.limit,
             host_bytes=sum(executor.scheduler.allocator.host_bytes for executor in executors),
             prefix_hits=counters.prefix_hits,
             prefix_tokens=counters.prefix_tokens,
@@ -237,19 +238,19 @@ class Engine:
 
     @property
     def request_metrics(self) -> RequestMetrics:
-        """Of all requests since the start. To read; only the engine writes it."""
+        """Metrics of all requests since the start. Read only: the engine writes them."""
         return self._context.counters.requests
 
     @property
     def idle(self) -> bool:
-        """Nothing is asked for and nothing is running."""
+        """Whether nothing is queued and nothing is running."""
         executors = list(self._manager.executors.values())
         waited_for = self._inbox or self._router.running or len(self._tasks)
         return not waited_for and not any(executor.busy for executor in executors)
 
     def close(self, grace: float = 0.0) -> None:
-        """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
-        if self._over:
+        """Reject new requests, let running ones continue for `grace` seconds, and end the rest with EngineStopped."""
+        if self._closed:
             return
         with self._closing:
             self._stopping = True
@@ -259,7 +260,7 @@ class Engine:
                 self.turn()
             else:
                 time.sleep(0.005)
-        self._over = True
+        self._closed = True
         self.wake()
         if self._thread is None:
             self._shut_down()
@@ -280,7 +281,7 @@ class Engine:
         self.wake()
 
     def _ask(self, work: Callable[[], _T], timeout: float | None) -> _T:
-        """Do something on the engine's thread and wait for it."""
+        """Call `work` on the engine's thread and return its result."""
         answer: Future[_T] = Future()
 
         def run() -> None:
@@ -297,14 +298,14 @@ class Engine:
         return answer.result(timeout)
 
     def _check_open(self, admitted: bool) -> None:
-        """Raise EngineStopped, or QueueFull where as much waits as may. Under the lock of all that add to it."""
+        """Raise EngineStopped, or QueueFull at the queue limit. Called under the lock of all that add to the queue."""
         if self._stopping:
             raise EngineStopped("The engine has been stopped.")
         if not admitted and self._waiting() >= self.settings.max_queue:
             raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
 
     def _waiting(self) -> int:
-        """What was asked for and has not begun."""
+        """The number of requests and tasks that have not begun."""
         executors = list(self._manager.executors.values())
         in_lanes = sum(len(executor.scheduler.waiting) + executor.encoder.waiting for executor in executors)
         return len(self._inbox) + self._router.waiting + self._tasks.waiting + in_lanes
@@ -314,26 +315,26 @@ class Engine:
     def _live(self) -> None:
         note_native()
         try:
-            while not self._over:
+            while not self._closed:
                 self._wakeup.clear()
                 if not self.turn():
                     deadline = self._manager.next_deadline()
-                    nap = _NAP if deadline is None else min(_NAP, max(0.001, deadline - self._clock()))
+                    nap = _MAX_SLEEP if deadline is None else min(_MAX_SLEEP, max(0.001, deadline - self._clock()))
                     self._wakeup.wait(nap)
-        except Exception:  # nobody may wait for a thread that is gone
-            log.exception("the engine met a fault of its own, and stops")
+        except Exception:  # callers must not wait for a dead thread
+            log.exception("the engine failed and stops")
             with self._closing:
                 self._stopping = True
         self._shut_down()
 
     def turn(self) -> bool:
-        """Take in what was asked and let every model do one step. False when there was nothing to do."""
+        """One iteration of the engine's loop: run the inbox, then one step of every model. False when nothing was done."""
         worked = bool(self._inbox)
         while self._inbox:
             self._inbox.popleft()()
         for executor in list(self._manager.executors.values()):
             worked |= self._step(executor)
-        self._linger()
+        self._gather_batch()
         worked |= self._tasks.step()
         left = self._manager.tidy(self._clock())
         executors = self._manager.executors.values()
@@ -345,11 +346,11 @@ class Engine:
             self.check()
         return worked
 
-    def _linger(self) -> None:
-        """Work that is cheaper in company is asked for by several at once: by all who heard of the same step. The first of
-        them waits for the others as long as more come."""
-        while self._tasks.hopeful:
-            time.sleep(_MOMENT)
+    def _gather_batch(self) -> None:
+        """Wait for further tasks that can be batched with the next one: callers that received the same step submit theirs at
+        nearly the same time."""
+        while self._tasks.may_batch:
+            time.sleep(_BATCH_WAIT)
             if not self._inbox:
                 return
             while self._inbox:
@@ -367,7 +368,7 @@ class Engine:
             return True
 
     def check(self) -> int:
-        """Look for slots without an owner in models that do nothing. Returns how many were found (and closed)."""
+        """Close leaked slots of idle models. Returns how many there were."""
         self._checked = True
         return sum(executor.check() for executor in self._manager.executors.values() if not executor.busy)
 

@@ -23,10 +23,8 @@ from engine.sequence import OutputDelta, RequestState, Sequence, prompt_scores
 from engine.speculation import Speculation
 from engine.tasks import Task, TaskRun
 from engine.types import (
-    Done,
     Embedded,
     Event,
-    Failed,
     Finished,
     FinishReason,
     Frames,
@@ -53,6 +51,8 @@ class InFlightStep:
 
 
 class ModelExecutor:
+    """Runs one loaded model: owns its scheduler, its requests and the step in flight."""
+
     def __init__(self, loaded: Loaded, context: EngineContext, memory: SequenceMemory, prefix_cache: PrefixCache, admission: Admission,
                  speculation: Speculation, reclaim: Callable[[], bool], host_limit: int,
                  start: Callable[[Task[None]], None]) -> None:  # fmt: skip
@@ -64,7 +64,7 @@ class ModelExecutor:
         self.admission = admission
         self.requests: dict[str, RequestState] = {}
         self.encoder = MediaEncoder(loaded.name, start, self._join, self.fail)
-        self.tasks: set[TaskRun] = set()  # work beside requests that has begun
+        self.tasks: set[TaskRun] = set()  # tasks of this model that have begun
         self.prefill_budget = PrefillBudget(settings.prefill_chunk, settings.max_gap)
         allocator = SlotAllocator(memory, prefix_cache, reclaim, settings.prefix_reuse)
         self.scheduler = Scheduler(memory, prefix_cache, allocator, self.prefill_budget, settings, speculation, host_limit,
@@ -73,11 +73,9 @@ class ModelExecutor:
         self._context = context
         self._trace = context.trace
         self._clock = context.clock
-        asynchronous = (
-            loaded.backend.device != "cpu" if settings.async_scheduling is None else settings.async_scheduling
-        )
-        self._async = asynchronous
-        self._sync_steps = 0  # steps that are not issued ahead, after one failed
+        chosen = settings.async_scheduling
+        self._async = loaded.backend.device != "cpu" if chosen is None else chosen
+        self._sync_steps = 0  # steps without asynchronous scheduling, after one failed
         self._last_read = 0.0
         self._faults = FaultRecovery(self)
         self.last_used = context.clock()
@@ -131,7 +129,7 @@ class ModelExecutor:
         return self.loaded.weight_bytes + self.speculation.held_bytes
 
     def touch(self) -> None:
-        """It is in use."""
+        """Note that the model is in use."""
         self.last_used = self._clock()
 
     @property
@@ -141,7 +139,7 @@ class ModelExecutor:
     # -- one step
 
     def step(self) -> bool:
-        """Do the next piece of work. False when there is none (or nothing that can be done yet)."""
+        """Issue the next step and read the previous one. False when nothing was done."""
         if not self.scheduler.has_work and self.in_flight is None:
             return False
         if self.in_flight is not None and not self._may_run_async():
@@ -199,12 +197,12 @@ class ModelExecutor:
             self.fail(stuck.parent, self._no_room(stuck))
 
     def _release_prompt_snapshot(self, state: RequestState) -> None:
-        """The prompt's snapshot is held until every choice has been admitted."""
+        """Drop the snapshot of the prompt once every sequence of the request has been admitted."""
         if state.over or all(c.slot or c.ended for c in state.sequences):
             self.scheduler.drop_prompt_snapshot(state)
 
     def issue(self, batch: abc.Sequence[ScheduledSegment]) -> InFlightStep | None:
-        """Start a step. None: it failed, and what can be saved has been; plan again."""
+        """Start a step. None when it failed: faults have been handled, and the caller plans again."""
         replies = sum(scheduled.sequence.decoding for scheduled in batch)
         prompt = sum(scheduled.fed for scheduled in batch if not scheduled.sequence.decoding)
         issued = self._clock()
@@ -216,9 +214,9 @@ class ModelExecutor:
             changed = self._faults.changed(batch)
             ahead = self._drain()
             self._faults.drop(changed)
-            if ahead:  # the rows were planned on what the step before was expected to give: plan again
+            if ahead:  # the batch was planned on the expected outcome of the previous step: plan again
                 self._sync_steps = 2
-                log.warning("a step that was issued ahead failed: %r", error)
+                log.warning("an asynchronously scheduled step failed: %r", error)
             else:
                 self._faults.issue_failed(batch, error)
             return None
@@ -229,7 +227,7 @@ class ModelExecutor:
         return InFlightStep(pending, list(batch), issued, replies, prompt)
 
     def _drain(self) -> bool:
-        """Read the step that is out. False: there is none."""
+        """Read the step in flight. False when there is none."""
         in_flight, self.in_flight = self.in_flight, None
         if in_flight is None:
             return False
@@ -237,6 +235,7 @@ class ModelExecutor:
         return True
 
     def read(self, in_flight: InFlightStep) -> None:
+        """Wait for a step and apply its outcome to its sequences."""
         try:
             with self._trace.span("wait", rows=len(in_flight.batch)):
                 tokens = in_flight.pending.read()
@@ -257,7 +256,7 @@ class ModelExecutor:
                     self.fail(scheduled.sequence.parent, self._faults.wrapped(error), keep=False)
 
     def apply(self, scheduled: ScheduledSegment, token: SegmentOutput, now: float) -> None:
-        """One sequence's outcome of a step."""
+        """Apply one sequence's outcome of a step: tokens, an embedding, prompt logprobs or progress."""
         sequence, state = scheduled.sequence, scheduled.sequence.parent
         sequence.unread -= scheduled.samples
         if sequence.ended is not None:
@@ -273,12 +272,8 @@ class ModelExecutor:
             elif sequence.pool is not None and self._pool_chunk(sequence, scheduled.start, token, now):
                 self.finish_sequence(sequence, OutputDelta(), "stop")
             elif sequence.index == 0 and scheduled.start < sequence.prompt_length:
-                self.emit(
-                    state,
-                    Progress(
-                        state.id, min(scheduled.start + scheduled.fed, sequence.prompt_length), sequence.prompt_length
-                    ),
-                )
+                done = min(scheduled.start + scheduled.fed, sequence.prompt_length)
+                self.emit(state, Progress(state.id, done, sequence.prompt_length))
 
     def _accept(self, scheduled: ScheduledSegment, token: SegmentOutput, now: float) -> None:
         sequence, state, counters = scheduled.sequence, scheduled.sequence.parent, self._context.counters
@@ -305,7 +300,7 @@ class ModelExecutor:
             self.emit(state, Text(state.id, piece.text, piece.ids, sequence.index, piece.logprobs))
 
     def _pool_chunk(self, sequence: Sequence, start: int, token: SegmentOutput, now: float) -> bool:
-        """Take a chunk's hidden states. True when they were the last, and the vector has been told."""
+        """Pool a chunk's hidden states. True when it was the last one and the vector has been sent."""
         assert sequence.pool is not None
         sequence.isolated = False
         if token.hidden is not None:
@@ -319,6 +314,7 @@ class ModelExecutor:
     # -- ends
 
     def emit(self, state: RequestState, event: Event) -> None:
+        """Send an event. A request whose consumer does not read is ended."""
         if not state.over and not state.handle.put(event):
             waited = f"{self._context.settings.max_events} events of request {state.id} were not read; it was ended."
             self.fail(state, SlowConsumer(waited))
@@ -335,7 +331,7 @@ class ModelExecutor:
             self._end(state, None)
 
     def fail(self, state: RequestState, error: GrusError, keep: bool = True) -> None:
-        """End the request and all its choices. `keep`: their memory is sound, and may serve as a prefix."""
+        """End the request and all its sequences. `keep`: their KV cache is valid, and may enter the prefix cache."""
         if state.over:
             return
         self._end(state, error)
@@ -345,32 +341,14 @@ class ModelExecutor:
                 self._remove(sequence, keep)
 
     def _end(self, state: RequestState, error: GrusError | None) -> None:
-        state.over = True
-        self.requests.pop(state.id, None)  # not there yet, when it was refused
-        now, counters = self._clock(), self._context.counters
-        self.last_used = now
-        timings = state.timings(now)
-        if error is not None:
-            counters.failed += 1
-            counters.requests.failed(error.code)
-            log.info("%s: failed: %s", state.id, error)
-            state.handle.end(Failed(state.id, error, timings))
-        else:
-            first = state.sequences[0] if state.sequences else None  # none: it was cancelled before it could join
-            reason = (first.ended if first else None) or "cancelled"
-            if state.cancelled:
-                counters.cancelled += 1
-                reason = "cancelled"
-            else:
-                counters.completed += 1
-            counters.requests.ended(reason, timings, now)
-            state.handle.end(Done(state.id, reason, timings, first.stop if first else None))
-            log.debug("%s: %s, %d tokens in %.3f s", state.id, reason, timings.output_tokens, timings.total)
+        self.requests.pop(state.id, None)  # absent when it was rejected
+        self.last_used = now = self._clock()
+        state.end(self._context.counters, now, error)
         self._context.finished.add(1, now)
         self._release_prompt_snapshot(state)
 
     def _remove(self, sequence: Sequence, keep: bool) -> None:
-        """Take the choice out of the queues; its slot follows when no step uses it any more."""
+        """Take the sequence out of the queues, and release its slot once no step in flight uses it."""
         scheduler = self.scheduler
         sequence.cacheable = sequence.cacheable and keep
         if sequence in scheduler.running:
@@ -384,12 +362,13 @@ class ModelExecutor:
             self.release(sequence)
 
     def release(self, sequence: Sequence) -> None:
+        """Give the slot of an ended sequence to the prefix cache, or close it."""
         self.scheduler.retire(sequence, sequence.cacheable)
 
-    # -- order
+    # -- end of the model
 
     def check(self) -> int:
-        """Close slots that nobody owns. Called when the lane is idle; returns how many there were."""
+        """Close slots without an owner, which are leaks. Called while the executor is idle; returns their number."""
         owned = [*self.prefix_cache.slots, *(c.slot for c in self.scheduler.everyone() if c.slot is not None)]
         leaked = self.memory.leaked(owned)
         for slot in leaked:
@@ -407,7 +386,12 @@ class ModelExecutor:
 
 
 class FaultRecovery:
-    """One lane's way out of trouble."""
+    """Handles failed steps of one executor: isolates the faulty request and saves the others.
+
+    `Runner.run` promises that a call that raises has changed no slot. So the sequences of the batch are tried one by one,
+    and only those that fail alone are failed. A step that fails while it is read may have changed anything: its
+    sequences give up their slots and are recomputed, each in steps of its own until one succeeds.
+    """
 
     def __init__(self, executor: ModelExecutor) -> None:
         self._executor = executor
@@ -419,7 +403,7 @@ class FaultRecovery:
         return EngineFault(f"A step of the engine failed: {type(error).__name__}: {error}")
 
     def issue_failed(self, batch: abc.Sequence[ScheduledSegment], error: Exception) -> None:
-        """`run` raised, and the slots that are not as they were have been dropped."""
+        """`Runner.run` raised. Slots that it changed have been dropped already."""
         log.warning("a step with %s failed: %r", ", ".join(scheduled.sequence.parent.id for scheduled in batch), error)
         if isinstance(error, MemoryError | OutOfMemory):
             self._out_of_memory(batch, error)
@@ -431,7 +415,7 @@ class FaultRecovery:
 
     @staticmethod
     def changed(batch: abc.Sequence[ScheduledSegment]) -> list[ScheduledSegment]:
-        """A backend that breaks its promise shows it by a slot's length: such a slot must not be used again."""
+        """Segments whose slot changed its length although `run` raised: such a slot cannot be used again."""
         changed = [scheduled for scheduled in batch if scheduled.segment.slot.length != scheduled.start]
         for scheduled in changed:
             scheduled.sequence.cacheable = False
@@ -440,25 +424,23 @@ class FaultRecovery:
     def drop(self, changed: abc.Sequence[ScheduledSegment]) -> None:
         for scheduled in changed:
             if scheduled.sequence.slot is scheduled.segment.slot and scheduled.sequence.ended is None:
-                self._again(scheduled)
+                self._recompute(scheduled)
                 scheduled.sequence.cacheable = True
 
     def _try_alone(self, scheduled: ScheduledSegment) -> None:
-        if (
-            scheduled.sequence.slot is not scheduled.segment.slot
-        ):  # it ended, or was evicted for the sake of another row
+        if scheduled.sequence.slot is not scheduled.segment.slot:  # it ended or was preempted meanwhile
             return
-        in_flight = self._executor.issue([scheduled])  # fails the row's request where it fails again
+        in_flight = self._executor.issue([scheduled])  # fails the request where it fails again
         if in_flight is not None:
             self._executor.read(in_flight)
 
-    def _again(self, scheduled: ScheduledSegment) -> None:
-        """The slot cannot be trusted: drop it and compute the sequence's tokens again, alone."""
+    def _recompute(self, scheduled: ScheduledSegment) -> None:
+        """Drop the slot and recompute the sequence in steps of its own."""
         scheduled.sequence.isolated = True
         self._executor.scheduler.preempt(scheduled.sequence, keep=False)
 
     def _out_of_memory(self, batch: abc.Sequence[ScheduledSegment], error: Exception) -> None:
-        """Give something up, so that the next plan asks for less: idle prefixes, chunk length, a sequence."""
+        """Free memory for the next step: the prefix cache, smaller prefill chunks, or a preempted sequence."""
         executor = self._executor
         prompt = any(not scheduled.sequence.decoding for scheduled in batch)
         if executor.prefix_cache.clear() or (prompt and executor.prefill_budget.shrink()):
@@ -473,7 +455,7 @@ class FaultRecovery:
             executor.fail(batch[0].sequence.parent, failure, keep=False)
 
     def read_failed(self, in_flight: InFlightStep, error: Exception) -> None:
-        """The device failed while computing: nothing that was in flight can be trusted."""
+        """The device failed while computing: no slot of the steps in flight is valid any more."""
         executor = self._executor
         batch = list(in_flight.batch)
         if executor.in_flight is not None:
@@ -499,5 +481,5 @@ class FaultRecovery:
                 executor.scheduler.preempt(sequence, keep=False)
         for state in executor.requests.values():
             executor.scheduler.drop_prompt_snapshot(state)
-        for sequence in list(executor.scheduler.running):  # may have been copied from a slot that was in the step
+        for sequence in list(executor.scheduler.running):  # its slot may be a copy of one that was in the step
             executor.scheduler.preempt(sequence, keep=False)

@@ -19,24 +19,24 @@ from engine.weights.view import View, build
 
 
 class TextStream(Protocol):
-    """Turns one reply's tokens into text as they come, never a half character."""
+    """Detokenizes one reply incrementally, in whole characters."""
 
     def push(self, token: int) -> str: ...
     def finish(self) -> str:
-        """What was held back, at the end."""
+        """The remaining text, at the end."""
 
 
 class TokenVocabulary(Protocol):
-    """What structured output must know of a tokenizer."""
+    """What structured output needs of a tokenizer."""
 
     def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> Sequence[int]: ...
     def is_special(self, id: int, /) -> bool: ...
     def bytes_of(self, id: int, /) -> bytes:
-        """The bytes that a token adds to the output; none for an id that the tokenizer does not have."""
+        """The bytes that a token adds to the output; empty for an unknown id."""
 
 
 class ModelDevice(Protocol):
-    """The part of a backend that the engine asks questions of."""
+    """The part of a backend that the engine queries."""
 
     @property
     def device(self) -> str: ...
@@ -45,7 +45,7 @@ class ModelDevice(Protocol):
 
 
 class Loaded(Protocol):
-    """One model, ready to run."""
+    """A loaded model."""
 
     name: str
     kv: KVCache
@@ -53,7 +53,7 @@ class Loaded(Protocol):
     context: int  # tokens, prompt and reply together
     vocab: int
     weight_bytes: int
-    fingerprint: str  # changes when the weights change: the key of what is spilled to disk
+    fingerprint: str  # changes with the weights: the key of offloaded prefixes
 
     @property
     def backend(self) -> ModelDevice: ...
@@ -63,14 +63,14 @@ class Loaded(Protocol):
     def eos_ids(self) -> Collection[int]: ...
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """Sampling, as the checkpoint's generation_config says."""
+        """Sampling defaults of the checkpoint's generation_config."""
 
     def text_stream(self) -> TextStream: ...
     def close(self) -> None: ...
 
 
 class Loader:
-    """Gives the engine its models, and is told when they go. Called on the engine's thread."""
+    """Loads models for the engine. Called on the engine's thread."""
 
     def __init__(self, load: Callable[[str], Loaded]) -> None:
         self._load = load
@@ -79,11 +79,11 @@ class Loader:
         return self._load(name)
 
     def size(self, name: str) -> int | None:
-        """Bytes that the model's weights will take, without loading it. None: that is not known."""
+        """Bytes of the model's weights, without loading it. None when unknown."""
         return None
 
     def unloaded(self, loaded: Loaded) -> None:
-        """The model is closed: for whatever reason it went."""
+        """Called after a model was unloaded, for whatever reason."""
 
 
 MakePart = Callable[[View, Mapping[str, Any]], Any]
@@ -109,7 +109,7 @@ class NoRunner:
     span: Profiler = staticmethod(unprofiled)
 
     def warm(self) -> None:
-        """Nothing is recorded or compiled ahead."""
+        """Nothing to compile."""
 
     def run(self, segments: Sequence[Segment]) -> NoReturn:
         raise BadRequest("This model writes no text.", "model")
@@ -117,7 +117,7 @@ class NoRunner:
 
 @dataclass
 class LoadedPart:
-    """See `engine.loaded.Loaded`; `model` is the part itself."""
+    """A loaded model without tokens (see `Loaded`); `model` is its module."""
 
     name: str
     folder: Path
@@ -143,5 +143,5 @@ class LoadedPart:
 
 
 def load_part(make: MakePart, source: Source, config: Mapping[str, Any], backend: Backend) -> Any:
-    """Build a part; what is wrong with its checkpoint is found before anything big is read."""
+    """Build a part from its checkpoint, which is checked before tensors are read."""
     return build(lambda view: make(view, config), source, backend)

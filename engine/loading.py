@@ -1,4 +1,4 @@
-"""From a name to a model that is ready to run: resolve, read, check, build, and give it memory.
+"""Loading: from a name to a model that is ready to run. Resolves, reads, checks, builds, and allocates the KV cache.
 
 Everything that can be wrong with a checkpoint is found here, before anything big is allocated, and leaves nothing
 loaded behind.
@@ -47,7 +47,7 @@ SAMPLING_KEYS = {
 
 @dataclass
 class LoadedModel:
-    """A model with its memory, its tokenizer and what requests need to know of it."""
+    """A loaded model that generates tokens: its KV cache, runner, tokenizer and facts for requests."""
 
     name: str
     folder: Path
@@ -60,17 +60,15 @@ class LoadedModel:
     eos_ids: tuple[int, ...]
     context: int
     vocab: int
-    defaults: Mapping[str, Any]  # sampling, as generation_config says
+    defaults: Mapping[str, Any]  # sampling defaults of generation_config
     weight_bytes: int
     fingerprint: str
-    markers: frozenset[int]  # special tokens that replies show, because reasoning and tool calls are told apart by them
+    markers: frozenset[int]  # special tokens that stay in the text: they delimit reasoning and tool calls
     quant: str | None = None  # what plain weights were quantized to while loading
     foreign: bool = False  # runs through the backend's own library of models
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
-    sight: VisionProcessor | None = field(
-        default=None, repr=False
-    )  # how the model sees; None for one that reads text only
+    sight: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
 
     def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
@@ -78,7 +76,7 @@ class LoadedModel:
         return ReplyText(self.tokenizer, self.markers)
 
     def close(self) -> None:
-        """Drop the arrays and give their memory back to the system."""
+        """Drop the arrays and release their memory."""
         self.model = None
         self.runner = None  # type: ignore[assignment]
         self.kv = None  # type: ignore[assignment]
@@ -86,7 +84,7 @@ class LoadedModel:
 
 
 class ReplyText:
-    """One reply's tokens as text."""
+    """Detokenizes one reply."""
 
     def __init__(self, tokenizer: Tokenizer, keep: Collection[int]) -> None:
         self._detokenizer = Detokenizer(tokenizer, keep=keep)
@@ -99,7 +97,7 @@ class ReplyText:
 
 
 class _NoText:
-    """Of a reply in frames of codes."""
+    """The text stream of a reply in audio frames: empty."""
 
     def push(self, token: int) -> str:
         return ""
@@ -110,7 +108,7 @@ class _NoText:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """Where and how to load."""
+    """Options of loading: backend, precision, quantization, where to look."""
 
     backend: str = "auto"
     device: str = "auto"
@@ -120,13 +118,13 @@ class LoadOptions:
     quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
     cache_dir: str | None = None
     model_type: str = AUTO  # what the model is, where its config does not say so; see `registry.model_type_named`
-    format: str = "auto"  # the weights that are taken where there are several: safetensors, gguf
+    format: str = "auto"  # which weights to load where there are several: safetensors, gguf
     download: bool = True
     progress: Callable[[int, int], None] | None = None
 
 
 def device_memory(choice: pick.BackendChoice) -> DeviceMemory:
-    """How much memory a choice of backend has, without keeping the backend."""
+    """The memory of a backend's device, without keeping the backend."""
     return pick.pick(choice.backend, choice.device, choice.dtype).memory()
 
 
@@ -138,7 +136,7 @@ def pick_backend(options: LoadOptions) -> Backend:
 
 
 def fetch(name: str, options: LoadOptions) -> Path:
-    """Where a model's files lie, downloaded if they may be and were not here. Makes no array: any thread may do it."""
+    """The folder or file of a model, downloaded where needed and allowed. Makes no arrays: may be called on any thread."""
     whole, _ = split_piece(name)
     return resolve(
         whole,
@@ -150,7 +148,7 @@ def fetch(name: str, options: LoadOptions) -> Path:
 
 
 def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
-    """A model's files, and where they lie."""
+    """A model's opened files, and their folder."""
     model_type = model_type_named(options.model_type)
     folder = fetch(name, options)
     return open_model(folder, options.format, model_type), folder
@@ -174,8 +172,8 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
 
 
 def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
-    """What `load_any` will report as the model's size, read from its headers. None where they cannot be read: loading says
-    why."""
+    """The model's size as `load_any` will report it, read from headers. None where they cannot be read (loading reports
+    why)."""
     options = replace(options or LoadOptions(), download=False, progress=None)
     _, piece = split_piece(name)
     try:
@@ -201,7 +199,7 @@ def split_piece(name: str) -> tuple[str, str]:
 
 
 def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
-    """Load a model that writes."""
+    """Load a model that generates text."""
     loaded = load_any(name, options)
     if isinstance(loaded, LoadedPart):
         loaded.close()
@@ -226,7 +224,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
             model, kv, runner, kv_bits = foreign.model, foreign.kv, foreign.runner, None
         else:
             source = fitted(opened.source, backend, quant)
-            model = build(lambda view: _remembering(make(view, config), options.kv_bits), source, backend)
+            model = build(lambda view: _checked(make(view, config), options.kv_bits), source, backend)
             if (adopt := getattr(model, "choose_like", None)) is not None:
                 adopt(generation)
             kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
@@ -243,7 +241,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         runner=runner,
         tokenizer=tokenizer,
         template=template,
-        eos_ids=getattr(model, "eos_ids", tokenizer.eos_ids),  # a talker ends with a code, not with a word
+        eos_ids=getattr(model, "eos_ids", tokenizer.eos_ids),  # a TTS model ends with an audio code
         context=context,
         vocab=model.vocab,
         defaults=sampling_defaults(generation),
@@ -259,19 +257,19 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
 
 
 def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> bool:
-    """Whether a model that Grus has no file for runs through the backend's own library, which reads folders only."""
+    """Whether an architecture that Grus lacks runs through the backend's own library, which reads folders only."""
     ours = str(config.get("model_type")) in ARCHITECTURES
     return not ours and bool(backend.foreign_library) and folder.is_dir() and backend.reads_foreign(config)
 
 
-def _remembering(model: Model, kv_bits: int | None) -> Model:
-    """The model, if its keys and values can be kept in so many bits: seen in the dry pass, before weights are read."""
+def _checked(model: Model, kv_bits: int | None) -> Model:
+    """The model, checked for `kv_bits` in the dry pass, before weights are read."""
     check_kv_bits(kv_bits, model.memory)
     return model
 
 
 def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, Any]) -> frozenset[int]:
-    """Ids of the tokens that mark reasoning and tool calls in this model's replies."""
+    """Ids of the tokens that delimit reasoning and tool calls in this model's replies."""
     if not template.names:
         return frozenset()
     kind, source = str(config["model_type"]), template.source(tools=True)
@@ -281,14 +279,14 @@ def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, A
 
 
 def sight_of(model: Any, config: Mapping[str, Any], folder: Path, tokenizer: Tokenizer) -> VisionProcessor | None:
-    """None where the config tells of a vision tower that the checkpoint does not have."""
+    """Image preprocessing; None where the checkpoint has no vision tower, whatever its config contains."""
     if getattr(model, "encode", None) is None:
         return None
     return make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False))
 
 
 def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:
-    """Bytes for keys, values and states, beside the weights."""
+    """Bytes for the KV cache and recurrent states, beside the weights."""
     memory = backend.memory()
     total = limit if limit is not None else int(KV_SHARE * memory.total)
     left = total - weight_bytes
@@ -305,7 +303,7 @@ def gigabytes(n: int) -> str:
 
 
 def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
-    """What a checkpoint's generation_config wishes. Without `do_sample` and a temperature its authors mean greedy."""
+    """Sampling defaults of generation_config. Without `do_sample` and a temperature they are greedy."""
     chosen = {
         ours: generation[theirs]
         for theirs, ours in SAMPLING_KEYS.items()
@@ -319,7 +317,7 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fingerprint(opened: ModelFiles, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
-    """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
+    """A hash that changes with the weights and with the format of the KV cache. Reads no tensor data."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
     digest.update(str(opened.config.get("model_type")).encode())
     for name, raw in sorted(opened.tensors.items()):

@@ -1,4 +1,4 @@
-"""What this machine has for models, and whether a model of some size fits: asked before anything is downloaded."""
+"""The memory and disk of this machine, and whether a model of some size fits, before anything is downloaded."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Machine:
 
 
 def needed_bytes(weight_bytes: int) -> int:
-    """Memory for a model whose files have this size, and for a conversation with it."""
+    """Memory for a model of this file size, and for a conversation with it."""
     return round(weight_bytes * _BESIDE) + _TALK
 
 
 def look(options: LoadOptions | None = None, limit: str | float | None = None) -> Machine:
-    """Imports the backend's library, which takes a second the first time."""
+    """Inspect this machine. Imports the backend's library, which takes a second the first time."""
     options = options or LoadOptions()
     try:
         choice = pick.choose(options.backend, options.device, options.dtype)

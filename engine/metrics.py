@@ -26,11 +26,11 @@ _RATES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
 _SPAN = 5.0  # seconds that one slice of the last minute holds
 _SLICES = 12
-_STEPS = 8  # buckets of a factor of two: a quantile is exact within 5 %
+_STEPS = 8  # buckets per factor of two: quantiles are exact within 5 %
 
 
 class Histogram:
-    """Observations by upper bound, as Prometheus counts them."""
+    """Counts of observations by upper bound, as in Prometheus."""
 
     def __init__(self, bounds: Sequence[float] = _SECONDS) -> None:
         self.bounds = tuple(bounds)
@@ -47,7 +47,7 @@ class Histogram:
 
 
 class LastMinute:
-    """Quantiles of what was observed during the last minute: counts by logarithmic bucket, in slices of five seconds."""
+    """Quantiles of the last minute's observations: counts by logarithmic bucket, in slices of five seconds."""
 
     def __init__(self) -> None:
         self._slices: deque[tuple[int, dict[int, int]]] = deque(maxlen=_SLICES + 1)
@@ -61,7 +61,7 @@ class LastMinute:
         buckets[bucket] = buckets.get(bucket, 0) + count
 
     def quantiles(self, now: float, *shares: float) -> list[float]:
-        """0 where nothing was observed."""
+        """The quantiles; 0 where nothing was observed."""
         oldest = int(now // _SPAN) - _SLICES
         merged: dict[int, int] = {}
         for number, buckets in list(self._slices):
@@ -82,7 +82,7 @@ class LastMinute:
 
 
 class Series:
-    """A histogram since the start, and the last minute of the same."""
+    """A histogram since the start, and the quantiles of the last minute."""
 
     def __init__(self, bounds: Sequence[float] = _SECONDS) -> None:
         self.histogram, self.last_minute = Histogram(bounds), LastMinute()
@@ -93,14 +93,14 @@ class Series:
 
 
 class RequestMetrics:
-    """Of every request, whatever is made for it: text, the frames of a voice, a transcript, a vector."""
+    """Metrics of all requests, whatever they produce: text, speech frames, a transcript, a vector."""
 
     def __init__(self) -> None:
-        self.ends: dict[str, int] = {}  # requests by why they ended: a finish reason, or the code of an error
-        self.prompt_tokens = 0  # of prompts of requests that ended well
-        self.finished_tokens = 0  # made for requests that ended well
+        self.ends: dict[str, int] = {}  # requests by finish reason or error code
+        self.prompt_tokens = 0  # of prompts of requests that succeeded
+        self.finished_tokens = 0  # output of requests that succeeded
         self.decoded_tokens = 0  # after the first of each reply
-        self.decode_seconds = 0.0  # in which these were made
+        self.decode_seconds = 0.0  # in which these were generated
         self.queue = Series()
         self.prefill = Series()
         self.first_token = Series()
@@ -112,19 +112,19 @@ class RequestMetrics:
         self.queue.observe(queued, now)
 
     def started(self, first_token: float, prefill: float, now: float) -> None:
-        """The first token came so many seconds after the request, and after it was admitted."""
+        """Record the first token: seconds since the request was submitted, and since it was admitted."""
         self.first_token.observe(first_token, now)
         self.prefill.observe(prefill, now)
 
     def tokens(self, gap: float, count: int, now: float) -> None:
-        """So many tokens came, each after `gap` seconds."""
+        """Record `count` tokens, each `gap` seconds after the one before."""
         self.gap.observe(gap, now, count)
 
     def failed(self, code: str) -> None:
         self.ends[code] = self.ends.get(code, 0) + 1
 
     def ended(self, reason: str, timings: Timings, now: float) -> None:
-        """A request ended well, or was cancelled."""
+        """Record a request that succeeded or was cancelled."""
         self.ends[reason] = self.ends.get(reason, 0) + 1
         self.prompt_tokens += timings.prompt_tokens
         self.finished_tokens += timings.output_tokens
@@ -136,13 +136,13 @@ class RequestMetrics:
 
     @property
     def tokens_per_request(self) -> float:
-        """Made for a request that ended well, on average."""
+        """Average output tokens of a request that succeeded."""
         ended = self.request.histogram.count
         return self.finished_tokens / ended if ended else 0.0
 
     @property
     def decode_rate(self) -> float:
-        """Tokens a second of one reply, on average."""
+        """Average decode tokens per second of one reply."""
         return self.decoded_tokens / self.decode_seconds if self.decode_seconds else 0.0
 
     def last_minute(self, now: float) -> dict[str, dict[str, float]]:
@@ -160,11 +160,11 @@ class RequestMetrics:
         }
 
 
-_HALF_LIFE = 10.0  # seconds after which a rate has forgotten half of what it knew
+_HALF_LIFE = 10.0  # seconds in which the weight of an event halves
 
 
 class Rate:
-    """Events a second, smoothed: old seconds weigh less and less."""
+    """Events per second, with exponential decay."""
 
     def __init__(self, now: float) -> None:
         self._rate = 0.0
@@ -192,7 +192,7 @@ class Rate:
 
 @dataclass
 class Counters:
-    """Counters of the whole engine. Only the engine thread writes."""
+    """Counters of the whole engine. Only the engine's thread writes."""
 
     total: int = 0
     completed: int = 0
@@ -215,7 +215,7 @@ class ModelStats:
     name: str
     active: int
     waiting: int
-    evicted: int
+    evicted: int  # preempted sequences
     pinned: bool
     in_use: bool
     weight_bytes: int
@@ -230,16 +230,16 @@ class ModelStats:
 class EngineStats:
     active: int = 0
     waiting: int = 0
-    evicted: int = 0  # now
+    evicted: int = 0  # preempted sequences now
     total: int = 0  # requests ever
     completed: int = 0
     cancelled: int = 0
     failed: int = 0
-    evictions: int = 0  # ever
+    evictions: int = 0  # preemptions ever
     kv_bytes: int = 0
     weight_bytes: int = 0
     memory_limit: int | None = None
-    host_bytes: int = 0  # states of evicted sequences
+    host_bytes: int = 0  # KV cache of preempted sequences
     prefix_hits: int = 0
     prefix_tokens: int = 0
     spilled_bytes: int = 0
@@ -248,7 +248,7 @@ class EngineStats:
     drafted: int = 0
     accepted: int = 0
     steps: int = 0
-    leaks: int = 0  # slots that were found without an owner, and closed
+    leaks: int = 0  # slots that were found without an owner and closed
     tokens_per_second: float = 0.0
     prompt_tokens_per_second: float = 0.0
     requests_per_second: float = 0.0
@@ -260,13 +260,13 @@ class EngineStats:
     models: Sequence[ModelStats] = field(default_factory=tuple)
 
 
-_MOST = 200_000  # spans that are kept, the last ones: a server runs for weeks
+_MOST = 200_000  # spans that are kept (the last ones): a server runs for weeks
 
 
 class NullTracer:
-    """No profile was asked for."""
+    """A tracer that records nothing: tracing is off."""
 
-    on = False  # is it worth collecting facts for a span?
+    on = False  # whether to collect facts for a span
 
     _nothing: AbstractContextManager[None] = nullcontext()
 
@@ -274,12 +274,14 @@ class NullTracer:
         return self._nothing
 
     def past(self, name: str, seconds: float, **facts: Any) -> None:
-        """Something that took `seconds` has just ended."""
+        """Record a span of `seconds` that has just ended."""
 
     def write(self, path: Path) -> None: ...
 
 
 class Tracer(NullTracer):
+    """Records spans in memory and writes them as a Chrome trace (chrome://tracing, ui.perfetto.dev)."""
+
     on = True
 
     def __init__(self) -> None:
@@ -313,6 +315,8 @@ class Tracer(NullTracer):
 
 @dataclass
 class EngineContext:
+    """What all model executors of one engine share."""
+
     settings: Settings
     clock: Callable[[], float]
     trace: NullTracer

@@ -1,15 +1,15 @@
-"""Opening a model without loading it: a checkpoint folder or a GGUF file, seen the same way.
+"""A model's files, opened without loading: a checkpoint folder or a GGUF file behind one interface.
 
 Reads JSON, headers and tokenizers; maps tensors; makes no array.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
@@ -23,36 +23,50 @@ from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.source import Source, Tensors
 
 
-class ModelFiles(Protocol):
-    """A model's files."""
+class ModelFiles(ABC):
+    """The files of a model: config, tensors, tokenizer, chat template."""
+
+    def __init__(self, stored: Checkpoint | GgufCheckpoint) -> None:
+        self._stored = stored
 
     @property
-    def config(self) -> dict[str, Any]: ...
+    def config(self) -> dict[str, Any]:
+        return self._stored.config
+
     @property
-    def generation_config(self) -> dict[str, Any]: ...
+    def generation_config(self) -> dict[str, Any]:
+        return self._stored.generation_config
+
     @property
     def tensors(self) -> Mapping[str, Raw]:
-        """As they are stored."""
+        """The tensors as stored."""
+        return self._stored.tensors
 
     @property
     def nbytes(self) -> int:
         """Bytes of all tensors, as stored."""
+        return self._stored.nbytes
 
     @property
+    @abstractmethod
     def source(self) -> Source:
-        """What a model is built from."""
+        """The source that a model is built from."""
 
     @property
+    @abstractmethod
     def quantized(self) -> bool:
-        """Whether its matrices are stored with fewer bits than floats have."""
+        """Whether its matrices are stored quantized."""
 
     @property
+    @abstractmethod
     def stored_as(self) -> str:
-        """For people: "BF16", "4 bit (MLX)", "Q4_K (GGUF)"."""
+        """The stored format for display: "BF16", "4 bit (MLX)", "Q4_K (GGUF)"."""
 
     @property
+    @abstractmethod
     def tokenizer(self) -> Tokenizer: ...
     @property
+    @abstractmethod
     def template(self) -> ChatTemplate: ...
 
 
@@ -95,7 +109,7 @@ def _with_language_model(path: Path) -> Path:
 
 
 def _only(files: list[Path]) -> Path:
-    """The one model among the files: alone, or the first of its shards."""
+    """The only model among the files: a single file, or the first of its shards."""
     whole = [file for file in files if "-of-" not in file.stem or "-00001-of-" in file.stem]
     if len(whole) == 1:
         return whole[0]
@@ -105,25 +119,12 @@ def _only(files: list[Path]) -> Path:
     )
 
 
-@dataclass(frozen=True)
-class CheckpointFiles:
-    checkpoint: Checkpoint
+class CheckpointFiles(ModelFiles):
+    """A folder with config.json and safetensors."""
 
-    @property
-    def config(self) -> dict[str, Any]:
-        return self.checkpoint.config
-
-    @property
-    def generation_config(self) -> dict[str, Any]:
-        return self.checkpoint.generation_config
-
-    @property
-    def tensors(self) -> Mapping[str, Raw]:
-        return self.checkpoint.tensors
-
-    @property
-    def nbytes(self) -> int:
-        return self.checkpoint.nbytes
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        super().__init__(checkpoint)
+        self.checkpoint = checkpoint
 
     @property
     def source(self) -> Source:
@@ -147,25 +148,12 @@ class CheckpointFiles:
         return ChatTemplate.from_folder(self.checkpoint.folder, self.tokenizer, self.config)
 
 
-@dataclass(frozen=True)
-class GgufFiles:
-    file: GgufCheckpoint
+class GgufFiles(ModelFiles):
+    """A GGUF file."""
 
-    @property
-    def config(self) -> dict[str, Any]:
-        return self.file.config
-
-    @property
-    def generation_config(self) -> dict[str, Any]:
-        return self.file.generation_config
-
-    @property
-    def tensors(self) -> Mapping[str, Raw]:
-        return self.file.tensors
-
-    @property
-    def nbytes(self) -> int:
-        return self.file.nbytes
+    def __init__(self, file: GgufCheckpoint) -> None:
+        super().__init__(file)
+        self.file = file
 
     @property
     def source(self) -> Source:
@@ -185,7 +173,7 @@ class GgufFiles:
 
     @cached_property
     def _elsewhere(self) -> Path | None:
-        """The folder that has the tokenizer, where the file holds none."""
+        """The folder of the tokenizer, where the file contains none."""
         path = self.file.path
         return None if self.file.has_tokenizer else tokenizer_of(path) or path.parent
 
@@ -201,7 +189,7 @@ class GgufFiles:
 
 
 def _most(tensors: Mapping[str, Raw]) -> str:
-    """The type that most bytes are stored in."""
+    """The dtype of most bytes."""
     total: dict[str, int] = {}
     for raw in tensors.values():
         total[raw.dtype] = total.get(raw.dtype, 0) + raw.nbytes

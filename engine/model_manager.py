@@ -1,6 +1,7 @@
-"""Which models are in memory: loaded when first asked for, unloaded when idle for long or when another needs the room.
+"""The model manager: which models are in memory.
 
-Everything here happens on the engine thread. Knows lanes and sizes; requests are routed by `engine.py`.
+A model is loaded at its first request, and unloaded when it was idle for its TTL or when another model needs the room.
+Runs on the engine's thread only; `router.py` asks it for executors.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from engine.errors import OutOfMemory
 from engine.executor import ModelExecutor
 from engine.loaded import Loaded, Loader
 from engine.metrics import EngineContext, ModelStats
-from engine.prefix_cache import CachedPrefix, MemoryLimit, PrefixCache, PrefixOffload, SequenceMemory, shared_key
+from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixOffload, SequenceMemory, offload_key
 from engine.sampling import GrammarCompiler
 from engine.settings import memory_limit
 from engine.speculation import DraftModelSpeculation, Speculation, same_vocabulary
@@ -29,12 +30,12 @@ log = logging.getLogger("grus.engine")
 
 
 class Busy(Exception):
-    """The model would fit if one that is in use were gone."""
+    """The model would fit if a model that is in use now were unloaded."""
 
 
 @dataclass(frozen=True)
 class _Room:
-    """What decides whether another model fits."""
+    """The facts that decide whether another model fits; a load that was refused is retried when they improve."""
 
     executors: frozenset[tuple[str, int, bool, bool]]
     used: int  # bytes of sequences
@@ -44,20 +45,22 @@ class _Room:
 
 
 class ModelManager:
+    """Loads, unloads and pins models, and shares the device's memory among them."""
+
     def __init__(self, load: Loader, context: EngineContext, helper: Executor,
                  wake: Callable[[], None], start: Callable[[Task[None]], None]) -> None:  # fmt: skip
         self.executors: dict[str, ModelExecutor] = {}
         self.pinned: set[str] = set()
         self.closing: set[str] = set()  # unloaded as soon as their requests have ended
-        self._kept: dict[str, float | None] = {}  # seconds that a model stays unused, where not as the settings say
+        self._kept: dict[str, float | None] = {}  # idle TTL in seconds, where it differs from the settings
         self._load = load
-        self._refused: dict[str, _Room] = {}  # models that wait for room, and what there was when they were refused
-        self._sizes: dict[str, int] = {}  # ... and their bytes, which are estimated until they were loaded once
+        self._refused: dict[str, _Room] = {}  # models without room, and the room when they were refused
+        self._sizes: dict[str, int] = {}  # their bytes, estimated until they were loaded once
         self._context = context
         self._helper = helper
         self._wake = wake
-        self._start = start  # a task
-        self.limit = MemoryLimit(None)
+        self._start = start  # of a task
+        self.limit: int | None = None  # bytes of the device for all models; set when the first one is loaded
         self.host_limit = memory_limit(context.settings.host_memory_limit, psutil.virtual_memory().total)
         folder = context.settings.offload_folder
         self.offload = (
@@ -65,7 +68,7 @@ class ModelManager:
         )
 
     def executor(self, name: str) -> ModelExecutor:
-        """The model's lane, loaded now if it must be. Raises what loading raises, or Busy."""
+        """The model's executor; the model is loaded if it is not. Raises what loading raises, or Busy."""
         executor = self.executors.get(name)
         if executor is not None:
             return executor
@@ -102,8 +105,8 @@ class ModelManager:
             self._unload_oldest(None)
 
     def _make_room(self, name: str) -> None:
-        """Unload others before the model is loaded, where its size is known. Nothing is unloaded for what does not fit."""
-        limit = self.limit.nbytes
+        """Unload other models before loading, where the size is known. Nothing is unloaded for a model that cannot fit."""
+        limit = self.limit
         if limit is None or not self.executors:
             return
         if name not in self._sizes:
@@ -125,8 +128,8 @@ class ModelManager:
                 self._unload_oldest(None)
 
     def _never_fits(self, name: str, size: int) -> OutOfMemory:
-        assert self.limit.nbytes is not None
-        return OutOfMemory(f"The model {name} takes {size >> 20} MiB; the memory limit is {self.limit.nbytes >> 20} MiB, "
+        assert self.limit is not None
+        return OutOfMemory(f"The model {name} takes {size >> 20} MiB; the memory limit is {self.limit >> 20} MiB, "
                            "and its sequences need room too.")  # fmt: skip
 
     def _open(self, name: str) -> ModelExecutor:
@@ -148,15 +151,15 @@ class ModelManager:
 
     def _create_executor(self, loaded: Loaded) -> ModelExecutor:
         settings, context = self._context.settings, self._context
-        if self.limit.nbytes is None:
-            self.limit.nbytes = memory_limit(settings.gpu_memory_limit, loaded.backend.memory().total)
+        if self.limit is None:
+            self.limit = memory_limit(settings.gpu_memory_limit, loaded.backend.memory().total)
         memory = SequenceMemory(loaded.kv)
         offload = self.offload if memory.movable else None
 
         def store(prefix: CachedPrefix, hurry: bool) -> None:
             if offload is None:
                 return
-            key = shared_key(loaded.fingerprint, prefix.adapter)
+            key = offload_key(loaded.fingerprint, prefix.adapter)
             try:
                 offload.store(
                     key,
@@ -165,8 +168,8 @@ class ModelManager:
                     self._helper,
                     hurry,
                 )
-            except (MemoryError, OutOfMemory) as error:  # memory is what is being made here
-                log.info("a prefix of %s was not spilled: %r", loaded.name, error)
+            except (MemoryError, OutOfMemory) as error:  # the caller is freeing memory: a failed copy must not stop it
+                log.info("a prefix of %s was not offloaded: %r", loaded.name, error)
 
         prefix_cache = PrefixCache(memory, store if offload is not None else None, context.counters)
         find = None
@@ -182,7 +185,7 @@ class ModelManager:
                     self.host_limit, self._start)  # fmt: skip
 
     def _speculation(self, loaded: Loaded) -> Speculation:
-        """With the draft model, where there is one of this model's vocabulary."""
+        """Speculative decoding with the draft model, where its vocabulary is this model's; otherwise without."""
         settings = self._context.settings
         if settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
             return Speculation()
@@ -194,8 +197,8 @@ class ModelManager:
         return DraftModelSpeculation(draft, settings.max_draft, loaded.vocab)
 
     def _fit(self, name: str) -> None:
-        """Unload others until the weights fit under the limit; none for a model that is too large all by itself."""
-        executor, limit = self.executors[name], self.limit.nbytes
+        """Unload other models until the weights fit under the limit; none for a model that is too large by itself."""
+        executor, limit = self.executors[name], self.limit
         if limit is None:
             return
         try:
@@ -215,7 +218,7 @@ class ModelManager:
             raise
 
     def _unload_oldest(self, cause: BaseException | None, spare: str | None = None) -> None:
-        """Unload the least recently used model that may go. Raise Busy, or OutOfMemory when none ever may."""
+        """Unload the least recently used idle model. Raises Busy, or OutOfMemory when all are pinned."""
         free = [
             n for n, executor in self.executors.items() if n not in self.pinned and n != spare and not executor.busy
         ]
@@ -225,7 +228,7 @@ class ModelManager:
             self._refuse([n for n in self.executors if n != spare], cause)
 
     def _refuse(self, stay: Iterable[str], cause: BaseException | None) -> NoReturn:
-        """These are in the way."""
+        """Raise Busy, or OutOfMemory when all of `stay` are pinned."""
         if any(name not in self.pinned for name in stay):
             raise Busy
         raise OutOfMemory("There is no room for another model: all that are loaded are pinned.") from cause
@@ -238,28 +241,32 @@ class ModelManager:
         log.info("unloading %s", name)
         try:
             executor.close()
-        except Exception:  # a device that is broken may refuse even that; the others go on
+        except Exception:  # a broken device may fail even here; other models continue
             log.exception("%s could not be closed properly", name)
         self._load.unloaded(executor.loaded)
 
     def clear_prefix_cache(self, name: str | None) -> Future[int]:
-        """Memory is given back now, files are deleted soon. The answer is how many prefixes there were in both."""
+        """Free the cached prefixes now, delete the offloaded ones on the helper thread. The result is how many there were."""
         executors = list(self.executors.values()) if name is None else [self.executors[name]]
-        idle = sum(executor.prefix_cache.forget() for executor in executors)
+        cached = sum(executor.prefix_cache.clear(offload=False) for executor in executors)
         fingerprint = None if name is None else self.executors[name].loaded.fingerprint
         offload = self.offload
-        return self._helper.submit(lambda: idle + (offload.forget(fingerprint) if offload is not None else 0))
+        return self._helper.submit(lambda: cached + (offload.clear(fingerprint) if offload is not None else 0))
 
     @property
     def weight_bytes(self) -> int:
         return sum(executor.weight_bytes for executor in self.executors.values())
 
     def share_memory(self, executor: ModelExecutor) -> None:
-        others = [other.memory for other in self.executors.values() if other is not executor]
-        self.limit.share(executor.memory, self.weight_bytes, others)
+        """Give the executor's sequences what all weights and the other models' sequences leave."""
+        allowed = executor.memory.loaded_budget
+        if self.limit is not None:
+            others = sum(other.memory.used for other in self.executors.values() if other is not executor)
+            allowed = min(self.limit - self.weight_bytes - others, allowed)
+        executor.memory.allow(allowed)
 
     def _reclaim(self, asking: str) -> bool:
-        """Drop one idle prefix of another model, for the sake of `asking`."""
+        """Evict one cached prefix of another model to make room for `asking`. False when there is none."""
         for name, executor in self.executors.items():
             if name != asking and executor.prefix_cache.evict_oldest():
                 if asking in self.executors:
@@ -273,12 +280,12 @@ class ModelManager:
             executor.last_used = self._context.clock()
 
     def _ends(self, name: str, executor: ModelExecutor) -> float | None:
-        """When an idle model must go. None: when its room is needed."""
+        """When the model expires if it stays idle. None: only when its room is needed."""
         seconds = self._kept.get(name, self._context.settings.idle_ttl)
         return None if seconds is None or name in self.pinned else executor.last_used + seconds
 
     def tidy(self, now: float) -> bool:
-        """Unload what was told to go and what nobody has used for long."""
+        """Unload models that are closing or expired. True when one was."""
         gone = [
             name for name, executor in self.executors.items()
             if not executor.busy and (
@@ -290,12 +297,12 @@ class ModelManager:
         return bool(gone)
 
     def next_deadline(self) -> float | None:
-        """When the next idle model must go."""
+        """When the next idle model expires."""
         ends = [self._ends(name, executor) for name, executor in self.executors.items() if not executor.busy]
         return min((end for end in ends if end is not None), default=None)
 
     def stats(self, now: float) -> list[ModelStats]:
-        """Called on any thread."""
+        """May be called on any thread."""
         return [self._stats_of(name, executor, now) for name, executor in list(self.executors.items())]
 
     def _stats_of(self, name: str, executor: ModelExecutor, now: float) -> ModelStats:

@@ -1,6 +1,6 @@
-"""One reply's guesses at its next tokens: from a prediction that came with its request, else from what it said before.
+"""N-gram speculation (prompt lookup): draft tokens for one sequence, from a predicted output or from its own repetitions.
 
-Knows tokens alone, and nothing of requests or steps.
+Uses token ids alone; verification and batching are in `speculation.py`.
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-_LONGEST, _SHORTEST = 4, 2  # tokens that must repeat before the ones that followed are guessed
-_PAUSE = 16  # tokens without guesses after several in a row were wrong
+_LONGEST, _SHORTEST = 4, 2  # lengths of the n-grams that are looked up
+_PAUSE = 16  # tokens without drafts after several wrong ones in a row
 
 
 class PredictedOutput:
-    """A text that a reply may repeat, and where in it the reply is. Lost where the two differ, it looks for the nearest
-    place further on at which the reply's last tokens stand."""
+    """A predicted output and the reply's position in it. Where the two differ, the reply is searched for further on by
+    its last tokens."""
 
     def __init__(self, text: Sequence[int], begin: int) -> None:
         """`begin`: the reply's first position."""
         self._text = list(text)
-        self._places: dict[tuple[int, ...], list[int]] = {}  # run -> the positions after it, in order
+        self._places: dict[tuple[int, ...], list[int]] = {}  # n-gram -> the positions after it, in order
         for at in range(_SHORTEST, len(self._text)):
             self._places.setdefault(tuple(self._text[at - _SHORTEST : at]), []).append(at)
-        self._next = 0  # what the reply should say next, or where it was lost
+        self._next = 0  # position of the expected next token, or of the first difference
         self._lost = False
         self._begin = self._seen = begin
 
@@ -33,7 +33,7 @@ class PredictedOutput:
         return [] if self._lost else self._text[self._next : self._next + length]
 
     def _follow(self, tokens: Sequence[int], end: int) -> None:
-        """Take in the reply's token before `end`."""
+        """Advance by the reply's token before `end`."""
         if not self._lost and self._next < len(self._text) and self._text[self._next] == tokens[end - 1]:
             self._next += 1
             return
@@ -44,8 +44,8 @@ class PredictedOutput:
 
 
 class DraftProposer:
-    """One reply's guesses: from a prediction that came with it, else from its repetitions (where each short run of
-    tokens was last seen); and how well guessing went."""
+    """Proposes draft tokens for one sequence: from its predicted output, else from the last occurrence of its last tokens.
+    The length of a draft adapts to how many tokens are accepted."""
 
     def __init__(self, most: int, repeats: bool = True, prediction: PredictedOutput | None = None) -> None:
         self._most = most
@@ -53,20 +53,20 @@ class DraftProposer:
         self._prediction = prediction
         self._length = min(2, most)
         self._misses = 0
-        self._silent_until = 0
+        self._paused_until = 0
         self._indexed = 0
-        self._last: dict[tuple[int, ...], int] = {}  # run -> the position after it
+        self._last: dict[tuple[int, ...], int] = {}  # n-gram -> the position after it
 
     @property
     def length(self) -> int:
         return self._length
 
     def propose(self, tokens: Sequence[int]) -> list[int]:
-        """What was predicted, or followed the same tokens earlier."""
+        """The draft tokens that follow `tokens`."""
         predicted = self._prediction.propose(tokens, self._length) if self._prediction is not None else []
         if self._repeats:
             self._index(tokens)
-        if len(tokens) < self._silent_until:
+        if len(tokens) < self._paused_until:
             return []
         if predicted or not self._repeats:
             return predicted
@@ -76,18 +76,18 @@ class DraftProposer:
         return []
 
     def _index(self, tokens: Sequence[int]) -> None:
-        """All runs that end before the last token (the run at the very end has nothing after it yet)."""
+        """Index all n-grams that end before the last token (the last one has no successor yet)."""
         for end in range(max(self._indexed, _SHORTEST), len(tokens)):
             for size in range(_SHORTEST, min(_LONGEST, end) + 1):
                 self._last[tuple(tokens[end - size : end])] = end
         self._indexed = max(self._indexed, len(tokens))
 
     def learn(self, drafted: int, accepted: int, total: int) -> None:
-        """`total`: tokens known so far."""
+        """Adapt the length to the outcome of a draft. `total`: tokens known so far."""
         if accepted == drafted:
             self._length, self._misses = min(self._most, self._length * 2), 0
         else:
             self._length = max(1, min(self._length, accepted + 1))
             self._misses = 0 if accepted else self._misses + 1
         if self._misses >= 3:
-            self._misses, self._silent_until = 0, total + _PAUSE
+            self._misses, self._paused_until = 0, total + _PAUSE

@@ -33,12 +33,12 @@ log = logging.getLogger("grus.engine")
 
 
 class SequenceMemory:
-    """One model's sequence memory. Every slot is opened and closed here, so that a forgotten one can be found."""
+    """One model's KV cache with its byte budget. Opens and closes all slots, so that leaked ones can be found."""
 
     def __init__(self, kv: KVCache) -> None:
         self.kv = kv
         self.loaded_budget = kv.budget
-        # a store that does not say what it holds (another library's caches) may hold states, and cannot be exported
+        # a KV cache without specs (another library's) may hold recurrent states, and cannot be exported
         self.recurrent = not kv.specs or any(isinstance(spec, StateSpec) for spec in kv.specs)
         self.movable = bool(kv.specs)
         self.open_slots: set[Slot] = set()
@@ -51,7 +51,7 @@ class SequenceMemory:
 
     @property
     def snapshot_bytes(self) -> int:
-        """States kept beside the slots, under the same limit: what they give back, slots may use at once."""
+        """Bytes of snapshots beside the slots, under the same limit: slots may use what they free."""
         return self._snapshot_bytes
 
     @snapshot_bytes.setter
@@ -60,7 +60,7 @@ class SequenceMemory:
         self.kv.budget = max(0, self._allowed - nbytes)
 
     def allow(self, nbytes: int) -> None:
-        """Set what this model may use in all from now on."""
+        """Set the bytes that slots and snapshots of this model may use."""
         self._allowed = nbytes
         self.kv.budget = max(0, nbytes - self._snapshot_bytes)
 
@@ -84,32 +84,17 @@ class SequenceMemory:
         self.kv.close(slot)
 
     def leaked(self, owned: Iterable[Slot]) -> list[Slot]:
-        """Open slots that nobody owns."""
+        """Open slots without an owner."""
         return sorted(self.open_slots.difference(owned), key=lambda slot: slot.id)
 
 
-class MemoryLimit:
-    """The bytes of the device that all models share. None: every model has the budget it was loaded with."""
-
-    def __init__(self, nbytes: int | None) -> None:
-        self.nbytes = nbytes
-
-    def share(self, memory: SequenceMemory, weights: int, others: Iterable[SequenceMemory]) -> None:
-        """Let `memory` have what the weights and the other models' sequences leave."""
-        if self.nbytes is None:
-            memory.allow(memory.loaded_budget)
-        else:
-            left = self.nbytes - weights - sum(other.used for other in others)
-            memory.allow(min(left, memory.loaded_budget))
-
-
-_LEAST = 4  # tokens; below that a match is not worth its copy
-_MOST_IDLE = 64  # prefixes; bounds the time of a search
+_LEAST = 4  # tokens; a shorter match is not worth its copy
+_MAX_ENTRIES = 64  # bounds the time of a search
 _BLOCK = 256
 
 
-def common(a: abc.Sequence[int], b: abc.Sequence[int]) -> int:
-    """How many leading tokens are equal."""
+def common_prefix(a: abc.Sequence[int], b: abc.Sequence[int]) -> int:
+    """The number of leading tokens that are equal."""
     end = min(len(a), len(b))
     at = 0
     while at < end and a[at : at + _BLOCK] == b[at : at + _BLOCK]:
@@ -123,7 +108,7 @@ def common(a: abc.Sequence[int], b: abc.Sequence[int]) -> int:
 
 @dataclass(eq=False)
 class CachedPrefix:
-    """An idle slot and what it holds. `key` is as long as the slot."""
+    """An entry of the prefix cache: the slot of a finished sequence and its tokens. `key` is as long as the slot."""
 
     key: list[int]
     adapter: str | None
@@ -133,21 +118,21 @@ class CachedPrefix:
 
 @dataclass
 class PrefixMatch:
-    """`length` tokens can be had from an idle prefix, or be copied from a running sequence's slot."""
+    """`length` tokens that can be reused from a cached prefix, or copied from a running sequence's slot."""
 
     length: int
-    idle: CachedPrefix | None = None
+    cached: CachedPrefix | None = None
     running: Slot | None = None
-    state: KVSnapshot | None = None  # recurrent models: the border to return to; None: the slot as it is
+    checkpoint: KVSnapshot | None = None  # recurrent models: the state to return to; None: the slot as it is
 
     @property
     def takes_all(self) -> bool:
-        """Is so little lost by continuing the idle slot itself that a copy would be a waste?"""
-        return self.idle is not None and self.length * 8 >= len(self.idle.key) * 7
+        """Whether nearly all of the entry matches, so that its slot is continued instead of copied."""
+        return self.cached is not None and self.length * 8 >= len(self.cached.key) * 7
 
 
 class PrefixCache:
-    """Idle prefixes, least recently used first."""
+    """The KV cache of finished sequences, least recently used first, for reuse by requests with the same beginning."""
 
     def __init__(
         self,
@@ -157,36 +142,36 @@ class PrefixCache:
     ) -> None:
         self._memory = memory
         self._offload = offload
-        self._idle: list[CachedPrefix] = []
+        self._entries: list[CachedPrefix] = []
         self._counters = counters or Counters()
 
     def __len__(self) -> int:
-        return len(self._idle)
+        return len(self._entries)
 
     @property
     def slots(self) -> list[Slot]:
-        return [prefix.slot for prefix in self._idle]
+        return [prefix.slot for prefix in self._entries]
 
     @property
     def nbytes(self) -> int:
-        """What dropping all of them gives back."""
+        """Bytes that evicting all entries would free."""
         kv = self._memory.kv
-        states = sum(checkpoint.nbytes for prefix in self._idle for checkpoint in prefix.checkpoints)
-        return states + sum(kv.bytes_for(prefix.slot.capacity) for prefix in self._idle)
+        states = sum(checkpoint.nbytes for prefix in self._entries for checkpoint in prefix.checkpoints)
+        return states + sum(kv.bytes_for(prefix.slot.capacity) for prefix in self._entries)
 
     def match(self, key: abc.Sequence[int], adapter: str | None, running: Iterable[Sequence]) -> PrefixMatch | None:
-        """The longest reusable beginning of `key`, its last token excepted (that one must be computed)."""
+        """The longest reusable prefix of `key`, without its last token (which must be computed)."""
         usable = len(key) - 1
         best: PrefixMatch | None = None
-        for prefix in reversed(self._idle):
+        for prefix in reversed(self._entries):
             if prefix.adapter == adapter:
-                found = self._within(prefix, min(common(prefix.key, key), usable))
+                found = self._within(prefix, min(common_prefix(prefix.key, key), usable))
                 if found is not None and (best is None or found.length > best.length):
                     best = found
         if not self._memory.recurrent:
             for sequence in running:
                 if sequence.slot is not None and sequence.adapter == adapter:
-                    length = min(common(sequence.key, key), usable, sequence.slot.length)
+                    length = min(common_prefix(sequence.key, key), usable, sequence.slot.length)
                     if best is None or length > best.length:
                         best = PrefixMatch(length, running=sequence.slot)
         return best if best is not None and best.length >= _LEAST else None
@@ -197,34 +182,36 @@ class PrefixCache:
         checkpoints = [checkpoint for checkpoint in prefix.checkpoints if checkpoint.length <= shared]
         if not checkpoints:
             return None
-        state = max(checkpoints, key=lambda checkpoint: checkpoint.length)
-        return PrefixMatch(state.length, prefix, state=state)
+        checkpoint = max(checkpoints, key=lambda one: one.length)
+        return PrefixMatch(checkpoint.length, prefix, checkpoint=checkpoint)
 
-    def keep(self, prefix: CachedPrefix) -> None:
+    def insert(self, prefix: CachedPrefix) -> None:
+        """Add an entry. An attention-only model drops the entries that it contains."""
         if not self._memory.recurrent:
-            for other in [p for p in self._idle if p.adapter == prefix.adapter and len(p.key) <= len(prefix.key)]:
-                if common(other.key, prefix.key) == len(other.key):
-                    self._close(other)  # the new one holds all of it
-        self._idle.append(prefix)
-        if len(self._idle) > _MOST_IDLE:
+            for other in [p for p in self._entries if p.adapter == prefix.adapter and len(p.key) <= len(prefix.key)]:
+                if common_prefix(other.key, prefix.key) == len(other.key):
+                    self._close(other)  # the new entry contains it
+        self._entries.append(prefix)
+        if len(self._entries) > _MAX_ENTRIES:
             self.evict_oldest()
 
     def take(self, prefix: CachedPrefix) -> None:
-        """The prefix's slot has another owner from now on."""
-        self._idle.remove(prefix)
+        """Remove an entry without closing its slot, which a sequence continues."""
+        self._entries.remove(prefix)
 
     def count_hit(self, tokens: int) -> None:
-        """A prompt began with so many remembered tokens."""
+        """Count a prompt that began with so many cached tokens."""
         self._counters.prefix_hits += 1
         self._counters.prefix_tokens += tokens
 
     def touch(self, prefix: CachedPrefix) -> None:
-        self._idle.remove(prefix)
-        self._idle.append(prefix)
+        """Mark as most recently used."""
+        self._entries.remove(prefix)
+        self._entries.append(prefix)
 
     def evict_oldest(self, spare: CachedPrefix | None = None) -> bool:
-        """Give the least recently used prefix's memory back. False when there is none."""
-        for prefix in self._idle:
+        """Evict the least recently used entry, offloading it where that is on. False when there is none."""
+        for prefix in self._entries:
             if prefix is not spare:
                 if self._offload is not None:
                     self._offload(prefix, True)
@@ -233,29 +220,23 @@ class PrefixCache:
         return False
 
     def _close(self, prefix: CachedPrefix) -> None:
-        self._idle.remove(prefix)
+        self._entries.remove(prefix)
         self._memory.snapshot_bytes -= sum(checkpoint.nbytes for checkpoint in prefix.checkpoints)
         self._memory.close(prefix.slot)
 
-    def forget(self) -> int:
-        """Drop all and leave no trace of them on disk; returns how many there were."""
-        count = len(self._idle)
-        for prefix in list(self._idle):
-            self._close(prefix)
-        return count
-
-    def clear(self, hurry: bool = True) -> int:
-        """Drop all; returns how many there were."""
-        count = len(self._idle)
-        for prefix in list(self._idle):
-            if self._offload is not None:
+    def clear(self, *, offload: bool = True, hurry: bool = True) -> int:
+        """Evict all entries and return their number. `offload`: write them to disk where that is on (see `hurry` of
+        `PrefixOffload.store`)."""
+        count = len(self._entries)
+        for prefix in list(self._entries):
+            if offload and self._offload is not None:
                 self._offload(prefix, hurry)
             self._close(prefix)
         return count
 
 
-def thin(checkpoints: list[KVSnapshot], most: int) -> list[KVSnapshot]:
-    """At most `most` of them: the newest two stay, and of the others those that lie furthest apart."""
+def thin_checkpoints(checkpoints: list[KVSnapshot], most: int) -> list[KVSnapshot]:
+    """At most `most` checkpoints: the newest two, and of the others those that lie furthest apart."""
     checkpoints = list(checkpoints)
     while len(checkpoints) > most:
         gaps = [
@@ -268,13 +249,13 @@ def thin(checkpoints: list[KVSnapshot], most: int) -> list[KVSnapshot]:
 
 _MAGIC = b"GRUSKV01"
 _SUFFIX = ".prefix"
-_LEAST_STORED = 32  # tokens; a shorter prefix is computed faster than it is read
-_MOST_PENDING = 4  # prefixes that wait to be written, all in host memory
-_STALE_SECONDS = 3600.0  # after which a half-written file belongs to nobody
+_LEAST_STORED = 32  # tokens; a shorter prefix is recomputed faster than it is read
+_MAX_PENDING = 4  # prefixes in host memory that wait to be written
+_STALE_SECONDS = 3600.0  # age at which a half-written file is deleted
 
 
-def shared_key(fingerprint: str, adapter: str | None) -> str:
-    """What must be equal, besides tokens, for a memory to be reusable."""
+def offload_key(fingerprint: str, adapter: str | None) -> str:
+    """What must be equal, besides the tokens, for an offloaded prefix to be reusable."""
     return json.dumps([fingerprint, adapter])
 
 
@@ -287,15 +268,22 @@ class _Entry:
 
 
 class PrefixOffload:
+    """Evicted prefixes in a folder on disk, found again after a restart.
+
+    One file a prefix, named by a hash of (model fingerprint, adapter, tokens), written aside and renamed into place. So two
+    processes can share the folder without locks: a reader sees a whole file or none. The content is verified by its hash
+    before use. Reads and writes run on the helper thread.
+    """
+
     def __init__(self, folder: Path, limit: int, least: int = _LEAST_STORED) -> None:
         self._folder = folder
         self._limit = limit
         self._least = least
-        self._waiting: set[str] = set()  # names of prefixes that the helper has yet to write
-        self._guard = threading.Lock()  # over it: the engine's thread adds, the helper's removes
+        self._waiting: set[str] = set()  # names of prefixes that are still to be written
+        self._guard = threading.Lock()  # over `_waiting`: the engine's thread adds, the helper thread removes
         self._entries: dict[str, _Entry] = {}
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # it tells what was talked about
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # private: it holds conversations
         except OSError as error:
             why = "it is a file" if folder.is_file() else error.strerror or str(error)
             raise BadRequest(f"Prefixes cannot be kept in the folder {folder}: {why}.", "kv_offload_dir") from None
@@ -307,12 +295,12 @@ class PrefixOffload:
 
     def store(self, key: str, tokens: abc.Sequence[int], export: Callable[[], list[np.ndarray]], helper: Executor,
               hurry: bool = True) -> None:  # fmt: skip
-        """Write a prefix unless it is there already. `export` is called now, the writing happens on the helper.
-        In a `hurry` a prefix is left out when the helper cannot keep up; not so when the model is unloaded."""
+        """Write a prefix unless it is stored already. `export` is called now, the file is written on the helper thread.
+        In a `hurry` the prefix is skipped when the helper cannot keep up; not so when the model is unloaded."""
         name = self._name(key, tokens)
         if len(tokens) < self._least or name in self._entries or name in self._waiting:
             return
-        if hurry and self.pending >= _MOST_PENDING:
+        if hurry and self.pending >= _MAX_PENDING:
             return
         arrays = export()
         with self._guard:
@@ -321,21 +309,21 @@ class PrefixOffload:
 
     @property
     def pending(self) -> int:
-        """Prefixes that wait in memory to be written."""
+        """Prefixes in memory that wait to be written."""
         with self._guard:
             return len(self._waiting)
 
     def finder(self, fingerprint: str, whole_only: bool) -> Callable[[list[int], str | None], HostState | None]:
-        """`find(tokens, adapter)`: the stored memory that shares most with them (`whole_only`: all of its own tokens)."""
+        """`find(tokens, adapter)`: the stored prefix with the most common tokens (`whole_only`: all of its own)."""
 
         def find(tokens: list[int], adapter: str | None) -> HostState | None:
-            return self._find(shared_key(fingerprint, adapter), tokens, whole_only)
+            return self._find(offload_key(fingerprint, adapter), tokens, whole_only)
 
         return find
 
-    def forget(self, fingerprint: str | None) -> int:
-        """Delete what is stored of a model, or everything; returns how many prefixes. Call it on the helper thread, so
-        that what waits there to be written is deleted too."""
+    def clear(self, fingerprint: str | None) -> int:
+        """Delete the prefixes of a model, or all; returns their number. Call it on the helper thread, so that pending
+        writes are deleted too."""
         self._refresh()
         gone = [name for name, entry in self._entries.items() if fingerprint in (None, json.loads(entry.key)[0])]
         for name in gone:
@@ -485,7 +473,7 @@ class PrefixOffload:
                 at += count * dtype.itemsize
             os.utime(path)
         except FileNotFoundError:
-            self._entries.pop(name, None)  # another process made place
+            self._entries.pop(name, None)  # another process deleted it to make room
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
             log.warning("the stored prefix %s is not used: %s", name, error)

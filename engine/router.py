@@ -1,7 +1,6 @@
-"""Requests on the engine's thread until a lane has them: their model is found or loaded, or they wait for its room.
+"""The router: hands requests and tasks to the executor of their model, which is loaded when it must be.
 
-Also knows every request that runs by its id. Knows no threads: `engine.py` brings requests here, and `lane.py` does what
-they ask for.
+Requests and tasks wait here while their model has no room in memory. Runs on the engine's thread only.
 """
 
 from __future__ import annotations
@@ -16,17 +15,18 @@ from engine.metrics import EngineContext, NullTracer
 from engine.model_manager import Busy, ModelManager
 from engine.sequence import RequestState
 from engine.tasks import Task, TaskRun, wrapped
-from engine.types import Done, Failed
 
 log = logging.getLogger("grus.engine")
 
 
 class Router:
+    """Routes requests to their model's executor, and finds running requests by id."""
+
     def __init__(self, manager: ModelManager, context: EngineContext) -> None:
         self._manager = manager
         self._context = context
-        self._unplaced: deque[RequestState] = deque()  # their model has no room until another one is idle
-        self._running: dict[str, RequestState] = {}  # wherever they are
+        self._unplaced: deque[RequestState] = deque()  # their model does not fit until another one is idle
+        self._running: dict[str, RequestState] = {}  # by id, until they end
 
     @property
     def waiting(self) -> int:
@@ -37,23 +37,23 @@ class Router:
         return len(self._running)
 
     def find(self, request: str) -> RequestState | None:
-        """The request of this id, as long as it runs. May be asked on any thread."""
+        """The running request with this id. May be called on any thread."""
         return self._running.get(request)
 
     def add(self, state: RequestState) -> None:
         self._context.counters.total += 1
-        if state.id in self._running:  # two that were called alike could not be told apart by those who cancel
+        if state.id in self._running:  # else `cancel` would be ambiguous
             self._fail(state, BadRequest(f"A request with the id {state.id} is running already.", "id"))
             return
         self._running[state.id] = state
-        state.handle.on_end = lambda: self._forget(state)
+        state.handle.on_end = lambda: self._remove(state)
         self._place(state)
 
-    def _forget(self, state: RequestState) -> None:
+    def _remove(self, state: RequestState) -> None:
         del self._running[state.id]
 
     def place_waiting(self) -> None:
-        """Try again with those whose model had no room."""
+        """Retry the requests whose model had no room."""
         for _ in range(len(self._unplaced)):
             self._place(self._unplaced.popleft())
 
@@ -77,11 +77,8 @@ class Router:
             executor.add(state)
 
     def _fail(self, state: RequestState, error: GrusError) -> None:
-        """End a job that has not reached a lane."""
-        state.over = True
-        self._context.counters.failed += 1
-        self._context.counters.requests.failed(error.code)
-        state.handle.end(Failed(state.id, error, state.timings(self._context.clock())))
+        """End a request that has not reached an executor."""
+        state.end(self._context.counters, self._context.clock(), error)
 
     def cancel(self, state: RequestState) -> None:
         if state.over:
@@ -92,21 +89,16 @@ class Router:
             executor.cancel(state)
         else:
             self._unplaced.remove(state)
-            state.over = True
-            now = self._context.clock()
-            timings = state.timings(now)
-            self._context.counters.cancelled += 1
-            self._context.counters.requests.ended("cancelled", timings, now)
-            state.handle.end(Done(state.id, "cancelled", timings))
+            state.end(self._context.counters, self._context.clock())
 
     def stop(self, error: EngineStopped) -> None:
-        """End those that wait for their model."""
+        """End the requests that wait for their model."""
         while self._unplaced:
             self._fail(self._unplaced.popleft(), error)
 
 
 class TaskQueue:
-    """All tasks of an engine."""
+    """The queue of all tasks of an engine: they take turns, one piece of work each."""
 
     def __init__(self, manager: ModelManager, trace: NullTracer) -> None:
         self._manager = manager
@@ -118,27 +110,27 @@ class TaskQueue:
 
     @property
     def waiting(self) -> int:
-        """Tasks that wait for their turn: all but one, since tasks take turns. Any thread may ask."""
+        """Tasks that wait for their turn (all but one). May be called on any thread."""
         return max(0, sum(run.counted for run in self._queue.copy()) - 1)
 
     def add(self, task: Task[Any]) -> None:
         self._queue.append(TaskRun(task))
 
     @property
-    def hopeful(self) -> bool:
-        """Whether the next work may have company that has not come yet."""
-        if not self._queue or not self._queue[0].lonely:
+    def may_batch(self) -> bool:
+        """Whether the next task could be batched with others that have not arrived yet."""
+        if not self._queue or not self._queue[0].has_room:
             return False
         first, *others = self._queue
-        return len(first.tasks) + sum(len(other.tasks) for other in others if first.joins(other)) < first.most
+        return len(first.tasks) + sum(len(other.tasks) for other in others if first.can_batch(other)) < first.max_batch
 
     def step(self) -> bool:
-        """One piece of the first work that can go on; it then goes to the end of the line. False: none could."""
+        """Run one piece of the first task that can run, and put it at the end of the queue. False when none could."""
         for _ in range(len(self._queue)):
             run = self._queue.popleft()
-            if run.over:  # its model was unloaded
+            if run.done:  # its model was unloaded
                 continue
-            if run.forgone:  # no model is loaded for what nobody waits for
+            if run.cancelled_early:  # a model is not loaded for a cancelled task
                 run.fail(CancelledError())
                 return True
             try:
@@ -149,7 +141,7 @@ class TaskQueue:
             except Exception as error:
                 run.fail(wrapped(error))
                 return True
-            self._gather(run)
+            self._batch(run)
             executor.tasks.add(run)
             with self._trace.span("task", model=run.model, what=run.what):
                 more = run.advance(executor.loaded)
@@ -161,10 +153,10 @@ class TaskQueue:
             return True
         return False
 
-    def _gather(self, run: TaskRun) -> None:
-        """Those in line that may have their work done with this one's."""
+    def _batch(self, run: TaskRun) -> None:
+        """Add the queued tasks that can be batched with this one."""
         for other in list(self._queue):
-            if run.joins(other):
+            if run.can_batch(other):
                 run.tasks += other.tasks
                 self._queue.remove(other)
 

@@ -34,7 +34,7 @@ def _mix(x: int) -> int:
 
 
 def uniform(seed: int, choice: int, position: int) -> float:
-    """A number in [0, 1) that f32 holds exactly, so that every backend compares against the same value."""
+    """A random number in [0, 1) that f32 represents exactly, so that every backend compares against the same value."""
     return (_mix(_mix(_mix(seed & _WORD) ^ choice) ^ position) >> 40) * 2.0**-24
 
 
@@ -51,7 +51,7 @@ def check_tokens(params: SamplingParams, vocab: int) -> None:
 
 
 class Sampler:
-    """How one choice of a request samples: `at` gives the numbers for a position, `add` tells what was chosen."""
+    """The sampling state of one sequence: `at` returns the parameters for a position, `add` records a sampled token."""
 
     def __init__(self, params: SamplingParams, seed: int, choice: int, prompt: Sequence[int], stops: Collection[int],
                  vocab: int) -> None:  # fmt: skip
@@ -80,7 +80,7 @@ class Sampler:
 
     @property
     def looks_back(self) -> bool:
-        """Must the last token be on the host before the next can be sampled?"""
+        """Whether the last token must be on the host before the next can be sampled."""
         return self.repeats or self.counts
 
     def add(self, token: int) -> None:
@@ -93,7 +93,7 @@ class Sampler:
                 self._repeated.append(token)
 
     def at(self, output: int, ahead: Sequence[int] = (), mask: np.ndarray | None = None) -> Sampling:
-        """For the output token number `output` (from 0); `ahead`: guesses between what was added and this token."""
+        """The parameters for output token number `output` (from 0); `ahead`: draft tokens between the last added and it."""
         p = self.params
         if self._mask is not None:
             mask = self._mask if mask is None else self._mask & mask
@@ -131,13 +131,13 @@ class Sampler:
 
 
 _COMPILED_KEPT = 32
-# enough to indent, but no endless blank: small models fall into that where every blank is allowed
+# enough to indent, but bounded: small models generate blanks forever where they are allowed
 _JSON: Any = {"whitespace_pattern": r"[ \t\r\n]{1,40}"}
-_CONTROL = b"\xff"  # a byte that UTF-8 never has: llguidance's sign of a control token
+_CONTROL = b"\xff"  # not in UTF-8: llguidance's mark of a control token
 
 
 class _Tokens:
-    """A vocabulary as llguidance wants to see it."""
+    """Adapts a tokenizer's vocabulary to llguidance."""
 
     def __init__(self, vocabulary: TokenVocabulary, size: int, eos: int) -> None:
         self._vocabulary = vocabulary
@@ -147,7 +147,7 @@ class _Tokens:
         self.special_token_ids = [token for token in range(size) if self.tokens[token].startswith(_CONTROL)]
 
     def _bytes(self, token: int) -> bytes:
-        """No text can match a control token, nor one of the ids that only pad a model's vocabulary."""
+        """The token's bytes. Control tokens and padding ids get bytes that no text matches."""
         if self._vocabulary.is_special(token):
             return _CONTROL + f"<{token}>".encode()
         return self._vocabulary.bytes_of(token) or _CONTROL + f"<{token}>".encode()
@@ -158,7 +158,7 @@ class _Tokens:
 
 
 def _source(grammar: Grammar) -> str:
-    """The grammar in llguidance's own notation."""
+    """The grammar in llguidance's notation."""
     if grammar.kind == "json_object":
         return llguidance.LLMatcher.grammar_from_json_schema('{"type": "object"}', overrides=_JSON)
     if grammar.kind == "json_schema":
@@ -178,7 +178,7 @@ def _source(grammar: Grammar) -> str:
 
 
 class GrammarCompiler:
-    """One model's compiled grammars. Any thread may compile."""
+    """Compiles and caches the grammars of one model. May be used on any thread."""
 
     def __init__(self, vocabulary: TokenVocabulary, size: int, eos_ids: Sequence[int]) -> None:
         self._vocabulary = vocabulary
@@ -189,7 +189,7 @@ class GrammarCompiler:
         self._compiled: dict[Grammar, Any] = {}
 
     def constraint(self, grammar: Grammar, after: str | None) -> GrammarConstraint:
-        """Raise BadRequest where the grammar is not one."""
+        """A new constraint. Raises BadRequest for an invalid grammar."""
         with self._lock:
             if self._tokenizer is None:
                 if not self._eos_ids:
@@ -208,26 +208,26 @@ class GrammarCompiler:
 
 
 class GrammarConstraint:
-    """One reply's place in its grammar."""
+    """The state of one reply in its grammar (structured output): masks the tokens that may come next."""
 
     def __init__(self, matcher: Any, vocab: int, after: str | None) -> None:
         self._matcher = matcher
         self._vocab = vocab
         self._after = after or ""
-        self._tail = ""  # the end of the text so far, while the constraint has not begun
+        self._tail = ""  # the end of the text so far, before the constraint applies
         self._begun = not after
 
     def copy(self) -> GrammarConstraint:
-        """For another choice of the same request, before the first token."""
+        """A copy for another sequence of the same request, before its first token."""
         return GrammarConstraint(self._matcher.deep_copy(), self._vocab, self._after)
 
     @property
     def complete(self) -> bool:
-        """Nothing more may follow."""
+        """Whether the grammar allows no further token."""
         return self._begun and bool(self._matcher.is_stopped())
 
     def accept(self, ids: Sequence[int], text: str) -> None:
-        """What was sampled; `text` is what became readable with it."""
+        """Advance by sampled tokens; `text` is their detokenized text."""
         if self._begun:
             for id in ids:
                 self._matcher.consume_token(id)
@@ -238,20 +238,20 @@ class GrammarConstraint:
         else:
             self._tail = seen[-len(self._after) :]
 
-    def masks(self, guesses: Sequence[int]) -> tuple[list[int], list[np.ndarray | None]]:
-        """The guesses that the grammar allows, and the masks of their positions and of the one after."""
+    def masks(self, drafts: Sequence[int]) -> tuple[list[int], list[np.ndarray | None]]:
+        """The draft tokens that the grammar allows, and the masks of their positions and of the next one."""
         if not self._begun:
-            # a guess might be what begins the constraint, and would be followed by an unconstrained one
+            # a draft token could start the constraint, and the next one would be unconstrained
             return [], [None]
         masks: list[np.ndarray | None] = [self._mask()]
         allowed: list[int] = []
-        for guess in guesses:
+        for draft in drafts:
             mask = masks[-1]
-            if mask is None or not mask[guess] or not self._matcher.consume_token(guess):
+            if mask is None or not mask[draft] or not self._matcher.consume_token(draft):
                 break
-            allowed.append(guess)
+            allowed.append(draft)
             if self._matcher.is_stopped():
-                # the grammar ends with this guess, so no token after it is wanted: guess one less
+                # the grammar ends with this token, and none may follow: propose one less
                 self._matcher.rollback(1)
                 allowed.pop()
                 break

@@ -18,30 +18,34 @@ import numpy as np
 
 from backends.base import KVSnapshot, Segment, Slot
 from engine.metrics import Counters
-from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixMatch, SequenceMemory, thin
+from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixMatch, SequenceMemory, thin_checkpoints
 from engine.sequence import HostState, RequestState, Sequence
 from engine.settings import Settings
 from engine.speculation import Speculation
 
 _HOST_RATE = 4e9  # bytes a second between device and host, until it is measured
-_CALM_STEPS = 64  # without an eviction, after which one more sequence may run
-_TAIL = 16  # a recurrent prompt keeps a border so many tokens before its end: templates often change the last few
-_SCORED_CHUNK = 64  # prompt tokens a step when the host wants all their logits
+_CALM_STEPS = 64  # steps without preemption after which one more sequence may run
+_TAIL = (
+    16  # tokens before the end of a recurrent prompt at which a checkpoint is kept: templates often change the last few
+)
+_SCORED_CHUNK = 64  # prompt tokens a step when the host needs all their logits
 
 
 @dataclass
 class ScheduledSegment:
-    """One sequence's part of a step."""
+    """One sequence's part of a step: the segment that the backend computes, and what it is for."""
 
     sequence: Sequence
     segment: Segment
     start: int  # the slot's length before the step
     fed: int  # tokens, draft tokens not counted
     drafts: int  # draft tokens
-    samples: bool
+    samples: bool  # whether it ends with sampling
 
 
 class Scheduler:
+    """Decides which sequences run, and plans each step."""
+
     def __init__(self, memory: SequenceMemory, prefix_cache: PrefixCache, allocator: SlotAllocator, prefill_budget: PrefillBudget, settings: Settings,
                  speculation: Speculation, host_limit: int, counters: Counters | None = None) -> None:  # fmt: skip
         self.memory = memory
@@ -53,7 +57,9 @@ class Scheduler:
         self.running: list[Sequence] = []
         self.waiting: deque[Sequence] = deque()
         self.preempted: list[Sequence] = []
-        self._sharing: dict[str, RequestState] = {}  # whose prompt is kept for their further choices
+        self._sharing: dict[
+            str, RequestState
+        ] = {}  # requests whose prompt's snapshot is kept for their further sequences
         self._counters = counters or Counters()
         self.copy_rate = _HOST_RATE
         self._settings = settings
@@ -73,9 +79,10 @@ class Scheduler:
     # -- memory
 
     def make_room(self, drain: Callable[[], bool]) -> Sequence | None:
-        """Room for what every running choice feeds next. `settle` reads an outstanding step (False: there is none).
+        """Make room for what every running sequence computes next, by preemption where needed. `drain` reads the step in
+        flight (False: there is none).
 
-        Returns a choice that cannot go on even alone, to be failed by the caller, who then calls again.
+        Returns a sequence that does not fit even alone; the caller fails it and calls again.
         """
         for sequence in list(self.running):
             while sequence in self.running and not self._has_room(sequence):
@@ -89,7 +96,7 @@ class Scheduler:
         return None
 
     def _drop_snapshots(self) -> bool:
-        """The last resort of a choice that is alone: it needs the room more than others need a short way back."""
+        """The last resort of a sequence that runs alone: free all checkpoints and prompt snapshots."""
         before = self.memory.snapshot_bytes
         for other in self.everyone():
             self._drop_checkpoints(other)
@@ -105,19 +112,19 @@ class Scheduler:
         return self.memory.grow(slot, self._room_for(sequence)) or self.allocator.grow(slot, need)
 
     def _room_for(self, sequence: Sequence) -> int:
-        """Known tokens and some to come, but no more than the reply may ever have."""
+        """Tokens to reserve: the known ones and some to come, but no more than the reply can have."""
         known = len(sequence.tokens) + sequence.unread
         return max(known, min(known + self._quantum, sequence.prompt_length + sequence.output.limit))
 
     def victim(self) -> Sequence | None:
-        """The longest output, of those that had their turn. None when only one sequence runs."""
+        """The sequence to preempt: the longest output of those that decoded a quantum. None when only one runs."""
         if len(self.running) < 2:
             return None
         had_turn = [sequence for sequence in self.running if sequence.tokens_since_admission >= self._quantum]
         return max(reversed(had_turn or self.running), key=lambda sequence: sequence.sampled)
 
     def preempt(self, sequence: Sequence, keep: bool = True) -> None:
-        """Take the choice's slot away; it resumes later with what is kept, or computes its tokens again."""
+        """Preempt: free the sequence's slot. It resumes later from host memory (`keep`), or recomputes its tokens."""
         self.running.remove(sequence)
         slot = sequence.own_slot
         if keep and slot.length and not self._cheaper_again(slot.length):
@@ -130,7 +137,7 @@ class Scheduler:
         self.cap, self._calm = max(1, len(self.running)), 0
 
     def _cheaper_again(self, length: int) -> bool:
-        """Is computing the tokens again cheaper than moving their memory twice, or the only way?"""
+        """Whether to recompute instead of swapping to the host: it is faster, or swapping is impossible."""
         if not self.memory.movable:
             return True
         nbytes = self.memory.kv.bytes_for(length)
@@ -146,27 +153,27 @@ class Scheduler:
         nbytes = sum(array.nbytes for array in arrays)
         sequence.host_state = HostState(snapshot.length, arrays, nbytes)
         self.allocator.host_bytes += nbytes
-        if nbytes > 1 << 20:  # smaller ones measure the call, not the copy
+        if nbytes > 1 << 20:  # smaller copies measure the call's overhead
             self.copy_rate = 0.5 * self.copy_rate + 0.5 * nbytes / max(1e-6, time.perf_counter() - began)
 
     def free_slot(self, sequence: Sequence) -> None:
-        """Close the choice's slot and all that belongs to it."""
-        self.speculation.forget(sequence)
+        """Close the sequence's slot with its checkpoints and its draft state."""
+        self.speculation.drop(sequence)
         self._drop_checkpoints(sequence)
         if sequence.slot is not None:
             self.memory.close(sequence.slot)
             sequence.slot = None
 
     def retire(self, sequence: Sequence, keep: bool) -> None:
-        """The choice has ended: its slot becomes an idle prefix, or is closed."""
-        self.speculation.forget(sequence)
+        """The sequence has ended: its slot enters the prefix cache (`keep`) or is closed."""
+        self.speculation.drop(sequence)
         self.drop_host_state(sequence)
         slot = sequence.slot
         if slot is None:
             return
         if keep and self._settings.prefix_reuse and 0 < slot.length <= len(sequence.key):
             sequence.slot = None
-            self.prefix_cache.keep(
+            self.prefix_cache.insert(
                 CachedPrefix(sequence.key[: slot.length], sequence.adapter, slot, sequence.checkpoints)
             )
             sequence.checkpoints = []
@@ -183,7 +190,7 @@ class Scheduler:
         sequence.checkpoints = []
 
     def checkpoint_prompt(self, scheduled: ScheduledSegment) -> None:
-        """After a prompt chunk of a recurrent model was issued: keep its states, so that others may begin there."""
+        """Keep a recurrent state checkpoint after a prompt chunk was issued, so that other sequences can begin there."""
         sequence = scheduled.sequence
         if (
             not self.memory.recurrent
@@ -202,7 +209,7 @@ class Scheduler:
             self._sharing[sequence.parent.id] = sequence.parent
             self.memory.snapshot_bytes += sequence.parent.prompt_snapshot.nbytes
         self.allocator.add_checkpoint(sequence)
-        kept = thin(sequence.checkpoints, self._settings.state_snapshots)
+        kept = thin_checkpoints(sequence.checkpoints, self._settings.state_snapshots)
         self.memory.snapshot_bytes -= sum(
             checkpoint.nbytes for checkpoint in sequence.checkpoints if checkpoint not in kept
         )
@@ -218,13 +225,13 @@ class Scheduler:
     def _at_last(scheduled: ScheduledSegment) -> bool:
         return scheduled.start + scheduled.fed == scheduled.sequence.prompt_length - 1
 
-    # -- joining
+    # -- admission
 
     def finished_one(self) -> None:
         self.cap = min(self._settings.max_concurrent, self.cap + 1)
 
     def admit(self) -> tuple[list[Sequence], Sequence | None]:
-        """Let choices join. Returns those that did, and one that does not fit even into empty memory."""
+        """Admit preempted and waiting sequences. Returns those that joined, and one that does not fit into empty memory."""
         self._calm += 1
         if self._calm % _CALM_STEPS == 0:
             self.finished_one()
@@ -259,7 +266,7 @@ class Scheduler:
 
     @staticmethod
     def _prompt_is_computed(sequence: Sequence) -> bool:
-        """The further choices of a request wait until the first has computed their common prompt."""
+        """The further sequences of a request wait until the first has computed their common prompt."""
         first = sequence.parent.sequences[0]
         if sequence is first or first.ended or first.prompt_length < 2:
             return True
@@ -270,13 +277,13 @@ class Scheduler:
     # -- the next step
 
     def plan(self) -> list[ScheduledSegment]:
-        """The rows of the next step: replies first, then prompts in the order in which they joined."""
+        """The batch of the next step: decoding sequences first, then prompt chunks in the order of admission."""
         suspect = next((sequence for sequence in self.running if sequence.isolated), None)
         running = self.running if suspect is None else [suspect]
         decoding = [sequence for sequence in running if self._is_decoding(sequence)]
-        goes_on = [c for c in decoding if not c.unread or c.output.count + c.unread < c.output.limit]
-        drafts = self.speculation.propose(goes_on) if suspect is None else {}
-        batch = [self._decode_segment(sequence, drafts.get(sequence, [])) for sequence in goes_on]
+        continuing = [c for c in decoding if not c.unread or c.output.count + c.unread < c.output.limit]
+        drafts = self.speculation.propose(continuing) if suspect is None else {}
+        batch = [self._decode_segment(sequence, drafts.get(sequence, [])) for sequence in continuing]
         budget = self.prefill_budget.tokens(len(batch))
         for sequence in running:
             if budget > 0 and sequence not in decoding and sequence.uncomputed > 0:
@@ -308,7 +315,7 @@ class Scheduler:
 
     @staticmethod
     def _place(sequence: Sequence, segment: Segment) -> None:
-        """Where its tokens lie on several axes, and what is added to them."""
+        """Set multi-axis positions, and what is added to the inputs."""
         start, stop = segment.slot.length, segment.slot.length + len(segment)
         segment.pos, segment.add = sequence.positions(start, stop), sequence.track(start, stop)
 
@@ -347,14 +354,17 @@ class Scheduler:
 
 
 class SlotAllocator:
-    """`place` either gives the choice a slot with room for `n` tokens or changes nothing."""
+    """Gives an admitted sequence its slot: continued from the prefix cache, copied, restored from the host, or new.
+
+    `place` either gives the sequence a slot with room for `n` tokens or changes nothing.
+    """
 
     def __init__(
         self, memory: SequenceMemory, prefix_cache: PrefixCache, reclaim: Callable[[], bool], reuse: bool
     ) -> None:
         self._memory = memory
         self._prefix_cache = prefix_cache
-        self._reclaim = reclaim  # idle memory of other models
+        self._reclaim = reclaim  # evicts a cached prefix of another model
         self._reuse = reuse
         self.host_bytes = 0  # of preempted sequences
 
@@ -368,9 +378,9 @@ class SlotAllocator:
         if stored is not None and stored.shared > (match.length if match else 0):
             snapshot = self._memory.kv.import_snapshot(stored.length, stored.arrays)
             if self._fill(sequence, max(n, stored.length), snapshot):
-                self._cut(sequence, stored.shared)
+                self._truncate(sequence, stored.shared)
                 return True
-            match = self._match(sequence, running)  # making room may have cost the one that was found
+            match = self._match(sequence, running)  # making room may have evicted the match
         if match is not None and self._reuse_match(sequence, n, match):
             return True
         if match is not None and running:
@@ -379,7 +389,7 @@ class SlotAllocator:
         return sequence.slot is not None
 
     def room(self, n: int, spare: CachedPrefix | None = None) -> Slot | None:
-        """A fresh slot, at the cost of idle prefixes where it must be."""
+        """A new slot; cached prefixes are evicted where needed."""
         while (slot := self._memory.open(n)) is None:
             if not self._prefix_cache.evict_oldest(spare) and not self._reclaim():
                 return None
@@ -397,11 +407,11 @@ class SlotAllocator:
         return self._prefix_cache.match(sequence.key, sequence.adapter, running)
 
     def _restore(self, sequence: Sequence, n: int) -> bool:
-        kept = sequence.host_state
-        assert kept is not None
-        if not self._fill(sequence, n, self._memory.kv.import_snapshot(kept.length, kept.arrays), checkpoint=False):
+        saved = sequence.host_state
+        assert saved is not None
+        if not self._fill(sequence, n, self._memory.kv.import_snapshot(saved.length, saved.arrays), checkpoint=False):
             return False
-        self.host_bytes -= kept.nbytes
+        self.host_bytes -= saved.nbytes
         sequence.host_state = None
         return True
 
@@ -412,91 +422,93 @@ class SlotAllocator:
         self._memory.kv.restore(slot, snapshot)
         sequence.slot = slot
         if checkpoint:
-            self._count_hit(sequence)
+            self._prefix_cache.count_hit(sequence.own_slot.length)
             self.add_checkpoint(sequence)
         return True
 
-    def _cut(self, sequence: Sequence, shared: int) -> None:
-        """A stored prefix may be longer than what it shares with the prompt, where the model only attends."""
+    def _truncate(self, sequence: Sequence, shared: int) -> None:
+        """Truncate a restored prefix to what it shares with the prompt (attention-only models)."""
         if sequence.slot is not None and sequence.slot.length > shared:
             self._memory.kv.truncate(sequence.slot, shared)
 
     def _reuse_match(self, sequence: Sequence, n: int, match: PrefixMatch) -> bool:
-        idle = match.idle
-        if idle is None:
+        entry = match.cached
+        if entry is None:
             slot = self.room(n)
             if slot is None:
                 return False
             assert match.running is not None
             self._memory.kv.copy(match.running, slot, match.length)
         else:
-            slot = None if match.takes_all else self._copy_idle(n, match, idle)
+            slot = None if match.takes_all else self._copy_cached(n, match, entry)
             if slot is None:
-                if not self._continue_idle(sequence, n, match, idle):
+                if not self._continue_cached(sequence, n, match, entry):
                     return False
-                slot = idle.slot
+                slot = entry.slot
         sequence.slot = slot
-        self._count_hit(sequence)
+        self._prefix_cache.count_hit(sequence.own_slot.length)
         if self._memory.recurrent and not any(b.length == slot.length for b in sequence.checkpoints):
             self.add_checkpoint(sequence)
         return True
 
-    def _copy_idle(self, n: int, match: PrefixMatch, idle: CachedPrefix) -> Slot | None:
-        """A second slot with the shared part, where memory has room for both."""
+    def _copy_cached(self, n: int, match: PrefixMatch, entry: CachedPrefix) -> Slot | None:
+        """A new slot with a copy of the matched part, where memory has room for both."""
         slot = self._memory.open(n)
         if slot is None:
             return None
         kv = self._memory.kv
         if not self._memory.recurrent:
-            kv.copy(idle.slot, slot, match.length)
+            kv.copy(entry.slot, slot, match.length)
         else:
-            # only a slot that *is* at the border can be copied: rewind it, copy, and return it to where it was
-            now = kv.snapshot(idle.slot)
-            assert match.state is not None
-            kv.restore(idle.slot, match.state)
-            whole = kv.snapshot(idle.slot)
-            kv.restore(idle.slot, now)
+            # only a slot that *is* at the checkpoint can be copied: rewind it, copy, and restore it
+            now = kv.snapshot(entry.slot)
+            assert match.checkpoint is not None
+            kv.restore(entry.slot, match.checkpoint)
+            whole = kv.snapshot(entry.slot)
+            kv.restore(entry.slot, now)
             kv.restore(slot, whole)
-        self._prefix_cache.touch(idle)
+        self._prefix_cache.touch(entry)
         return slot
 
-    def _continue_idle(self, sequence: Sequence, n: int, match: PrefixMatch, idle: CachedPrefix) -> bool:
-        self._prefix_cache.take(idle)
-        if not self.grow(idle.slot, n):
-            self._prefix_cache.keep(idle)
+    def _continue_cached(self, sequence: Sequence, n: int, match: PrefixMatch, entry: CachedPrefix) -> bool:
+        self._prefix_cache.take(entry)
+        if not self.grow(entry.slot, n):
+            self._prefix_cache.insert(entry)
             return False
         kv = self._memory.kv
-        if match.length < idle.slot.length:
-            if match.state is not None:
-                kv.restore(idle.slot, match.state)
+        if match.length < entry.slot.length:
+            if match.checkpoint is not None:
+                kv.restore(entry.slot, match.checkpoint)
             else:
-                kv.truncate(idle.slot, match.length)
-        sequence.checkpoints = [checkpoint for checkpoint in idle.checkpoints if checkpoint.length <= match.length]
-        lost = sum(checkpoint.nbytes for checkpoint in idle.checkpoints) - sum(
+                kv.truncate(entry.slot, match.length)
+        sequence.checkpoints = [checkpoint for checkpoint in entry.checkpoints if checkpoint.length <= match.length]
+        lost = sum(checkpoint.nbytes for checkpoint in entry.checkpoints) - sum(
             checkpoint.nbytes for checkpoint in sequence.checkpoints
         )
         self._memory.snapshot_bytes -= lost
         return True
 
     def add_checkpoint(self, sequence: Sequence) -> None:
-        """Keep the recurrent states of this moment."""
+        """Keep a checkpoint of the recurrent state."""
         if self._memory.recurrent and self._reuse and sequence.slot is not None and sequence.slot.length:
             checkpoint = self._memory.kv.snapshot(sequence.slot, rows=False)
             sequence.checkpoints.append(checkpoint)
             self._memory.snapshot_bytes += checkpoint.nbytes
 
-    def _count_hit(self, sequence: Sequence) -> None:
-        self._prefix_cache.count_hit(sequence.own_slot.length)
-
 
 _MARGIN = 0.85  # of the allowed extra time: later chunks of a prompt cost more than the ones measured
-_IDLE_SECONDS = 0.5  # with no reply running: so long may a newcomer wait for a chunk to end
-_CALM = 32  # chunks without trouble after which a cap is lifted again
-_LEAST = 1  # prompt tokens in a step, however slow: a prompt must end some day
+_IDLE_SECONDS = 0.5  # longest chunk while nothing decodes: a new request waits for its end
+_CALM = 32  # chunks without running out of memory after which the cap is doubled
+_LEAST = 1  # prompt tokens in a step, however slow, so that every prompt makes progress
 
 
 class PrefillBudget:
-    """Learns from every step; answers before every step."""
+    """The chunked-prefill budget: how many prompt tokens the next step may carry, measured from past steps.
+
+    A step with decoding sequences and a chunk must not take longer than `factor` times one without the chunk. Two things
+    are measured: the time of a plain decode step (by the number of sequences, in powers of two), and the time that one
+    prompt token adds.
+    """
 
     def __init__(self, most: int, factor: float) -> None:
         self._most = most
@@ -507,13 +519,13 @@ class PrefillBudget:
         self._calm = 0  # chunks since then
 
     def tokens(self, replies: int) -> int:
-        """Prompt tokens that the next step may carry beside `replies` running replies; 0: measure a plain step first."""
+        """Prompt tokens for the next step beside `replies` decoding sequences; 0: measure a plain step first."""
         if not replies:
             if not self._per_token:
                 return self._cap
             return max(min(self._cap, int(_IDLE_SECONDS / self._per_token)), min(self._cap, 64))
         plain = self._plain.get(replies.bit_length())
-        if plain is None:  # that of fewer replies would make each prompt token look as dear as the further replies
+        if plain is None:  # with that of fewer sequences, a prompt token would be charged for the further sequences
             return 0
         if self._per_token is None:
             return _LEAST
@@ -522,13 +534,13 @@ class PrefillBudget:
         return max(_LEAST, min(self._cap, int(self._extra * plain / self._per_token)))
 
     def record(self, seconds: float, replies: int, prompt: int) -> None:
-        """A step with `replies` rows of replies and `prompt` prompt tokens took `seconds`."""
+        """Record that a step with `replies` decoding sequences and `prompt` prompt tokens took `seconds`."""
         if prompt:
             self._calm += 1
             if self._calm % _CALM == 0:
                 self._cap = min(self._most, self._cap * 2)
-            added = max(0.0, seconds - (self._usual(replies) or 0.0)) / prompt if replies else seconds / prompt
-            # a rise is believed at once: one chunk too long is one gap too long
+            added = max(0.0, seconds - (self._plain_seconds(replies) or 0.0)) / prompt if replies else seconds / prompt
+            # a rise counts at once: one chunk too long is one gap too long
             old = self._per_token
             self._per_token = added if old is None or added > old else 0.7 * old + 0.3 * added
         elif replies:
@@ -537,7 +549,7 @@ class PrefillBudget:
             self._plain[bucket] = seconds if old is None else 0.8 * old + 0.2 * seconds
 
     def shrink(self) -> bool:
-        """Memory ran out in a step with a chunk: smaller ones from now on. False when they cannot get smaller."""
+        """Halve the cap after memory ran out in a step with a chunk. False when it cannot get smaller."""
         if self._cap <= _LEAST:
             return False
         self._cap, self._calm = max(_LEAST, self._cap // 2), 0
@@ -547,8 +559,8 @@ class PrefillBudget:
     def seconds_per_prompt_token(self) -> float | None:
         return self._per_token
 
-    def _usual(self, replies: int) -> float | None:
-        """A plain step with as many replies, or the nearest smaller number that was measured."""
+    def _plain_seconds(self, replies: int) -> float | None:
+        """Seconds of a plain step with as many sequences, or with the nearest smaller number that was measured."""
         bucket = replies.bit_length()
         below = [b for b in self._plain if b <= bucket]
         return self._plain[max(below)] if below else None

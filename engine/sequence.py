@@ -9,6 +9,7 @@ after preemption and the repair after rejected draft tokens: the next step compu
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import abc
 from collections.abc import Collection
 from concurrent.futures import Future
@@ -17,12 +18,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from backends.base import KVSnapshot, SegmentOutput, Slot
+from engine.errors import GrusError
 from engine.loaded import TextStream
-from engine.metrics import RequestMetrics
+from engine.metrics import Counters, RequestMetrics
 from engine.ngram import DraftProposer
 from engine.sampling import GrammarConstraint, Sampler
 from engine.text.stops import StopMatcher
 from engine.types import (
+    Done,
+    Failed,
     FinishReason,
     Pooling,
     PromptScores,
@@ -33,22 +37,24 @@ from engine.types import (
     TokenLogprob,
 )
 
+log = logging.getLogger("grus.engine")
+
 _GAPS_KEPT = 4096
 
 
 class RequestState:
-    """One request: its reader, its clock, and the choices that still run."""
+    """A request inside the engine: its handle, its sampling parameters, its timings and its sequences."""
 
     def __init__(self, request: Request, handle: RequestHandle, seed: int, now: float) -> None:
         self.request = request
         self.handle = handle
         self.seed = seed
-        self.params: SamplingParams = request.sampling  # the model's defaults are filled in when it is known
+        self.params: SamplingParams = request.sampling  # the model's defaults are filled in at admission
         self.sequences: list[Sequence] = []
         self.cancelled = False
         self.over = False
-        self.sound: np.ndarray | None = None  # features of the request's sound, once they are made
-        self.prompt_snapshot: KVSnapshot | None = None  # the prompt's memory, for choices that cannot copy rows
+        self.sound: np.ndarray | None = None  # features of the request's sound, once encoded
+        self.prompt_snapshot: KVSnapshot | None = None  # for sequences of a recurrent model
         self.submitted = now
         self.admitted: float | None = None
         self.first_token: float | None = None
@@ -62,7 +68,7 @@ class RequestState:
         return self.request.id
 
     def record_tokens(self, sequence: Sequence, count: int, now: float, metrics: RequestMetrics) -> None:
-        """`count` tokens of `choice` arrived at `now`."""
+        """Record that `count` tokens of `sequence` arrived at `now`."""
         if self.first_token is None:
             self.first_token = now
             metrics.started(now - self.submitted, now - (self.admitted or self.submitted), now)
@@ -89,28 +95,49 @@ class RequestState:
             accepted=self.accepted,
         )
 
+    def end(self, counters: Counters, now: float, error: GrusError | None = None) -> None:
+        """End the request: count it, and put its last event, `Failed` or `Done`."""
+        self.over = True
+        timings = self.timings(now)
+        if error is not None:
+            counters.failed += 1
+            counters.requests.failed(error.code)
+            log.info("%s: failed: %s", self.id, error)
+            self.handle.end(Failed(self.id, error, timings))
+            return
+        first = self.sequences[0] if self.sequences else None  # None when it was cancelled before admission
+        reason = (first.ended if first else None) or "cancelled"
+        if self.cancelled:
+            counters.cancelled += 1
+            reason = "cancelled"
+        else:
+            counters.completed += 1
+        counters.requests.ended(reason, timings, now)
+        self.handle.end(Done(self.id, reason, timings, first.stop if first else None))
+        log.debug("%s: %s, %d tokens in %.3f s", self.id, reason, timings.output_tokens, timings.total)
+
 
 @dataclass
 class PreparedSequence:
-    """What a helper thread made ready for a choice before it joins."""
+    """What a helper thread prepares before a sequence is admitted."""
 
     constraint: GrammarConstraint | None = None
-    stored: HostState | None = None  # the memory of a prefix, found on disk
+    stored: HostState | None = None  # an offloaded prefix
 
 
 @dataclass
 class HostState:
-    """A sequence's memory in host arrays: evicted, or read from disk."""
+    """The KV cache of a sequence in host arrays: preempted, or read from disk."""
 
     length: int
     arrays: list[np.ndarray]
     nbytes: int
-    shared: int = 0  # from disk: how much of it is the choice's own beginning
+    shared: int = 0  # from disk: tokens in common with the sequence's prompt
 
 
 @dataclass(eq=False)
 class Sequence:
-    """One reply of a request while it is generated (vLLM's sequence): its tokens, its slot, its sampling state."""
+    """One reply of a request while it is generated: its tokens, its slot, its sampling state."""
 
     parent: RequestState
     index: int
@@ -140,18 +167,18 @@ class Sequence:
 
     @property
     def sampled(self) -> int:
-        """Tokens sampled, those not yet read included."""
+        """The number of sampled tokens, including those not yet read."""
         return len(self.tokens) - self.prompt_length + self.unread
 
     @property
     def own_slot(self) -> Slot:
-        """The slot of a running choice (which always has one)."""
+        """The slot of a running sequence (which always has one)."""
         assert self.slot is not None
         return self.slot
 
     @property
     def uncomputed(self) -> int:
-        """Known tokens whose memory is not yet computed."""
+        """The number of known tokens that are not in the KV cache yet."""
         return len(self.tokens) - self.own_slot.length
 
     @property
@@ -164,12 +191,12 @@ class Sequence:
 
     @property
     def needs_host(self) -> bool:
-        """Must the last token be read before the next step can be issued?"""
+        """Whether the last token must be read before the next step can be issued."""
         return self.sampler.looks_back or self.constraint is not None or self.speculates
 
     def same_kind(self, start: int, stop: int) -> tuple[int, int | None]:
-        """Where a chunk from `start` must end so that it is all tokens, or all rows of embeddings in order; in that
-        case also the first row."""
+        """The end of a chunk from `start` that holds only tokens, or only consecutive rows of embeddings; in that case
+        also the first row."""
         row = self.embedded.get(start)
         if self.frames is not None and start < self.prompt_length:
             stop = min(stop, self.prompt_length)
@@ -179,7 +206,7 @@ class Sequence:
         return at, row
 
     def positions(self, start: int, stop: int) -> np.ndarray | None:
-        """Of tokens `start` to `stop`, where they are more than their count: `[3, n]` for multi-axis rope."""
+        """Multi-axis rope positions of tokens `start` to `stop`, `[3, n]`; None for plain positions."""
         rope = self.parent.request.rope
         if rope is None:
             return None
@@ -192,7 +219,7 @@ class Sequence:
         return np.concatenate((rope[:, start:stop], np.broadcast_to(beyond, (3, len(beyond)))), axis=1)
 
     def track(self, start: int, stop: int) -> np.ndarray | None:
-        """What is added to the inputs `start` to `stop`; the prompt holds its own part already."""
+        """Rows that are added to the input embeddings `start` to `stop`; the prompt contains its own part."""
         track = self.parent.request.track
         if track is None or stop <= self.prompt_length:
             return None
@@ -203,13 +230,13 @@ class Sequence:
         return added
 
     def codes(self, start: int, stop: int) -> np.ndarray | None:
-        """The frames that are fed again from `start` to `stop`, all of them behind the prompt."""
+        """The frames to recompute from `start` to `stop`, all of them after the prompt."""
         if self.frames is None or start < self.prompt_length:
             return None
         return np.stack(self.frames[start - self.prompt_length : stop - self.prompt_length])
 
     def accept(self, token: SegmentOutput) -> OutputDelta:
-        """Take what a step sampled."""
+        """Append what a step sampled."""
         if self.frames is not None and token.codes is not None:
             self.frames.append(token.codes)
             self.framed_slot = self.own_slot.id
@@ -245,7 +272,7 @@ def embedding_keys(request: Request, mark: str) -> tuple[list[int], dict[int, in
 
 @dataclass
 class OutputDelta:
-    """What one step adds to a reply."""
+    """What one step adds to a reply: text, tokens, logprobs, and why it ended."""
 
     text: str = ""
     ids: list[int] = field(default_factory=list)
@@ -255,11 +282,11 @@ class OutputDelta:
 
 
 class OutputProcessor:
-    """Accepts tokens until one of them ends the reply."""
+    """Detokenizes one reply and finds its end: stop tokens, stop strings, the length limit."""
 
     def __init__(self, stream: TextStream, stops: abc.Sequence[str], silent: Collection[int], named: Collection[int],
                  limit: int) -> None:  # fmt: skip
-        """`silent` tokens (end of text) end the reply without a name, `named` ones are reported; neither is shown."""
+        """`silent` tokens (end of text) end the reply unreported, `named` ones are reported; neither appears in the text."""
         self._stream = stream
         self._stops = StopMatcher(stops) if stops else None
         self._silent = silent
@@ -293,7 +320,7 @@ class OutputProcessor:
         return piece
 
     def finish(self, piece: OutputDelta) -> OutputDelta:
-        """The reply ends for a reason that no token gave (a grammar is complete, a cancel)."""
+        """End the reply for a reason other than a token (the grammar is complete, a cancel)."""
         if piece.reason is None:
             self._end(piece, "stop", None)
         return piece
@@ -311,7 +338,10 @@ class OutputProcessor:
 
 
 class EmbeddingPool:
-    """One prompt's vector in the making."""
+    """Pools a prompt's hidden states into one vector, chunk by chunk: keeps only the sum or the last row.
+
+    After a preemption chunks come again; rows that were counted are not counted twice.
+    """
 
     def __init__(self, kind: Pooling, length: int) -> None:
         self.kind = kind
@@ -320,11 +350,11 @@ class EmbeddingPool:
         self._sum: np.ndarray | None = None
 
     def wants(self, stop: int) -> bool:
-        """Are hidden states needed of a chunk that ends there?"""
+        """Whether a chunk that ends at `stop` needs its hidden states."""
         return self.kind == "mean" or stop >= self.length
 
     def add(self, start: int, hidden: np.ndarray) -> None:
-        """The hidden states of the tokens from `start` on."""
+        """Add the hidden states of the tokens from `start`."""
         stop = start + len(hidden)
         if self.kind == "last":
             self._sum = hidden[-1]
@@ -342,7 +372,7 @@ class EmbeddingPool:
 
 
 def prompt_scores(sequence: Sequence, start: int, logits: np.ndarray) -> PromptScores:
-    """`logits[i]` were made at `start + i`, so they score the token after it."""
+    """Logprobs of prompt tokens. `logits[i]` were computed at `start + i`, so they score the token after it."""
     wide = logits.astype(np.float64)
     wide -= wide.max(axis=-1, keepdims=True)
     norm = np.log(np.exp(wide).sum(axis=-1))

@@ -1,4 +1,4 @@
-"""How an engine was told to behave: plain numbers with the defaults, checked once.
+"""The settings of an engine, with defaults and validation.
 
 Knows no model and no device; `memory_limit` turns a person's "5G" into bytes once the device's size is known.
 """
@@ -17,7 +17,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
 
 
 def memory_limit(limit: str | float, total: int) -> int:
-    """Bytes meant by "5G", "5120M", "1073741824", or by a fraction (0.7) of `total`."""
+    """Bytes of "5G", "5120M", "1073741824", or of a fraction (0.7) of `total`."""
     text = str(limit).strip()
     found = _SIZE.fullmatch(text)
     if not found:
@@ -31,27 +31,27 @@ def memory_limit(limit: str | float, total: int) -> int:
 
 @dataclass(frozen=True)
 class Settings:
-    """All that may be chosen. Sizes of memory are strings ("5G") or fractions of the device."""
+    """Settings of an engine. Sizes of memory are strings ("5G") or fractions of the device."""
 
-    max_concurrent: int = 16  # sequences that are computed at once
-    decode_tokens_per_seq: int = 16  # a joining sequence gets room for these, and is not evicted before it had them
+    max_concurrent: int = 16  # sequences in a batch
+    decode_tokens_per_seq: int = 16  # reserved at admission; preemption spares a sequence until it has them
     max_seq_len: int = 0  # prompt and reply together; 0: as long as the model allows
-    prefill_chunk: int = 512  # most prompt tokens a step
+    prefill_chunk: int = 512  # most prompt tokens a step (chunked prefill)
     gpu_memory_limit: str | float = 0.7  # weights and sequences of all models together
-    host_memory_limit: str | float = "2G"  # states of evicted sequences; beyond it they are computed again
-    max_gap: float = 2.0  # a running reply's gap while prompts arrive, as a multiple of its usual one
+    host_memory_limit: str | float = "2G"  # for preempted sequences; beyond it they are recomputed
+    max_gap: float = 2.0  # inter-token gap of a reply during prefill of others, as a multiple of the usual gap
     max_queue: int = 1024  # requests that wait
-    max_events: int = 4096  # events that one consumer may leave unread
+    max_events: int = 4096  # unread events of one request
     prefix_reuse: bool = True
-    state_snapshots: int = 4  # of recurrent models: points a sequence can be rewound to
-    async_scheduling: bool | None = None  # issue a step before the last one is read; None: on asynchronous devices
+    state_snapshots: int = 4  # state checkpoints of a sequence of a recurrent model
+    async_scheduling: bool | None = None  # issue a step before the previous one is read; None: except on CPU
     speculation: Literal["off", "ngram", "draft"] = "off"
     draft_model: str | None = None
     max_draft: int = 8
     offload_folder: Path | None = None
     offload_limit: str = "8G"
-    idle_ttl: float | None = None  # seconds after which an unused model is unloaded
-    max_models: int = 0  # 0: as many as memory holds
+    idle_ttl: float | None = None  # seconds until an idle model is unloaded
+    max_models: int = 0  # loaded at once; 0: as many as fit
 
     def __post_init__(self) -> None:
         least = {"max_concurrent": 1, "decode_tokens_per_seq": 1, "max_seq_len": 0, "prefill_chunk": 1, "max_queue": 1}

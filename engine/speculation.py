@@ -13,21 +13,22 @@ from dataclasses import dataclass, field
 
 from backends.base import Segment, Slot
 from engine.loaded import Loaded
-from engine.prefix_cache import SequenceMemory, common
+from engine.prefix_cache import SequenceMemory, common_prefix
 from engine.sequence import Sequence
 
 log = logging.getLogger("grus.engine")
 
 
 class Speculation:
-    """Guesses for a batch, by each choice's own guesser."""
+    """Speculative decoding with each sequence's own draft proposer."""
 
     @property
     def held_bytes(self) -> int:
-        """Device memory that guessing itself needs."""
+        """Device memory that speculation itself needs."""
         return 0
 
     def propose(self, sequences: abc.Sequence[Sequence]) -> dict[Sequence, list[int]]:
+        """Draft tokens for a batch; sequences without any are left out."""
         drafts = {}
         for sequence in sequences:
             room = room_for_draft_tokens(sequence)
@@ -36,40 +37,40 @@ class Speculation:
         return drafts
 
     def learn(self, sequence: Sequence, drafted: int, accepted: int, made: int) -> None:
-        """A step brought `made` tokens; of `guessed` ones `accepted` were right."""
+        """Record that a step made `made` tokens, and that `accepted` of `drafted` draft tokens were right."""
         if drafted and sequence.proposer is not None:
             sequence.proposer.learn(drafted, accepted, len(sequence.tokens) + made)
 
-    def forget(self, sequence: Sequence) -> None:
-        """The choice has lost its slot."""
+    def drop(self, sequence: Sequence) -> None:
+        """The sequence has lost its slot: free what belongs to it."""
 
     def close(self) -> None:
         """The model is being unloaded."""
 
 
 def room_for_draft_tokens(sequence: Sequence) -> int:
-    """Guesses beyond the slot's room or the reply's limit would be wasted."""
+    """Most useful draft tokens: within the slot's capacity and the reply's length limit."""
     return min(sequence.own_slot.capacity - len(sequence.tokens), sequence.output.limit - sequence.output.count - 1)
 
 
-_CHUNK = 512  # prompt tokens that the draft model catches up in one go
+_CHUNK = 512  # prompt tokens that the draft model computes in one step
 
 
 @dataclass
 class _Track:
-    """One reply as the draft model knows it."""
+    """A sequence in the draft model's KV cache."""
 
     slot: Slot
-    length: int  # guesses to make
+    length: int  # draft tokens to propose
     fed: list[int] = field(default_factory=list)  # as long as the slot
-    marked: int = 0  # tokens at the point that the slot can return to
+    marked: int = 0  # tokens at the checkpoint that the slot can roll back to
 
 
 _PROBE = "The quick brown fox, 12.5 km: Müller's «déjà vu» 東京\n\tdef f(x): return {x}"
 
 
 def same_vocabulary(one: Loaded, other: Loaded) -> bool:
-    """Whether tokens of one model mean the same to the other, as far as a text of many kinds tells."""
+    """Whether two models tokenize a probe text of many scripts alike."""
     if getattr(one, "tokenizer", None) is None or getattr(other, "tokenizer", None) is None:
         return False
     ours, theirs = (list(model.tokenizer.encode(_PROBE, add_special=False)) for model in (one, other))
@@ -77,13 +78,19 @@ def same_vocabulary(one: Loaded, other: Loaded) -> bool:
 
 
 class DraftModelSpeculation(Speculation):
+    """Speculative decoding with a draft model: a small second model of the same vocabulary.
+
+    It follows each reply in a slot of its own, runs a few tokens ahead with the noise that the large model will use, and
+    rolls back to the confirmed tokens afterwards. Its faults cost speed, never a request.
+    """
+
     def __init__(self, loaded: Loaded, most: int, vocab: int) -> None:
         self._loaded = loaded
         self._most = most
-        self._vocab = vocab  # of the large model: of one family, sizes may be padded differently
+        self._vocab = vocab  # of the large model; vocabularies of one family may be padded differently
         self.memory = SequenceMemory(loaded.kv)
         self._tracks: dict[Sequence, _Track] = {}
-        self._predicted: set[Sequence] = set()  # whose guesses came from their own prediction the last time
+        self._predicted: set[Sequence] = set()  # sequences whose own proposer made the last draft
         loaded.runner.warm()
 
     @property
@@ -99,9 +106,9 @@ class DraftModelSpeculation(Speculation):
         try:
             return self._propose(sequences)
         except Exception as error:
-            log.warning("the draft model failed, its guesses are left out: %r", error)
+            log.warning("the draft model failed, its draft tokens are left out: %r", error)
             for sequence in list(self._tracks):
-                self.forget(sequence)
+                self.drop(sequence)
             return {}
 
     def _propose(self, sequences: abc.Sequence[Sequence]) -> dict[Sequence, list[int]]:
@@ -134,12 +141,12 @@ class DraftModelSpeculation(Speculation):
         return {sequence: made for sequence, made in drafts.items() if made}
 
     def _follow(self, sequence: Sequence) -> _Track | None:
-        """The reply's track, holding nothing but confirmed tokens. None while it cannot keep up."""
+        """The sequence's track, rolled back to confirmed tokens. None when there is no memory for it."""
         tokens, kv = sequence.tokens, self.memory.kv
         track = self._tracks.get(sequence)
-        if track is not None and (shared := common(track.fed, tokens)) < len(track.fed):
+        if track is not None and (shared := common_prefix(track.fed, tokens)) < len(track.fed):
             if shared < track.marked:
-                self.forget(sequence)
+                self.drop(sequence)
                 track = None
             else:
                 kept = kv.rollback(track.slot, shared - track.marked)
@@ -166,12 +173,12 @@ class DraftModelSpeculation(Speculation):
         if track is not None and drafted:
             track.length = min(self._most, track.length + 2) if accepted == drafted else max(1, accepted + 1)
 
-    def forget(self, sequence: Sequence) -> None:
+    def drop(self, sequence: Sequence) -> None:
         track = self._tracks.pop(sequence, None)
         if track is not None:
             self.memory.close(track.slot)
 
     def close(self) -> None:
         for sequence in list(self._tracks):
-            self.forget(sequence)
+            self.drop(sequence)
         self._loaded.close()

@@ -1,4 +1,4 @@
-"""What comes with Grus to be used at once: two models, what they are called and where they lie, and a page to read.
+"""The starter models that ship with Grus, their names and folders, and a sample page.
 
 They are ordinary checkpoints, loaded as any other. A starter's name wins over a folder of the same name in the current
 directory, so that `grus chat` means the same everywhere; such a folder is named as `./guide`.
@@ -10,19 +10,19 @@ from pathlib import Path
 
 import resources
 
-GUIDE = "guide"  # answers questions about Grus, and is asked where no model is named
-READER = "reader"  # reads printed text, and is asked where no model for pages is named
+GUIDE = "guide"  # answers questions about Grus; the default chat model
+READER = "reader"  # reads printed text; the default model for pages
 
 FOLDER = Path(resources.__path__[0]) / "starter"
-PAGE = FOLDER / "page.png"  # for who has none at hand; what stands on it is beside it
+PAGE = FOLDER / "page.png"  # a sample page; its text is beside it
 
 
 def starters() -> dict[str, str]:
-    """Names and folders of those that are here."""
+    """Names and folders of the starters that are present."""
     return {name: str(folder) for name in (GUIDE, READER) if (folder := starter(name)) is not None}
 
 
 def starter(name: str) -> Path | None:
-    """The folder of the starter that is called so; None: no starter is."""
+    """The folder of a starter by name; None when it is not a starter."""
     folder = FOLDER / name
     return folder if name in (GUIDE, READER) and (folder / "config.json").is_file() else None

@@ -1,8 +1,8 @@
-"""Work beside requests: what touches a model's arrays but is no step of a sequence (an image encoder, a codec, a layout).
+"""Tasks: work on a model's arrays that is not a step of a sequence (an image encoder, a codec, a page layout).
 
-A piece of work is a generator that runs on the engine's thread and yields wherever running replies may step in between.
-Tasks take turns, one piece each, so that a long one never blocks a short one. Work that several tasks can have done together
-(`Joint`) is begun for all that wait for it by then; the engine gives others a moment to come. Knows nothing of what the work is.
+A task is a generator that runs on the engine's thread and yields wherever steps of requests may run in between
+(cooperative scheduling). Tasks take turns, one piece each, so that a long one never blocks a short one. Work that is
+cheaper in a batch (`Joint`) is begun for all tasks that wait for it; the engine waits a moment for further ones.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ Work = Callable[[Any], Generator[None, None, T]]  # of the loaded model
 
 @dataclass(frozen=True)
 class Joint(Generic[T]):
-    """Work of a kind that is cheaper in company. `together` does it for the parts of several tasks, and gives each its result
-    in their order; tasks with the same `together` and the same model may be joined. Alone it is work like any other."""
+    """Work that can be batched. `together` computes the parts of several tasks and returns their results in order; tasks
+    with the same `together` and the same model may be batched. A single one runs like any other work."""
 
     together: Callable[[Any, Sequence[Any]], Generator[None, None, Sequence[T]]]  # of the loaded model and the parts
     part: Any
-    most: int  # tasks that gain by it
+    most: int  # largest useful batch
 
     def __call__(self, loaded: Any) -> Generator[None, None, T]:
         return (yield from self.together(loaded, [self.part]))[0]
 
 
 class Task(Generic[T]):
-    """A piece of work that was asked for. Any thread may wait for it or cancel it."""
+    """A submitted piece of work. Any thread may wait for it or cancel it."""
 
     def __init__(
         self, model: str, work: Work[T], wake: Callable[[], None] = lambda: None, *, counted: bool = True
     ) -> None:
-        """`counted`: it takes a place in the queue. An encoder's task stands for requests, which are counted instead."""
+        """`counted`: the task counts against the queue limit. An encoder's task does not: its requests are counted."""
         self.model = model
         self.counted = counted
         self.work = work
@@ -48,11 +48,11 @@ class Task(Generic[T]):
         self._wake = wake
 
     def result(self, timeout: float | None = None) -> T:
-        """Wait for the end. Raises what the work raised, or CancelledError."""
+        """Wait for the result. Raises what the work raised, or CancelledError."""
         return self.future.result(timeout)
 
     def cancel(self) -> None:
-        """Stop at the next point where the work lets others in. Harmless when it has ended."""
+        """Stop the work where it next yields. No effect after its end."""
         self.cancelled = True
         self._wake()
 
@@ -68,7 +68,7 @@ class Task(Generic[T]):
 
 
 class TaskRun:
-    """The work of one task, or of several that have it done together. On the engine's thread only."""
+    """The running work of one task or of a batch of tasks. Used on the engine's thread only."""
 
     def __init__(self, task: Task[Any]) -> None:
         self.tasks = [task]
@@ -79,53 +79,53 @@ class TaskRun:
         return self.tasks[0].model
 
     @property
-    def over(self) -> bool:
+    def done(self) -> bool:
         return all(task.future.done() for task in self.tasks)
 
     @property
-    def forgone(self) -> bool:
-        """It was cancelled before it began."""
+    def cancelled_early(self) -> bool:
+        """Whether all its tasks were cancelled before the work began."""
         return self._work is None and all(task.cancelled for task in self.tasks)
 
     @property
     def what(self) -> str:
-        """Its work's name, for a profile."""
+        """The name of the work, for the trace."""
         work: Any = self.tasks[0].work
         work = work.together if isinstance(work, Joint) else getattr(work, "func", work)
         return str(getattr(work, "__qualname__", type(work).__name__)).split(".<locals>")[0]
 
     @property
-    def most(self) -> int:
-        """Tasks that gain by being one work."""
+    def max_batch(self) -> int:
+        """The largest useful batch."""
         work = self.tasks[0].work
         return work.most if isinstance(work, Joint) else 1
 
     @property
-    def lonely(self) -> bool:
-        """It has not begun, and others may join it."""
-        return self._work is None and not self.forgone and len(self.tasks) < self.most
+    def has_room(self) -> bool:
+        """Whether the work has not begun and the batch is not full."""
+        return self._work is None and not self.cancelled_early and len(self.tasks) < self.max_batch
 
     @property
     def counted(self) -> int:
-        """Its tasks that take a place in the queue."""
+        """The number of its tasks that count against the queue limit."""
         return sum(task.counted and not task.cancelled for task in self.tasks)
 
-    def joins(self, other: TaskRun) -> bool:
-        """Whether `other`, which waits, may have its work done here."""
+    def can_batch(self, other: TaskRun) -> bool:
+        """Whether the queued `other` can become part of this batch."""
         mine, theirs = self.tasks[0].work, other.tasks[0].work
-        if self._work is not None or other._work is not None or self.model != other.model or other.forgone:
+        if self._work is not None or other._work is not None or self.model != other.model or other.cancelled_early:
             return False
         if not isinstance(mine, Joint) or not isinstance(theirs, Joint) or mine.together is not theirs.together:
             return False
-        return len(self.tasks) + len(other.tasks) <= self.most
+        return len(self.tasks) + len(other.tasks) <= self.max_batch
 
     def advance(self, loaded: Any) -> bool:
-        """Do the next piece. False when there is nothing more to do. Whoever was cancelled is waited for by nobody; the
-        work goes on for the others."""
+        """Run the work until it yields. False when it has ended. A cancelled task ends at once; the work continues for
+        the others of the batch."""
         for task in self.tasks:
             if task.cancelled:
                 task.fail(CancelledError())
-        if self.over:
+        if self.done:
             self._close()
             return False
         try:
@@ -150,7 +150,7 @@ class TaskRun:
         first: Any = self.tasks[0].work
         if len(self.tasks) == 1:
             return first(loaded)  # type: ignore[no-any-return]
-        works: list[Any] = [task.work for task in self.tasks]  # all Joint, and alike
+        works: list[Any] = [task.work for task in self.tasks]  # all Joint, with the same `together`
         return first.together(loaded, [work.part for work in works])  # type: ignore[no-any-return]
 
     def _close(self) -> None:
@@ -159,10 +159,10 @@ class TaskRun:
 
 
 def wrapped(error: Exception) -> GrusError:
-    """Errors with a sentence for people go out as they are; others are the engine's own fault."""
+    """A GrusError as it is; any other exception as an EngineFault, logged."""
     if isinstance(error, GrusError):
         return error
-    log.error("work beside requests failed", exc_info=error)
+    log.error("a task failed", exc_info=error)
     fault = EngineFault(f"The engine failed: {type(error).__name__}: {error}")
     fault.__cause__ = error
     return fault

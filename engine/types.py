@@ -35,9 +35,9 @@ class Grammar:
 
 @dataclass(frozen=True)
 class SamplingParams:
-    """A user's wishes. None means: as the model's generation_config says, else the neutral value."""
+    """Sampling parameters. None: the model's generation_config decides, else the neutral value."""
 
-    max_tokens: int | None = None  # None: whatever fits into the context
+    max_tokens: int | None = None  # None: as many as the context holds
     min_tokens: int = 0
     temperature: float | None = None
     top_p: float | None = None
@@ -50,8 +50,8 @@ class SamplingParams:
     frequency_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict)
     banned_tokens: Sequence[int] = ()
-    required_tokens: Sequence[int] = ()  # only these may be chosen
-    seed: int | None = None  # None: a fresh one
+    required_tokens: Sequence[int] = ()  # only these may be sampled
+    seed: int | None = None  # None: random
     n: int = 1
     logprobs: bool = False
     approximate_logprobs: bool = False  # logprobs may be off by a hundredth, where that is faster: for a confidence
@@ -63,7 +63,7 @@ class SamplingParams:
     grammar_after: str | None = None  # constrain only what follows this text (a reasoning model's "</think>")
 
     def check(self) -> None:
-        """Raise BadRequest naming the first impossible parameter."""
+        """Raise BadRequest for the first parameter that is out of range."""
         bounds: dict[str, tuple[float, float]] = {
             "temperature": (0.0, 100.0),
             "top_p": (0.0, 1.0),
@@ -92,7 +92,7 @@ class SamplingParams:
             raise BadRequest("stop strings must not be empty.", "stop")
 
     def over(self, defaults: Mapping[str, Any]) -> SamplingParams:
-        """Fill what is None from `defaults` (a model's generation_config); its stop strings count besides these."""
+        """Fill in `defaults` (a model's generation_config) where a value is None; its stop strings are added."""
         known = {f.name for f in fields(self)}
         chosen = {k: v for k, v in defaults.items() if k in known and v is not None and getattr(self, k) is None}
         if more := [text for text in defaults.get("stop", ()) if text not in self.stop]:
@@ -117,19 +117,18 @@ class Request:
     positions: Any = None
     pictures: Sequence[Picture] = ()  # the engine encodes them; their features go to `positions`, in order
     sound: Sound | None = None  # the engine encodes it; the reply attends to it
-    rope: np.ndarray | None = (
-        None  # [3, prompt]: positions for multi-axis rope; what follows goes on from their maximum
-    )
-    # [m, D] added to what is fed after the prompt, a row a token, the last one repeated (a talker's text)
+    # [3, prompt]: positions for multi-axis rope; the output continues from their maximum
+    rope: np.ndarray | None = None
+    # [m, D] added to the input embeddings after the prompt, a row a token, the last one repeated (a TTS model's text stream)
     track: np.ndarray | None = None
     adapter: str | None = None
     prompt_logprobs: bool = False
     pooling: Pooling | None = None  # instead of a reply: one vector, made of the prompt's hidden states
-    prediction: Sequence[int] = ()  # what the reply may turn out to be: guesses, which save time where they are right
+    prediction: Sequence[int] = ()  # a predicted output: draft tokens for speculative decoding
 
     @property
     def computes_all(self) -> bool:
-        """Must every token of the prompt be computed, though memory of its beginning may be there?"""
+        """Whether the whole prompt must be computed, without the prefix cache."""
         return self.prompt_logprobs or self.pooling is not None or self.sound is not None
 
 
@@ -149,7 +148,7 @@ class Timings:
     accepted: int = 0
 
     def report(self) -> dict[str, float | int]:
-        """As programs are told: seconds, tokens and rates by name."""
+        """A JSON object of seconds, tokens and rates."""
         return {
             "queued_seconds": round(self.queued, 4),
             "first_token_seconds": round(self.first_token, 4),
@@ -167,7 +166,7 @@ class Timings:
 
     @property
     def prefill_rate(self) -> float:
-        """Prompt tokens per second, the queue left out."""
+        """Prompt tokens per second, without the time in the queue."""
         span = self.first_token - self.queued
         return (self.prompt_tokens - self.cached_tokens) / span if span > 0 else 0.0
 
@@ -187,7 +186,7 @@ class TokenLogprob:
 
 @dataclass(frozen=True)
 class Started:
-    """The prompt is being computed (again, after an eviction)."""
+    """Prefill begins (or begins again after a preemption)."""
 
     request: str
     prompt_tokens: int
@@ -196,7 +195,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """Part of a long prompt has been computed."""
+    """A chunk of a long prompt has been computed."""
 
     request: str
     done: int
@@ -214,15 +213,15 @@ class PromptScores:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """The prompt's hidden states, pooled as the request said; `Done` follows."""
+    """The embedding of the prompt; `Done` follows."""
 
     request: str
-    vector: np.ndarray  # [D] f32, of whatever length the model gave it
+    vector: np.ndarray  # [D] f32, not normalized
 
 
 @dataclass(frozen=True)
 class Text:
-    """New output of one of the `n` choices. `text` may be empty (a token that ends no character yet)."""
+    """New output of one of the `n` sequences. `text` may be empty (a token that completes no character)."""
 
     request: str
     text: str
@@ -233,7 +232,7 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """New output of a model that speaks in frames of codes instead of text."""
+    """New output of a model that generates frames of audio codes instead of text."""
 
     request: str
     codes: np.ndarray  # [frames, groups]
@@ -242,7 +241,7 @@ class Frames:
 
 @dataclass(frozen=True)
 class Finished:
-    """One of several choices has ended; `Done` follows when all have."""
+    """One of several sequences has ended; `Done` follows when all have."""
 
     request: str
     index: int
@@ -252,7 +251,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Done:
-    """The request has ended well (or was cancelled)."""
+    """The request has succeeded, or was cancelled."""
 
     request: str
     reason: FinishReason
@@ -262,7 +261,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """The request has ended in an error."""
+    """The request has failed."""
 
     request: str
     error: GrusError
@@ -274,7 +273,7 @@ Event: TypeAlias = Started | Progress | PromptScores | Embedded | Text | Frames 
 
 @dataclass(frozen=True)
 class Result:
-    """Everything of one finished request, for those who do not stream."""
+    """The whole output of a finished request, for callers that do not stream."""
 
     request: str
     text: str
@@ -283,7 +282,7 @@ class Result:
     timings: Timings
     logprobs: Sequence[TokenLogprob] = ()
     choices: Sequence[str] = ()
-    vector: np.ndarray | None = None  # where pooling was asked for
+    vector: np.ndarray | None = None  # of a request with pooling
 
 
 class RequestHandle:
@@ -296,8 +295,8 @@ class RequestHandle:
         self._events: deque[Event] = deque()
         self._changed = threading.Condition()
         self._ended = False  # the last event was put
-        self.timings: Timings | None = None  # ... and told these
-        self._drained = False  # ... and taken
+        self.timings: Timings | None = None  # of the last event
+        self._drained = False  # the last event was taken
         self._waker: Callable[[], None] | None = None
         self.on_end: Callable[[], None] | None = None  # set by the engine before anything can end
         self._collected = _Collector(request)
@@ -305,7 +304,7 @@ class RequestHandle:
     # -- the engine's side
 
     def put(self, event: Event) -> bool:
-        """False when the queue is full (or the request has ended)."""
+        """Queue an event. False when the queue is full or the request has ended."""
         with self._changed:
             if self._ended or (self._limit is not None and len(self._events) >= self._limit):
                 return False
@@ -314,17 +313,17 @@ class RequestHandle:
             return True
 
     def end(self, event: Done | Failed) -> bool:
-        """The last event: always fits. False when there was one already."""
+        """Put the last event, which always fits. False when there was one already."""
         with self._changed:
             if self._ended:
                 return False
             self._ended, self.timings = True, event.timings
             self._events.append(event)
             self._wake()
-            # whoever keeps an ended request keeps its events, and not the engine, its models and their memory
-            told, self.on_end, self._cancel = self.on_end, None, None
-        if told is not None:
-            told()
+            # a handle that is kept after the end must not keep the engine and its models alive
+            on_end, self.on_end, self._cancel = self.on_end, None, None
+        if on_end is not None:
+            on_end()
         return True
 
     def _wake(self) -> None:
@@ -344,7 +343,7 @@ class RequestHandle:
         return self._ended
 
     def wait(self) -> None:
-        """Until the request has ended, reading nothing."""
+        """Wait until the request has ended, without reading events."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended)
 
@@ -375,7 +374,7 @@ class RequestHandle:
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            # the consumer's loop may be gone; the request then runs on until its queue is full
+            # the consumer's loop may be closed; the request then continues until its queue is full
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(ready.set)
 
@@ -404,7 +403,7 @@ class RequestHandle:
 
 
 class _Collector:
-    """Folds events into a Result, so that `result` may be called at any time and again."""
+    """Folds events into a Result, so that `result` can be called at any time and repeatedly."""
 
     def __init__(self, request: str) -> None:
         self.request = request
@@ -412,7 +411,7 @@ class _Collector:
         self._ids: list[int] = []
         self._logprobs: list[TokenLogprob] = []
         self._vector: np.ndarray | None = None
-        self._reason: FinishReason | None = None  # of choice 0, which `Done` repeats when there is no other
+        self._reason: FinishReason | None = None  # of sequence 0; `Done` has it when there is only one
         self._last: Done | Failed | None = None
 
     def add(self, event: Event) -> None:
@@ -439,7 +438,7 @@ class _Collector:
 
 
 def outcome(begun: RequestHandle | GrusError, returned: bool) -> Result | GrusError:
-    """What became of a request, or why it was not taken. `returned`: its error, which is raised otherwise."""
+    """The result of a request. `returned`: return its error instead of raising it."""
     if isinstance(begun, GrusError):
         return begun
     try:

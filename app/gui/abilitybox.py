@@ -14,6 +14,7 @@ from app.explain import ADVICE
 from app.gui.desk import Desk
 from app.gui.texts import tr
 from app.runtime import capabilities
+from app.runtime.capabilities import RECOMMENDED, Capability
 
 if TYPE_CHECKING:
     from app.runtime.models import ModelService

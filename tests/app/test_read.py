@@ -14,8 +14,8 @@ import pypdf
 import pytest
 
 import grus
+from app.runtime import reading
 from engine.errors import BadRequest, UnreadableFile
-from engine.pipelines.reading import opening, sdk
 from tests.app.conftest import Outcome
 from tests.engine.media.test_pages import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
@@ -47,9 +47,8 @@ def models(monkeypatch: pytest.MonkeyPatch) -> type[Made]:
     class Here(Made):
         pass
 
-    monkeypatch.setattr(opening, "ReadingModels", Here)
-    monkeypatch.setattr(sdk, "ReadingModels", Here)
-    monkeypatch.setattr(sdk, "_kept", {})
+    monkeypatch.setattr(reading, "ReadingModels", Here)
+    monkeypatch.setattr(reading, "_kept", {})
     return Here
 
 
@@ -168,7 +167,7 @@ def test_an_impossible_wish_is_one_sentence(
 def test_without_any_model_it_says_which_to_get(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "starter", lambda name: None)
+    monkeypatch.setattr(reading, "starter", lambda name: None)
     article(1).image.save(tmp_path / "page.png")
     seen = command("read", tmp_path / "page.png")
     assert seen.code == 2

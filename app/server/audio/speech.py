@@ -19,7 +19,7 @@ from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, 
 from app.server.audio.pump import Pump, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
-from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
+from app.server.streaming import COMMENT, ClientGone, Stream, event
 from engine.cancel import CancelScope
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
@@ -67,7 +67,7 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     check_format(body.response_format)
     if body.stream_format == "sse" and not body.stream:
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
-    name, _ = await chosen(server, body.model, "speech", variant)
+    name, _ = await chosen(server, body.model, "speak", variant)
     scope = cancel_scope(server)
     pump = Pump(_bytes(scope, name, body, make), scope, server, request)
     kind = media_type(body.response_format)
@@ -83,7 +83,7 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
         )
     else:
         chunks, heartbeat = _cut_off(pump), None
-    return StreamingReply(
+    return Stream(
         chunks,
         pump.cancel,
         heartbeat=heartbeat,
@@ -153,7 +153,7 @@ async def save(server: Server, request: Request, form: ReferenceForm, called: st
 
 async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple[str, Clone, np.ndarray, int]:
     data = await form.ref_audio.read()
-    name, _ = await chosen(server, form.model, "speech", "base")
+    name, _ = await chosen(server, form.model, "speak", "base")
     scope = cancel_scope(server)
     text = None if form.x_vector_only else form.ref_text
 

@@ -21,7 +21,7 @@ from app.server.audio.protocol import (
 from app.server.audio.pump import Pump, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
-from app.server.streaming import COMMENT, StreamingReply, event
+from app.server.streaming import COMMENT, Stream, event
 from engine.cancel import CancelScope
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
@@ -34,7 +34,7 @@ _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 async def transcribe(server: Server, request: Request, form: TranscriptionForm) -> Response:
     _check(form)
     data = await form.file.read()
-    name, loaded = await chosen(server, form.model, "transcription")
+    name, loaded = await chosen(server, form.model, "listen")
     scope = cancel_scope(server)
     pump = Pump(_segments(scope, name, loaded, data, form, server.settings.max_sound_seconds), scope, server, request)
     if not form.stream:
@@ -43,7 +43,7 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
             Transcript([s for s in segments if isinstance(s, TranscriptSegment)], end.seconds, end.language), form
         )
     await pump.begun(request.receive)
-    return StreamingReply(
+    return Stream(
         with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
         pump.cancel,
         heartbeat=COMMENT,

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
-from app.server.context import Here
+from app.server.context import Here, with_errors
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.ollama.protocol import (
@@ -34,7 +34,7 @@ from app.server.ollama.protocol import (
     error_line,
     timestamp,
 )
-from app.server.streaming import StreamingReply, line
+from app.server.streaming import Stream, line
 from app.server.strict import StrictRoute
 from engine.errors import GrusError, Offline
 from engine.hub import offline
@@ -97,7 +97,7 @@ async def pull(body: OllamaPullRequest, server: Here) -> Response:
         return Response(last, media_type="application/json")
     settings = server.settings
     shown = with_errors(chunks, error_line)
-    return StreamingReply(
+    return Stream(
         shown, lambda: None, heartbeat=None, every=settings.heartbeat_seconds, patience=settings.send_seconds,
         media_type=LINES,
     )  # fmt: skip

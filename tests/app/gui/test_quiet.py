@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app.bridge import FrameQueue, Work
+from app.bridge import Frames, Work
 from app.gui.quiet import Quiet
 
 
@@ -118,7 +118,7 @@ def test_what_is_slow_to_show_leaves_time_for_the_rest(qtbot: Any) -> None:
         seen.append(items)
         threading.Event().wait(0.05)
 
-    frames = FrameQueue(slow)
+    frames = Frames(slow)
     for i in range(3):
         frames.put(i)
     qtbot.waitUntil(lambda: bool(seen))

@@ -10,6 +10,7 @@ from typing import Any
 import pypdf
 import pytest
 
+from app.explain import ADVICE
 from app.gui.store.worker import Store
 from app.gui.viewmodels.read.exporting import FORMATS, export, export_all
 from app.gui.viewmodels.read.item import Wish
@@ -189,7 +190,7 @@ def test_without_a_model_the_text_of_pdfs_is_read_and_pictures_say_what_to_get(
     desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(core: Any, wanted: str) -> Any:
-        raise BadRequest(explain.ADVICE["read"])
+        raise BadRequest(ADVICE["read"])
 
     monkeypatch.setattr(pipelines, "recognizer", none)
     (tmp_path / "text.pdf").write_bytes(text_pdf("Words that it carries"))

@@ -15,7 +15,7 @@ from app.gui.store.messages import Attachment
 from app.gui.store.worker import Store
 from app.gui.viewmodels.chat.attaching import attach, attach_bytes
 from app.gui.viewmodels.hook import Hook
-from app.window_engine import JobRunner
+from app.window_engine import Runs
 
 Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
@@ -23,7 +23,7 @@ Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 class DraftModel:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
 
-    def __init__(self, store: Store, work: JobRunner, folder: Path, hear: Hear | None = None) -> None:
+    def __init__(self, store: Store, work: Runs, folder: Path, hear: Hear | None = None) -> None:
         """`hear` writes sound down, so that a model that reads can be told of it."""
         self._store, self._work, self._folder, self._hear = store, work, folder, hear
         self.loaded, self.files_changed, self.failed = Hook(), Hook(), Hook()

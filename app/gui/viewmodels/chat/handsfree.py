@@ -17,7 +17,7 @@ from app.gui.viewmodels.chat.spoken import Cast, Question, Ready, Sound, Unanswe
 from app.gui.viewmodels.chat.talk import Talk
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.sound.playback import Playback
-from app.stream import Cancellable, StreamRunner
+from app.stream import Cancels, Streams
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 
 State = Literal["off", "preparing", "listening", "thinking", "speaking"]
@@ -28,7 +28,7 @@ class HandsFree:
     """`changed`: another state, other words. `moved`: another level. `ready(rate)`: a loudspeaker is needed from now on.
     `hushed`: what the loudspeaker still holds is not to be heard. `ended(problem)`: it is over; empty: because somebody wished it."""
 
-    def __init__(self, chat: Talk, streams: StreamRunner, post: Callable[[Callable[[], None]], None]) -> None:
+    def __init__(self, chat: Talk, streams: Streams, post: Callable[[Callable[[], None]], None]) -> None:
         self._chat, self._streams, self._post = chat, streams, post
         self.changed, self.moved, self.ready, self.ended = Hook(), Hook(), Hook(), Hook()
         self.hushed = Hook()
@@ -41,7 +41,7 @@ class HandsFree:
         self._playback.changed.connect(self._played)
         self._rate = 0
         self._sound: Sound = queue.SimpleQueue()
-        self._stream: Cancellable | None = None
+        self._stream: Cancels | None = None
         self._place: int | None = None  # the conversation that it began in
         self._asked: Question | None = None  # waits for the reply before it to end
         self._running: _Running | None = None

@@ -18,7 +18,7 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.removing import delete_row, removed
-from app.stream import Cancellable, StreamRunner
+from app.stream import Cancels, Streams
 from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 
 KIND = "listen"
@@ -81,13 +81,13 @@ class Listening:
     """`listed`: the list is another. `changed(recording)`: its state. `heard(recording)`: more of it, or another text.
     `shown`: another recording is looked at."""
 
-    def __init__(self, store: Store, streams: StreamRunner, say: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, store: Store, streams: Streams, say: Callable[..., Any], folder: Path) -> None:
         self._store, self._streams, self._say, self._folder = store, streams, say, folder
         self.listed, self.changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook()
         self.items: list[Recording] = []
         self.current: Recording | None = None
         self.model = ""
-        self._running: dict[int, Cancellable] = {}
+        self._running: dict[int, Cancels] = {}
         self._writing: set[int] = set()
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
 

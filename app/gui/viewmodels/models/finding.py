@@ -8,14 +8,14 @@ from app.gui.texts import tr
 from app.gui.viewmodels.hook import Hook
 
 if TYPE_CHECKING:
-    from app.window_engine import JobRunner
+    from app.window_engine import Runs
     from engine.hub.searching import Facts, Found
 
 
 class Finding:
     """`changed`: `found`, `problem` or `searching` are others. `told(repo)`: the facts of one are there."""
 
-    def __init__(self, work: JobRunner) -> None:
+    def __init__(self, work: Runs) -> None:
         self._work = work
         self.changed, self.told = Hook(), Hook()
         self.words = ""

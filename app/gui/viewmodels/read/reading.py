@@ -13,8 +13,8 @@ from app.gui.viewmodels.chat.attaching import attach_bytes
 from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.read.item import KIND, Item, Live, Wish, edited, edited_cell, from_result, to_result
 from app.gui.viewmodels.removing import delete_row, removed
-from app.stream import Cancellable, StreamRunner
-from app.window_engine import JobRunner
+from app.stream import Cancels, Streams
+from app.window_engine import Runs
 
 TOGETHER = 3  # documents that are read at once: their regions share the device
 
@@ -23,15 +23,13 @@ class Reading:
     """`listed`: the list is another. `changed(item)`: its state or progress. `page_changed(item, number)`: what is known of a
     page. `heard(item, number, order)`: more of one region's text. `shown`: another document or page is looked at."""
 
-    def __init__(
-        self, store: Store, streams: StreamRunner, work: JobRunner, say: Callable[..., Any], pictures: Path
-    ) -> None:
+    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], pictures: Path) -> None:
         self._store, self._streams, self._work, self._say, self._pictures = store, streams, work, say, pictures
         self.listed, self.changed, self.page_changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook(), Hook()
         self.items: list[Item] = []  # newest first
         self.current: Item | None = None
         self.wish = Wish()  # for what comes next
-        self._running: dict[int, Cancellable] = {}  # by the id in the store
+        self._running: dict[int, Cancels] = {}  # by the id in the store
         self._writing: set[int] = set()
 
     def look(self) -> None:

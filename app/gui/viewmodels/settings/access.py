@@ -11,14 +11,14 @@ from engine.hub import offline
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
-    from app.window_engine import JobRunner
+    from app.window_engine import Runs
     from engine.hub.token import Kept
 
 
 class Access:
     """`changed`: another token, or another state of the switch. The keyring is asked beside the UI thread."""
 
-    def __init__(self, work: JobRunner, preferences: Preferences) -> None:
+    def __init__(self, work: Runs, preferences: Preferences) -> None:
         self._work, self._preferences = work, preferences
         self.changed = Hook()
         self.kept: Kept | None = None  # None: not asked yet

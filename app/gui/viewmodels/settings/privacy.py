@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.gui.places import Places
     from app.gui.preferences import Preferences
     from app.gui.store.worker import Store
-    from app.window_engine import JobRunner
+    from app.window_engine import Runs
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Privacy:
         places: Places,
         preferences: Preferences,
         store: Store,
-        work: JobRunner,
+        work: Runs,
         say: Callable[..., Any],
         wiped: Callable[[], Any],
         reread: Callable[[], Any],

@@ -20,8 +20,8 @@ from app.gui.viewmodels.hook import Hook
 from app.gui.viewmodels.removing import delete_row, removed
 from app.gui.viewmodels.sound.playback import Playback
 from app.gui.viewmodels.speak.choice import Choice, from_kept, manner_of, to_kept
-from app.stream import Cancellable, StreamRunner
-from app.window_engine import JobRunner
+from app.stream import Cancels, Streams
+from app.window_engine import Runs
 from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices
 
@@ -73,9 +73,7 @@ class Studio:
     """`listed`: the list of takes is another. `changed(take)`. `shown`: another take is heard. `voiced`: the list of saved
     voices is another. `playback` has the sound of `current`."""
 
-    def __init__(
-        self, store: Store, streams: StreamRunner, work: JobRunner, say: Callable[..., Any], folder: Path
-    ) -> None:
+    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], folder: Path) -> None:
         self._store, self._streams, self._work, self._say, self._folder = store, streams, work, say, folder
         self.listed, self.changed, self.shown, self.voiced = Hook(), Hook(), Hook(), Hook()
         self.playback = Playback()
@@ -83,7 +81,7 @@ class Studio:
         self.current: Take | None = None
         self.voices = SavedVoices(folder / "voices")
         self.saved: list[SavedVoice] = []
-        self._running: tuple[Take, Cancellable] | None = None
+        self._running: tuple[Take, Cancels] | None = None
 
     def look(self) -> None:
         def got(results: list[kept.Result]) -> None:

@@ -109,7 +109,7 @@ def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> WindowEngine:
     monkeypatch.setattr(pipelines, "listener", lambda core, wanted: Transcriber(core.engine, ear))
     monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Eyes(core.engine))
     monkeypatch.setattr(pipelines, "layout", lambda core: None)
-    service: Any = SimpleNamespace(engine=engine, start=engine.submit, task=engine.task)
+    service: Any = SimpleNamespace(engine=engine, submit=engine.submit, task=engine.task)
     made = WindowEngine(AtOnce(), lambda: service, lambda deliver: SimpleNamespace(put=lambda item: deliver([item])))
     made.start()
     return made

@@ -6,7 +6,7 @@ import pytest
 
 from backends.base import KVSnapshot
 from engine.errors import ModelNotFound
-from engine.prefix_cache import common, thin
+from engine.prefix_cache import common_prefix, thin_checkpoints
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeLoaded, Nature, oracle
 
@@ -200,13 +200,13 @@ def test_the_folder_is_bounded(build, tmp_path):
 
 def test_common_beginnings():
     long = list(range(1000))
-    assert common(long, long[:700]) == 700
-    assert common(long, [*long[:600], -1, *long[601:]]) == 600
-    assert common(long, [5]) == 0
-    assert common([], long) == 0
+    assert common_prefix(long, long[:700]) == 700
+    assert common_prefix(long, [*long[:600], -1, *long[601:]]) == 600
+    assert common_prefix(long, [5]) == 0
+    assert common_prefix([], long) == 0
 
 
 def test_thinning_keeps_the_newest_and_spreads_the_rest():
     borders = [KVSnapshot(length, 1) for length in (10, 500, 510, 1000, 1010)]
-    assert [border.length for border in thin(borders, 3)] == [500, 1000, 1010]
-    assert thin(borders[:2], 4) == borders[:2]
+    assert [border.length for border in thin_checkpoints(borders, 3)] == [500, 1000, 1010]
+    assert thin_checkpoints(borders[:2], 4) == borders[:2]

@@ -80,8 +80,8 @@ def test_each_model_is_offered_for_what_it_can_do(core: WindowEngine) -> None:
 
 def test_what_is_missing_is_said(core: WindowEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capabilities, "able", lambda service, ability: [])
-    for make, said in ((abilities.recognizer, "PaddleOCR-VL"), (abilities.listener, "moonshine"),
-                       (abilities.speaker, "Qwen3-TTS")):  # fmt: skip
+    for make, said in ((pipelines.recognizer, "PaddleOCR-VL"), (pipelines.listener, "moonshine"),
+                       (pipelines.speaker, "Qwen3-TTS")):  # fmt: skip
         with pytest.raises(BadRequest, match=said):
             make(core, "")
 
@@ -124,7 +124,7 @@ def test_a_text_is_spoken_by_a_real_model(core: WindowEngine, store: Store, tmp_
         streams.held[0].step()
     studio.stop()
     assert np.isfinite(studio.playback.samples).all()
-    assert abilities.config_of("no/such-model") == {}
+    assert capabilities.capabilities_of("no/such-model") == {"chat", "embed"}
 
 
 def test_window_and_server_share_a_voice(core: WindowEngine, store: Store, tmp_path: Path) -> None:
