@@ -23,7 +23,7 @@ QUICK = (
     *(f"tests/app/gui/test_{name}.py" for name in ("listen_models", "speak_models", "starters", "talk_models")),
     "tests/engine/pipelines/listening",
     "tests/engine/pipelines/speaking",
-    "tests/engine/pipelines/test_talking.py",
+    "tests/engine/pipelines/test_voice_chat.py",
     "tests/starters/test_guide.py",
     "tests/test_grus.py",
 )  # fmt: skip

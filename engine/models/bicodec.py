@@ -29,20 +29,20 @@ MEL = {"sample_rate": 16000, "n_fft": 1024, "win_length": 640, "hop_length": 320
 
 @dataclass(frozen=True)
 class VocosConfig:
-    """A stack of Vocos backbones between two layers."""
+    """Sizes of a stack of Vocos backbones between two linear layers."""
 
     inp: int
     dim: int
     inner: int
     layers: int
     out: int
-    stages: int  # backbones beside the main one
+    stages: int  # backbones besides the main one
     condition: int | None
 
 
 @dataclass(frozen=True)
 class BiCodecConfig:
-    features: int  # width of what the semantic half hears
+    features: int  # width of the semantic encoder's input
     encoder: VocosConfig
     prenet: VocosConfig
     entries: int  # of the semantic codebook
@@ -187,13 +187,13 @@ _KERNEL = 7
 _DILATIONS = (1, 3, 9)
 
 
-class UpBlock:
+class _UpBlock:
     def __init__(self, w: View, inp: int, out: int, stride: int, kernel: int) -> None:
         self.stride, self.padding = stride, (kernel - stride) // 2
         self.snake = Snake(w.sub("block.0"), inp)
         self.up = Transposed(w.sub("block.1"), inp, out, kernel, stride, self.padding)
         self.units = [SnacResidual(w.sub(f"block.{i + 2}"), out, d, groups=1) for i, d in enumerate(_DILATIONS)]
-        self.reach = math.ceil((kernel - 1 - self.padding) / stride)  # inputs to either side, of the upsampling alone
+        self.reach = math.ceil((kernel - 1 - self.padding) / stride)  # inputs to either side that the upsampling needs
 
     def __call__(self, x: Array) -> Array:
         x = self.up(self.snake(x))
@@ -202,14 +202,14 @@ class UpBlock:
         return x
 
 
-class Waves:
+class _WaveGenerator:
     """`[1, n, D]` -> samples."""
 
     def __init__(self, w: View, c: BiCodecConfig) -> None:
         self.ops: Ops = w.backend.ops
         self.first = SnacConv(w.sub("0"), c.dim, c.channels, _KERNEL)
         self.blocks = [
-            UpBlock(w.sub(f"{i + 1}"), c.channels >> i, c.channels >> (i + 1), rate, kernel)
+            _UpBlock(w.sub(f"{i + 1}"), c.channels >> i, c.channels >> (i + 1), rate, kernel)
             for i, (rate, kernel) in enumerate(zip(c.rates, c.kernels))
         ]
         at, last = len(self.blocks) + 1, c.channels >> len(c.rates)
@@ -217,7 +217,7 @@ class Waves:
         self.reach = self._reach(math.prod(c.rates))
 
     def _reach(self, hop: int) -> int:
-        """Frames to either side that a frame's sound depends on."""
+        """Frames to either side that a frame's samples depend on."""
         samples, rate = _KERNEL // 2, 1  # from the last layer back to the first
         for block in reversed(self.blocks):
             samples += rate * (_KERNEL // 2) * sum(_DILATIONS)
@@ -225,11 +225,11 @@ class Waves:
             samples += rate * block.reach
         return math.ceil(samples / hop) + _KERNEL // 2
 
-    def __call__(self, x: Array, turns: YieldBudget) -> Generator[None, None, np.ndarray]:
+    def __call__(self, x: Array, budget: YieldBudget) -> Generator[None, None, np.ndarray]:
         x = self.first(x)
         for block in self.blocks:
             x = block(x)
-            yield from turns.pause(x)
+            yield from budget.pause(x)
         return self.ops.numpy(self.ops.tanh(self.last(self.snake(x))))[0, :, 0]
 
 
@@ -252,7 +252,7 @@ class BiCodecDecoder:
         self.widen = v.linear(("quantizer.project_out", c.latent), inp=len(c.levels), bias=True)
         self.project = v.linear(("project", c.dim), inp=c.latent * c.tokens, bias=True)
         self._prenet(w.sub("prenet"), c)
-        self.waves = Waves(w.sub("decoder.model"), c)
+        self.waves = _WaveGenerator(w.sub("decoder.model"), c)
 
     def _prenet(self, w: View, c: BiCodecConfig) -> None:
         net = c.prenet
@@ -263,65 +263,65 @@ class BiCodecDecoder:
         self.reach = self.backbone.reach + sum(stage.reach for stage in self.stages)
 
     def voice(self, tokens: np.ndarray) -> Array:
-        """Whose voice it is, `[1, D]`, of its global tokens."""
+        """The speaker vector `[1, D]` of global tokens."""
         c = self.config
         if tokens.shape != (c.tokens,) or tokens.min() < 0 or tokens.max() >= self.scalars.size:
             raise BadRequest(f"A voice is {c.tokens} tokens between 0 and {self.scalars.size - 1}.", "codes")
         made = self.widen(self.ops.array(self.scalars.values(tokens)))
         return self.project(self.ops.permute(made, (1, 0)).reshape(1, c.latent * c.tokens))
 
-    def latents(self, codes: np.ndarray, voice: Array, turns: YieldBudget) -> Generator[None, None, Array]:
-        """What sound is made from, `[1, n, D]`."""
+    def latents(self, codes: np.ndarray, voice: Array, budget: YieldBudget) -> Generator[None, None, Array]:
+        """Decoder input `[1, n, D]` of semantic tokens."""
         if len(codes) and (codes.min() < 0 or codes.max() >= self.config.entries):
             raise BadRequest(f"Semantic tokens lie between 0 and {self.config.entries - 1}.", "codes")
         rows = self.book.rows(self.ops.array(codes.astype(np.int32)))
         x = self.enter(self.leave(rows[None]))
         for stage in self.stages:
-            x = yield from stage(x, turns)
-        x = yield from self.backbone(x, turns, voice)
+            x = yield from stage(x, budget)
+        x = yield from self.backbone(x, budget, voice)
         return self.exit(x) + voice
 
     def decode(self, codes: np.ndarray, voice: np.ndarray) -> Generator[None, None, np.ndarray]:
-        """The whole sound, f32, of semantic tokens `[n]` and a voice's global tokens."""
+        """Samples, f32, of semantic tokens `[n]` and global tokens."""
         if not len(codes):
             raise BadRequest("There are no tokens to make sound of.", "codes")
-        turns = YieldBudget(self.ops)
-        x = yield from self.latents(codes, self.voice(voice), turns)
-        made: np.ndarray = yield from self.waves(x, turns)
+        budget = YieldBudget(self.ops)
+        x = yield from self.latents(codes, self.voice(voice), budget)
+        made: np.ndarray = yield from self.waves(x, budget)
         return made
 
 
 class BiCodecStream:
-    """Sound as tokens come: each token's samples as soon as the tokens that they depend on are there."""
+    """A streaming decoder: a token's samples come as soon as the tokens that they depend on are there."""
 
     def __init__(self, codec: BiCodecDecoder, voice: np.ndarray) -> None:
         self._codec, self._voice = codec, codec.voice(voice)
         self._codes = np.zeros(0, np.int32)
-        self._first = 0  # the token that `_codes` begin with
-        self._made = 0  # tokens whose latents have been made
+        self._first = 0  # index of the first token in `_codes`
+        self._made = 0  # tokens whose latents are computed
         self._latents: Array | None = None
-        self._from = 0  # the token that `_latents` begin with
-        self._done = 0  # tokens whose sound has been given
+        self._from = 0  # index of the first token in `_latents`
+        self._done = 0  # tokens whose samples have been returned
 
     @property
     def waits(self) -> bool:
-        """Are there tokens whose sound has not been given?"""
+        """True if samples of some tokens are pending."""
         return self._first + len(self._codes) > self._done
 
     @property
     def given(self) -> int:
-        """Tokens whose sound has been given."""
+        """Tokens whose samples have been returned."""
         return self._done
 
     def push(self, codes: np.ndarray, last: bool = False) -> Generator[None, None, np.ndarray]:
-        """More tokens, and the sound that they complete; with `last` all of it."""
-        turns = YieldBudget(self._codec.ops)
-        yield from self._prepare(codes, last, turns)
+        """Add tokens and return the samples that they complete; with `last` all of them."""
+        budget = YieldBudget(self._codec.ops)
+        yield from self._prepare(codes, last, budget)
         reach = self._codec.waves.reach
         stop = self._made if last else max(self._done, self._made - reach)
         if stop == self._done:
             return np.zeros(0, np.float32)
-        sound: np.ndarray = yield from self._codec.waves(self._latents, turns)
+        sound: np.ndarray = yield from self._codec.waves(self._latents, budget)
         size, first = self._codec.samples, self._from
         given = sound[(self._done - first) * size : (stop - first) * size]
         self._done = stop
@@ -330,14 +330,14 @@ class BiCodecStream:
         self._from += drop
         return given
 
-    def _prepare(self, codes: np.ndarray, last: bool, turns: YieldBudget) -> Generator[None, None, None]:
-        """Latents of the tokens that have enough beside them."""
+    def _prepare(self, codes: np.ndarray, last: bool, budget: YieldBudget) -> Generator[None, None, None]:
+        """Compute latents of the tokens whose context is complete."""
         self._codes = np.concatenate((self._codes, codes.astype(np.int32)))
         known, reach = self._first + len(self._codes), self._codec.reach
         ready = known if last else max(self._made, known - reach)
         if ready == self._made:
             return
-        made = yield from self._codec.latents(self._codes, self._voice, turns)
+        made = yield from self._codec.latents(self._codes, self._voice, budget)
         fresh = made[:, self._made - self._first : ready - self._first]
         self._latents = fresh if self._latents is None else self._codec.ops.cat([self._latents, fresh], 1)
         self._made = ready
@@ -375,10 +375,10 @@ class BiCodecEncoder:
 
     def semantic(self, features: np.ndarray) -> Generator[None, None, np.ndarray]:
         """Features `[n, D]` -> tokens `[n]`."""
-        ops, turns = self.ops, YieldBudget(self.ops)
-        x = yield from self.backbone(ops.array(features[None], "f32"), turns)
+        ops, budget = self.ops, YieldBudget(self.ops)
+        x = yield from self.backbone(ops.array(features[None], "f32"), budget)
         for stage in self.stages:
-            x = yield from stage(x, turns)
+            x = yield from stage(x, budget)
         found = unit(ops.numpy(self.enter(self.project(x)))[0])
         book = unit(ops.numpy(self.book.rows(ops.arange(self.config.entries))))
         distance = (found**2).sum(1, keepdims=True) - 2 * found @ book.T + (book**2).sum(1)
@@ -386,8 +386,8 @@ class BiCodecEncoder:
 
     def voice(self, mel: np.ndarray) -> Generator[None, None, np.ndarray]:
         """A spectrogram `[frames, mels]` -> global tokens."""
-        turns = YieldBudget(self.ops)
-        x = yield from self.frames(self.ops.array(mel[None], "f32"), turns)
+        budget = YieldBudget(self.ops)
+        x = yield from self.frames(self.ops.array(mel[None], "f32"), budget)
         return self.scalars.codes(self.ops.numpy(self.narrow(self.gather(x)))[0])
 
 

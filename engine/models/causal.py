@@ -1,9 +1,8 @@
-"""Layers of a codec that may hear a sound piece by piece: what they need of the past is carried from call to call.
+"""Causal streaming layers of a codec: each layer keeps the state of a stream from call to call.
 
-A `StreamState` belongs to one stream. Fed in pieces of any length, a layer gives exactly what it gives for the whole, and the
-first piece is preceded by silence. Several streams may go through together, so that weights are read once for all of them:
-the rows of an array `[T, C]` are one stream's positions behind the other's, and `StreamBatch` says whose they are. Each sounds as
-it would alone.
+A `StreamState` belongs to one stream. A stream split into pieces of any length gives exactly the output of the whole; it
+starts after silence. Several streams can be batched, so that weights are read once: an array `[T, C]` holds the streams'
+positions one after the other, and `StreamBatch` holds their lengths and states. Batching does not change any stream's output.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ import numpy as np
 from backends.base import Array, Ops, Rope
 from engine.weights.view import View
 
-StreamState = dict[Any, Any]  # layer -> what it keeps
+StreamState = dict[Any, Any]  # layer -> its state
 
 
 @dataclass(frozen=True)
 class StreamBatch:
-    """A further piece of each of some streams."""
+    """The next piece of each of several streams."""
 
     pasts: Sequence[StreamState]
     lengths: Sequence[int]
 
     def longer(self, rate: int) -> StreamBatch:
-        """The same after an upsampling."""
+        """The same streams after upsampling."""
         return StreamBatch(self.pasts, [length * rate for length in self.lengths])
 
     def recall(self, layer: Any) -> list[Any]:
@@ -40,7 +39,7 @@ class StreamBatch:
 
 
 class CausalConv:
-    """A convolution that sees only what came before. `stride` is 1; `snake` is what its input goes through first."""
+    """A causal convolution with stride 1. `snake` is the activation of its input, fused into it."""
 
     def __init__(
         self, w: View, inp: int, out: int, kernel: int, dilation: int = 1, snake: SnakeBeta | None = None
@@ -58,7 +57,7 @@ class CausalConv:
 
 
 class CausalDepthwise:
-    """The same for each channel alone."""
+    """A causal depthwise convolution."""
 
     def __init__(self, w: View, dim: int, kernel: int) -> None:
         self.ops: Ops = w.backend.ops
@@ -72,8 +71,8 @@ class CausalDepthwise:
 
 
 class CausalTransposed:
-    """An upsampling by `stride`: what an input spreads beyond its own outputs falls on those of the next ones. So it is a
-    convolution that writes the `stride` outputs of a position side by side."""
+    """A causal transposed convolution, upsampling by `stride`. It is computed as a convolution with `stride` times the
+    output channels, which gives the `stride` outputs of a position side by side."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int, snake: SnakeBeta | None = None) -> None:
         ops = self.ops = w.backend.ops
@@ -94,7 +93,7 @@ class CausalTransposed:
 
 
 class SnakeBeta:
-    """`x + sin(x * exp(alpha)) ** 2 / exp(beta)`, which is part of the convolution behind it."""
+    """The activation `x + sin(x * exp(alpha)) ** 2 / exp(beta)`, fused into the next convolution."""
 
     def __init__(self, w: View, channels: int) -> None:
         ops = w.backend.ops
@@ -103,8 +102,8 @@ class SnakeBeta:
 
 
 class Pointwise:
-    """A linear over rows, whose `(name, outputs)` parts share their input: a convolution that sees one position, so that it
-    reads f32 weights as fast as the others do, and adds what it is to be added to. `scale` is a factor of each output."""
+    """A linear layer over rows, computed as a convolution of kernel 1, with the residual addition fused. The `(name, outputs)`
+    parts share their input. `scale` is a factor per output."""
 
     def __init__(
         self, w: View, *parts: tuple[str, int], inp: int, bias: bool = False, scale: Array | None = None
@@ -126,8 +125,8 @@ class Pointwise:
 
 
 class WindowedAttention:
-    """Causal attention over the last `window` positions, each token's own among them; plain rope. `scale` is a factor of each
-    of its outputs, which are added to `add`."""
+    """Causal sliding-window attention over `window` positions, with rope. `scale` is a factor per output; the result is
+    added to `add`."""
 
     def __init__(
         self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, window: int, bias: bool, scale: Array
@@ -154,7 +153,7 @@ class WindowedAttention:
 
 
 class StreamPositions:
-    """What all layers of a transformer share in one pass: the positions. Advances the streams' counts."""
+    """The rope angles of one pass, shared by all layers. Advances the streams' positions."""
 
     def __init__(self, ops: Ops, rope: Rope, pieces: StreamBatch) -> None:
         self.pieces = pieces

@@ -33,19 +33,19 @@ from engine.models.rope import frequencies
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
-PIECE = 8  # frames of a stream computed at once: more would gain little, and hold much memory
-TOGETHER = 4  # streams that gain by company; more would only make the first of them wait
-BEGUN = 4  # recordings whose end is remembered, some MB each
+PIECE = 8  # frames of a stream per pass: more gain little and need much memory
+TOGETHER = 4  # largest batch of streams: more only delay the first
+BEGUN = 4  # recordings whose end state is cached, some MB each
 LEAST_USAGE = 1e-5  # of a codebook's entry
 
 
 @dataclass(frozen=True)
 class CodecConfig:
-    """`speech_tokenizer/config.json`, the half that decodes."""
+    """The decoder's part of `speech_tokenizer/config.json`."""
 
     hidden: int
     latent: int
-    width: int  # of looked-up codes
+    width: int  # of codebook entries
     layers: int
     heads: int
     kv_heads: int
@@ -63,7 +63,7 @@ class CodecConfig:
 
     @property
     def samples(self) -> int:
-        """Of one frame."""
+        """Samples per frame."""
         return prod(self.spread) * prod(self.rates)
 
 
@@ -98,7 +98,7 @@ def codec_config(config: Mapping[str, Any]) -> CodecConfig:
 
 
 def codebook(w: View, name: str, sums: str, entries: int, dim: int) -> Array:
-    """A codebook's entries `[entries, dim]`, stored as sums and how often each was used (in old files: not at all)."""
+    """Codebook entries `[entries, dim]`, stored as sums and usage counts (in old files as entries)."""
     total = w.tensor(f"{name}.{sums}", (entries, dim), "f32")
     if not w.has(f"{name}.cluster_usage"):
         return total
@@ -110,11 +110,11 @@ def codebook(w: View, name: str, sums: str, entries: int, dim: int) -> Array:
 
 
 class Lookup:
-    """Codes `[n, groups]` -> `[n, width]`: the first group through a projection of its own, the others summed."""
+    """Codes `[n, groups]` -> `[n, width]`: the first group has its own projection, the others are summed."""
 
     def __init__(self, w: View, c: CodecConfig) -> None:
         self.ops: Ops = w.backend.ops
-        w.ignore(r"^decoder\.quantizer\..*input_proj\.")  # only training used it
+        w.ignore(r"^decoder\.quantizer\..*input_proj\.")  # training only
         inner = c.width // 2
         self.books, self.out = [], []
         none = self.ops.array(np.zeros(c.width, np.float32))
@@ -184,24 +184,24 @@ class Upsampling:
         self.units = [_DecoderResidual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
 
     def __call__(
-        self, x: Array, pieces: StreamBatch, turns: YieldBudget
+        self, x: Array, pieces: StreamBatch, budget: YieldBudget
     ) -> Generator[None, None, tuple[Array, StreamBatch]]:
         x, pieces = self.up(x, pieces)
         for unit in self.units:
-            yield from turns.pause(x[None])
+            yield from budget.pause(x[None])
             x = unit(x, pieces)
         return x, pieces
 
 
 class CodecDecoder:
-    """Codes to samples."""
+    """The decoder: codes to samples."""
 
     rate = 24000
 
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         c = self.config = codec_config(config)
         self.ops: Ops = w.backend.ops
-        w.ignore(r"^encoder\.")  # a model of its own
+        w.ignore(r"^encoder\.")  # a separate model
         w = w.sub("decoder")
         self.lookup = Lookup(w.sub("quantizer"), c)
         self.before = CausalConv(w.sub("pre_conv.conv"), c.width, c.latent, 3)
@@ -226,27 +226,27 @@ class CodecDecoder:
         self._begun: dict[tuple[tuple[int, ...], bytes], StreamState] = {}
 
     def decode(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, np.ndarray]:
-        """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
+        """Samples of the next frames `[n, groups]` of the stream with state `past` (empty dict: a new stream)."""
         return (yield from self.decode_together([(codes, past)]))[0]
 
     def decode_together(
         self, streams: Sequence[tuple[np.ndarray, StreamState]]
     ) -> Generator[None, None, list[np.ndarray]]:
-        """The same for several streams. None sounds other than alone."""
-        turns = YieldBudget(self.ops)
+        """The same for several streams in one batch. Batching does not change any stream's samples."""
+        budget = YieldBudget(self.ops)
         made = [[np.zeros(0, np.float32)] for _ in streams]
         for start in range(0, max(len(codes) for codes, _ in streams), PIECE):
             left = [i for i, (codes, _) in enumerate(streams) if start < len(codes)]
             codes = [streams[i][0][start : start + PIECE] for i in left]
             pieces = StreamBatch([streams[i][1] for i in left], [len(part) for part in codes])
-            sounds = yield from self._pieces(np.concatenate(codes), pieces, turns)
+            sounds = yield from self._pieces(np.concatenate(codes), pieces, budget)
             for i, sound in zip(left, sounds):
                 made[i].append(sound)
         return [np.concatenate(each) for each in made]
 
     def begin(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, None]:
-        """Let a new stream follow a recording's frames, whose own sound nobody wants. Those of the last few recordings
-        are remembered, for a voice says many sentences."""
+        """Start a new stream after a recording's frames, without their samples. The end states of recent recordings are
+        cached, because a voice speaks many sentences."""
         key = (codes.shape, codes.tobytes())
         if key not in self._begun:
             made: StreamState = {}
@@ -254,14 +254,14 @@ class CodecDecoder:
             self._begun[key] = made
             while len(self._begun) > BEGUN:
                 del self._begun[next(iter(self._begun))]
-        self._begun[key] = self._begun.pop(key)  # the one used last comes last
+        self._begun[key] = self._begun.pop(key)  # least recently used first
         past.update(self._begun[key])
 
     def _pieces(
-        self, codes: np.ndarray, pieces: StreamBatch, turns: YieldBudget
+        self, codes: np.ndarray, pieces: StreamBatch, budget: YieldBudget
     ) -> Generator[None, None, list[np.ndarray]]:
         c, ops = self.config, self.ops
-        clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # an array library may read anything beyond the end
+        clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # array libraries do not check indices
         x = self.enter(self.before(self.lookup(ops.array(clean)), pieces))
         where = StreamPositions(ops, self.rope, pieces)
         for layer in self.layers:
@@ -270,11 +270,11 @@ class CodecDecoder:
         for up, mix in self.spread:
             x, pieces = up(x, pieces)
             x = mix(x, pieces)
-        yield from turns.pause(x[None])
+        yield from budget.pause(x[None])
         x = self.first(x, pieces)
         for block in self.blocks:
-            x, pieces = yield from block(x, pieces, turns)
-            yield from turns.pause(x[None])
+            x, pieces = yield from block(x, pieces, budget)
+            yield from budget.pause(x[None])
         sound = np.clip(ops.numpy(self.last(x, pieces))[:, 0], -1.0, 1.0)
         return np.split(sound, np.cumsum(pieces.lengths)[:-1])
 
@@ -284,7 +284,7 @@ def codec_decoder(w: View, config: Mapping[str, Any]) -> CodecDecoder:
 
 
 class _PaddedConv:
-    """Padded on the left as a causal convolution is, and on the right so that the last inputs count too."""
+    """A strided causal convolution, padded on the right so that the last inputs are covered."""
 
     def __init__(
         self, w: View, inp: int, out: int, kernel: int, stride: int = 1, bias: bool = True, hold: bool = False
@@ -339,7 +339,7 @@ class _EncoderLayer:
 
 
 class _ResidualQuantizer:
-    """Each codebook names the entry nearest to what the ones before it left over."""
+    """Residual vector quantization: each codebook encodes the residual of the ones before it."""
 
     def __init__(self, w: View, hidden: int, inner: int, entries: int, count: int) -> None:
         self.ops: Ops = w.backend.ops
@@ -347,12 +347,12 @@ class _ResidualQuantizer:
         self.books = [codebook(w, f"layers.{i}.codebook", "embed_sum", entries, inner) for i in range(count)]
         # the nearest entry e to x has the largest x * e - |e|^2 / 2
         self.match = [self.ops.conv_weight(book.reshape(entries, inner, 1)) for book in self.books]
-        self.handicap = [self.ops.sum(book * book, -1) * -0.5 for book in self.books]
+        self.bias = [self.ops.sum(book * book, -1) * -0.5 for book in self.books]
 
     def __call__(self, x: Array) -> list[Array]:
         """`[1, n, hidden]` -> ids `[n]` a codebook."""
         left, found = self.ops.conv1d(x, self.project), []
-        for book, match, handicap in zip(self.books, self.match, self.handicap):
+        for book, match, handicap in zip(self.books, self.match, self.bias):
             ids = self.ops.topk(self.ops.conv1d(left, match, handicap), 1)[1][0, :, 0]
             left = left - self.ops.take(book, ids, 0)[None]
             found.append(ids)
@@ -360,7 +360,7 @@ class _ResidualQuantizer:
 
 
 class CodecEncoder:
-    """Samples to codes."""
+    """The encoder: samples to codes."""
 
     rate = 24000
 
@@ -416,16 +416,16 @@ class CodecEncoder:
 
     def encode(self, samples: np.ndarray) -> Generator[None, None, np.ndarray]:
         """Codes `[frames, groups]` of mono samples at `rate`."""
-        turns = YieldBudget(self.ops)
+        budget = YieldBudget(self.ops)
         x = self.ops.array(np.asarray(samples, np.float32).reshape(1, -1, 1))
         for step in self.steps:
             x = step(x)
-            yield from turns.pause(x)
+            yield from budget.pause(x)
         where = StreamPositions(self.ops, self.rope, StreamBatch([{}], [x.shape[1]]))
         rows = x[0]
         for layer in self.layers:
             rows = layer(rows, where)
-            yield from turns.pause(rows[None])
+            yield from budget.pause(rows[None])
         x = self.downsample(rows[None])
         codes = [ids for quantizer in self.quantizers for ids in quantizer(x)]
         frames = -(-len(samples) // self.samples)

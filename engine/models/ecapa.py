@@ -17,7 +17,7 @@ LEAST = 1e-12  # of a variance
 
 
 class _MirroredConv:
-    """As long as its input, which is mirrored at both ends."""
+    """A convolution with reflection padding that keeps the length."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, dilation: int = 1) -> None:
         self.ops: Ops = w.backend.ops
@@ -42,7 +42,7 @@ class _MirroredTdnn:
 
 
 class _MirroredBlock:
-    """Res2Net between two pointwise layers, each channel then scaled by what the whole sound says of it."""
+    """Res2Net between two pointwise layers, then squeeze-and-excitation."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int, dilation: int, scale: int, squeeze: int) -> None:
         self.ops: Ops = w.backend.ops
@@ -81,7 +81,7 @@ class SpeakerEncoder:
         self.mels, self.dim = f.int("mel_dim", default=128), f.int("enc_dim", default=1024)
         scale, squeeze = f.int("enc_res2net_scale", default=8, least=2), f.int("enc_se_channels", default=128)
         attention = f.int("enc_attention_channels", default=128)
-        w.ignore(r"^talker\.")  # a model of its own
+        w.ignore(r"^talker\.")  # a separate model
         w = w.sub("speaker_encoder")
         self.ops: Ops = w.backend.ops
         self.first = _MirroredTdnn(w.sub("blocks.0"), self.mels, widths[0], kernels[0], dilations[0])
@@ -95,20 +95,20 @@ class SpeakerEncoder:
         self.last = _MirroredConv(w.sub("fc"), 2 * widths[-1], self.dim)
 
     def embed(self, mel: np.ndarray) -> Generator[None, None, np.ndarray]:
-        """The voice's vector, f32."""
-        ops, turns = self.ops, YieldBudget(self.ops)
+        """The speaker vector, f32."""
+        ops, budget = self.ops, YieldBudget(self.ops)
         x = self.first(ops.array(mel[None]))
         each = []
         for block in self.blocks:
             x = block(x)
             each.append(x)
-            yield from turns.pause(x)
+            yield from budget.pause(x)
         x = self.gather(ops.cat(each, 2))
         even = ops.array(np.full(x.shape, 1.0 / x.shape[1], np.float32))
         mean, deviation = self._statistics(x, even)
         ones = even * x.shape[1]
         seen = self.look(ops.cat([x, ones * mean, ones * deviation], 2))
-        yield from turns.pause(seen)
+        yield from budget.pause(seen)
         scores = self.weigh(ops.tanh(seen))
         weights = ops.permute(ops.softmax(ops.permute(scores, (0, 2, 1))), (0, 2, 1))
         return ops.numpy(self.last(ops.cat(list(self._statistics(x, weights)), 2)))[0, 0]
@@ -133,7 +133,7 @@ _EPS = 1e-5
 
 
 class _ZeroPaddedTdnn:
-    """Convolution, activation, batch norm."""
+    """Convolution, activation and batch norm, with zero padding."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, dilation: int = 1,
                  names: tuple[str, str] = ("conv", "bn")) -> None:  # fmt: skip
@@ -152,7 +152,7 @@ class _ZeroPaddedTdnn:
 
 
 class _ZeroPaddedBlock:
-    """Res2Net between two pointwise layers, each channel then scaled by what the whole sound says of it."""
+    """Res2Net between two pointwise layers, then squeeze-and-excitation."""
 
     def __init__(self, w: View, dilation: int) -> None:
         self.ops: Ops = w.backend.ops
@@ -189,11 +189,11 @@ class Ecapa:
         self.weight = self.ops.conv_weight(w.tensor("conv.weight", (FEATURES, 3 * CHANNELS, 1), "f32"))
         self.bias = w.tensor("conv.bias", (FEATURES,), "f32")
 
-    def __call__(self, x: Array, turns: YieldBudget) -> Generator[None, None, Array]:
+    def __call__(self, x: Array, budget: YieldBudget) -> Generator[None, None, Array]:
         x = self.first(x)
         each = []
         for block in self.blocks:
             x = block(x)
             each.append(x)
-            yield from turns.pause(x)
+            yield from budget.pause(x)
         return self.ops.relu(self.ops.conv1d(self.ops.cat(each, 2), self.weight, self.bias))

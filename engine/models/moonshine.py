@@ -26,7 +26,7 @@ SAMPLE_RATE = 16_000
 
 
 class MoonshineDecoder:
-    """Self attention with partial rope, cross attention without, a gated MLP; norms have no bias."""
+    """The decoder of both kinds: self attention with partial rope, cross attention without rope, gated MLP, norms without bias."""
 
     def __init__(self, w: View, config: Mapping[str, Any], default_tied: bool) -> None:
         f = Fields(config)
@@ -61,7 +61,7 @@ class MoonshineDecoder:
         return self.head(hidden)
 
     def begin(self, kv: KVCache, slot: Slot, features: np.ndarray) -> None:
-        """Let a fresh sequence attend to `features [S, D]`."""
+        """Write the cross attention of a new sequence to `features [S, D]`."""
         sound = self.ops.array(features, self.layers[0].dtype)
         for layer in self.layers:
             kv.write_cross(slot, layer.cross_at, *layer.sound_memory(sound))
@@ -99,7 +99,7 @@ class _DecoderLayer:
 
 
 class Moonshine(MoonshineDecoder):
-    """The kind that hears a whole sound at once."""
+    """The kind that encodes a whole sound at once."""
 
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         super().__init__(w, config, default_tied=True)
@@ -113,7 +113,7 @@ class Moonshine(MoonshineDecoder):
         self.group = inner.tensor("groupnorm.weight", (hidden,)), inner.tensor("groupnorm.bias", (hidden,))
         heads = f.int("encoder_num_attention_heads")
         self.encoder = [
-            EncoderLayer(inner.sub(f"layers.{i}"), hidden, heads, hidden // heads, f.int("intermediate_size"))
+            _EncoderLayer(inner.sub(f"layers.{i}"), hidden, heads, hidden // heads, f.int("intermediate_size"))
             for i in range(f.int("encoder_num_hidden_layers"))
         ]
         norm = inner.norm("layer_norm", hidden)
@@ -140,8 +140,8 @@ class Moonshine(MoonshineDecoder):
         return x[0]
 
 
-class EncoderLayer:
-    """Attention over a whole sound, or a window of it, and a plain MLP."""
+class _EncoderLayer:
+    """Attention over a whole sound or a window of it, and an MLP."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class EncoderLayer:
         ]
 
     def __call__(self, x: Array, angles: Any, among: EncoderAttention) -> Array:
-        """Without `angles` nothing is turned."""
+        """Without `angles` no rope is applied."""
         ops = self.ops
         projected = self.project(ops.layer_norm(x, self.norms[0], None, EPS))
         q, k, v = ops.qkv(projected, self.heads, self.heads, self.dim, angles)
@@ -185,7 +185,7 @@ class _Conv:
 
 
 def partial_rope(f: Fields, dim: int) -> Rope:
-    """Neighbours are turned together, and only the first part of each head."""
+    """Rope over the first part of each head, with interleaved pairs."""
     rope = f.sub("rope_parameters") if f.find("rope_parameters", default=None) is not None else f
     dims = int(dim * rope.float("partial_rotary_factor", default=0.9))
     return Rope(dims, tuple(frequencies(rope.float("rope_theta", default=10000.0), dims)), pairs=True)
@@ -195,7 +195,7 @@ def moonshine(w: View, config: Mapping[str, Any]) -> Moonshine:
     return Moonshine(w, config)
 
 
-_KERNEL = 5  # of both causal convolutions, which halve the frames
+_KERNEL = 5  # of both causal convolutions, stride 2
 
 
 class MoonshineStreaming(MoonshineDecoder):
@@ -224,7 +224,7 @@ class MoonshineStreaming(MoonshineDecoder):
             for name, out, inp in (("conv1", 2 * hidden, hidden), ("conv2", hidden, 2 * hidden))
         ]
         self.encoder = [
-            EncoderLayer(
+            _EncoderLayer(
                 inner.sub(f"layers.{i}"), hidden, heads, dim, f.int("intermediate_size"), ("gamma", 1.0),
                 (back, max(0, ahead - 1)),
             )
@@ -274,19 +274,22 @@ def moonshine_streaming(w: View, config: Mapping[str, Any]) -> MoonshineStreamin
     return MoonshineStreaming(w, config)
 
 
-_SHARE = 0.25  # of all heads, that are believed
+_SHARE = 0.25  # of all heads, those with the sharpest attention
 
 
 def token_times(decoder: MoonshineDecoder, features: np.ndarray, ids: Sequence[int]) -> np.ndarray:
-    """For each of `ids` (the start token first) when the *next* token is said, as a share of the sound; never falling."""
-    looks = _looks(decoder, features, ids)  # [heads, T, 2]
-    spread = np.maximum(looks[:, :, 1] - looks[:, :, 0] ** 2, 0.0).mean(1)
+    """For each of `ids` (the start token first) the time of the *next* token, as a share of the sound; not decreasing.
+
+    Cross attention applied to times and squared times gives each head's mean time and its spread; the heads with the least
+    spread are averaged."""
+    attended = _attended_times(decoder, features, ids)  # [heads, T, 2]
+    spread = np.maximum(attended[:, :, 1] - attended[:, :, 0] ** 2, 0.0).mean(1)
     trusted = np.argsort(spread, kind="stable")[: max(1, int(_SHARE * len(spread)))]
-    times: np.ndarray = np.maximum.accumulate(looks[trusted, :, 0].mean(0))
+    times: np.ndarray = np.maximum.accumulate(attended[trusted, :, 0].mean(0))
     return times.clip(0.0, 1.0)
 
 
-def _looks(decoder: MoonshineDecoder, features: np.ndarray, ids: Sequence[int]) -> np.ndarray:
+def _attended_times(decoder: MoonshineDecoder, features: np.ndarray, ids: Sequence[int]) -> np.ndarray:
     ops, n, frames = decoder.ops, len(ids), len(features)
     sound = ops.array(features, decoder.layers[0].dtype)
     at = (np.arange(frames, dtype=np.float32) + 0.5) / frames
@@ -295,14 +298,14 @@ def _looks(decoder: MoonshineDecoder, features: np.ndarray, ids: Sequence[int]) 
     times = ops.array(clock, decoder.layers[0].dtype)
     angles = ops.angles(ops.arange(n), decoder.rope)
     x: Any = decoder.embed(ops.array(np.asarray(ids, np.int32)))
-    looks = []
+    attended = []
     for layer in decoder.layers:
         projected = layer.qkv(ops.layer_norm(x, layer.own_norm, None, EPS))
         q, k, v = ops.qkv(projected, layer.heads, layer.heads, layer.dim, angles)
         x = x + layer.own_out(ops.sdpa(q[None], k[None], v[None], layer.scale, causal=True).reshape(n, layer.width))
         q = layer.query(ops.layer_norm(x, layer.cross_norm, None, EPS)).reshape(1, n, layer.heads, layer.dim)
         k, v = (part[None] for part in layer.sound_memory(sound))
-        looks.append(ops.numpy(ops.sdpa(q, k, times, layer.scale))[0, :, :, :2])
+        attended.append(ops.numpy(ops.sdpa(q, k, times, layer.scale))[0, :, :, :2])
         x = x + layer.cross_out(ops.sdpa(q, k, v, layer.scale).reshape(n, layer.width))
         x = x + layer.down(ops.swiglu(layer.up(ops.layer_norm(x, layer.mlp_norm, None, EPS)), gate_last=True))
-    return np.concatenate(looks, axis=1).transpose(1, 0, 2)
+    return np.concatenate(attended, axis=1).transpose(1, 0, 2)

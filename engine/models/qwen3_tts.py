@@ -22,8 +22,12 @@ from engine.weights.view import View
 
 
 class CodePredictor:
-    """`temperature`, `top_k` and `top_p` are its own, whatever the first code is chosen with; a greedy first code makes
-    a greedy frame."""
+    """Generates the remaining codes of a frame from a hidden state and the first code.
+
+    Its KV cache lives only within a frame, so a frame of all sequences is one pure function of arrays, which a backend can run
+    as a whole. The random numbers of all codes derive from the one that sampled the first code: the same seed gives the same
+    frame on every backend and in any batch. `temperature`, `top_k` and `top_p` are its own; a greedy first code makes a greedy
+    frame."""
 
     def __init__(self, w: View, config: Mapping[str, Any], talker_hidden: int, groups: int) -> None:
         c = text_config(config)
@@ -51,7 +55,7 @@ class CodePredictor:
         self.frames = w.backend.frame_predictor(self.parts)
 
     def choose_like(self, generation: Mapping[str, Any]) -> None:
-        """Take the settings that a generation_config has for the predictor."""
+        """Read the predictor's sampling settings from a generation_config."""
         f = Fields(generation, "generation_config.json")
         sampled = f.flag("subtalker_dosample", True)
         self.temperature = f.float("subtalker_temperature", default=self.temperature) if sampled else 0.0
@@ -68,7 +72,7 @@ class CodePredictor:
 
 
 def spread(noise: Sequence[float], count: int) -> np.ndarray:
-    """`[N, count]` numbers in [0, 1), each a hash (splitmix64) of a row's noise, which has 24 bits, and its column."""
+    """`[N, count]` numbers in [0, 1), each the splitmix64 hash of a row's noise (24 bits) and the column."""
     bits = (np.asarray(noise, np.float64) * 2.0**24).astype(np.uint64)
     x = (bits[:, None] << np.uint64(16)) | np.arange(1, count + 1, dtype=np.uint64)
     with np.errstate(over="ignore"):
@@ -80,11 +84,11 @@ def spread(noise: Sequence[float], count: int) -> np.ndarray:
     return ((x >> np.uint64(40)) * 2.0**-24).astype(np.float32)
 
 
-MARKS = 1024  # ids at the end of the vocabulary that are no codes
+MARKS = 1024  # special token ids at the end of the vocabulary
 
 
 class Qwen3TTSModel(Layers):
-    """See `backends.base.Model`. All three position axes are always equal, so positions are plain counts."""
+    """The talker; see `backends.base.Model`. All three rope axes are equal, so positions are one-dimensional."""
 
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         c = text_config(config)
@@ -93,7 +97,7 @@ class Qwen3TTSModel(Layers):
             raise ConfigError(f"{f.where}: use_sliding_window is not supported for Qwen3-TTS.")
         bias = f.flag("attention_bias")
         traits = Traits(qkv_bias=bias, out_bias=bias, qk_norm=("q_norm", "k_norm"))
-        w.ignore(r"^speaker_encoder\.")  # a model of its own
+        w.ignore(r"^speaker_encoder\.")  # a separate model
         talker = w.sub("talker")
         inner = talker.sub("model")
         super().__init__(
@@ -128,7 +132,7 @@ class Qwen3TTSModel(Layers):
         self.closed = self.ops.array(closed, w.backend.dtype)
 
     def choose_like(self, generation: Mapping[str, Any]) -> None:
-        """Take what generation_config says of the choices inside a frame."""
+        """Read the code predictor's sampling settings from a generation_config."""
         self.predictor.choose_like(generation)
 
     def embed(self, ids: Array) -> Array:
@@ -141,14 +145,14 @@ class Qwen3TTSModel(Layers):
         return self.predictor(hidden, self.codec_embedding.rows(ids), ids, params)
 
     def reframe(self, codes: Array) -> Array:
-        """The inputs that frames `[n, G]` were: what a reference voice is shown as."""
+        """Frames `[n, G]` as input embeddings, for a reference recording in the prompt."""
         total = self.codec_embedding.rows(codes[:, 0])
         for i, embedding in enumerate(self.predictor.embeddings):
             total = total + embedding.rows(codes[:, i + 1])
         return total
 
     def read(self, ids: Array) -> Array:
-        """Text tokens `[n]` as inputs `[n, D]`."""
+        """Embeddings `[n, D]` of text tokens `[n]`."""
         return self.project(self.ops.silu(self.widen(self.text_embedding.rows(ids))))
 
 

@@ -1,7 +1,7 @@
-"""Silero VAD: how likely is speech in each 32 ms of sound, at 16 or 8 kHz.
+"""Silero VAD: the probability of speech in each 32 ms chunk, at 16 or 8 kHz.
 
-A short Fourier transform as a convolution, four convolutions, one LSTM cell that remembers. Only the LSTM looks back, so
-all chunks of a sound go through the convolutions together.
+A short-time Fourier transform as a convolution, four convolutions, and an LSTM. Only the LSTM carries state between chunks,
+so all chunks go through the convolutions in one batch.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from engine.weights.view import View
 
 HIDDEN = 128
 _LAYERS = ((128, 1), (64, 2), (64, 2), (128, 1))  # channels and stride
-_AT_ONCE = 256  # chunks between two points where others may step in: 8 s of sound
+_AT_ONCE = 256  # chunks between yields: 8 s of sound
 
 
 @dataclass
 class VadState:
-    """What the model remembers of one stream."""
+    """The model's state of one stream."""
 
     context: np.ndarray  # the last samples before the next chunk
     h: np.ndarray = field(default_factory=lambda: np.zeros((1, HIDDEN), np.float32))
@@ -35,25 +35,25 @@ class SileroVad:
         self._rates = {16000: _AtRate(w.sub("16k"), 256), 8000: _AtRate(w.sub("8k"), 128)}
 
     def chunk(self, rate: int) -> int:
-        """Samples of one probability."""
+        """Samples per probability."""
         return 2 * self._at(rate).window
 
     def start(self, rate: int) -> VadState:
         return VadState(np.zeros(self._at(rate).window // 4, np.float32))
 
     def probabilities(
-        self, samples: np.ndarray, rate: int, heard: VadState | None = None
+        self, samples: np.ndarray, rate: int, state: VadState | None = None
     ) -> Generator[None, None, np.ndarray]:
-        """One for each chunk; the last one is filled up with silence. `heard` is carried on, for a stream in parts."""
+        """The probability of each chunk; the last chunk is padded with silence. `state` carries a stream across calls."""
         model, size = self._at(rate), self.chunk(rate)
-        heard = heard or self.start(rate)
+        state = state or self.start(rate)
         count = -(-len(samples) // size)
         padded = np.zeros(count * size, np.float32)
         padded[: len(samples)] = samples
         made = [np.zeros(0, np.float32)]
         for at in range(0, count, _AT_ONCE):
             part = padded[at * size : min(count, at + _AT_ONCE) * size].reshape(-1, size)
-            made.append(model.run(part, heard))
+            made.append(model.run(part, state))
             yield
         return np.concatenate(made)
 
@@ -80,22 +80,22 @@ class _AtRate:
         self.out = ops.conv_weight(w.tensor("out.weight", (1, HIDDEN, 1), "f32"))
         self.out_bias = w.tensor("out.bias", (1,), "f32")
 
-    def run(self, chunks: np.ndarray, heard: VadState) -> np.ndarray:
+    def run(self, chunks: np.ndarray, state: VadState) -> np.ndarray:
         """`chunks [N, n]` in order -> N probabilities."""
         ops, behind = self.ops, self.window // 4
-        before = np.concatenate((heard.context[None], chunks[:-1, -behind:]))
+        before = np.concatenate((state.context[None], chunks[:-1, -behind:]))
         whole = np.concatenate((before, chunks), axis=1)
         whole = np.pad(whole, ((0, 0), (0, behind)), mode="reflect")
         parts = ops.conv1d(ops.array(whole[:, :, None], "f32"), self.basis, stride=self.window // 2)
         x = self._magnitude(parts)
         for weight, bias, stride in self.layers:
             x = ops.relu(ops.conv1d(x, weight, bias, stride=stride, padding=1))
-        features = x[:, 0, :][None]  # one frame is left of each chunk; the chunks become the steps of one sequence
+        features = x[:, 0, :][None]  # one frame per chunk; the chunks are the LSTM's time steps
         y, h, c = ops.lstm(
-            features, self.w_ih, self.w_hh, self.bias, ops.array(heard.h, "f32"), ops.array(heard.c, "f32")
+            features, self.w_ih, self.w_hh, self.bias, ops.array(state.h, "f32"), ops.array(state.c, "f32")
         )
         made = ops.numpy(ops.sigmoid(ops.conv1d(ops.relu(y), self.out, self.out_bias)))[0, :, 0]
-        heard.context, heard.h, heard.c = chunks[-1, -behind:].copy(), ops.numpy(h), ops.numpy(c)
+        state.context, state.h, state.c = chunks[-1, -behind:].copy(), ops.numpy(h), ops.numpy(c)
         return made
 
     def _magnitude(self, parts: Array) -> Array:

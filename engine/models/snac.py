@@ -1,8 +1,7 @@
-"""SNAC: a codec whose codes come at several rates, coarse ones seldom and fine ones often.
+"""SNAC: a codec with several code rates, from coarse to fine.
 
-Convolutions alone, so a piece of sound depends on a few frames to both sides and on nothing else: `Snac.reach` says on
-how many. `decode_part` gives any stretch exactly as the whole would have it. The decoder mixes in noise, which is taken
-from a fixed table by position, so that the same codes always give the same sound, whole or in parts.
+It is convolutional: samples depend on `Snac.reach` frames to either side. `decode_part` gives a part of the sound exactly as
+in the whole. The decoder's noise comes from a fixed table by position, so that the same codes always give the same samples.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from engine.weights.view import View
 
 _KERNEL = 7
 _DILATIONS = (1, 3, 9)
-_NOISE = 1 << 16  # samples of noise, which then repeat
+_NOISE = 1 << 16  # length of the noise table
 
 
 class SnacConv:
-    """With normalized weights, as they were trained; made plain while loading."""
+    """A convolution with weight normalization, which is resolved at loading."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, *, stride: int = 1, dilation: int = 1,
                  padding: int | None = None, groups: int = 1, bias: bool = True) -> None:  # fmt: skip
@@ -40,7 +39,7 @@ class SnacConv:
 
 
 class Transposed:
-    """Upsampling: `stride` samples out for each in."""
+    """A transposed convolution that upsamples by `stride`."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int, padding: int, extra: int = 0) -> None:
         self.ops: Ops = w.backend.ops
@@ -100,7 +99,7 @@ class Noise:
         return x + self.level(x) * self.ops.array(noise[None, :, None], "f32")
 
 
-class UpBlock:
+class _UpBlock:
     def __init__(self, w: View, inp: int, out: int, stride: int, noise: bool, groups: int, seed: int) -> None:
         self.stride = stride
         self.snake = Snake(w.sub("block.0"), inp)
@@ -118,7 +117,7 @@ class UpBlock:
         return x
 
 
-class DownBlock:
+class _DownBlock:
     def __init__(self, w: View, inp: int, out: int, stride: int, groups: int) -> None:
         self.units = [SnacResidual(w.sub(f"block.{i}"), inp, d, groups) for i, d in enumerate(_DILATIONS)]
         self.snake = Snake(w.sub("block.3"), inp)
@@ -130,7 +129,7 @@ class DownBlock:
         return self.down(self.snake(x))
 
 
-class Quantizer:
+class _Quantizer:
     """One level: a small codebook in a few dimensions, at its own rate."""
 
     def __init__(self, w: View, dim: int, size: int, width: int, stride: int) -> None:
@@ -179,7 +178,7 @@ class Snac:
         self.frame = strides[0]  # steps of the finest level in one of the coarsest
         self.sizes = [self.frame // stride for stride in strides]  # codes of each level in a frame
         self.quantizers = [
-            Quantizer(w.sub(f"quantizer.quantizers.{i}"), latent, size, width, s) for i, s in enumerate(strides)
+            _Quantizer(w.sub(f"quantizer.quantizers.{i}"), latent, size, width, s) for i, s in enumerate(strides)
         ]
         self.codes = size
         self.encoder = self._encoder(w.sub("encoder.block"), first, down, latent, depthwise)
@@ -189,7 +188,7 @@ class Snac:
     def _encoder(self, w: View, dim: int, rates: Sequence[int], latent: int, depthwise: bool) -> list[Any]:
         layers: list[Any] = [SnacConv(w.sub("0"), 1, dim, _KERNEL)]
         for i, stride in enumerate(rates):
-            layers.append(DownBlock(w.sub(f"{i + 1}"), dim, 2 * dim, stride, dim if depthwise else 1))
+            layers.append(_DownBlock(w.sub(f"{i + 1}"), dim, 2 * dim, stride, dim if depthwise else 1))
             dim *= 2
         return [*layers, SnacConv(w.sub(f"{len(rates) + 1}"), dim, latent, _KERNEL, groups=dim if depthwise else 1)]
 
@@ -204,13 +203,13 @@ class Snac:
         at, self.blocks = len(self.entry), []
         for i, stride in enumerate(rates):
             inp, out = channels // 2**i, channels // 2 ** (i + 1)
-            block = UpBlock(w.sub(f"{at + i}"), inp, out, stride, noise, out if depthwise else 1, seed=i)
+            block = _UpBlock(w.sub(f"{at + i}"), inp, out, stride, noise, out if depthwise else 1, seed=i)
             self.blocks.append(block)
         at += len(rates)
         self.snake, self.exit = Snake(w.sub(f"{at}"), out), SnacConv(w.sub(f"{at + 1}"), out, 1, _KERNEL)
 
     def _reach(self) -> int:
-        """Frames of the coarsest level to either side that a frame's sound depends on."""
+        """Coarsest-level frames to either side that a frame's samples depend on."""
         samples, rate = _KERNEL // 2, 1  # from the last layer back to the first
         for stride in reversed(self.up):
             samples += rate * (_KERNEL // 2) * sum(_DILATIONS)
@@ -220,14 +219,14 @@ class Snac:
         return math.ceil(samples / (self.hop * self.frame))
 
     def encode(self, samples: np.ndarray) -> Generator[None, None, list[np.ndarray]]:
-        """Codes of each level, the coarsest first. The sound is filled up to whole frames."""
+        """Codes of each level, coarsest first. The sound is padded to whole frames."""
         padded = np.pad(samples.astype(np.float32), (0, -len(samples) % (self.hop * self.frame)))
         if not len(padded):
             raise BadRequest("There is no sound to encode.", "file")
         x = self.ops.array(padded[None, :, None], "f32")
         for layer in self.encoder:
             x = layer(x)
-            self.ops.numpy(x[:, :1, :1])  # has a lazy backend do it now
+            self.ops.numpy(x[:, :1, :1])  # makes a lazy backend compute it here
             yield
         codes = []
         for quantizer in self.quantizers:
@@ -237,14 +236,14 @@ class Snac:
         return codes
 
     def decode(self, codes: Sequence[np.ndarray]) -> Generator[None, None, np.ndarray]:
-        """The whole sound, f32."""
+        """Samples, f32, of all frames."""
         made: np.ndarray = yield from self.decode_part(codes, 0, len(codes[0]), 0)
         return made
 
     def decode_part(
         self, codes: Sequence[np.ndarray], start: int, stop: int, first: int
     ) -> Generator[None, None, np.ndarray]:
-        """The sound of frames `start` to `stop`, of which `codes` hold all from frame `first` on that they depend on."""
+        """Samples of frames `start` to `stop`. `codes` start at frame `first` and include all frames that these depend on."""
         self._check(codes)
         z = self.quantizers[0].values(codes[0])
         for quantizer, level in zip(self.quantizers[1:], codes[1:]):
@@ -274,21 +273,21 @@ class Snac:
 
 
 class SnacStream:
-    """Sound as frames come: each frame's samples as soon as the frames that they depend on are there."""
+    """A streaming decoder: a frame's samples come as soon as the frames that they depend on are there."""
 
     def __init__(self, snac: Snac) -> None:
         self._snac = snac
         self._codes = [np.zeros(0, np.int32) for _ in snac.sizes]
-        self._first = 0  # the frame that `_codes` begin with
-        self._done = 0  # frames whose sound has been given
+        self._first = 0  # index of the first frame in `_codes`
+        self._done = 0  # frames whose samples have been returned
 
     @property
     def waits(self) -> bool:
-        """Are there frames whose sound has not been given?"""
+        """True if samples of some frames are pending."""
         return self._first + len(self._codes[0]) // self._snac.sizes[0] > self._done
 
     def push(self, codes: Sequence[np.ndarray], last: bool = False) -> Generator[None, None, np.ndarray]:
-        """More frames, and the sound that they complete; with `last` all of it."""
+        """Add frames and return the samples that they complete; with `last` all of them."""
         self._codes = [np.concatenate(pair) for pair in zip(self._codes, codes)]
         known = self._first + len(self._codes[0]) // self._snac.sizes[0]
         stop = known if last else max(self._done, known - self._snac.reach)

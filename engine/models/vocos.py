@@ -1,7 +1,6 @@
-"""Vocos' backbone: ConvNeXt blocks over a sequence that keeps its length, with or without a condition.
+"""Vocos backbone: ConvNeXt blocks that keep the sequence length, optionally conditioned.
 
-With a condition (a voice's vector) the layer norms take their scale and shift from it. All is centred convolution and
-work on single positions, so an output depends on `reach` inputs to either side and on nothing else.
+A condition (a speaker vector) gives the layer norms' scale and shift. An output depends on `reach` inputs to either side.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from engine.weights.view import View
 
 _KERNEL = 7
 _EPS = 1e-6
-_INNER_LAYERS = 2  # of the backbones that follow a change of rate
+_INNER_LAYERS = 2  # of the backbones after a resampling layer
 
 
-class Conv:
-    """As long as its input, with silence around it."""
+class _Conv:
+    """A convolution with zero padding that keeps the length."""
 
     def __init__(self, w: View, inp: int, out: int, groups: int = 1) -> None:
         self.ops: Ops = w.backend.ops
@@ -30,8 +29,8 @@ class Conv:
         return self.ops.conv1d(x, self.weight, self.bias, padding=_KERNEL // 2, groups=self.groups)
 
 
-class Norm:
-    """A layer norm, whose scale and shift are learned or made of a condition `[1, condition]`."""
+class _Norm:
+    """A layer norm with learned scale and shift, or ones computed from a condition `[1, condition]`."""
 
     def __init__(self, w: View, dim: int, condition: int | None) -> None:
         self.ops: Ops = w.backend.ops
@@ -48,11 +47,11 @@ class Norm:
         return self.ops.layer_norm(x, None, None, _EPS) * self.scale(condition) + self.shift(condition)
 
 
-class Block:
+class _Block:
     def __init__(self, w: View, dim: int, inner: int, condition: int | None) -> None:
         self.ops: Ops = w.backend.ops
-        self.mix = Conv(w.sub("dwconv"), dim, dim, groups=dim)
-        self.norm = Norm(w.sub("norm"), dim, condition)
+        self.mix = _Conv(w.sub("dwconv"), dim, dim, groups=dim)
+        self.norm = _Norm(w.sub("norm"), dim, condition)
         self.widen = w.linear(("pwconv1", inner), inp=dim, bias=True)
         self.narrow = w.linear(("pwconv2", dim), inp=inner, bias=True)
         self.scale = w.tensor("gamma", (dim,), "f32")
@@ -67,26 +66,26 @@ class Backbone:
 
     def __init__(self, w: View, inp: int, dim: int, inner: int, layers: int, condition: int | None = None) -> None:
         self.ops: Ops = w.backend.ops
-        self.embed = Conv(w.sub("embed"), inp, dim)
-        self.norm = Norm(w.sub("norm"), dim, condition)
-        self.blocks = [Block(w.sub(f"convnext.{i}"), dim, inner, condition) for i in range(layers)]
-        self.last = Norm(w.sub("final_layer_norm"), dim, None)
+        self.embed = _Conv(w.sub("embed"), inp, dim)
+        self.norm = _Norm(w.sub("norm"), dim, condition)
+        self.blocks = [_Block(w.sub(f"convnext.{i}"), dim, inner, condition) for i in range(layers)]
+        self.last = _Norm(w.sub("final_layer_norm"), dim, None)
         self.reach = _KERNEL // 2 * (1 + layers)
 
-    def __call__(self, x: Array, turns: YieldBudget, condition: Array | None = None) -> Generator[None, None, Array]:
+    def __call__(self, x: Array, budget: YieldBudget, condition: Array | None = None) -> Generator[None, None, Array]:
         x = self.norm(self.embed(x), condition)
         for block in self.blocks:
             x = block(x, condition)
-            yield from turns.pause(x)
+            yield from budget.pause(x)
         return self.last(x, None)
 
 
 class EvenSampling:
-    """What was meant to change the rate, at a rate of one: input and both of its shortcuts are added, then mixed."""
+    """A resampling layer at rate 1: the input and its two shortcuts are added, then go through a backbone."""
 
     def __init__(self, w: View, dim: int, inner: int) -> None:
         self.backbone = Backbone(w.sub("1"), dim, dim, inner, _INNER_LAYERS)
         self.reach = self.backbone.reach
 
-    def __call__(self, x: Array, turns: YieldBudget) -> Generator[None, None, Array]:
-        return (yield from self.backbone(x * 3.0, turns))
+    def __call__(self, x: Array, budget: YieldBudget) -> Generator[None, None, Array]:
+        return (yield from self.backbone(x * 3.0, budget))

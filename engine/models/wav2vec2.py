@@ -1,7 +1,7 @@
-"""wav2vec 2.0, as a model that hears: features of a sound, 50 a second, of what is said rather than of who says it.
+"""wav2vec 2.0 (large): content features of a sound, 50 a second.
 
-Strided convolutions with layer norms, a convolution that tells positions, and a transformer with its norms in front
-(the "large" kind). What is given is the mean of three of its layers' outputs; the layers behind them are not loaded.
+Strided convolutions with layer norms, a positional convolution, and a pre-norm transformer. The output is the mean of three
+layers' outputs; later layers are not loaded.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from engine.models.config import Fields
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
-TAKEN = (11, 14, 16)  # counted from what the first layer is given
+TAKEN = (11, 14, 16)  # 0 is the first layer's input
 _NORM_EPS = 1e-5  # of the convolutions' norms
 
 
-class Hearing:
-    """A convolution that shortens the sound."""
+class _StridedConv:
+    """A strided convolution of the feature extractor."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int, bias: bool) -> None:
         self.ops: Ops = w.backend.ops
@@ -36,8 +36,8 @@ class Hearing:
         return self.ops.gelu(self.ops.layer_norm(x, *self.norm, _NORM_EPS))
 
 
-class Positions:
-    """What a place's neighbours say of where it is."""
+class _PositionalConv:
+    """The convolutional position embedding."""
 
     def __init__(self, w: View, dim: int, kernel: int, groups: int) -> None:
         self.ops: Ops = w.backend.ops
@@ -53,10 +53,10 @@ class Positions:
 
     def __call__(self, x: Array) -> Array:
         y = self.ops.conv1d(x, self.weight, self.bias, padding=self.kernel // 2, groups=self.groups)
-        return self.ops.gelu(y[:, : x.shape[1]])  # an even kernel gives one too many
+        return self.ops.gelu(y[:, : x.shape[1]])  # an even kernel gives one output too many
 
 
-class Layer:
+class _Layer:
     def __init__(self, w: View, dim: int, heads: int, ffn: int, eps: float) -> None:
         self.ops: Ops = w.backend.ops
         self.dim, self.heads, self.eps = dim, heads, eps
@@ -102,8 +102,8 @@ class Wav2Vec2:
             raise ConfigError(f"{f.where}: conv_dim, conv_kernel and conv_stride do not fit together.")
         self.sizes = list(zip(kernels, strides))
         v = w.sub("feature_extractor")
-        self.hear = [
-            Hearing(v.sub(f"conv_layers.{i}"), widths[i], widths[i + 1], k, s, bias)
+        self.convs = [
+            _StridedConv(v.sub(f"conv_layers.{i}"), widths[i], widths[i + 1], k, s, bias)
             for i, (k, s) in enumerate(self.sizes)
         ]
         v = w.sub("feature_projection")
@@ -111,28 +111,28 @@ class Wav2Vec2:
         self.norm = v.tensor("layer_norm.weight", width, "f32"), v.tensor("layer_norm.bias", width, "f32")
         self.project = v.linear(("projection", dim), inp=widths[-1], bias=True)
         kernel, groups = f.int("num_conv_pos_embeddings"), f.int("num_conv_pos_embedding_groups")
-        self.positions = Positions(w.sub("encoder.pos_conv_embed.conv"), dim, kernel, groups)
+        self.positions = _PositionalConv(w.sub("encoder.pos_conv_embed.conv"), dim, kernel, groups)
         heads, ffn = f.int("num_attention_heads"), f.int("intermediate_size")
-        self.layers = [Layer(w.sub(f"encoder.layers.{i}"), dim, heads, ffn, self.eps) for i in range(TAKEN[-1])]
+        self.layers = [_Layer(w.sub(f"encoder.layers.{i}"), dim, heads, ffn, self.eps) for i in range(TAKEN[-1])]
 
     @property
     def least(self) -> int:
-        """Samples that one feature needs."""
+        """The fewest samples that give one feature."""
         n = 1
         for kernel, stride in reversed(self.sizes):
             n = (n - 1) * stride + kernel
         return n
 
     def features(self, samples: np.ndarray) -> Generator[None, None, np.ndarray]:
-        """`[n, D]` f32, of mono samples at `rate`."""
+        """Features `[n, D]` f32 of mono samples at `rate`."""
         if len(samples) < self.least:
             raise BadRequest(f"The sound has {len(samples)} samples; at least {self.least} are needed.", "file")
-        turns, ops = YieldBudget(self.ops), self.ops
+        budget, ops = YieldBudget(self.ops), self.ops
         even = (samples - samples.mean()) / np.sqrt(samples.var() + 1e-7)
         x = ops.array(even.astype(np.float32).reshape(1, -1, 1))
-        for hear in self.hear:
-            x = hear(x)
-            yield from turns.pause(x)
+        for conv in self.convs:
+            x = conv(x)
+            yield from budget.pause(x)
         x = self.project(ops.layer_norm(x, *self.norm, self.eps))
         x = x + self.positions(x)
         taken = []
@@ -140,7 +140,7 @@ class Wav2Vec2:
             x = layer(x)
             if i in TAKEN:
                 taken.append(x)
-            yield from turns.pause(x)
+            yield from budget.pause(x)
         return ops.numpy((taken[0] + taken[1] + taken[2]) / len(TAKEN))[0]
 
 

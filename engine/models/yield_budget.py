@@ -1,7 +1,7 @@
-"""When a long piece of work lets others in: after so much time, not after so many layers.
+"""Yield budget of cooperative work: a task yields to running requests after a time, not after a number of layers.
 
-Work beside running replies is a generator; every point where it yields costs it a step of each reply. On a fast device
-a whole chunk of sound fits between two steps, on a slow one a few layers do.
+A task is a generator; each yield costs it one step of every running request. On a fast device a whole chunk of audio
+fits between two steps, on a slow one only a few layers.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Generator
 
 from backends.base import Array, Ops
 
-LONGEST = 0.05  # seconds that others wait
+LONGEST = 0.05  # seconds of work between yields
 
 
 class YieldBudget:
-    """Made when a piece of work begins."""
+    """The yield budget of one task, created when it starts."""
 
     def __init__(self, ops: Ops) -> None:
         self._ops = ops
         self._began = time.perf_counter()
 
     def pause(self, x: Array) -> Generator[None, None, None]:
-        """`x [B, L, C]`: what the work has made so far, which a lazy backend does now. Yields when it is time to."""
+        """Evaluate `x [B, L, C]` (a lazy backend computes it here), then yield if the budget is used up."""
         self._ops.numpy(x[:, :1, :1])
         if time.perf_counter() - self._began >= LONGEST:
             yield

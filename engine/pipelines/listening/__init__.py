@@ -1,1 +1,1 @@
-"""From sound to text: finding speech, transcribing it, telling when what was said."""
+"""Speech recognition: voice activity detection, transcription, word times."""

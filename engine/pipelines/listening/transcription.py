@@ -127,13 +127,13 @@ class Transcriber:
 
     def _check(self, audio: Audio, language: str | None) -> None:
         if audio.rate != SAMPLE_RATE:
-            raise BadRequest(f"The model hears {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
+            raise BadRequest(f"The model takes {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
         self.check_language(language)
 
     def check_language(self, language: str | None) -> None:
         if language not in (None, "auto", self.model.language):
             raise BadRequest(
-                f"{self.model.name} hears {self.model.language!r}, not {language!r}. Choose a model for that language.",
+                f"{self.model.name} transcribes {self.model.language!r}, not {language!r}. Choose a model for that language.",
                 "language",
             )
 

@@ -81,7 +81,7 @@ class Orpheus:
             )
         if settings.instructions is not None:
             raise BadRequest(
-                f"Orpheus takes no instructions; it knows marks in the text: {', '.join(f'<{tag}>' for tag in TAGS)}.",
+                f"Orpheus takes no instructions; it supports tags in the text: {', '.join(f'<{tag}>' for tag in TAGS)}.",
                 "instructions",
             )
         if settings.language not in ("auto", "en", "english"):

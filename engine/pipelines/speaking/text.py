@@ -17,7 +17,7 @@ ISO = {
     "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt", "russian": "ru",
     "japanese": "ja", "korean": "ko",
 }  # fmt: skip
-MOST_DIGITS = 15  # longer ones are read digit by digit
+MOST_DIGITS = 15  # longer numbers are spoken digit by digit
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 _MARKS: list[tuple[re.Pattern[str], str]] = [
@@ -64,18 +64,18 @@ _YEAR = re.compile(rf"(\b[Ii]n |\b{_MONTH}(?: \d\d?(?:st|nd|rd|th)?)?,? )(1[1-9]
 _RANGE = re.compile(r"(?<![\w.,:/=-])(\d+)[-–](?=\d+(?![\w.,:/=-]*[\w:/=-]))")
 _ORDINAL = re.compile(r"\b(\d{1,6})(st|nd|rd|th)\b")
 _PERCENT = re.compile(r"(\d)\s?%")
-# What stands in an address, a time, a range or a version is left as it is: half of it in words is worse.
+# Numbers in addresses, times, ranges and versions stay as they are.
 _BEFORE, _AFTER = r"(?<![\w.,:/=&?#–-])(-?)", r"(?![\w/=])(?![.,:–-]\d)"
 _NUMBER = re.compile(rf"{_BEFORE}(\d{{1,3}}(?:,\d{{3}})+|\d+)(\.\d+)?{_AFTER}")
 # 1.234,5 or 1 234,5
 _NUMBER_ELSEWHERE = re.compile(rf"{_BEFORE}(\d{{1,3}}(?:[.\u00a0\u202f ]\d{{3}})+|\d+)(,\d+)?{_AFTER}")
-_ORDINAL_DOT = re.compile(r"\.\s+\w")  # behind a German number of one or two digits: am 3. Mai
+_ORDINAL_DOT = re.compile(r"\.\s+\w")  # after a German number of one or two digits: am 3. Mai
 
-_COMMAS = frozenset(["de", "fr", "es", "it", "pt", "ru"])  # languages whose fractions begin with one
+_COMMAS = frozenset(["de", "fr", "es", "it", "pt", "ru"])  # languages with a decimal comma
 
 
 def plain(markdown: str) -> str:
-    """The words of a Markdown text. Code blocks are named, not read."""
+    """Markdown as plain text. Code blocks become "(code)"."""
     text = _FENCE.sub("(code)\n", markdown)
     for pattern, instead in _MARKS:
         text = pattern.sub(instead, text)
@@ -84,7 +84,7 @@ def plain(markdown: str) -> str:
 
 
 def in_words(text: str, language: str = "auto") -> str:
-    """Numbers in words. Dates, times, money and ordinals are known in English; in other languages plain numbers are."""
+    """Numbers written out in words: dates, times, money and ordinals in English, plain numbers in other languages."""
     code = ISO.get(language.lower(), language.lower())
     code = "en" if code == "auto" else code
     if code not in CONVERTER_CLASSES:
@@ -143,19 +143,19 @@ _ENGLISH: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
 ]
 
 
-# seconds of silence between the last word of a passage and the first of the next
+# seconds of silence between the last word of a passage and the first word of the next
 PARAGRAPH_PAUSE = 0.8
 SENTENCE_PAUSE = 0.45
-CLAUSE_PAUSE = 0.2  # where a sentence was too long, and parted at a comma
-BREATH = 0.08  # or between two words
-LETTERS = 320  # of Latin and other alphabets, in a passage
-SIGNS = 110  # of scripts that write syllables or words as one sign
+CLAUSE_PAUSE = 0.2  # where a long sentence is split at a comma
+BREATH = 0.08  # where it is split between words
+LETTERS = 320  # letters of an alphabet in one passage
+SIGNS = 110  # syllabic or logographic characters in one passage
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\r\n\s*\r\n")
-_WIDE_END = "。！？；"  # need no space after them
+_WIDE_END = "。！？；"  # sentence ends that need no space after them
 _END = ".!?…؟۔।॥"
 _CLAUSE = ";:,、，；：،"
-# what still belongs to a sentence behind its mark; in French a space stands before the closing quotation mark
+# characters after the mark that belong to the sentence; French has a space before the closing quotation mark
 _TAIL = re.compile(r"""["'”“’»«)\]}」』）】〉》.!?…؟۔।॥。！？；]*(?:[ \u00a0\u202f]»(?=[\s.,;!?]|$))?""")
 _SHORT = frozenset(
     ["mr", "mrs", "ms", "dr", "prof", "sr", "jr", "st", "vs", "etc", "eg", "ie", "e.g", "i.e", "cf", "no", "vol", "pp", "fig", "approx", "dept", "est", "inc", "ltd", "co", "corp", "gen", "col", "capt", "lt", "sgt", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "bzw", "ca", "usw", "z.b", "d.h", "nr", "str", "hr", "fr", "abs", "bsp", "evtl", "ggf", "p.ej", "sra", "srta", "av", "m", "mme", "mlle"]
@@ -164,18 +164,20 @@ _SHORT = frozenset(
 
 @dataclass(frozen=True)
 class Passage:
+    """Whole sentences that a speech model speaks at once."""
+
     text: str
-    pause: float  # seconds of silence behind it
+    pause: float  # seconds of silence after it
 
 
 def passages(text: str) -> list[Passage]:
-    """In order; none is empty. The last one has no pause."""
+    """A text split into passages, none empty. The last one has no pause."""
     made: list[Passage] = []
     for paragraph in _PARAGRAPH.split(text):
         group, pause = "", SENTENCE_PAUSE
         for sentence in sentences(" ".join(paragraph.split())):
             *within, last = parts(sentence)
-            for part, behind in [*((part, _within(part)) for part in within), (last, SENTENCE_PAUSE)]:
+            for part, behind in [*((part, _pause_after(part)) for part in within), (last, SENTENCE_PAUSE)]:
                 if group and size(group) + size(part) > 1.0:
                     made.append(Passage(group, pause))
                     group = ""
@@ -187,16 +189,16 @@ def passages(text: str) -> list[Passage]:
 
 
 def size(text: str) -> float:
-    """Of a full passage, how much this is."""
-    return sum(1 / SIGNS if _wide(sign) else 1 / LETTERS for sign in text)
+    """The share of a full passage that the text takes."""
+    return sum(1 / SIGNS if _wide(character) else 1 / LETTERS for character in text)
 
 
 def sentences(text: str) -> Iterator[str]:
-    """`text` is one line."""
+    """The sentences of one line of text."""
     start = 0
     for i, sign in enumerate(text):
         if sign in _WIDE_END or (sign in _END and _ends(text, i)):
-            stop = _behind(text, i)
+            stop = _sentence_end(text, i)
             if stop > start:
                 if sentence := text[start:stop].strip():
                     yield sentence
@@ -206,8 +208,8 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _ends(text: str, i: int) -> bool:
-    """Does the mark at `i` end a sentence, and no abbreviation, number or address, nor speech that somebody is said to say?"""
-    after = _behind(text, i)
+    """True if the mark at `i` ends a sentence rather than an abbreviation, a number, an address or quoted speech."""
+    after = _sentence_end(text, i)
     if after < len(text) and not text[after].isspace() and not _wide(text[after]):
         return False
     following = text[after:].lstrip(" \u00a0—–-")
@@ -222,14 +224,14 @@ def _ends(text: str, i: int) -> bool:
     return not (following[:1].islower() and len(word) <= 4)
 
 
-def _behind(text: str, i: int) -> int:
-    """Where what follows the sentence with the mark at `i` begins."""
+def _sentence_end(text: str, i: int) -> int:
+    """Index after the sentence that ends with the mark at `i`."""
     tail = _TAIL.match(text, i + 1)
     return i + 1 if tail is None else tail.end()
 
 
 def parts(sentence: str) -> Iterator[str]:
-    """A sentence that is too long is parted at its commas, then at its spaces, and at last anywhere."""
+    """A sentence split to passage size: at commas, else at spaces, else anywhere."""
     rest = sentence
     while size(rest) > 1.0:
         limit, total = 0, 0.0
@@ -247,13 +249,13 @@ def parts(sentence: str) -> Iterator[str]:
         yield rest
 
 
-def _within(part: str) -> float:
-    """The pause behind a part of a sentence that goes on."""
+def _pause_after(part: str) -> float:
+    """The pause after a part of a split sentence."""
     return CLAUSE_PAUSE if part.endswith(tuple(_CLAUSE)) else BREATH
 
 
 def _spaceless(sign: str) -> bool:
-    """Of a script that puts no spaces between its words: Chinese and Japanese, not Korean."""
+    """True for scripts without spaces between words: Chinese and Japanese, not Korean."""
     return _wide(sign) and not unicodedata.name(sign, "").startswith("HANGUL")
 
 

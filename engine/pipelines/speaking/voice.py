@@ -70,7 +70,8 @@ class Clone:
     text: str | None = None  # their transcript
 
     @property
-    def heard(self) -> bool:
+    def in_context(self) -> bool:
+        """True if the recording itself is continued."""
         return self.codes is not None
 
 
@@ -261,7 +262,7 @@ def read_clone(source: Path | IO[bytes], text: str | None) -> Clone:
     if vector.ndim != 1 or vector.dtype.kind != "f" or not np.isfinite(vector).all():
         raise ValueError("The vector is no row of numbers.")
     if codes is not None and (codes.ndim != 2 or codes.dtype.kind not in "iu" or not text):
-        raise ValueError("The codes are no table of whole numbers, or nothing tells what is said in them.")
+        raise ValueError("The codes are not a table of whole numbers, or their transcript is missing.")
     return Clone(vector.astype(np.float32), codes, text if codes is not None else None)
 
 

@@ -101,7 +101,7 @@ def test_a_voice_that_there_is_not(caller: Caller) -> None:
     assert "no voice 'nobody'" in error["message"]
     assert caller.update()["audio"]["output"]["voice"] == "eric"
     update = {"type": "realtime", "audio": {"input": {"transcription": {"language": "de"}}}}
-    assert "hears 'en'" in caller.error("session.update", session=update)["message"]
+    assert "transcribes 'en'" in caller.error("session.update", session=update)["message"]
 
 
 def test_without_a_voice_by_name_the_model_s_first_answers(talking: Live) -> None:

@@ -8,7 +8,7 @@ import pytest
 from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue, VoiceExample, speak_long_form
 from engine.pipelines.speaking.text import passages
 from engine.pipelines.speaking.voice import VoiceSettings
-from tests.engine.pipelines.speaking.test_story import LONG, Tones
+from tests.engine.pipelines.speaking.test_long_form import LONG, Tones
 
 
 class Described(Tones):

@@ -11,7 +11,7 @@ from engine.errors import BadRequest
 from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
 from engine.pipelines.speaking.voice import VoiceSettings
 from tests.asserting import every
-from tests.engine.pipelines.speaking.test_story import Tones
+from tests.engine.pipelines.speaking.test_long_form import Tones
 
 
 def test_all_sentences_have_one_voice():

@@ -108,7 +108,7 @@ def test_pieces_are_asked_for_together_and_come_back_in_order(monkeypatch):
 
 
 def test_a_language_that_the_model_does_not_hear(ears):
-    with pytest.raises(BadRequest, match="hears 'en', not 'ja'"):
+    with pytest.raises(BadRequest, match="transcribes 'en', not 'ja'"):
         ears.listen(talk(1), rate=RATE, language="ja")
     assert ears.listen(talk(1), rate=RATE, language="en").language == "en"
 

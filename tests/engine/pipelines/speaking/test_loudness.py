@@ -7,8 +7,8 @@ import pytest
 
 from engine.pipelines.speaking.long_form import MOST, LoudnessMatcher, SpeechOptions, power, speak_long_form
 from engine.pipelines.speaking.voice import VoiceSettings
-from tests.engine.pipelines.speaking.test_joins import RATE, gaps, silence, tone
-from tests.engine.pipelines.speaking.test_story import LONG, Tones
+from tests.engine.pipelines.speaking.test_long_form import LONG, Tones
+from tests.engine.pipelines.speaking.test_passage_joiner import RATE, gaps, silence, tone
 
 
 def speech(size, seconds=1.0):
