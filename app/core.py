@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from app.explain import explained
 from app.gui.texts import size, tr
-from app.gui.viewmodels.hook import Hook
+from app.gui.viewmodels.signal import Hook
 from app.leashed import Leashed
 from app.stream import Stream
 from engine.errors import BadRequest, GrusError

@@ -38,8 +38,8 @@ def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.places import places_under, usual_places
-    from app.gui.single import Reception, hand_over, name_for
+    from app.gui.desktop import Reception, hand_over, name_for
+    from app.gui.preferences import places_under, usual_places
     from app.logfile import keep_log
 
     app = QApplication.instance() or QApplication(sys.argv[:1])
@@ -68,13 +68,13 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.bridge import Frames, Poster, Work
     from app.core import Core
     from app.gui.actions import Actions
-    from app.gui.desk import Desk
-    from app.gui.hotkey.hotkey import HotKey
+    from app.gui.desktop import add_tray, app_icon
+    from app.gui.hotkey import HotKey
     from app.gui.look import Look
+    from app.gui.pane import Desk
     from app.gui.preferences import Preferences
     from app.gui.store.files import repair
     from app.gui.store.worker import Store
-    from app.gui.tray import add_tray, app_icon
     from app.gui.window import Window
 
     app.setApplicationName("Grus")

@@ -110,7 +110,7 @@ def fill_media(desk: Any, folder: Path) -> None:
 
     from app.gui.store import kept
     from app.gui.store.kept import Result
-    from app.gui.viewmodels.read.item import Item, Wish, to_result
+    from app.gui.viewmodels.read import Item, Wish, to_result
     from engine.pipelines.reading.reader import Reader
     from tests.engine.pipelines.listening.conftest import RATE, talk
     from tests.engine.pipelines.reading.fakes import Fake, by_colour
@@ -136,8 +136,7 @@ def fill_media(desk: Any, folder: Path) -> None:
 
 
 def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
-    from app.gui.places import places_under
-    from app.gui.preferences import Preferences
+    from app.gui.preferences import Preferences, places_under
     from app.gui.store.worker import Store
     from app.main import Start, open_window
     from tests.app.gui.scripted import scripted_service
@@ -223,7 +222,7 @@ def models(app: Any, window: Any) -> None:
 
 def server(app: Any, window: Any) -> None:
     """As it looks while programs use it."""
-    from app.gui.viewmodels.server.hosting import Live
+    from app.gui.viewmodels.server import Live
 
     pane = window.pane("server")
     until(app, lambda: pane.hosting.models)
@@ -267,7 +266,7 @@ def shot(app: Any, window: Any, name: str) -> None:
 def main() -> int:
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.hotkey import hotkey
+    from app.gui import hotkey
     from app.main import close_desk
 
     hotkey.system = lambda: "x11"  # as most people see it; nothing is grabbed, because no key is chosen

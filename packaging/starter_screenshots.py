@@ -15,8 +15,7 @@ ASKED = ("What can you do?", "how do i read a pdf?", "What is the capital of Fra
 
 
 def fresh(app: Any, folder: Path) -> Any:
-    from app.gui.places import places_under
-    from app.gui.preferences import Preferences
+    from app.gui.preferences import Preferences, places_under
     from app.main import Start, open_window
 
     places = places_under(folder / "grus").make()

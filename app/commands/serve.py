@@ -80,7 +80,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     import logging
 
     from app.commands.options import say_quantized
-    from app.gui.places import usual_places
+    from app.gui.preferences import usual_places
     from app.logfile import keep_log
     from app.server.app import create_app
     from app.server.assembly import make_service, server_settings

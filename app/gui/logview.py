@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
+from app.gui.pane import Desk
 from app.gui.texts import tr
 from app.gui.theme import GRID
+from app.gui.widgets import icon_button, label, text_button
 from app.logfile import export, shown
 
 _MOST = 760  # pixels

@@ -1,17 +1,55 @@
-"""What a pane is, and which there are. A pane's module is imported when the pane is first opened."""
+"""`AppContext`, the services that every pane gets; `Pane`, the base class; and the list of panes.
+
+A pane's module is imported when the pane is first opened.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QWidget
 
-from app.gui.desk import Desk
 from app.gui.texts import mark
+from app.gui.viewmodels.signal import Hook
+
+if TYPE_CHECKING:
+    from app.bridge import Work
+    from app.core import Core
+    from app.gui.actions import Actions
+    from app.gui.hotkey import HotKey
+    from app.gui.look import Look
+    from app.gui.preferences import Places, Preferences
+    from app.gui.store.worker import Store
+
+
+@dataclass
+class Desk:
+    """The window's services.
+
+    `work` runs jobs beside the UI thread, `store` remembers, `core` asks the engine, `say` shows a sentence where the
+    work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`.
+    """
+
+    places: Places
+    preferences: Preferences
+    look: Look
+    store: Store
+    work: Work
+    core: Core
+    actions: Actions
+    say: Callable[..., Any] = lambda sentence, **more: None
+    open_pane: Callable[[str], Any] = lambda name: None  # shows a pane by name and returns it
+    hand_over: Callable[[str, Sequence[Path]], Any] = lambda name, files: None  # files to another pane
+    found: list[Callable[[str], list[tuple[str, Callable[[], Any]]]]] = field(default_factory=list)  # for the palette
+    models_changed: Hook = field(default_factory=Hook)  # a model was added, removed, loaded or unloaded
+    hotkey: HotKey | None = None  # the key that brings the window to the front
+    wiped: Hook = field(default_factory=Hook)  # everything that is remembered is about to go, or is gone: begin anew
+    reread: Hook = field(default_factory=Hook)  # what is stored may be other than what panes show: read it again
 
 
 class Pane(QWidget):

@@ -14,16 +14,11 @@ from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QRe
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.explain import leads_to_log
-from app.gui.desk import Desk
-from app.gui.finder import Finder
+from app.gui.bars import Notice, Rail, SaveBar, Strip
+from app.gui.gc_policy import Quiet
 from app.gui.logview import LogView
-from app.gui.notice import Notice
-from app.gui.overview import Overview
-from app.gui.pane import PANES, Pane
-from app.gui.quiet import Quiet
-from app.gui.rail import Rail
-from app.gui.savebar import SaveBar
-from app.gui.strip import Strip
+from app.gui.palette import Finder, Overview
+from app.gui.pane import PANES, Desk, Pane
 from app.gui.texts import tr
 from app.gui.theme import GRID
 

@@ -15,11 +15,9 @@ from app import abilities
 from app.core import Core
 from app.gui.preferences import Preferences
 from app.gui.store.worker import Store
-from app.gui.viewmodels.listen.listening import Listening
-from app.gui.viewmodels.read.item import Wish
-from app.gui.viewmodels.read.reading import Reading
-from app.gui.viewmodels.speak.choice import Choice
-from app.gui.viewmodels.speak.studio import Studio
+from app.gui.viewmodels.listen import Listening
+from app.gui.viewmodels.read import Reading, Wish
+from app.gui.viewmodels.speak import Choice, Studio
 from app.local import local_service
 from app.server.app import create_app
 from app.server.listening import Listener

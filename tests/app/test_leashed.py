@@ -16,10 +16,9 @@ import soundfile
 from app import abilities
 from app.core import Core
 from app.gui.store.worker import Store
-from app.gui.viewmodels.listen.listening import Listening
-from app.gui.viewmodels.read.item import Wish
-from app.gui.viewmodels.read.reading import Reading
-from app.gui.viewmodels.speak.studio import Choice, Studio
+from app.gui.viewmodels.listen import Listening
+from app.gui.viewmodels.read import Reading, Wish
+from app.gui.viewmodels.speak import Choice, Studio
 from engine.handle import RequestHandle
 from engine.pipelines.listening.listener import Ear, Listener
 from engine.pipelines.reading.recognizer import Crop

@@ -52,7 +52,7 @@ def start_time() -> tuple[float, float]:
         "from pathlib import Path\n"
         "from PySide6.QtCore import QTimer\n"
         "from PySide6.QtWidgets import QApplication\n"
-        "from app.gui.places import places_under\n"
+        "from app.gui.preferences import places_under\n"
         "from app.main import Start, close_desk, open_window\n"
         "app = QApplication([])\n"
         "window = open_window(app, Start(), places_under(Path(sys.argv[1])).make())\n"
@@ -79,7 +79,7 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.places import places_under
+    from app.gui.preferences import places_under
     from app.gui.store import conversations, messages
     from app.gui.store.messages import Message
     from app.main import Start, close_desk, open_window

@@ -1,22 +1,27 @@
-"""Where a person types: grows with the text, takes files by drop and paste, sends with Enter."""
+"""The message field: grows with the text, takes files by drop and paste, sends with Enter; and dictation into it."""
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QSize, Qt, Signal
+import numpy as np
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
 
-from app.gui.buttons import icon_button, label
-from app.gui.look import Look
-from app.gui.style import restate
+from app.gui.look import Look, restate
+from app.gui.pane import Desk
+from app.gui.sound import devices
 from app.gui.texts import size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.draft import DraftModel
+from app.gui.viewmodels.listen import captioned
+from app.gui.widgets import icon_button, label
+from engine.errors import BackendUnavailable
 
 _MOST_LINES = 12
 
@@ -248,3 +253,69 @@ class Chip(QWidget):
         row.addWidget(text)
         row.addWidget(icon_button(look, "close", tr("Remove {name}", name=file.name), remove, size=12))
         self.setToolTip(" · ".join(filter(None, (file.name, size(file.nbytes), file.note))))
+
+
+class Dictation(QObject):
+    """`toggle` begins and ends it. What was being said when it ends still comes."""
+
+    def __init__(self, desk: Desk, composer: Composer) -> None:
+        super().__init__(composer)
+        self._desk, self._composer = desk, composer
+        self._microphone: Any = None
+        self._sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
+
+    @property
+    def running(self) -> bool:
+        return self._microphone is not None
+
+    def toggle(self) -> None:
+        if not self.stop():
+            self._begin()
+
+    def stop(self) -> bool:
+        """False when nothing was dictated."""
+        if self._microphone is None:
+            return False
+        self._microphone.stop()
+        self._microphone = None
+        self._sound.put(None)
+        self._show()
+        return True
+
+    def _begin(self) -> None:
+        sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
+        try:
+            self._microphone = devices.Microphone(sound.put, self, self._lost)
+        except BackendUnavailable as error:
+            self._composer.complain(str(error))
+            return
+        self._sound = sound
+        model = str(self._desk.preferences.get("listen.model", ""))
+        self._desk.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
+        self._composer.complain("")
+        self._desk.say(tr("Dictating. Press again to end it."))
+        self._show()
+
+    def _hear(self, captions: list[Any]) -> None:
+        field = self._composer.field
+        for caption in captions:
+            if caption.final:
+                before = field.toPlainText()[: field.textCursor().position()]
+                space = " " if before and not before[-1].isspace() else ""
+                field.insertPlainText(space + caption.segment.text)
+
+    def _lost(self, sentence: str) -> None:
+        self.stop()
+        self._composer.complain(sentence)
+
+    def _ended(self, problem: str) -> None:
+        if problem:
+            self._composer.complain(problem)
+            self.stop()
+
+    def _show(self) -> None:
+        title = tr("Stop dictating") if self.running else tr("Dictate")
+        button = self._composer.dictate
+        button.setAccessibleName(title)
+        button.setToolTip(f"{title} (Ctrl+Shift+V)")
+        button.setIcon(self._desk.look.icon("stop" if self.running else "mic"))

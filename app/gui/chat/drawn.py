@@ -12,7 +12,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.bridge import Work
 from app.gui.look import Look
-from app.gui.viewmodels.chat.formulas import Drawing, draw
+from app.gui.viewmodels.chat.highlight import Drawing, draw
 from app.gui.viewmodels.chat.markdown import Formula, Piece, as_source, filled
 
 _EDGE = 1.0  # pixels that the drawing leaves free on every side

@@ -1,6 +1,6 @@
-"""The chat pane: the list of conversations, the open one, the field to type in, and the panel with its settings.
+"""The chat pane: the list of conversations, the open one, the message field, and the panel with its settings.
 
-Puts the views and view-models together; what the actions do is in `deeds.py`.
+Connects views and view-models; the actions are in `actions.py`.
 """
 
 from __future__ import annotations
@@ -16,30 +16,36 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.actions import wear
-from app.gui.buttons import icon_button, label
-from app.gui.chat.composer import Composer
-from app.gui.chat.deeds import Deeds
-from app.gui.chat.dictation import Dictation
+from app.gui.chat.actions import Deeds, Files
+from app.gui.chat.composer import Composer, Dictation
+from app.gui.chat.conversation_list import ShelfView
 from app.gui.chat.drawn import Drawn
-from app.gui.chat.emptying import begin_anew
-from app.gui.chat.files import Files
-from app.gui.chat.handsfree import TalkBar
-from app.gui.chat.modelbox import ModelBox
 from app.gui.chat.panel import Panel
-from app.gui.chat.shelfview import ShelfView
+from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import Transcript
-from app.gui.desk import Desk
-from app.gui.empty import Empty
-from app.gui.pane import Pane
+from app.gui.model_box import ModelBox
+from app.gui.pane import Desk, Pane
 from app.gui.store import messages
 from app.gui.store.messages import Message
 from app.gui.texts import tr
 from app.gui.theme import GRID
+from app.gui.viewmodels.chat.conversation import Talk
+from app.gui.viewmodels.chat.conversation_list import Shelf
 from app.gui.viewmodels.chat.draft import DraftModel
 from app.gui.viewmodels.chat.markdown import Growing
-from app.gui.viewmodels.chat.rows import Row, Rows
-from app.gui.viewmodels.chat.shelf import Shelf
-from app.gui.viewmodels.chat.talk import Talk
+from app.gui.viewmodels.chat.message_views import Row, Rows
+from app.gui.widgets import Empty, icon_button, label
+
+
+def begin_anew(pane: ChatPane) -> None:
+    pane.talk_bar.end()
+    pane.dictation.stop()
+    pane.talk.stop()
+    pane.draft.forget()
+    pane.shelf_view.field.clear()
+    pane.begin()
+    pane.transcript.redraw()  # views that wait to be used again still hold their words
+    pane.shelf.forget()
 
 
 def make(desk: Desk) -> Pane:

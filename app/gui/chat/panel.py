@@ -17,17 +17,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.buttons import icon_button, label
-from app.gui.look import Look
-from app.gui.samplingfields import number_field, number_in, show_number, show_thinking, thinking_box
+from app.gui.look import Look, restate
+from app.gui.sampling_fields import number_field, number_in, show_number, show_thinking, thinking_box
 from app.gui.store import kept
 from app.gui.store.kept import Preset
 from app.gui.store.worker import Store
-from app.gui.style import restate
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.options import BUILT_IN, OPTIONS, Option
-from app.gui.viewmodels.chat.talk import Talk
+from app.gui.viewmodels.chat.conversation import Talk
+from app.gui.viewmodels.sampling import BUILT_IN, OPTIONS, Option
+from app.gui.widgets import icon_button, label
 
 _NARROWEST = 260  # pixels
 

@@ -15,13 +15,12 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from app.gui.chat.codeview import CodeView
 from app.gui.chat.drawn import Drawn
-from app.gui.chat.rowviews import CallView, FootView, ProseView, RowView, SaidView, ThoughtView
+from app.gui.chat.message_view import CallView, CodeView, FootView, ProseView, RowView, SaidView, ThoughtView
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.rows import Row
+from app.gui.viewmodels.chat.message_views import Row
 
 READING = 72  # characters in a line
 _KINDS: dict[str, type[RowView]] = {

@@ -1,8 +1,9 @@
-"""The Listen pane: recordings on the left; the waveform, and what is said in it, segment by segment."""
+"""The Listen pane: recordings on the left; the waveform and the transcript, segment by segment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
+    QMenu,
     QSplitter,
     QStackedWidget,
     QTableWidget,
@@ -22,23 +24,44 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.abilitybox import AbilityBox
 from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.dragging import DragOut, from_outside
-from app.gui.empty import Empty
-from app.gui.listen.emptying import begin_anew
-from app.gui.listen.menu import NAMES, show_menu
-from app.gui.pane import Pane
-from app.gui.resultlist import ResultList
+from app.gui.look import restate
+from app.gui.model_box import AbilityBox
+from app.gui.pane import Desk, Pane
+from app.gui.results import DragOut, ResultList, from_outside
 from app.gui.sound import devices
 from app.gui.sound.player import Player, clock
-from app.gui.style import restate
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.listen.listening import FORMATS, RATE, SOUNDS, Listening, Recording
+from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, Listening, Recording
+from app.gui.widgets import Empty, icon_button, label, text_button
 from engine.errors import BackendUnavailable
+
+
+def begin_anew(pane: ListenPane) -> None:
+    pane.leaving()
+    pane.listening.forget()
+    pane.player.playback.show(np.zeros(0, np.float32), RATE)
+    pane._sounding = None
+    pane.table.setRowCount(0)
+    pane.caption.clear()
+
+
+NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
+
+
+def show_menu(pane: ListenPane, item: Recording, where: Any) -> None:
+    pane.listening.choose(item)
+    menu, actions = QMenu(pane), pane.desk.actions
+    for name in ("copy", "again", "cancel"):
+        menu.addAction(actions[f"listen.{name}"])
+    out = menu.addMenu(tr("Export as"))
+    for kind in FORMATS:
+        out.addAction(NAMES[kind], partial(pane.export, item, kind))
+    menu.addSeparator()
+    menu.addAction(actions["listen.remove"])
+    menu.popup(where)
+
 
 _NOTHING = np.zeros(0, np.float32)
 

@@ -22,21 +22,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.actions import wear
-from app.gui.buttons import icon_button, label
-from app.gui.desk import Desk
-from app.gui.empty import Empty
-from app.gui.models.cardview import CardView
-from app.gui.models.defaults import DefaultsView
-from app.gui.models.linelist import LineList
-from app.gui.pane import Pane
+from app.gui.models.views import CardView, LineList
+from app.gui.pane import Desk, Pane
+from app.gui.sampling_fields import DefaultsView
 from app.gui.texts import size, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.models import lines
-from app.gui.viewmodels.models.card import Cards, Deed, title_of
-from app.gui.viewmodels.models.choices import Machinery, read_catalogue
-from app.gui.viewmodels.models.downloads import Downloads
-from app.gui.viewmodels.models.finding import Finding
-from app.gui.viewmodels.models.library import Library
+from app.gui.viewmodels.models.card import Cards, Deed, downloaded_lines, recommended_lines, search_lines, title_of
+from app.gui.viewmodels.models.downloads import Downloads, Finding
+from app.gui.viewmodels.models.library import Library, Machinery, read_catalogue
+from app.gui.widgets import Empty, icon_button, label
 
 _POLL = 1500  # milliseconds between two looks at memory, while the pane is shown
 _HERE, _GOOD, _HUB = range(3)
@@ -270,9 +264,9 @@ class ModelsPane(Pane):
     def _show(self) -> None:
         page, words = self.pages.currentIndex(), self.field.text()
         shown = (
-            lines.here(self.library, self.downloads, words) if page == _HERE
-            else lines.good(self.choices, self.library, self.machinery.machine, words) if page == _GOOD
-            else lines.found(self.finding, self.library)
+            downloaded_lines(self.library, self.downloads, words) if page == _HERE
+            else recommended_lines(self.choices, self.library, self.machinery.machine, words) if page == _GOOD
+            else search_lines(self.finding, self.library)
         )  # fmt: skip
         hint = tr("Search Hugging Face, and press Enter") if page == _HUB else tr("Find in this list")
         self.field.setPlaceholderText(hint)

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu
 
 from app.gui.read.snip import snip
 from app.gui.texts import tr, trn
-from app.gui.viewmodels.read.exporting import FORMATS, as_markdown, export, export_all
-from app.gui.viewmodels.read.item import Item
+from app.gui.viewmodels.read import Item
+from app.gui.viewmodels.read_export import FORMATS, as_markdown, export, export_all
 
 if TYPE_CHECKING:
     from app.gui.read.pane import ReadPane

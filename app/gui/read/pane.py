@@ -22,23 +22,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.abilitybox import AbilityBox
 from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.dragging import from_outside
-from app.gui.empty import Empty
-from app.gui.pane import Pane
-from app.gui.read.blocks import Blocks
+from app.gui.look import restate
+from app.gui.model_box import AbilityBox
+from app.gui.pane import Desk, Pane
 from app.gui.read.deeds import Deeds
-from app.gui.read.pageview import PageView
+from app.gui.read.document import Blocks, PageView
 from app.gui.read.queueview import QueueView, as_image
-from app.gui.style import restate
+from app.gui.results import from_outside
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.read.item import TASKS, Item, Wish
-from app.gui.viewmodels.read.pictures import Pixels, pixels
-from app.gui.viewmodels.read.reading import Reading
+from app.gui.viewmodels.read import TASKS, Item, Reading, Wish
+from app.gui.viewmodels.read_export import Pixels, pixels
+from app.gui.widgets import Empty, icon_button, label, text_button
 
 _KEPT = 6  # pages whose pixels are held
 

@@ -19,16 +19,13 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app.gui.desk import Desk
-from app.gui.dragging import DragOut
-from app.gui.icons import pixmap
-from app.gui.look import Look
+from app.gui.look import Look, pixmap
+from app.gui.pane import Desk
+from app.gui.results import DragOut
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.read.exporting import as_markdown
-from app.gui.viewmodels.read.item import Item
-from app.gui.viewmodels.read.pictures import Pixels, pixels
-from app.gui.viewmodels.read.reading import Reading
+from app.gui.viewmodels.read import Item, Reading
+from app.gui.viewmodels.read_export import Pixels, as_markdown, pixels
 
 Index = QModelIndex | QPersistentModelIndex
 _ITEM = Qt.ItemDataRole.UserRole

@@ -1,15 +1,28 @@
-"""The server pane: the switch above, who may connect on the left, what goes on and how to use it on the right."""
+"""The server pane: the switch above, access on the left, activity and client snippets on the right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QFont, QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QGuiApplication,
+    QHideEvent,
+    QIntValidator,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QScrollArea,
@@ -19,17 +32,173 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.pane import Pane
-from app.gui.server.access import Access
-from app.gui.server.plot import Plot
-from app.gui.style import restate
-from app.gui.texts import seconds, tr, trn
+from app.gui.look import Look, restate
+from app.gui.pane import Desk, Pane
+from app.gui.texts import number, seconds, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.server.hosting import Hosting
-from app.gui.viewmodels.server.snippets import SNIPPETS, written
-from app.gui.viewmodels.server.wishes import Wish, Wishes
+from app.gui.viewmodels.server import EVERYWHERE, HERE, SNIPPETS, Hosting, Wish, Wishes, masked, written
+from app.gui.widgets import icon_button, label, text_button
+
+_HEIGHT = 132
+_SCALES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
+
+
+def scale_for(most: float) -> int:
+    """The top of the axis: a round number above the highest value."""
+    return next((scale for scale in _SCALES if scale >= most * 1.05), round(most * 1.1))
+
+
+class Plot(QWidget):
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self.rates: Sequence[float] = ()
+        self.setFixedHeight(_HEIGHT)
+        self.setAccessibleName(tr("Tokens a second"))
+        look.on_change(self, self.update)
+
+    def show_rates(self, rates: Sequence[float]) -> None:
+        self.rates = list(rates)
+        now = self.rates[-1] if self.rates else 0.0
+        self.setAccessibleDescription(tr("{now} now, {most} at most in two minutes", now=number(now),
+                                         most=number(max(self.rates, default=0.0))))  # fmt: skip
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._look.font(0.9))
+        top = scale_for(max(self.rates, default=0.0))
+        edge = painter.fontMetrics().horizontalAdvance(f"{top}") + GRID
+        text = painter.fontMetrics().height()
+        room = QRectF(edge, text / 2, self.width() - edge - 1, self.height() - text * 1.75)
+        painter.setPen(QPen(QColor(theme.line), 1))
+        for share in (0.0, 0.5, 1.0):
+            y = room.bottom() - share * room.height()
+            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+        painter.setPen(QColor(theme.second))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QRectF(0, room.top() - text / 2, edge - GRID, text), right, f"{top}")
+        painter.drawText(QRectF(0, room.bottom() - text / 2, edge - GRID, text), right, "0")
+        below = QRectF(room.left(), room.bottom() + 2, room.width(), text)
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, tr("2 minutes ago"))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, tr("now"))
+        if len(self.rates) > 1:
+            self._curve(painter, room, top)
+        painter.end()
+
+    def _curve(self, painter: QPainter, room: QRectF, top: int) -> None:
+        step = room.width() / (len(self.rates) - 1)
+        points = [
+            QPointF(room.left() + i * step, room.bottom() - min(1.0, rate / top) * room.height())
+            for i, rate in enumerate(self.rates)
+        ]
+        fill = QColor(self._look.theme.accent)
+        fill.setAlpha(40)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        painter.drawPolygon(QPolygonF([room.bottomLeft(), *points, room.bottomRight()]))
+        painter.setPen(QPen(QColor(self._look.theme.accent), 1.5))
+        painter.drawPolyline(QPolygonF(points))
+
+
+class Access(QWidget):
+    def __init__(self, desk: Desk, wishes: Wishes, hosting: Hosting) -> None:
+        super().__init__()
+        self._desk, self._wishes, self._hosting = desk, wishes, hosting
+        self.host = QComboBox()
+        self.host.setAccessibleName(tr("Address"))
+        for title, value in ((tr("This machine only"), HERE), (tr("Other machines too"), EVERYWHERE)):
+            self.host.addItem(title, value)
+        self.host.activated.connect(lambda _: wishes.set(host=self.host.currentData()))
+        self.port = QLineEdit()
+        self.port.setAccessibleName(tr("Port"))
+        self.port.setFixedWidth(104)
+        self.port.setValidator(QIntValidator(0, 65535, self.port))
+        self.port.textEdited.connect(self._port_typed)
+        self.origins = QLineEdit()
+        self.origins.setAccessibleName(tr("Web pages that may call"))
+        self.origins.setPlaceholderText(tr("None. For example https://app.example"))
+        self.origins.editingFinished.connect(lambda: wishes.set_origins(self.origins.text()))
+        self.make = text_button(tr("Make a key"), self.make_key)
+        self._keys = QVBoxLayout()
+        self._keys.setSpacing(GRID // 2)
+        self.hint = label(tr("Stop the server to change these."), "second", wrap=True)
+        self._build()
+        wishes.changed.connect(self.show_wish)
+        hosting.changed.connect(self.show_wish)
+        self.show_wish()
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID * 2, GRID * 2, GRID * 2, GRID * 2)
+        column.setSpacing(GRID)
+        column.addWidget(label(tr("Who may connect"), "heading"))
+        for title, field in ((tr("Address"), self.host), (tr("Port"), self.port)):
+            column.addWidget(label(title, "second"))
+            column.addWidget(field)
+        column.addSpacing(GRID)
+        column.addWidget(label(tr("Keys"), "heading"))
+        told = tr("A program must send one of these. Without any, every program on this machine may connect.")
+        column.addWidget(label(told, "second", wrap=True))
+        column.addLayout(self._keys)
+        column.addWidget(self.make, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addSpacing(GRID)
+        column.addWidget(label(tr("Web pages that may call"), "heading"))
+        column.addWidget(label(tr("By their origins (CORS), with commas between. * is all."), "second", wrap=True))
+        column.addWidget(self.origins)
+        column.addWidget(self.hint)
+        column.addStretch(1)
+
+    def make_key(self) -> None:
+        if self._hosting.state == "off":
+            self.copy(self._wishes.make_key())
+
+    def copy(self, key: str) -> None:
+        QGuiApplication.clipboard().setText(key)
+        self._desk.say(tr("The key is copied."))
+
+    def show_wish(self) -> None:
+        off, wish = self._hosting.state == "off", self._wishes.wish
+        if self.host.findData(wish.host) < 0:
+            self.host.addItem(wish.host, wish.host)
+        self.host.setCurrentIndex(self.host.findData(wish.host))
+        if not self.port.hasFocus():
+            self.port.setText(str(wish.port))
+        if not self.origins.hasFocus():
+            self.origins.setText(", ".join(wish.origins))
+        for part in (self.host, self.port, self.origins, self.make):
+            part.setEnabled(off)
+        self.hint.setVisible(not off)
+        while (item := self._keys.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for key in wish.keys:
+            self._keys.addWidget(self._line(key, off))
+
+    def _line(self, key: str, off: bool) -> QWidget:
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        shown = label(masked(key))
+        shown.setFont(self._desk.look.mono)
+        row.addWidget(shown, 1)
+        row.addWidget(icon_button(self._desk.look, "copy", tr("Copy the key"), _with(self.copy, key), size=16))
+        drop = icon_button(self._desk.look, "trash", tr("Delete the key"), _with(self._wishes.drop_key, key), size=16)
+        drop.setEnabled(off)
+        row.addWidget(drop)
+        return line
+
+    def _port_typed(self, text: str) -> None:
+        if self.port.hasAcceptableInput():
+            self._wishes.set(port=int(text))
+
+
+def _with(run: Callable[[str], object], key: str) -> Callable[[], object]:
+    return lambda: run(key)
+
 
 _EVERY = 1000  # milliseconds between two looks at what goes on
 

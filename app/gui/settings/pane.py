@@ -1,4 +1,4 @@
-"""The settings pane: appearance, where models are computed, folders, and what is stored."""
+"""The settings pane: appearance, computing, folders, network, privacy, and the log."""
 
 from __future__ import annotations
 
@@ -7,36 +7,208 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QFont, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFileDialog,
+    QGridLayout,
     QHBoxLayout,
+    QKeySequenceEdit,
+    QLabel,
     QLineEdit,
     QScrollArea,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.look import LANGUAGES
-from app.gui.pane import Pane
-from app.gui.settings.accessview import AccessView
-from app.gui.settings.hotkeyedit import HotKeyEdit
-from app.gui.settings.privacyview import PrivacyView
-from app.gui.settings.sections import Section
-from app.gui.style import restate
-from app.gui.texts import mark, tr
+from app.gui.hotkey import PREFERENCE
+from app.gui.look import LANGUAGES, Look, restate
+from app.gui.pane import Desk, Pane
+from app.gui.preferences import Preferences
+from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
-from app.gui.viewmodels.settings.access import Access
-from app.gui.viewmodels.settings.computing import BACKENDS, DEVICES, Computing
-from app.gui.viewmodels.settings.privacy import Privacy
+from app.gui.viewmodels.settings import BACKENDS, DEVICES, Access, Computing, Privacy, Stored
+from app.gui.widgets import icon_button, label, text_button
 
-_WIDTH = 680
+
+class Section(QWidget):
+    def __init__(self, look: Look, title: str) -> None:
+        super().__init__()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, GRID * 2)
+        self._column.setSpacing(GRID)
+        heading = label(title)
+        look.on_change(heading, lambda: heading.setFont(look.font(1.15, QFont.Weight.DemiBold)))
+        self._column.addWidget(heading)
+
+    def add(self, title: str, control: QWidget, about: str = "") -> QLabel:
+        """Returns the label with `about`, so that it can say something else later."""
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        name = label(title, wrap=True)
+        name.setBuddy(control)
+        words.addWidget(name)
+        told = label(about, "second", wrap=True)
+        told.setVisible(bool(about))
+        words.addWidget(told)
+        row = QHBoxLayout()
+        row.setSpacing(GRID * 2)
+        row.addLayout(words, 1)
+        row.addWidget(control, 0, Qt.AlignmentFlag.AlignTop)
+        self._column.addLayout(row)
+        return told
+
+    def say(self) -> QLabel:
+        """A line of its own that tells of what stands above it."""
+        told = label(kind="second", wrap=True)
+        self._column.addWidget(told)
+        return told
+
+    def put(self, part: QWidget) -> None:
+        """Something that takes the whole width."""
+        self._column.addWidget(part)
+
+
+class HotKeyEdit(QKeySequenceEdit):
+    """Writes the preference when the keys were pressed; clearing it takes none."""
+
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__(QKeySequence.fromString(str(preferences.get(PREFERENCE, ""))))
+        self.setAccessibleName(tr("Bring Grus to the front"))
+        self.setMaximumSequenceLength(1)
+        self.setClearButtonEnabled(True)
+        if (clear := self.findChild(QToolButton)) is not None:
+            clear.setAccessibleName(tr("No key"))
+        self._preferences = preferences
+        self.keySequenceChanged.connect(self._keep)
+
+    def _keep(self, keys: QKeySequence) -> None:
+        self._preferences.put(PREFERENCE, keys.toString(QKeySequence.SequenceFormat.PortableText))
+
+
+class PrivacyView(QWidget):
+    def __init__(self, look: Look, privacy: Privacy) -> None:
+        super().__init__()
+        self._look, self._privacy = look, privacy
+        self._shown: list[Stored] = []
+        self._table = QWidget()
+        self._grid = QGridLayout(self._table)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(GRID * 2)
+        self._grid.setVerticalSpacing(GRID)
+        self._grid.setColumnStretch(0, 1)
+        self.begin = text_button(tr("Delete all"), privacy.ask)
+        self.question = label(
+            tr("Delete every conversation, result, voice, file and setting of Grus? This cannot be undone."), wrap=True
+        )
+        restate(self.question, level="error")
+        self.keep = text_button(tr("Keep everything"), lambda: privacy.ask(False))
+        self.really = text_button(tr("Delete all now"), privacy.delete_all, kind="main")
+        self._answer = QWidget()
+        row = QHBoxLayout(self._answer)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.keep)
+        row.addWidget(self.really)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        told = tr("Grus has no account and sends nothing by itself. All of this lies on this machine alone.")
+        column.addWidget(label(told, "second", wrap=True))
+        column.addWidget(self._table)
+        column.addSpacing(GRID)
+        column.addWidget(self.begin, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.question)
+        column.addWidget(self._answer)
+        privacy.changed.connect(self.show_stored)
+        self.show_stored()
+
+    def show_stored(self) -> None:
+        asking = self._privacy.asking
+        was = self._answer.isVisibleTo(self)
+        self.question.setVisible(asking)
+        self._answer.setVisible(asking)
+        if asking and not was:
+            self.keep.setFocus()
+        self.begin.setVisible(not asking)
+        if self._privacy.stored != self._shown:
+            self._fill(self._privacy.stored)
+
+    def _fill(self, stored: list[Stored]) -> None:
+        self._shown = stored
+        while (item := self._grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for i, kept in enumerate(stored):
+            words = QWidget()
+            column = QVBoxLayout(words)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(0)
+            column.addWidget(label(tr(kept.title)))
+            path = label(str(kept.path), "second")
+            path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            path.setToolTip(str(kept.path))
+            column.addWidget(path)
+            self._grid.addWidget(words, i, 0)
+            self._grid.addWidget(label(size(kept.nbytes)), i, 1, Qt.AlignmentFlag.AlignRight)
+            show = icon_button(self._look, "folder", tr("Show {what}", what=tr(kept.title)), _opens(kept), size=16)
+            self._grid.addWidget(show, i, 2)
+
+
+def _opens(kept: Stored) -> Callable[[], object]:
+    folder = kept.path if kept.path.is_dir() else kept.path.parent
+    return lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+class AccessView(Section):
+    def __init__(self, look: Look, access: Access) -> None:
+        super().__init__(look, tr("Network"))
+        self._access = access
+        self.offline = QCheckBox(tr("Work offline"))
+        self.offline.toggled.connect(access.set_offline)
+        self.put(self.offline)
+        self.about_offline = self.say()
+        self.token = QLineEdit()
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setAccessibleName(tr("Hugging Face token"))
+        self.token.setPlaceholderText(tr("Paste it, and press Enter"))
+        self.token.setFixedWidth(_CONTROL)
+        self.token.returnPressed.connect(self._keep)
+        self.remove = text_button(tr("Remove the token"), access.remove)
+        field = QWidget()
+        row = QHBoxLayout(field)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(self.remove)
+        row.addWidget(self.token)
+        self.about_token = self.add(tr("Hugging Face token"), field, " ")
+        access.changed.connect(self.show_access)
+        self.show_access()
+
+    def _keep(self) -> None:
+        given = self.token.text()
+        self.token.clear()  # it is shown nowhere again
+        self._access.keep(given)
+
+    def show_access(self) -> None:
+        access = self._access
+        self.offline.blockSignals(True)
+        self.offline.setChecked(access.offline)
+        self.offline.blockSignals(False)
+        self.offline.setEnabled(access.may_switch)
+        self.about_offline.setText(access.about_offline)
+        self.about_token.setText(access.about_token)
+        restate(self.about_token, level="error" if access.problem else "")
+        self.remove.setVisible(access.removable)
+        self.token.setEnabled(not access.busy)
+
+
 _CONTROL = 220
+_WIDTH = 680
 _APPEARANCES = {
     "system": mark("As the system"),
     "light": mark("Light"),

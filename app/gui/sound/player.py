@@ -1,20 +1,151 @@
-"""The player: play and pause, the waveform, the time, the speed."""
+"""The player: play and pause, waveform, time and speed; and the level meter of the microphone."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.gui.buttons import icon_button, label
-from app.gui.desk import Desk
+from app.gui.look import Look
+from app.gui.pane import Desk
 from app.gui.sound import devices
-from app.gui.sound.waveform import Waveform
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.sound.playback import SPEEDS, Playback
+from app.gui.viewmodels.playback import SPEEDS, Playback
+from app.gui.widgets import icon_button, label
 from engine.errors import BackendUnavailable
+
+_BARS, _WIDE, _METER_GAP = 20, 3, 2
+_HIGH = 24
+_LEVELS_A_BAR = 2  # levels that come together in a bar
+
+
+class Meter(QWidget):
+    """`show_level` as often as a level is known."""
+
+    def __init__(self, look: Look, name: str) -> None:
+        super().__init__()
+        self._look = look
+        self._levels: deque[float] = deque([0.0] * _BARS, _BARS)
+        self._gathered: list[float] = []
+        self.setAccessibleName(name)
+        self.setFixedSize(self.sizeHint())
+        look.on_change(self, self.update)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_BARS * (_WIDE + _METER_GAP) - _METER_GAP, _HIGH)
+
+    @property
+    def level(self) -> float:
+        return self._levels[-1]
+
+    def show_level(self, level: float) -> None:
+        self._gathered.append(level)
+        if len(self._gathered) >= _LEVELS_A_BAR:
+            self._levels.append(max(self._gathered))
+            self._gathered.clear()
+            self.update()
+
+    def clear(self) -> None:
+        self._levels.extend([0.0] * _BARS)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        quiet, loud = QColor(self._look.theme.pressed), QColor(self._look.theme.second)
+        if not self._look.moves:
+            self._standing(painter, quiet, loud)
+            return
+        for number, level in enumerate(self._levels):
+            high = max(_WIDE, level * _HIGH)
+            painter.setBrush(loud if level > 0.05 else quiet)
+            bar = QRectF(number * (_WIDE + _METER_GAP), (_HIGH - high) / 2, _WIDE, high)
+            painter.drawRoundedRect(bar, _WIDE / 2, _WIDE / 2)
+
+    def _standing(self, painter: QPainter, quiet: QColor, loud: QColor) -> None:
+        groove = QRectF(0, _HIGH / 2 - 2, self.width(), 4)
+        painter.setBrush(quiet)
+        painter.drawRoundedRect(groove, 2, 2)
+        groove.setWidth(self.width() * round(self.level * 4) / 4)
+        painter.setBrush(loud)
+        painter.drawRoundedRect(groove, 2, 2)
+
+
+_BAR, _GAP = 2, 1
+_KEY_STEP = 5.0  # seconds an arrow key goes
+
+
+class Waveform(QWidget):
+    """`sought(seconds)`: a person clicked there, or went there with the arrows."""
+
+    sought = Signal(float)
+
+    def __init__(self, look: Look, playback: Playback) -> None:
+        super().__init__()
+        self._look, self._playback = look, playback
+        self.spans: Sequence[tuple[float, float]] = ()
+        self.chosen = -1  # of the spans
+        self.setAccessibleName(tr("Waveform"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumHeight(72)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        playback.changed.connect(self.update)
+        playback.grew.connect(self.update)
+        look.on_change(self, self.update)
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, 72)
+
+    def show_spans(self, spans: Sequence[tuple[float, float]], chosen: int = -1) -> None:
+        self.spans, self.chosen = spans, chosen
+        self.update()
+
+    def place(self, seconds: float) -> float:
+        return self.width() * seconds / max(0.01, self._playback.seconds)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = self._look.theme, QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        middle, room = self.height() / 2, self.height() / 2 - 6
+        for number, (start, end) in enumerate(self.spans):
+            painter.setBrush(QColor(theme.selected if number == self.chosen else theme.hover))
+            wide = max(2.0, self.place(end) - self.place(start))
+            painter.drawRoundedRect(QRectF(self.place(start), 2, wide, self.height() - 4), 3, 3)
+        here = self.place(self._playback.position)
+        bars = self._playback.bars(self.width() // (_BAR + _GAP))
+        loudest = max(0.05, float(bars.max(initial=0.0)))
+        for number, bar in enumerate(bars):
+            left = number * (_BAR + _GAP)
+            painter.setBrush(QColor(theme.accent if left < here else theme.second))
+            high = max(1.0, room * float(bar) / loudest)
+            painter.drawRoundedRect(QRectF(left, middle - high, _BAR, 2 * high), 1, 1)
+        if self._playback.seconds:
+            painter.setPen(QPen(QColor(theme.accent), 2))
+            painter.drawLine(round(here), 2, round(here), self.height() - 2)
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(theme.accent), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self._playback.seconds and self.width():
+            self.sought.emit(self._playback.seconds * event.position().x() / self.width())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -_KEY_STEP, Qt.Key.Key_Right: _KEY_STEP}.get(Qt.Key(event.key()))
+        if step is None or event.modifiers():
+            super().keyPressEvent(event)
+            return
+        self.sought.emit(max(0.0, self._playback.position + step))
+
 
 _TICK = 33  # milliseconds
 

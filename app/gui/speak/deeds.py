@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.gui.texts import tr
-from app.gui.viewmodels.speak.studio import FORMATS, Take
-from app.gui.viewmodels.speak.texts_of import ENDINGS, text_of
+from app.gui.viewmodels.speak import FORMATS, Take
+from app.gui.viewmodels.text_files import ENDINGS, text_of
 
 if TYPE_CHECKING:
     from app.gui.speak.pane import SpeakPane

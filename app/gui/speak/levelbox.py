@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QComboBox
 
 from app.gui.texts import tr
-from app.gui.viewmodels.speak.offer import USUAL
+from app.gui.viewmodels.speak import USUAL
 
 
 class LevelBox(QComboBox):

@@ -17,24 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.abilitybox import AbilityBox
 from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.dragging import DragOut, from_outside
-from app.gui.pane import Pane
-from app.gui.resultlist import ResultList
+from app.gui.look import restate
+from app.gui.model_box import AbilityBox
+from app.gui.pane import Desk, Pane
+from app.gui.results import DragOut, ResultList, from_outside
 from app.gui.sound.player import Player
 from app.gui.speak.deeds import Deeds
 from app.gui.speak.levelbox import LevelBox
 from app.gui.speak.voicepanel import VoicePanel
 from app.gui.store import kept
-from app.gui.style import restate
 from app.gui.texts import tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.speak.choice import Choice, to_kept
-from app.gui.viewmodels.speak.offer import NAMED, PACES, PITCHES, UNKNOWN, Offer, offered
-from app.gui.viewmodels.speak.studio import Studio
+from app.gui.viewmodels.speak import NAMED, PACES, PITCHES, UNKNOWN, Choice, Offer, Studio, offered, to_kept
+from app.gui.widgets import icon_button, label, text_button
 
 _PLACE = "speak"  # of the draft
 _NARROW = 80  # pixels that a box keeps in a small window

@@ -9,13 +9,13 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.gui.buttons import label, text_button
-from app.gui.desk import Desk
+from app.gui.look import restate
+from app.gui.pane import Desk
 from app.gui.sound import devices
-from app.gui.style import restate
 from app.gui.texts import seconds, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.speak.studio import Studio
+from app.gui.viewmodels.speak import Studio
+from app.gui.widgets import label, text_button
 from engine.errors import BackendUnavailable
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.gui.store.upkeep import next_id
+from app.gui.store.database import next_id
 
 
 @dataclass(frozen=True)

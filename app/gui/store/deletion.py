@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 
-from app.gui.store.upkeep import want_vacuum
+from app.gui.store.database import want_vacuum
 
 UNDO_SECONDS = 15.0  # a deleted item can be brought back for so long: the sentence with its Undo stays for 10
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.gui.store.database import next_id
 from app.gui.store.messages import Attachment
-from app.gui.store.upkeep import next_id
 
 
 @dataclass(frozen=True)

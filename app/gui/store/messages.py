@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from app.gui.store.upkeep import next_id
+from app.gui.store.database import next_id
 
 # a message and all below it
 _BELOW = (

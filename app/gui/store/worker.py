@@ -19,11 +19,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.gui.store import deletion, files, upkeep
-from app.gui.store.database import Connection, Opened, open_database, unlink_database
-from app.gui.store.schema import Newer
-from app.gui.store.trouble import passes, reason, unopened
-from app.gui.store.unsaved import Closed, Saving
+from app.gui.store import database, deletion, files
+from app.gui.store.database import Connection, Newer, Opened, open_database, unlink_database
+from app.gui.store.unsaved import Closed, Saving, passes, reason, unopened
 from app.gui.texts import tr
 
 log = logging.getLogger("grus.store")
@@ -176,7 +174,7 @@ class Store:
         """What the last process could not do: it was killed, or an older Grus."""
         db = self._connection()
         self._purge(self._began)
-        since, until = self.saving.answer(db, upkeep.created), self._began - 1  # files have a coarse clock
+        since, until = self.saving.answer(db, database.created), self._began - 1  # files have a coarse clock
         files.sweep(self.folder, self.saving.answer(db, lambda db: list(deletion.referenced(db))), since, until)
         files.clear_dragged(self.folder)
         if not self.saving.troubled:
@@ -217,7 +215,7 @@ class Store:
     def _vacuum(self, at_close: bool = False) -> None:
         """Rewrite the file without what was deleted. A question that comes interrupts it, and it begins again later."""
         db = self._connection()
-        if self.saving.troubled or not upkeep.needs_vacuum(db):
+        if self.saving.troubled or not database.needs_vacuum(db):
             return
         with self._guard:
             waits = self._waiting > 0 and not at_close
@@ -240,7 +238,7 @@ class Store:
         if waits:
             self._later(_QUIET, self._vacuum)
             return
-        self.saving.answer(db, lambda db: upkeep.want_vacuum(db, False))
+        self.saving.answer(db, lambda db: database.want_vacuum(db, False))
         if not self.saving.troubled:
             db.checkpoint()
 
@@ -259,7 +257,7 @@ class Store:
             self._opened = Future()
             unlink_database(self.file)
             self._connection()
-        upkeep.want_vacuum(self._connection(), False)
+        database.want_vacuum(self._connection(), False)
 
     # -- inside
 

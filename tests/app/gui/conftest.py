@@ -13,7 +13,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 
-from app.gui.places import places_under
+from app.gui.preferences import places_under
 from app.main import Start, close_desk, open_window
 from tests.app.gui.scripted import scripted_service
 from tests.app.server.scripted import ScriptedEngine

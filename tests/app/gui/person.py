@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QTextEdit
 
 import app.main
 from app.cli import main
-from app.gui.chat.rowviews import ProseView, SaidView
+from app.gui.chat.message_view import ProseView, SaidView
 
 QUESTION = "What can you do?"
 LINE = "The crane dances."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.gui.viewmodels.chat.aloud import Aloud
+from app.gui.viewmodels.chat.hands_free import Aloud
 
 REPLY = """# Cranes
 

@@ -17,13 +17,12 @@ from app.core import Ask, Listener
 from app.gui.store import conversations, messages
 from app.gui.store.messages import Attachment, Message
 from app.gui.store.worker import Store
-from app.gui.viewmodels.chat import exchange, prompting
-from app.gui.viewmodels.chat.attaching import attach, attach_bytes
-from app.gui.viewmodels.chat.options import sampling
-from app.gui.viewmodels.chat.rows import Rows
-from app.gui.viewmodels.chat.shelf import Shelf
-from app.gui.viewmodels.chat.talk import Talk
-from app.gui.viewmodels.chat.tree import Tree
+from app.gui.viewmodels.chat import conversation, exchange
+from app.gui.viewmodels.chat.conversation import Talk, Tree
+from app.gui.viewmodels.chat.conversation_list import Shelf
+from app.gui.viewmodels.chat.draft import attach, attach_bytes
+from app.gui.viewmodels.chat.message_views import Rows
+from app.gui.viewmodels.sampling import sampling
 from app.server.replies import Part
 from engine.errors import BadRequest
 from engine.types import Timings
@@ -339,13 +338,13 @@ def test_a_text_file_reaches_the_model_as_words(tmp_path: Path) -> None:
     file.unlink()
     assert Path(made.path).read_text() == "# Notes"
     said = Message(1, None, "user", "Sum up.", attachments=(made,))
-    content = prompting.for_model("", [said])[0]["content"]
+    content = conversation.for_model("", [said])[0]["content"]
     assert content == '<file name="notes.md">\n# Notes\n</file>\n\nSum up.'
 
 
 def test_a_picture_is_a_part_of_its_own() -> None:
     said = Message(1, None, "user", "What is it?", attachments=(Attachment("a.png", "image", "/a.png"),))
-    parts = prompting.for_model("", [said])[0]["content"]
+    parts = conversation.for_model("", [said])[0]["content"]
     assert [part["type"] for part in parts] == ["image", "text"]
 
 
@@ -372,8 +371,8 @@ def test_only_known_sampling_reaches_the_engine() -> None:
 
 def test_a_reply_without_words_is_left_out_of_the_prompt() -> None:
     failed = Message(2, 1, "assistant", "", state="failed")
-    assert len(prompting.for_model(" ", [Message(1, None, "user", "Q"), failed])) == 1
-    assert len(prompting.for_model("", [replace(failed, text="A")])) == 1
+    assert len(conversation.for_model(" ", [Message(1, None, "user", "Q"), failed])) == 1
+    assert len(conversation.for_model("", [replace(failed, text="A")])) == 1
 
 
 def test_what_was_said_around_a_stopped_reply_is_one_message() -> None:
@@ -382,8 +381,8 @@ def test_what_was_said_around_a_stopped_reply_is_one_message() -> None:
         Message(2, 1, "assistant", "", state="stopped"),
         Message(3, 2, "user", "And?"),
     ]
-    assert prompting.for_model("", path) == [{"role": "user", "content": "Q\n\nAnd?"}]
+    assert conversation.for_model("", path) == [{"role": "user", "content": "Q\n\nAnd?"}]
     seen = replace(path[2], attachments=(Attachment("a.png", "image", "/a.png"),))
-    said = prompting.for_model("", [*path[:2], seen])
+    said = conversation.for_model("", [*path[:2], seen])
     assert [part["type"] for part in said[0]["content"]] == ["text", "image", "text"]
     assert len(said) == 1

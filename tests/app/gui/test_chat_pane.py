@@ -12,10 +12,9 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
-from app.gui.chat import richtext
-from app.gui.chat.codeview import CodeView
+from app.gui.chat import message_view
+from app.gui.chat.message_view import CodeView, FootView, ProseView, SaidView
 from app.gui.chat.pane import ChatPane
-from app.gui.chat.rowviews import FootView, ProseView, SaidView
 from app.gui.store import kept
 from engine.errors import OutOfMemory
 from tests.app.gui.conftest import Opened
@@ -87,7 +86,7 @@ def test_shift_enter_breaks_the_line(grus: Opened) -> None:
 
 def test_links_open_outside_and_only_to_the_web(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(richtext.QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    monkeypatch.setattr(message_view.QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     pane = send(grus, "Link", REPLY)
     view = views(pane, ProseView)[0].text
     view.anchorClicked.emit(QUrl("https://example.org/x"))

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from app.gui.store.messages import Message
 from app.gui.viewmodels.chat import markdown
-from app.gui.viewmodels.chat.blocks import LONGEST, blocks
-from app.gui.viewmodels.chat.code import spans
-from app.gui.viewmodels.chat.formulas import draw
-from app.gui.viewmodels.chat.markdown import Formula, Growing, Piece, as_source, filled, pieces
-from app.gui.viewmodels.chat.rows import Rows
+from app.gui.viewmodels.chat.highlight import draw, spans
+from app.gui.viewmodels.chat.markdown import LONGEST_PART, Formula, Growing, Piece, as_source, blocks, filled, pieces
+from app.gui.viewmodels.chat.message_views import Rows
 from tests.asserting import every
 
 REPLY = """# Head {x}
@@ -131,8 +129,8 @@ def test_a_long_reply_is_read_only_where_it_grows(text: str, monkeypatch: pytest
     growing = Growing()
     for end in range(0, len(text), 60):
         growing.grow(text[:end])
-    assert len(text) > 4 * LONGEST
-    assert max(read) < LONGEST + 1000
+    assert len(text) > 4 * LONGEST_PART
+    assert max(read) < LONGEST_PART + 1000
 
 
 @pytest.mark.parametrize("text", [ITEMS, STEPS, TABLE, f"First.\n\n{TABLE}\nLast.\n"])
@@ -188,7 +186,7 @@ def test_the_parser_is_whole_before_a_second_thread_gets_it() -> None:
     import mdurl._decode
     import mdurl._encode
 
-    from app.gui.viewmodels.chat.blocks import _made
+    from app.gui.viewmodels.chat.markdown import _made
 
     tables = (mdurl._encode.encode_cache, mdurl._decode.decode_cache)
     for table in tables:

@@ -12,10 +12,10 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDropEvent
 from PySide6.QtTest import QTest
 
-from app.gui.dragging import file_name, from_outside
+from app.gui.results import file_name, from_outside
 from app.gui.store import kept
 from app.gui.store.kept import Result
-from app.gui.viewmodels.read.item import Item, to_result
+from app.gui.viewmodels.read import Item, to_result
 from engine.pipelines.reading.geometry import Box
 from engine.pipelines.reading.result import Element, Page
 from tests.app.gui.conftest import Opened

@@ -12,7 +12,7 @@ import soundfile
 import grus
 from app import abilities
 from app.gui.store.worker import Store
-from app.gui.viewmodels.listen.listening import Listening
+from app.gui.viewmodels.listen import Listening
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from tests.app.gui.media import AtOnce

@@ -17,7 +17,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from app.explain import explained
-from app.gui.buttons import label
+from app.gui.widgets import label
 from app.logfile import _Form, export, facts, shown
 from tests.app.gui.conftest import Opened
 from tests.checkpoints import save

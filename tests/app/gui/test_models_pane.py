@@ -258,7 +258,7 @@ def test_words_narrow_the_list(open_models: Any) -> None:
 
 def test_the_pane_speaks_german(open_models: Any) -> None:
     from app.gui import texts
-    from app.gui.viewmodels.models.choices import read_catalogue
+    from app.gui.viewmodels.models.library import read_catalogue
 
     _, pane = open_models(language="de")
     assert pane.pages.tabText(1) == "Gute Wahl"
@@ -274,7 +274,7 @@ def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:
 
 def test_the_catalogue_is_whole() -> None:
     from app.abilities import FIRST
-    from app.gui.viewmodels.models.choices import FILE, TASKS, read_catalogue
+    from app.gui.viewmodels.models.library import FILE, TASKS, read_catalogue
 
     choices = read_catalogue()
     assert {choice.task for choice in choices} == set(TASKS)

@@ -30,7 +30,7 @@ class Ears(MetaPathFinder):
 
 sys.meta_path.insert(0, Ears())
 from PySide6.QtWidgets import QApplication
-from app.gui.places import places_under
+from app.gui.preferences import places_under
 from app.main import Start, close_desk, open_window
 
 app = QApplication([])

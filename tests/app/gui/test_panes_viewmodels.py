@@ -12,9 +12,9 @@ import pytest
 
 from app.core import Core
 from app.gui.preferences import Preferences
-from app.gui.viewmodels.models.choices import Choice, best, fit_words
 from app.gui.viewmodels.models.downloads import Download, Downloads
-from app.gui.viewmodels.server.wishes import Wish, Wishes, masked
+from app.gui.viewmodels.models.library import Choice, best, fit_words
+from app.gui.viewmodels.server import Wish, Wishes, masked
 from engine.errors import Offline
 from engine.machine import Machine
 
@@ -152,7 +152,7 @@ def test_view_models_load_no_engine_before_they_are_asked() -> None:
     import subprocess
 
     code = (
-        "import app.gui.viewmodels.models.card, app.gui.viewmodels.server.hosting, app.gui.viewmodels.settings.privacy, sys;"
+        "import app.gui.viewmodels.models.card, app.gui.viewmodels.server, app.gui.viewmodels.settings, sys;"
         "print([m for m in ('fastapi', 'huggingface_hub', 'torch', 'PySide6', 'engine.loading') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parents[3]

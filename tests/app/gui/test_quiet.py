@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.bridge import Frames, Work
-from app.gui.quiet import Quiet
+from app.gui.gc_policy import Quiet
 
 
 class Clock:

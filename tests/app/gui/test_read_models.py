@@ -12,9 +12,8 @@ import pytest
 
 from app import abilities
 from app.gui.store.worker import Store
-from app.gui.viewmodels.read.exporting import FORMATS, export, export_all
-from app.gui.viewmodels.read.item import Wish
-from app.gui.viewmodels.read.reading import Reading
+from app.gui.viewmodels.read import Reading, Wish
+from app.gui.viewmodels.read_export import FORMATS, export, export_all
 from engine.errors import BadRequest
 from tests.app.gui.media import AtOnce
 from tests.asserting import every

@@ -19,12 +19,11 @@ import pytest
 import soundfile
 from PIL import Image
 
-from app.gui.places import Places, places_under
-from app.gui.preferences import Preferences
+from app.gui.preferences import Places, Preferences, places_under
 from app.gui.store import conversations, files, kept, messages
 from app.gui.store.messages import Message
 from app.gui.store.worker import Store
-from app.gui.viewmodels.chat.attaching import attach_bytes
+from app.gui.viewmodels.chat.draft import attach_bytes
 from tests.app.gui.test_real_app import hear
 
 ROOT = Path(__file__).resolve().parents[3]

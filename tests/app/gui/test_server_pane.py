@@ -15,8 +15,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.gui.server.plot import scale_for
-from app.gui.viewmodels.server.snippets import SNIPPETS, written
+from app.gui.server.pane import scale_for
+from app.gui.viewmodels.server import SNIPPETS, written
 from tests.app.gui.conftest import Opened
 
 

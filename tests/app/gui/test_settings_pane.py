@@ -14,7 +14,7 @@ from app.gui.store import conversations, kept, messages
 from app.gui.store.kept import Preset
 from app.gui.store.messages import Message
 from app.gui.theme import CONTRAST, DARK
-from app.gui.viewmodels.settings.computing import read_limit
+from app.gui.viewmodels.settings import read_limit
 from engine.errors import BackendUnavailable, BadRequest, Offline
 from engine.hub import offline
 from engine.hub import token as token_module

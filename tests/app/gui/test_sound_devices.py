@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 import soundfile
 
-from app.gui.places import places_under
-from app.gui.preferences import Preferences
+from app.gui.preferences import Preferences, places_under
 from app.gui.store import kept
 from app.gui.store.worker import Store
 from tests import speech_checkpoints

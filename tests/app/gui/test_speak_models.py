@@ -13,10 +13,8 @@ import soundfile
 
 from app import abilities
 from app.gui.store.worker import Store
-from app.gui.viewmodels.speak.choice import Choice, fitting
-from app.gui.viewmodels.speak.offer import PACES, PITCHES, Offer, offer_of
-from app.gui.viewmodels.speak.studio import Studio
-from app.gui.viewmodels.speak.texts_of import text_of
+from app.gui.viewmodels.speak import PACES, PITCHES, Choice, Offer, Studio, fitting, offer_of
+from app.gui.viewmodels.text_files import text_of
 from app.kinds import config_in
 from engine.engine import Engine
 from engine.errors import BadRequest

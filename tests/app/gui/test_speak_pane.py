@@ -14,7 +14,7 @@ from PySide6.QtGui import QDropEvent
 from app import abilities
 from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
-from app.gui.viewmodels.speak.offer import UNKNOWN
+from app.gui.viewmodels.speak import UNKNOWN
 from engine.pipelines.speaking.voice import Clone
 from tests.app.gui.conftest import Opened
 from tests.app.gui.media import ORPHEUS, like_spark

@@ -11,10 +11,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUr
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
+from app.gui.chat.message_view import ProseView
 from app.gui.chat.pane import ChatPane
-from app.gui.chat.rowviews import ProseView
-from app.gui.places import places_under
-from app.gui.preferences import Preferences
+from app.gui.preferences import Preferences, places_under
 from app.gui.read.pane import ReadPane
 from app.gui.window import Window
 from app.main import Start, close_desk, open_window

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from app.gui.store import conversations, deletion, files, kept, messages, schema, upkeep
+from app.gui.store import conversations, database, deletion, files, kept, messages
 from app.gui.store.messages import Attachment, Message
 from app.gui.store.worker import Store
-from app.gui.viewmodels.chat.attaching import attach_bytes
+from app.gui.viewmodels.chat.draft import attach_bytes
 
 ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="a user's folders are their own on Windows")
 
@@ -307,7 +307,7 @@ def test_a_database_of_an_older_grus_loses_what_was_deleted_in_it(open_store: Ca
     spoken = write(data / "spoken" / "a.wav")
     db = sqlite3.connect(data / "grus.sqlite3", isolation_level=None)
     db.execute("PRAGMA secure_delete = OFF")
-    db.executescript(f"BEGIN; {schema.MIGRATIONS[0]} PRAGMA user_version = 1; COMMIT;")
+    db.executescript(f"BEGIN; {database.MIGRATIONS[0]} PRAGMA user_version = 1; COMMIT;")
     db.execute("INSERT INTO conversations(id, title, created, changed) VALUES (1, 'kept title', 0, 0)")
     for number in range(50):
         text = f"DELETED{number:02}" * 500
@@ -345,7 +345,7 @@ def test_a_question_does_not_wait_for_a_vacuum(
             time.sleep(0.001)
         assert [line.title for line in store.ask(conversations.listed).result(10)] == ["large"]
     assert "interrupted" in caplog.text
-    until(lambda: not store.ask(upkeep.needs_vacuum).result() or time.sleep(0.5))
+    until(lambda: not store.ask(database.needs_vacuum).result() or time.sleep(0.5))
     assert left(data, "MARK") == []
 
 

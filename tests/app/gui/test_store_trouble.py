@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from app.gui.store import conversations, messages, schema
+from app.gui.store import conversations, database, messages
 from app.gui.store.messages import Message
 from app.gui.store.worker import Store
 
@@ -251,7 +251,7 @@ def watched(years: Path) -> Iterator[tuple[Store, list[str]]]:
 def test_a_file_of_a_newer_grus_stays_as_it_is(years: Path) -> None:
     file = years / "grus.sqlite3"
     db = sqlite3.connect(file)
-    db.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS) + 1}")
+    db.execute(f"PRAGMA user_version = {len(database.MIGRATIONS) + 1}")
     db.close()
     told: list[str] = []
     store = Store(file)

@@ -16,11 +16,10 @@ import pytest
 from app.core import Core
 from app.gui.preferences import Preferences
 from app.gui.store.worker import Store
-from app.gui.viewmodels.chat import handsfree
-from app.gui.viewmodels.chat.handsfree import HandsFree
-from app.gui.viewmodels.chat.spoken import Cast, Question, Ready
-from app.gui.viewmodels.chat.talk import Talk
-from app.gui.viewmodels.speak.choice import Choice
+from app.gui.viewmodels.chat import hands_free
+from app.gui.viewmodels.chat.conversation import Talk
+from app.gui.viewmodels.chat.hands_free import Cast, HandsFree, Question, Ready
+from app.gui.viewmodels.speak import Choice
 from app.local import local_service
 from engine.errors import SpeechRanAway
 from engine.pipelines.talking import Answered, Heard, Interrupted, Voiced
@@ -68,7 +67,7 @@ class Aloud:
         self.talk = HandsFree(self.chat, self.streams, lambda run: run())
         self.states: list[str] = []
         self.talk.changed.connect(lambda: self.states.append(self.talk.state))
-        monkeypatch.setattr(handsfree, "conversed", self._pipeline)
+        monkeypatch.setattr(hands_free, "conversed", self._pipeline)
         self.begin()
 
     def begin(self) -> None:
@@ -162,7 +161,7 @@ def test_what_was_drawn_back_before_it_was_sent_is_never_sent(aloud: Aloud) -> N
 def test_a_reply_that_failed_says_so_in_the_chat_and_a_voice_that_failed_in_the_bar(aloud: Aloud) -> None:
     question = aloud.ask("How are you?")
     aloud.asks.listeners[-1].failed("There is no memory left.")
-    with pytest.raises(handsfree.Unanswered) as failed:
+    with pytest.raises(hands_free.Unanswered) as failed:
         list(question.answer())
     aloud.tell(Answered("", failed.value))
     assert (aloud.chat.path[-1].error, aloud.talk.problem) == ("There is no memory left.", "")

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 
 import grus as sdk
 from app import abilities
-from app.gui.chat.handsfree import TalkBar
+from app.gui.chat.talk_bar import TalkBar
 from app.gui.sound import devices
 from engine.errors import BackendUnavailable
 from engine.loading import LoadOptions

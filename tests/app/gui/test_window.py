@@ -14,8 +14,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.commands import window as command
-from app.gui import single
-from app.gui.finder import score
+from app.gui import desktop
+from app.gui.palette import score
 from app.gui.preferences import Preferences
 from app.gui.theme import DARK, LIGHT
 from tests.app.gui.conftest import Opened
@@ -133,17 +133,17 @@ SECOND_START = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from app.gui import single
+from app.gui import desktop
 app = QCoreApplication([])
-print(single.hand_over(sys.argv[1], [Path(sys.argv[2])]))
+print(desktop.hand_over(sys.argv[1], [Path(sys.argv[2])]))
 """
 
 
 def test_a_second_start_hands_its_files_over(qtbot: Any, tmp_path: Path) -> None:
     taken: list[list[Path]] = []
-    name = single.name_for(tmp_path)
-    assert not single.hand_over(name, [])
-    reception = single.Reception(name, taken.append)
+    name = desktop.name_for(tmp_path)
+    assert not desktop.hand_over(name, [])
+    reception = desktop.Reception(name, taken.append)
     file = tmp_path / "a b.pdf"
     command = [sys.executable, "-c", SECOND_START, name, str(file)]
     second = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)

@@ -1,0 +1,185 @@
+"""The bar above the message field while a person talks with the model, and the audio devices it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from app import abilities
+from app.abilities import FIRST, Ability
+from app.gui.look import restate
+from app.gui.pane import Desk
+from app.gui.sound import devices
+from app.gui.sound.player import Meter
+from app.gui.texts import mark, tr
+from app.gui.theme import GRID
+from app.gui.viewmodels.chat.conversation import Talk
+from app.gui.viewmodels.chat.hands_free import Cast, HandsFree
+from app.gui.viewmodels.speak import from_kept
+from app.gui.widgets import label, text_button
+from engine.errors import BackendUnavailable
+
+_STATES = {
+    "off": "",
+    "preparing": mark("Loading the models"),
+    "listening": mark("Listening"),
+    "thinking": mark("Thinking"),
+    "speaking": mark("Speaking"),
+}
+_HINTS = {
+    "preparing": mark("A moment. Esc ends it."),
+    "listening": mark("Say something. Esc ends it."),
+    "thinking": mark("Your question was sent."),
+    "speaking": mark("Speak, and the voice stops."),
+}
+_HINT_WAITING = mark("It hears you when it has spoken.")
+_WAITS = "talk.waits"
+_TAIL = 96  # characters of a long question that are shown while it is asked
+
+
+class TalkBar(QWidget):
+    """Shown while it is on. `complain(sentence)` shows what is missing, where the work is."""
+
+    def __init__(self, desk: Desk, chat: Talk, complain: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._desk, self._chat, self._complain = desk, chat, complain
+        self.handsfree = HandsFree(chat, desk.core, desk.work.post)
+        self.handsfree.waits = bool(desk.preferences.get(_WAITS, False))
+        self.microphone: Any = None
+        self.loudspeaker: Any = None
+        self.setProperty("kind", "bubble")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.meter = Meter(desk.look, tr("How loud it is"))
+        self.state = label()
+        desk.look.on_change(self.state, lambda: self.state.setFont(desk.look.font(1.0, QFont.Weight.DemiBold)))
+        self.words = label(kind="second", wrap=True)
+        self.headphones = QCheckBox(tr("Headphones"))
+        self.headphones.setAccessibleName(self.headphones.text())
+        self.headphones.setToolTip(
+            tr("With headphones, speaking stops the voice. A loudspeaker's voice reaches the microphone: then turn this "
+               "off, and Grus hears you when it has spoken.")
+        )  # fmt: skip
+        self.headphones.setChecked(not self.handsfree.waits)
+        self.hush = text_button(tr("Interrupt"), self.handsfree.interrupt)
+        self.finish = text_button(tr("End"), self.handsfree.end)
+        self.finish.setAccessibleName(tr("End the conversation aloud"))
+        self.finish.setToolTip(tr("End the conversation aloud") + " (Esc)")
+        self._build()
+        self._connect()
+        self.hide()
+
+    def _build(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(GRID * 2)
+        top.addWidget(self.meter)
+        top.addWidget(self.state)
+        top.addStretch(1)
+        top.addWidget(self.hush)
+        top.addWidget(self.finish)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID * 2, GRID, GRID, GRID)
+        column.setSpacing(GRID // 2)
+        below = QHBoxLayout()
+        below.setSpacing(GRID * 2)
+        below.addWidget(self.words, 1)
+        below.addWidget(self.headphones, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(top)
+        column.addLayout(below)
+
+    def _connect(self) -> None:
+        talk = self.handsfree
+        talk.changed.connect(self._show)
+        talk.moved.connect(lambda: self.meter.show_level(talk.level))
+        talk.ready.connect(self._open_loudspeaker)
+        talk.hushed.connect(lambda: self.loudspeaker is not None and self.loudspeaker.flush())
+        talk.ended.connect(self._ended)
+        self.headphones.toggled.connect(self._choose)
+
+    # -- what a person does
+
+    def toggle(self) -> None:
+        """Begin, or end. Says what is missing, and where to get it."""
+        if self.handsfree.end():
+            return
+        self._complain("")
+        if not self._chat.head.model:
+            self._complain(tr("Choose a model first. The box above the conversation lists those on this machine."))
+            return
+        self._desk.core.use(_missing, self._begin, self._complain)
+
+    def end(self) -> bool:
+        return self.handsfree.end()
+
+    def _choose(self, worn: bool) -> None:
+        self.handsfree.waits = not worn
+        self._desk.preferences.put(_WAITS, not worn)
+        self._show()
+
+    # -- beginning and ending
+
+    def _begin(self, missing: list[Ability]) -> None:
+        if missing:
+            self._send_to_models(missing)
+            return
+        if self.handsfree.on:  # pressed twice
+            return
+        try:
+            devices.multimedia()
+            self.microphone = devices.Microphone(self.handsfree.hear, self, self.handsfree.fail)
+        except BackendUnavailable as error:
+            self._complain(str(error))
+            return
+        prefs = self._desk.preferences
+        voice = from_kept(prefs.get("speak.choice", {}))
+        ears = str(prefs.get("listen.model", ""))
+        self.handsfree.begin(Cast(self._chat.head.model, ears, voice, self._desk.places.data / "voices"))
+
+    def _send_to_models(self, missing: list[Ability]) -> None:
+        """They can be downloaded there; the sentence stays in sight."""
+        names = [FIRST[ability] for ability in missing]
+        pane = self._desk.open_pane("models")
+        pane.offer(names[0])
+        self._desk.say(
+            tr("Talking needs a model that listens and one that speaks. Download {names} here, then press Talk again.",
+               names=tr("{one} and {other}", one=names[0], other=names[1]) if len(names) > 1 else names[0]),
+            level="warning",
+        )  # fmt: skip
+
+    def _open_loudspeaker(self, rate: int) -> None:
+        try:
+            self.loudspeaker = devices.Loudspeaker(self.handsfree.take, rate, self, self.handsfree.fail)
+        except BackendUnavailable as error:
+            self.handsfree.fail(str(error))
+
+    def _ended(self, problem: str) -> None:
+        for device in (self.microphone, self.loudspeaker):
+            if device is not None:
+                device.stop()
+        self.microphone = self.loudspeaker = None
+        self.meter.clear()
+        self._complain(problem)
+
+    # -- what is shown
+
+    def _show(self) -> None:
+        talk = self.handsfree
+        self.setVisible(talk.on)
+        self.state.setText(tr(_STATES[talk.state]))
+        hint = _HINT_WAITING if talk.waits and talk.state == "speaking" else _HINTS.get(talk.state, "")
+        self.words.setText(_tail(talk.saying) or talk.problem or tr(hint))
+        restate(self.words, level="error" if talk.problem and not talk.saying else "")
+        self.hush.setVisible(talk.state in ("thinking", "speaking"))
+
+
+def _tail(text: str) -> str:
+    """What is being said, as far as it has room."""
+    return text if len(text) <= _TAIL else "…" + text[-_TAIL:].partition(" ")[2]
+
+
+def _missing(service: Any) -> list[Ability]:
+    wanted: tuple[Ability, ...] = ("listen", "speak")
+    return [ability for ability in wanted if not abilities.names(service, ability)]

@@ -1,0 +1,364 @@
+"""The Listen pane's behaviour: transcribing files one after another, live captions, edits; everything is saved as it arrives."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from app.gui.store import kept
+from app.gui.store.files import private_file
+from app.gui.store.worker import Store
+from app.gui.texts import seconds as in_seconds
+from app.gui.texts import tr
+from app.gui.viewmodels.results import delete_row, removed
+from app.gui.viewmodels.signal import Hook
+from app.stream import Cancels, Streams
+from engine.pipelines.listening.transcript import FORMATS, Segment, Transcript, write
+
+KIND = "listen"
+RATE = 16_000
+State = Literal["waiting", "listening", "live", "done", "stopped", "failed"]
+SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".oga", ".aif", ".aiff", ".au", ".caf")
+
+__all__ = ["FORMATS", "Listening", "Recording"]
+
+
+@dataclass(eq=False)
+class Recording:
+    """A sound, and what is said in it."""
+
+    source: Path
+    title: str
+    id: int = 0
+    state: State = "waiting"
+    segments: list[Segment] = field(default_factory=list)
+    partial: str = ""  # what is being said now, live
+    seconds: float = 0.0
+    language: str = "en"
+    error: str = ""
+    began: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        return self.state == "failed"
+
+    @property
+    def share(self) -> float | None:
+        if self.state != "listening":
+            return None
+        return min(1.0, self.segments[-1].end / self.seconds) if self.segments and self.seconds else 0.0
+
+    @property
+    def transcript(self) -> Transcript:
+        return Transcript(tuple(self.segments), self.seconds, self.language)
+
+    def left(self, now: float) -> float | None:
+        """Seconds until it is done, estimated."""
+        share = self.share
+        return None if not share else (now - self.began) / share * (1 - share)
+
+    def status(self) -> str:
+        if self.state == "listening":
+            left = self.left(time.monotonic())
+            told = tr("{share} %", share=round(100 * (self.share or 0)))
+            return told if left is None else f"{told} · " + tr("{time} left", time=in_seconds(left))
+        words = {
+            "waiting": tr("Waiting"),
+            "live": tr("Listening"),
+            "stopped": tr("Stopped"),
+            "failed": self.error,
+        }
+        return words.get(self.state) or in_seconds(self.seconds)
+
+
+class Listening:
+    """`listed`: the list is another. `changed(recording)`: its state. `heard(recording)`: more of it, or another text.
+    `shown`: another recording is looked at."""
+
+    def __init__(self, store: Store, streams: Streams, say: Callable[..., Any], folder: Path) -> None:
+        self._store, self._streams, self._say, self._folder = store, streams, say, folder
+        self.listed, self.changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook()
+        self.items: list[Recording] = []
+        self.current: Recording | None = None
+        self.model = ""
+        self._running: dict[int, Cancels] = {}
+        self._writing: set[int] = set()
+        self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
+
+    def look(self) -> None:
+        def got(results: list[kept.Result]) -> None:
+            known = {item.id for item in self.items}
+            self.items += [_from_result(result) for result in results if result.id not in known]
+            self.listed()
+            if self.current is None and self.items:
+                self.choose(self.items[0])
+
+        self._store.ask(lambda db: kept.results(db, KIND), got)
+
+    # -- files
+
+    def add(self, files: Sequence[Path]) -> None:
+        for number, file in enumerate(files):
+            self._enqueue(Recording(file, file.name), number == 0)
+
+    def _enqueue(self, item: Recording, choose: bool = True) -> None:
+        def stored(id: int) -> None:
+            item.id = id
+            if item not in self.items:
+                delete_row(self._store, item)  # removed before it was stored
+            elif item.state == "waiting":
+                self._begin_next()
+            else:
+                self._keep(item)
+
+        self.items.insert(0, item)
+        self._store.ask(lambda db: kept.add_result(db, _to_result(item)), stored)
+        self.listed()
+        if choose:
+            self.choose(item)
+
+    def _begin_next(self) -> None:
+        if any(item.state == "listening" for item in self.items):
+            return
+        item = next((item for item in reversed(self.items) if item.state == "waiting" and item.id), None)
+        if item is None:
+            return
+        item.state, item.segments, item.error, item.began = "listening", [], "", time.monotonic()
+        model = self.model
+
+        def hear(found: list[Any]) -> None:
+            for kind, what in found:
+                if kind == "length":
+                    item.seconds, item.language = what
+                else:
+                    item.segments.append(what)
+            self._keep(item)
+            self.heard(item)
+            self.changed(item)
+
+        def ended(problem: str) -> None:
+            self._running.pop(item.id, None)
+            item.error = problem
+            self._settle(item, "failed" if problem else "done")
+            self._begin_next()
+
+        self._running[item.id] = self._streams.stream(lambda core: _transcribed(core, model, item.source), hear, ended)
+        self.changed(item)
+
+    def again(self, item: Recording) -> None:
+        self.cancel(item)
+        item.state, item.segments, item.error = "waiting", [], ""
+        self.heard(item)
+        self.changed(item)
+        self._begin_next()
+
+    def cancel(self, item: Recording) -> bool:
+        """False when it neither ran nor waited."""
+        if item.state == "live":
+            self.end_live()
+            return True
+        if item.state not in ("listening", "waiting"):
+            return False
+        if (running := self._running.pop(item.id, None)) is not None:
+            running.cancel()
+        self._settle(item, "stopped")
+        self._begin_next()
+        return True
+
+    def stop(self) -> bool:
+        waiting = [item for item in self.items if item.state == "waiting"]
+        stopped = [self.cancel(item) for item in (*waiting, *self.items)]
+        return any(stopped)
+
+    # -- live
+
+    @property
+    def live(self) -> Recording | None:
+        return next((item for item in self.items if item.state == "live"), None)
+
+    def begin_live(self) -> Recording:
+        """From now on `hear_live` gets what the microphone hears."""
+        name = time.strftime("%Y-%m-%d %H.%M.%S")
+        item = Recording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
+        sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
+        self._sound = sound
+        model = self.model
+
+        def hear(captions: list[Any]) -> None:
+            for caption in captions:
+                if caption.final:
+                    item.segments.append(caption.segment)
+                    item.partial = ""
+                else:
+                    item.partial = caption.segment.text
+            self._keep(item)
+            self.heard(item)
+
+        def ended(problem: str) -> None:
+            self._sound = None
+            item.error, item.partial = problem, ""
+            self._settle(item, "failed" if problem else "done")
+            if item is self.current:
+                self.shown()
+
+        self._streams.stream(lambda core: captioned(core, model, sound, item.source), hear, ended)
+        self._enqueue(item)
+        return item
+
+    def hear_live(self, samples: np.ndarray) -> None:
+        if self._sound is not None:
+            self._sound.put(samples)
+            if (item := self.live) is not None:
+                item.seconds += len(samples) / RATE
+
+    def end_live(self) -> None:
+        """What was being said becomes final."""
+        if self._sound is not None:
+            self._sound.put(None)
+
+    # -- what is looked at, and edits
+
+    def choose(self, item: Recording | None) -> None:
+        if item is not self.current:
+            self.current = item
+            self.shown()
+
+    def step(self, by: int) -> None:
+        if self.items:
+            at = self.items.index(self.current) + by if self.current in self.items else 0
+            self.choose(self.items[max(0, min(len(self.items) - 1, at))])
+
+    def edit(self, item: Recording, number: int, text: str) -> None:
+        """What a person wrote is not doubtful."""
+        segment = item.segments[number]
+        if text != segment.text:
+            item.segments[number] = replace(segment, text=text, words=(), doubtful=False, confidence=1.0)
+            self._keep(item)
+
+    def at(self, item: Recording, seconds: float) -> int:
+        """The segment that is said then; -1: none."""
+        return next((i for i, s in enumerate(item.segments) if s.start <= seconds < s.end), -1)
+
+    def remove(self, item: Recording) -> None:
+        self.cancel(item)
+        at = self.items.index(item)
+        self.items.remove(item)
+        if self.current is item:
+            self.choose(self.items[min(at, len(self.items) - 1)] if self.items else None)
+        self.listed()
+
+        def put_back() -> None:
+            self.items.insert(min(at, len(self.items)), item)
+            self.listed()
+            self.choose(item)
+
+        removed(self._store, item, item.source, self._say, put_back)
+
+    def forget(self) -> None:
+        """Everything was deleted."""
+        self.end_live()
+        for running in self._running.values():
+            running.cancel()
+        self._running.clear()
+        self.items, self.current = [], None
+        self.listed()
+        self.shown()
+
+    def as_file(self, item: Recording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
+        """A name, and what writes the transcript; None while there is none."""
+        name = f"{Path(item.title).stem}.{format}"
+        return (name, lambda target: self.export(item, format, target)) if item.segments else None
+
+    def export(self, item: Recording, format: str, target: Path) -> Path:
+        """Beside the UI thread."""
+        target.write_text(write(item.transcript, format), encoding="utf-8")
+        return target
+
+    # -- what is kept
+
+    def _settle(self, item: Recording, state: State) -> None:
+        item.state = state
+        self._keep(item)
+        self.changed(item)
+        self.heard(item)
+
+    def _keep(self, item: Recording) -> None:
+        if item.id in self._writing or not item.id:
+            return
+        self._writing.add(item.id)
+
+        def keep(db: Any) -> None:
+            self._writing.discard(item.id)
+            kept.update_result(db, _to_result(item))
+
+        self._store.ask(keep)
+
+
+def _to_result(item: Recording) -> kept.Result:
+    body = {
+        "segments": [asdict(segment) for segment in list(item.segments)],
+        "seconds": item.seconds,
+        "language": item.language,
+        "error": item.error,
+    }
+    return kept.Result(item.id, KIND, item.title, str(item.source), body, state=item.state)
+
+
+def _from_result(result: kept.Result) -> Recording:
+    """What was being heard when the process ended was stopped by that."""
+    body = result.body
+    state: Any = result.state if result.state in ("done", "failed") else "stopped"
+    segments = [
+        Segment(s["start"], s["end"], s["text"], s.get("confidence", 1.0), (), s.get("doubtful", False))
+        for s in body.get("segments", ())
+    ]
+    return Recording(
+        Path(result.source),
+        result.title,
+        result.id,
+        state,
+        segments,
+        seconds=body.get("seconds", 0.0),
+        language=body.get("language", "en"),
+        error=body.get("error", ""),
+    )
+
+
+def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
+    """Beside the UI thread."""
+    from app import abilities
+    from engine.media.sound import read_sound
+
+    listener = abilities.listener(core, model)
+    audio = read_sound(source, RATE)
+    yield "length", (audio.seconds, listener.model.language)
+    for segment in listener.segments(audio):
+        yield "segment", segment
+
+
+def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], keep: Path | None) -> Iterator[Any]:
+    """Beside the UI thread: captions of what comes, until None comes. The sound is written to `keep` meanwhile."""
+    import soundfile
+
+    from app import abilities
+    from engine.pipelines.listening.captions import Captions
+
+    captions = Captions(core.engine, abilities.listener(core, model))
+    if keep is not None:
+        private_file(keep)
+    file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")
+    try:
+        while (samples := sound.get()) is not None:
+            if file is not None:
+                file.write(np.clip(samples, -1, 1))
+            yield from captions.feed(samples)
+        yield from captions.finish()
+    finally:
+        if file is not None:
+            file.close()

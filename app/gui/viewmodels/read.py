@@ -1,0 +1,453 @@
+"""The Read pane's behaviour: a queue of documents, several read at once; everything is saved as it arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from app.core import Runs
+from app.gui.store import kept
+from app.gui.store.files import release
+from app.gui.store.kept import Result
+from app.gui.store.worker import Store
+from app.gui.texts import mark, seconds, tr, trn
+from app.gui.viewmodels.chat.draft import attach_bytes
+from app.gui.viewmodels.results import delete_row, removed
+from app.gui.viewmodels.signal import Hook
+from app.stream import Cancels, Streams
+from engine.pipelines.reading.geometry import Box
+from engine.pipelines.reading.result import Document, Element, Page, page_from_json, page_to_json
+from engine.pipelines.reading.tables import Table
+
+State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]
+KIND = "read"
+
+TASKS = (
+    ("auto", mark("Everything")),
+    ("text", mark("Text alone")),
+    ("table", mark("One table")),
+    ("formula", mark("One formula")),
+    ("chart", mark("One chart")),
+    ("seal", mark("One seal")),
+    ("spotting", mark("Text with its places")),
+)
+KINDS: dict[str, str] = {
+    "heading": mark("Heading"),
+    "text": mark("Text"),
+    "list": mark("List"),
+    "code": mark("Code"),
+    "table": mark("Table"),
+    "formula": mark("Formula"),
+    "chart": mark("Chart"),
+    "seal": mark("Seal"),
+    "figure": mark("Picture"),
+    "caption": mark("Caption"),
+    "footnote": mark("Footnote"),
+    "aside": mark("Aside"),
+    "header": mark("Header"),
+    "footer": mark("Footer"),
+    "page_number": mark("Page number"),
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be read, and with which model; an empty one is the first that there is."""
+
+    task: str = "auto"
+    pages: str = ""
+    text_layer: bool = True
+    model: str = ""
+
+
+@dataclass
+class Live:
+    """A page that is being read: its regions, and what was heard of each so far."""
+
+    boxes: dict[int, Box] = field(default_factory=dict)
+    heard: dict[int, str] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Item:
+    source: Path
+    title: str
+    wish: Wish = Wish()
+    id: int = 0  # in the store; 0: not yet there
+    state: State = "waiting"
+    numbers: tuple[int, ...] = ()  # of the pages that are wanted, once they are known
+    read: dict[int, Page] = field(default_factory=dict)
+    live: dict[int, Live] = field(default_factory=dict)
+    left: float | None = None  # seconds, estimated
+    error: str = ""
+    password: str | None = None  # never stored
+    shown: int = 0  # the page that is looked at; 0: the first
+
+    @property
+    def pages(self) -> list[Page]:
+        return [page for _, page in sorted(self.read.items())]
+
+    @property
+    def document(self) -> Document:
+        return Document(str(self.source), tuple(self.pages))
+
+    @property
+    def page_number(self) -> int:
+        """Of the page that is looked at."""
+        numbers = self.numbers or tuple(sorted(self.read))
+        return self.shown if self.shown in numbers else numbers[0] if numbers else 1
+
+    @property
+    def share(self) -> float:
+        """Of the pages, how much is read."""
+        return len(self.read) / len(self.numbers) if self.numbers else 0.0
+
+    def status(self) -> str:
+        """One line about it."""
+        if self.state == "reading":
+            if not self.numbers:
+                return tr("Opening")
+            told = tr("{done} of {total} pages", done=len(self.read), total=len(self.numbers))
+            return told if self.left is None else f"{told} · " + tr("{time} left", time=seconds(self.left))
+        if self.state == "done":
+            failed = sum(page.error is not None for page in self.pages)
+            told = trn("{n} page", "{n} pages", len(self.read))
+            return told + " · " + trn("{n} not read", "{n} not read", failed) if failed else told
+        words = {
+            "waiting": tr("Waiting"),
+            "stopped": tr("Stopped after {done} of {total} pages", done=len(self.read), total=len(self.numbers)),
+            "locked": tr("Protected by a password"),
+        }
+        return words.get(self.state, tr("Could not be read"))
+
+
+def edited(page: Page, order: int, text: str) -> Page:
+    """The page with another text for one of its elements. What a person wrote is not doubtful."""
+
+    def change(element: Element) -> Element:
+        return replace(element, text=text, doubt=None, lines=()) if element.order == order else element
+
+    return replace(page, elements=tuple(change(element) for element in page.elements))
+
+
+def edited_cell(page: Page, order: int, row: int, column: int, text: str) -> Page:
+    def change(element: Element) -> Element:
+        if element.order != order or element.table is None:
+            return element
+        cells = tuple(
+            replace(cell, text=text) if (cell.row, cell.column) == (row, column) else cell
+            for cell in element.table.cells
+        )
+        table = Table(element.table.rows, element.table.columns, cells)
+        return replace(element, table=table, text=table.plain(), doubt=None)
+
+    return replace(page, elements=tuple(change(element) for element in page.elements))
+
+
+def to_result(item: Item) -> Result:
+    body = {
+        "wish": vars(item.wish),
+        "numbers": list(item.numbers),
+        "pages": [page_to_json(page) for page in item.pages],
+        "error": item.error,
+        "shown": item.shown,
+    }
+    return Result(item.id, KIND, item.title, str(item.source), body, state=item.state)
+
+
+def from_result(result: Result) -> Item:
+    """What was being read when the process ended was stopped by that."""
+    body: Mapping[str, Any] = result.body
+    read = [page_from_json(page) for page in body.get("pages", ())]
+    state: Any = "stopped" if result.state in ("reading", "waiting") else result.state
+    return Item(
+        Path(result.source),
+        result.title,
+        Wish(**body.get("wish", {})),
+        result.id,
+        state,
+        tuple(body.get("numbers", ())),
+        {page.number: page for page in read},
+        error=body.get("error", ""),
+        shown=body.get("shown", 0),
+    )
+
+
+TOGETHER = 3  # documents that are read at once: their regions share the device
+
+
+class Reading:
+    """`listed`: the list is another. `changed(item)`: its state or progress. `page_changed(item, number)`: what is known of a
+    page. `heard(item, number, order)`: more of one region's text. `shown`: another document or page is looked at."""
+
+    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], pictures: Path) -> None:
+        self._store, self._streams, self._work, self._say, self._pictures = store, streams, work, say, pictures
+        self.listed, self.changed, self.page_changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook(), Hook()
+        self.items: list[Item] = []  # newest first
+        self.current: Item | None = None
+        self.wish = Wish()  # for what comes next
+        self._running: dict[int, Cancels] = {}  # by the id in the store
+        self._writing: set[int] = set()
+
+    def look(self) -> None:
+        """What was read before."""
+
+        def got(results: list[kept.Result]) -> None:
+            known = {item.id for item in self.items}
+            self.items += [from_result(result) for result in results if result.id not in known]
+            self.listed()
+            if self.current is None and self.items:
+                self.choose(self.items[0])
+
+        self._store.ask(lambda db: kept.results(db, KIND), got)
+
+    # -- the queue
+
+    def add(self, files: Sequence[Path]) -> None:
+        """Folders are replaced by the documents in them."""
+
+        def found(documents: list[Path]) -> None:
+            for number, file in enumerate(documents):
+                self._enqueue(Item(file, file.name, self.wish), choose=number == 0)
+
+        self._work.run(lambda: _documents(files), found, self._complain)
+
+    def add_bytes(self, name: str, data: bytes) -> None:
+        """A picture that was pasted or taken of the screen: a copy is kept."""
+
+        def kept_as(attachment: Any) -> None:
+            self._enqueue(Item(Path(attachment.path), name, self.wish), then=lambda: release(attachment.path))
+
+        self._work.run(lambda: attach_bytes(f"{name}.png", data, self._pictures), kept_as, self._complain)
+
+    def _enqueue(self, item: Item, choose: bool = True, then: Callable[[], Any] = lambda: None) -> None:
+        def stored(id: int) -> None:
+            item.id = id
+            then()
+            if item not in self.items:
+                delete_row(self._store, item)  # removed before it was stored
+            self._begin_next()
+
+        self.items.insert(0, item)
+        self._store.ask(lambda db: kept.add_result(db, to_result(item)), stored)
+        self.listed()
+        if choose:
+            self.choose(item)
+
+    def cancel(self, item: Item) -> bool:
+        """False when it neither ran nor waited."""
+        if item.state not in ("reading", "waiting"):
+            return False
+        running = self._running.pop(item.id, None)
+        if running is not None:
+            running.cancel()
+        self._settle(item, "stopped")
+        self._begin_next()
+        return True
+
+    def stop(self) -> bool:
+        """All of them: those that wait first, so that none of them begins."""
+        waiting = [item for item in self.items if item.state == "waiting"]
+        running = [item for item in self.items if item.state == "reading"]
+        stopped = [self.cancel(item) for item in waiting + running]
+        return any(stopped)
+
+    def again(self, item: Item, wish: Wish | None = None) -> None:
+        """From the beginning, also with other wishes."""
+        self.cancel(item)
+        item.wish = wish or item.wish
+        item.read, item.numbers = {}, ()
+        self.go_on(item)
+
+    def go_on(self, item: Item, password: str | None = None) -> None:
+        """Read what is missing."""
+        if item.state in ("reading", "waiting"):
+            return
+        for number in [number for number, page in item.read.items() if page.error is not None]:
+            del item.read[number]
+        item.password = password if password is not None else item.password
+        item.error, item.left = "", None
+        item.state = "waiting"
+        self.changed(item)
+        self.page_changed(item, item.page_number)
+        self._begin_next()
+
+    def remove(self, item: Item) -> None:
+        self.cancel(item)
+        at = self.items.index(item)
+        self.items.remove(item)
+        if self.current is item:
+            self.choose(self.items[min(at, len(self.items) - 1)] if self.items else None)
+        self.listed()
+
+        def put_back() -> None:
+            self.items.insert(min(at, len(self.items)), item)
+            self.listed()
+            self.choose(item)
+
+        removed(self._store, item, item.source, self._say, put_back)
+
+    def forget(self) -> None:
+        """Everything was deleted."""
+        for running in self._running.values():
+            running.cancel()
+        self._running.clear()
+        self.items, self.current = [], None
+        self.listed()
+        self.shown()
+
+    # -- what is looked at
+
+    def choose(self, item: Item | None) -> None:
+        if item is not self.current:
+            self.current = item
+            self.shown()
+
+    def step(self, by: int) -> None:
+        """To the document above or below."""
+        if self.items:
+            at = self.items.index(self.current) + by if self.current in self.items else 0
+            self.choose(self.items[max(0, min(len(self.items) - 1, at))])
+
+    def turn(self, by: int) -> None:
+        """To another page."""
+        item = self.current
+        if item is None or item.page_number not in item.numbers:
+            return
+        at = item.numbers.index(item.page_number) + by
+        if 0 <= at < len(item.numbers):
+            item.shown = item.numbers[at]
+            self._keep(item)
+            self.shown()
+
+    # -- edits
+
+    def edit(self, item: Item, number: int, order: int, text: str) -> None:
+        page = item.read.get(number)
+        if page is not None:
+            item.read[number] = edited(page, order, text)
+            self._keep(item)
+
+    def edit_cell(self, item: Item, number: int, order: int, row: int, column: int, text: str) -> None:
+        page = item.read.get(number)
+        if page is not None:
+            item.read[number] = edited_cell(page, order, row, column, text)
+            self._keep(item)
+
+    # -- reading
+
+    def _begin_next(self) -> None:
+        waiting = [item for item in reversed(self.items) if item.state == "waiting" and item.id]
+        for item in waiting[: TOGETHER - len(self._running)]:
+            self._begin(item)
+
+    def _begin(self, item: Item) -> None:
+        item.state = "reading"
+        item.live = {}
+        known = dict(item.read)
+
+        def hear(events: list[Any]) -> None:
+            for event in events:
+                self._take(item, event)
+
+        def ended(problem: str) -> None:
+            self._running.pop(item.id, None)
+            if problem:
+                item.error = problem
+            if item.state == "reading":
+                self._settle(item, "failed" if item.error else "done")
+            self._begin_next()
+
+        self._running[item.id] = self._streams.stream(lambda core: _events(core, item, known), hear, ended)
+        self.changed(item)
+
+    def _take(self, item: Item, event: Any) -> None:
+        from engine.pipelines.reading.events import DocumentRead, ElementRead, Heard, Opened, PageRead, PageSplit
+
+        if isinstance(event, Opened):
+            item.numbers = event.pages
+            if item is self.current:
+                self.shown()
+        elif isinstance(event, PageSplit):
+            item.live[event.page] = Live({region.order: region.box for region in event.regions})
+            self.page_changed(item, event.page)
+            return
+        elif isinstance(event, Heard):
+            live = item.live.setdefault(event.page, Live())
+            live.heard[event.order] = "" if event.text is None else live.heard.get(event.order, "") + event.text
+            self.heard(item, event.page, event.order)
+            return
+        elif isinstance(event, ElementRead):
+            element = event.element
+            live = item.live.setdefault(event.page, Live())
+            live.heard[element.order] = element.table.plain() if element.table is not None else element.text
+            live.done.add(element.order)
+            self.heard(item, event.page, element.order)
+            return
+        elif isinstance(event, PageRead):
+            item.live.pop(event.page.number, None)
+            item.read[event.page.number] = event.page
+            item.left = event.progress.seconds_left
+            self._keep(item)
+            self.page_changed(item, event.page.number)
+        elif isinstance(event, DocumentRead) and event.result.error is not None:
+            item.error = event.result.error
+            if event.result.locked:
+                self._settle(item, "locked")
+        self.changed(item)
+
+    def _settle(self, item: Item, state: Any) -> None:
+        item.state, item.left, item.live = state, None, {}
+        self._keep(item)
+        self.changed(item)
+        self.page_changed(item, item.page_number)
+        if item is self.current:
+            self.shown()
+
+    def _keep(self, item: Item) -> None:
+        """One write of a document at a time: what changes meanwhile goes with it."""
+        if item.id in self._writing or not item.id:
+            return
+        self._writing.add(item.id)
+
+        def write(db: Any) -> None:
+            self._writing.discard(item.id)
+            kept.update_result(db, to_result(item))
+
+        self._store.ask(write)
+
+    def _complain(self, sentence: str) -> None:
+        self._say(sentence, level="error")
+
+
+def _documents(files: Sequence[Path]) -> list[Path]:
+    from engine.pipelines.ocr import files_of
+
+    return files_of(files)
+
+
+def _events(core: Any, item: Item, known: dict[int, Any]) -> Iterator[Any]:
+    """Beside the UI thread: everything that happens while the document is read."""
+    from app import abilities
+    from engine.errors import BadRequest
+    from engine.pipelines.reading.reader import Reader, Wishes
+
+    wish, password = item.wish, item.password
+    layers = wish.text_layer and item.source.suffix.lower() == ".pdf"
+    try:
+        recognizer = abilities.recognizer(core, wish.model)
+    except BadRequest:
+        if not layers:
+            raise
+        recognizer = None  # what text the PDF carries can be taken without a model
+    task: Any = wish.task
+    wishes = Wishes(task, wish.pages.strip() or None, layers)
+    reader = Reader(recognizer, abilities.layout(core), wishes)
+    yield from reader.read(
+        [item.source],
+        password=lambda name, wrong: None if wrong else password,
+        known=lambda document, page: known.get(page),
+    )
