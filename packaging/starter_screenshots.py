@@ -40,8 +40,8 @@ def page(app: Any, window: Any) -> None:
     from engine.starter import PAGE
 
     pane = window.open_pane("read")
-    pane.reading.add([PAGE])
-    until(app, lambda: pane.reading.items and pane.reading.items[0].state in ("done", "failed"), 240)
+    pane.results.add([PAGE])
+    until(app, lambda: pane.results.items and pane.results.items[0].state in ("done", "failed"), 240)
     until(app, lambda: pane.page.paper.image is not None, 60)
 
 

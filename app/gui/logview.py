@@ -6,9 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from app.gui.dialogs import choose_target
 from app.gui.pane import Desk
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -70,7 +71,7 @@ class LogView(QWidget):
         self.raise_()
         self.text.setFocus()
         folder = self._desk.places.logs
-        self._desk.work.run(lambda: shown(folder), lambda text: self._fill(text, crash), self._complain)
+        self._desk.work.run(lambda: shown(folder), lambda text: self._fill(text, crash), self._desk.complain)
 
     def _fill(self, text: str, crash: bool) -> None:
         self.text.setPlainText(text)
@@ -82,24 +83,14 @@ class LogView(QWidget):
     # -- what a person does
 
     def choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Export the log"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("txt")
-        dialog.selectFile("grus-log.txt")
-        dialog.fileSelected.connect(lambda chosen: self.write(Path(chosen)))
-        dialog.open()
+        choose_target(self, tr("Export the log"), self.write, {"txt": "Text (*.txt)"}, "grus-log")
 
     def write(self, file: Path) -> None:
         folder = self._desk.places.logs
-        self._desk.work.run(
-            lambda: export(folder, file),
-            lambda written: self._desk.say(tr("Saved as {file}.", file=written), level="ok"),
-            self._complain,
-        )
+        self._desk.save(lambda: export(folder, file))
 
     def copy_all(self) -> None:
-        QGuiApplication.clipboard().setText(self.text.toPlainText())
-        self._desk.say(tr("Copied."), level="ok")
+        self._desk.copy(self.text.toPlainText())
 
     def show_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._desk.places.logs)))
@@ -109,6 +100,3 @@ class LogView(QWidget):
             self.hide()
         else:
             super().keyPressEvent(event)
-
-    def _complain(self, sentence: str) -> None:
-        self._desk.say(sentence, level="error")

@@ -1,19 +1,20 @@
-"""The model chooser of a pane: the models on this machine that have its capability, adding a folder, and getting one."""
+"""The model chooser of a pane: the models on this machine that can do its task, adding a folder, and getting one."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QComboBox, QFileDialog
+from PySide6.QtWidgets import QComboBox
 
 from app import abilities
-from app.abilities import ADVICE, FIRST, Ability
+from app.abilities import ADVICE, FIRST
+from app.gui.dialogs import choose_folder
 from app.gui.pane import Desk
 from app.gui.texts import tr
+from engine.errors import BadRequest
 
 if TYPE_CHECKING:
     from app.server.service import Service
@@ -22,19 +23,26 @@ _FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
 
 
-class AbilityBox(QComboBox):
-    """`picked(name)`: a person chose. `listed`: `known` is another. Remembered as `<ability>.model`."""
+class ModelBox(QComboBox):
+    """`picked(name)`: a person chose. `listed`: `known` is another. The choice is kept in the preferences.
+
+    `task` is "chat", "read", "listen" or "speak". In chat, every conversation has a model of its own (`show_model`), also
+    one that is no longer here; elsewhere the chosen one holds for all that follows.
+    """
 
     picked = Signal(str)
     listed = Signal()
 
-    def __init__(self, desk: Desk, ability: Ability) -> None:
+    def __init__(self, desk: Desk, task: str) -> None:
         super().__init__()
-        self._desk, self._ability = desk, ability
-        self.known: list[str] | None = None  # None: not looked yet
+        self._desk, self._task = desk, task
+        self._chat = task == "chat"
+        self._key = "model" if self._chat else f"{task}.model"  # in the preferences
+        self._of_conversation = ""
+        self.known: list[str] | None = None  # None: not listed yet
         self.setProperty("kind", "flat")
         self.setAccessibleName(tr("Model"))
-        self.setToolTip(tr("Which model does it"))
+        self.setToolTip(tr("Which model answers") if self._chat else tr("Which model does it"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.view().setMinimumWidth(280)
         self.activated.connect(self._activated)
@@ -44,70 +52,98 @@ class AbilityBox(QComboBox):
 
     @property
     def name(self) -> str:
-        """The one that is chosen; empty: none."""
-        wanted = str(self._desk.preferences.get(f"{self._ability}.model", ""))
-        known = self.known or []
+        """The chosen one that can be used; empty: none."""
+        wanted, known = str(self._desk.preferences.get(self._key, "")), self.known or []
         return wanted if wanted in known else known[0] if known else ""
+
+    @property
+    def default(self) -> str:
+        """For a new conversation: the model chosen last, also before it is known which there are."""
+        return self.name if self.known else str(self._desk.preferences.get(self._key, ""))
 
     @property
     def advice(self) -> str:
         """What to get, once it is known that there is none."""
-        return tr(ADVICE[self._ability]) if self.known == [] else ""
+        return tr(ADVICE[self._task]) if self.known == [] and self._task in ADVICE else ""  # type: ignore[index]
 
     def look(self) -> None:
+        """List the models again."""
+        task: Any = self._task
+
         def got(names: list[str]) -> None:
             self.known = names
             self._fill()
             self.listed.emit()
 
-        self._desk.core.use(
-            lambda service: abilities.names(service, self._ability), got,
-            lambda sentence: self._desk.say(sentence, level="error"),
-        )  # fmt: skip
+        if self._chat:
+            self._desk.core.models(got, self._desk.complain)
+        else:
+            self._desk.core.use(lambda service: abilities.names(service, task), got, self._desk.complain)
+
+    def show_model(self, name: str) -> None:
+        """The model of the open conversation, whether it is still here or not."""
+        self._of_conversation = name
+        self._fill()
 
     def pick(self, name: str) -> None:
-        self._desk.preferences.put(f"{self._ability}.model", name)
+        self._of_conversation = name
+        self._desk.preferences.put(self._key, name)
         self._fill()
         self.picked.emit(name)
 
     def get_one(self) -> None:
-        """To Models, where the usual one to begin with is a click away."""
-        self._desk.open_pane("models").offer(FIRST[self._ability])
+        """To Models, where the recommended one is a click away."""
+        self._desk.open_pane("models").offer(FIRST[self._task])  # type: ignore[index]
 
     def choose_folder(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Choose a folder with a model"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda chosen: self.add_folder(Path(chosen)))
-        dialog.open()
+        """A folder with config.json and weights, or with a GGUF file."""
+        choose_folder(self, tr("Choose a folder with a model"), self.add_folder)
 
     def add_folder(self, folder: Path) -> None:
-        """Only one that can do what is wanted here."""
         name = folder.name
-        if not abilities.can(str(folder), self._ability):
-            self._desk.say(tr("{name} cannot do this.", name=name) + " " + tr(ADVICE[self._ability]), level="error")
-            return
-        self._desk.core.use(partial(_offer, name, str(folder)))
-        kept = dict(self._desk.preferences.get("models", {}))
-        self._desk.preferences.put("models", {**kept, name: str(folder)})
-        self._desk.preferences.put(f"{self._ability}.model", name)
-        self._desk.models_changed()
-        self.picked.emit(name)
+
+        def add(service: Service) -> None:
+            self._check(folder)
+            service.catalogue.named = {**service.catalogue.named, name: str(folder)}
+
+        def added(_: None) -> None:
+            kept = dict(self._desk.preferences.get("models", {}))
+            self._desk.preferences.put("models", {**kept, name: str(folder)})
+            self._desk.models_changed()
+            self.pick(name)
+
+        self._desk.core.use(add, added, self._desk.complain)
+
+    def _check(self, folder: Path) -> None:
+        """Raises BadRequest, in plain words, for a folder whose model cannot be used here. Reads the disk."""
+        from engine.opening import open_model
+
+        if self._chat:
+            open_model(folder)
+        elif not abilities.can(str(folder), self._task):  # type: ignore[arg-type]
+            raise BadRequest(tr("{name} cannot do this.", name=folder.name) + " " + tr(ADVICE[self._task]))  # type: ignore[index]
 
     def _fill(self) -> None:
         self.blockSignals(True)
         self.clear()
-        for name in self.known or []:
-            self.addItem(name.rsplit("/", 1)[-1], name)
-        if not self.known:
+        names = list(self.known or [])
+        shown = self._of_conversation if self._chat else self.name
+        if shown and shown not in names:
+            names.insert(0, shown)
+        for name in names:
+            self.addItem(name if self._chat else name.rsplit("/", 1)[-1], name)
+        if not names:
             self.addItem(tr("No model yet"), "")
         self.insertSeparator(self.count())
-        self.addItem(tr("Get a model…"), _GET)
+        if self._task in FIRST:
+            self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Choose a folder with a model…"), _FOLDER)
-        self.setCurrentIndex(max(0, self.findData(self.name)))
+        self.setCurrentIndex(max(0, self.findData(shown)))
         self.blockSignals(False)
         font = self.font()
         font.setBold(True)
-        self.setFixedWidth(min(240, QFontMetrics(font).horizontalAdvance(self.currentText()) + _ROOM))
+        widest = 320 if self._chat else 240  # as wide as the name that is shown, not as the longest in the list
+        self.setFixedWidth(min(widest, QFontMetrics(font).horizontalAdvance(self.currentText()) + _ROOM))
 
     def _activated(self, index: int) -> None:
         name = self.itemData(index)
@@ -119,111 +155,3 @@ class AbilityBox(QComboBox):
             self.get_one()
         elif name:
             self.pick(name)
-
-
-def _offer(name: str, source: str, service: Service) -> None:
-    service.catalogue.named = {**service.catalogue.named, name: source}
-
-
-_FOLDER = "\0folder"
-_ROOM = 60  # pixels for the arrow and the edges
-
-
-class ModelBox(QComboBox):
-    """`picked(name)`: a person chose a model. `known`: all names."""
-
-    picked = Signal(str)
-    listed = Signal()
-
-    def __init__(self, desk: Desk) -> None:
-        super().__init__()
-        self.setProperty("kind", "flat")
-        self.setAccessibleName(tr("Model"))
-        self.setToolTip(tr("Which model answers"))
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.view().setMinimumWidth(280)
-        self._desk = desk
-        self._wanted = ""
-        self.known: list[str] = []
-        self._fill()
-        self.activated.connect(self._activated)
-        desk.models_changed.connect(self.look)
-        self.look()
-
-    def look(self) -> None:
-        """Read which models there are."""
-        self._desk.core.models(self._got, lambda sentence: self._desk.say(sentence, level="error"))
-
-    def show_model(self, name: str) -> None:
-        """The model of the open conversation, whether it is still here or not."""
-        self._wanted = name
-        self._fill()
-
-    def usual(self) -> str:
-        """The one for a new conversation: chosen last, else the first there is."""
-        chosen = str(self._desk.preferences.get("model", ""))
-        return chosen if chosen in self.known or not self.known else self.known[0]
-
-    def _got(self, names: list[str]) -> None:
-        self.known = names
-        self._fill()
-        self.listed.emit()
-
-    def _fill(self) -> None:
-        self.blockSignals(True)
-        self.clear()
-        names = list(self.known)
-        if self._wanted and self._wanted not in names:
-            names.insert(0, self._wanted)
-        for name in names:
-            self.addItem(name, name)
-        if not names:
-            self.addItem(tr("No model yet"), "")
-        self.insertSeparator(self.count())
-        self.addItem(tr("Choose a folder with a model…"), _FOLDER)
-        self.setCurrentIndex(max(0, self.findData(self._wanted)))
-        self.blockSignals(False)
-        self._fit()
-
-    def _fit(self) -> None:
-        """As wide as the name that is shown, not as the longest in the list."""
-        font = self.font()
-        font.setBold(True)
-        self.setFixedWidth(min(320, QFontMetrics(font).horizontalAdvance(self.currentText()) + _ROOM))
-
-    def _activated(self, index: int) -> None:
-        name = self.itemData(index)
-        if name == _FOLDER:
-            self._fill()
-            self.choose_folder()
-        elif name:
-            self.pick(name)
-
-    def pick(self, name: str) -> None:
-        self.show_model(name)
-        self._desk.preferences.put("model", name)
-        self.picked.emit(name)
-
-    def choose_folder(self) -> None:
-        """A folder with config.json and weights, or with a GGUF file."""
-        dialog = QFileDialog(self.window(), tr("Choose a folder with a model"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda chosen: self.add_folder(Path(chosen)))
-        dialog.open()
-
-    def add_folder(self, folder: Path) -> None:
-        name = folder.name
-
-        def add(service: Any) -> None:
-            from engine.opening import open_model
-
-            open_model(folder)  # says in plain words what is wrong with it
-            service.catalogue.named[name] = str(folder)
-
-        def added(_: None) -> None:
-            kept = dict(self._desk.preferences.get("models", {}))
-            self._desk.preferences.put("models", {**kept, name: str(folder)})
-            self._desk.models_changed()
-            self.pick(name)
-
-        self._desk.core.use(add, added, lambda sentence: self._desk.say(sentence, level="error"))

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from app.gui.texts import mark
+from app.gui.texts import mark, tr
 from app.gui.viewmodels.signal import Hook
 
 if TYPE_CHECKING:
@@ -50,6 +51,24 @@ class Desk:
     hotkey: HotKey | None = None  # the key that brings the window to the front
     wiped: Hook = field(default_factory=Hook)  # everything that is remembered is about to go, or is gone: begin anew
     reread: Hook = field(default_factory=Hook)  # what is stored may be other than what panes show: read it again
+
+    def complain(self, sentence: str) -> None:
+        """Show an error."""
+        self.say(sentence, level="error")
+
+    def copy(self, text: str) -> None:
+        """To the clipboard."""
+        QGuiApplication.clipboard().setText(text)
+        self.say(tr("Copied."), level="ok")
+
+    def save(self, write: Callable[[], Path], then: Callable[[Path], Any] | None = None) -> None:
+        """Write a file off the UI thread, and say where it is; `then`, where given, has a button to open it."""
+
+        def written(file: Path) -> None:
+            undo = (tr("Open"), lambda: then(file)) if then is not None else None
+            self.say(tr("Saved as {file}.", file=file), level="ok", undo=undo)
+
+        self.work.run(write, written, self.complain)
 
 
 class Pane(QWidget):

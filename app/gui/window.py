@@ -14,16 +14,32 @@ from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QRe
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.explain import leads_to_log
+from app.gui.actions import ActionSpec
 from app.gui.bars import Notice, Rail, SaveBar, Strip
 from app.gui.gc_policy import Quiet
 from app.gui.logview import LogView
 from app.gui.palette import Finder, Overview
 from app.gui.pane import PANES, Desk, Pane
-from app.gui.texts import tr
+from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 
 _NARROWEST = 720  # pixels
 _WRITE_PLACE = 400  # milliseconds after the last move
+
+
+ACTIONS = (
+    ActionSpec("find", mark("Find anything"), "Ctrl+K", "search", lambda window: window.find_anything()),
+    ActionSpec("shortcuts", mark("Keyboard shortcuts"), "Ctrl+/ F1", "", lambda window: window.show_shortcuts()),
+    ActionSpec("log", mark("Show the log"), "F12", "list", lambda window: window.show_log()),
+    ActionSpec("stop", mark("Stop what runs"), "Esc", "stop", lambda window: window.stop()),
+    ActionSpec("appearance", mark("Switch light and dark"), "Ctrl+Shift+L", "", lambda window: window.switch_appearance()),
+    ActionSpec("larger", mark("Larger text"), "Ctrl++ Ctrl+=", "", lambda window: window.scale_text(0.1)),
+    ActionSpec("smaller", mark("Smaller text"), "Ctrl+-", "", lambda window: window.scale_text(-0.1)),
+    ActionSpec("usual", mark("Usual size of text"), "Ctrl+0", "", lambda window: window.scale_text(0)),
+    ActionSpec("full", mark("Full screen"), "F11", "", lambda window: window.switch_full_screen()),
+    ActionSpec("close", mark("Close the window"), "Ctrl+W", "", lambda window: window.close()),
+    ActionSpec("quit", mark("Quit Grus"), "Ctrl+Q", "", lambda window: _quit()),
+)  # fmt: skip
 
 
 class Window(QMainWindow):
@@ -87,17 +103,7 @@ class Window(QMainWindow):
             )
             for spec in self.specs
         }
-        add(self, "window.find", tr("Find anything"), self.find_anything, "Ctrl+K", group, "search")
-        add(self, "window.shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, "Ctrl+/ F1", group)
-        add(self, "window.log", tr("Show the log"), self.show_log, "F12", group, "list")
-        add(self, "window.stop", tr("Stop what runs"), self.stop, "Esc", group, "stop")
-        add(self, "window.appearance", tr("Switch light and dark"), self.switch_appearance, "Ctrl+Shift+L", group)
-        add(self, "window.larger", tr("Larger text"), lambda: self.scale_text(0.1), "Ctrl++ Ctrl+=", group)
-        add(self, "window.smaller", tr("Smaller text"), lambda: self.scale_text(-0.1), "Ctrl+-", group)
-        add(self, "window.usual", tr("Usual size of text"), lambda: self.scale_text(0), "Ctrl+0", group)
-        add(self, "window.full", tr("Full screen"), self.switch_full_screen, "F11", group)
-        add(self, "window.close", tr("Close the window"), self.close, "Ctrl+W", group)
-        add(self, "window.quit", tr("Quit Grus"), _quit, "Ctrl+Q", group)
+        self.desk.actions.add_table(self, "window", group, ACTIONS)
         return chooses
 
     # -- panes

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMarginsF
-from PySide6.QtGui import QGuiApplication, QPageLayout, QPageSize, QPdfWriter, QTextDocument
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtWidgets import QMenu, QWidget
 
+from app.gui.actions import ActionSpec
+from app.gui.dialogs import choose_files, choose_target
 from app.gui.pane import Desk
 from app.gui.store import conversations, messages
 from app.gui.store.conversations import Head
 from app.gui.store.messages import Message
-from app.gui.texts import tr
+from app.gui.texts import mark, tr
 from app.gui.viewmodels.chat import exchange
 from app.gui.viewmodels.chat.conversation import Tree
 from app.gui.viewmodels.chat.conversation_list import Line
@@ -26,54 +28,53 @@ if TYPE_CHECKING:
     from app.gui.chat.pane import ChatPane
 
 
-class Deeds:
+ACTIONS = (
+    ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
+    ActionSpec("search", mark("Search in all conversations"), "Ctrl+F", "search", lambda chat: chat.pane.search()),
+    ActionSpec("type", mark("Go to the message field"), "Ctrl+L", "", lambda chat: chat.pane.composer.field.setFocus()),
+    ActionSpec("above", mark("Conversation above"), "Ctrl+PgUp", "", lambda chat: chat.pane.step(-1)),
+    ActionSpec("below", mark("Conversation below"), "Ctrl+PgDown", "", lambda chat: chat.pane.step(1)),
+    ActionSpec("rename", mark("Rename the conversation"), "F2", "edit", lambda chat: chat.on_open(chat.pane.rename)),
+    ActionSpec("pin", mark("Pin or unpin the conversation"), "Ctrl+Shift+P", "pin", lambda chat: chat.on_open(chat.pin)),
+    ActionSpec("duplicate", mark("Duplicate the conversation"), "Ctrl+D", "copy", lambda chat: chat.on_open(chat.duplicate)),
+    ActionSpec("delete", mark("Delete the conversation"), "Ctrl+Shift+Backspace", "trash", lambda chat: chat.on_open(chat.pane.shelf.delete)),
+    ActionSpec("export_md", mark("Export as markdown"), "Ctrl+S", "save", lambda chat: chat.on_open(chat.exports("md"))),
+    ActionSpec("export_json", mark("Export as JSON"), "Ctrl+Shift+S", "save", lambda chat: chat.on_open(chat.exports("json"))),
+    ActionSpec("export_pdf", mark("Export as PDF"), "Ctrl+P", "save", lambda chat: chat.on_open(chat.exports("pdf"))),
+    ActionSpec("import", mark("Import a conversation"), "Ctrl+O", "upload", lambda chat: chat.pane.files.choose_import(chat.pane.imported)),
+    ActionSpec("attach", mark("Attach files"), "Ctrl+Shift+A", "attach", lambda chat: chat.attach()),
+    ActionSpec("dictate", mark("Dictate"), "Ctrl+Shift+V", "mic", lambda chat: chat.pane.dictate()),
+    ActionSpec("talk", mark("Talk"), "Ctrl+Shift+T", "talk", lambda chat: chat.pane.talk_aloud()),
+    ActionSpec("interrupt", mark("Interrupt the voice"), "Ctrl+Shift+X", "", lambda chat: chat.pane.talk_bar.handsfree.interrupt()),
+    ActionSpec("model", mark("Choose the model"), "Ctrl+M", "models", lambda chat: chat.pane.model_box.showPopup()),
+    ActionSpec("panel", mark("System prompt and sampling"), "Ctrl+.", "sliders", lambda chat: chat.pane.toggle_panel()),
+    ActionSpec("before", mark("Message before"), "Alt+Up", "", lambda chat: chat.pane.choose(-1)),
+    ActionSpec("after", mark("Message after"), "Alt+Down", "", lambda chat: chat.pane.choose(1)),
+    ActionSpec("copy", mark("Copy the message"), "Ctrl+Shift+C", "copy", lambda chat: chat.on_message(chat.copy)),
+    ActionSpec("copy_code", mark("Copy the last code"), "Ctrl+Shift+K", "copy", lambda chat: chat.on_message(chat.copy_code)),
+    ActionSpec("edit", mark("Edit the message"), "Ctrl+E", "edit", lambda chat: chat.on_message(chat.edit, "user")),
+    ActionSpec("regenerate", mark("Answer again"), "Ctrl+R", "retry", lambda chat: chat.on_message(chat.pane.talk.regenerate)),
+    ActionSpec("continue", mark("Continue the answer"), "Ctrl+Shift+Return", "continue", lambda chat: chat.on_message(chat.pane.talk.go_on)),
+    ActionSpec("remove", mark("Delete the message"), "Ctrl+Shift+D", "trash", lambda chat: chat.on_message(chat.pane.talk.remove)),
+    ActionSpec("version_before", mark("Version before"), "Alt+Left", "left", lambda chat: chat.turn(-1)),
+    ActionSpec("version_after", mark("Next version"), "Alt+Right", "right", lambda chat: chat.turn(1)),
+    ActionSpec("fold", mark("Show or hide the thoughts"), "Ctrl+T", "thought", lambda chat: chat.on_message(chat.pane.fold)),
+)  # fmt: skip
+
+
+class ChatActions:
+    """Each action works on the chosen message, or on the last; on the open conversation, where it is about one."""
+
     def __init__(self, pane: ChatPane) -> None:
         self.pane = pane
-        self._add_all()
-
-    def _add_all(self) -> None:
-        pane, actions = self.pane, self.pane.desk.actions
-        group, talk = tr("Chat"), self.pane.talk
-
-        def add(name: str, title: str, run: Callable[[], Any], keys: str, icon: str = "") -> None:
-            actions.add(pane, f"chat.{name}", title, run, keys, group, icon)
-
-        actions.note(group, tr("Send"), "Enter")
-        actions.note(group, tr("New line"), "Shift+Enter")
-        add("new", tr("New conversation"), pane.begin, "Ctrl+N", "compose")
-        add("search", tr("Search in all conversations"), pane.search, "Ctrl+F", "search")
-        add("type", tr("Go to the message field"), pane.composer.field.setFocus, "Ctrl+L")
-        add("above", tr("Conversation above"), lambda: pane.step(-1), "Ctrl+PgUp")
-        add("below", tr("Conversation below"), lambda: pane.step(1), "Ctrl+PgDown")
-        add("rename", tr("Rename the conversation"), self._on_open(pane.rename), "F2", "edit")
-        add("pin", tr("Pin or unpin the conversation"), self._on_open(self.pin), "Ctrl+Shift+P", "pin")
-        add("duplicate", tr("Duplicate the conversation"), self._on_open(self.duplicate), "Ctrl+D", "copy")
-        add("delete", tr("Delete the conversation"), self._on_open(pane.shelf.delete), "Ctrl+Shift+Backspace", "trash")
-        add("export_md", tr("Export as markdown"), self._on_open(self._exports("md")), "Ctrl+S", "save")
-        add("export_json", tr("Export as JSON"), self._on_open(self._exports("json")), "Ctrl+Shift+S", "save")
-        add("export_pdf", tr("Export as PDF"), self._on_open(self._exports("pdf")), "Ctrl+P", "save")
-        add("import", tr("Import a conversation"), lambda: pane.files.choose_import(pane.imported), "Ctrl+O", "upload")
-        add("attach", tr("Attach files"), self.attach, "Ctrl+Shift+A", "attach")
-        add("dictate", tr("Dictate"), pane.dictate, "Ctrl+Shift+V", "mic")
-        add("talk", tr("Talk"), pane.talk_aloud, "Ctrl+Shift+T", "talk")
-        add("interrupt", tr("Interrupt the voice"), pane.talk_bar.handsfree.interrupt, "Ctrl+Shift+X")
-        add("model", tr("Choose the model"), pane.model_box.showPopup, "Ctrl+M", "models")
-        add("panel", tr("System prompt and sampling"), pane.toggle_panel, "Ctrl+.", "sliders")
-        add("before", tr("Message before"), lambda: pane.choose(-1), "Alt+Up")
-        add("after", tr("Message after"), lambda: pane.choose(1), "Alt+Down")
-        add("copy", tr("Copy the message"), lambda: self._on(self.copy), "Ctrl+Shift+C", "copy")
-        add("copy_code", tr("Copy the last code"), lambda: self._on(self.copy_code), "Ctrl+Shift+K", "copy")
-        add("edit", tr("Edit the message"), lambda: self._on(self.edit, "user"), "Ctrl+E", "edit")
-        add("regenerate", tr("Answer again"), lambda: self._on(talk.regenerate), "Ctrl+R", "retry")
-        add("continue", tr("Continue the answer"), lambda: self._on(talk.go_on), "Ctrl+Shift+Return", "continue")
-        add("remove", tr("Delete the message"), lambda: self._on(talk.remove), "Ctrl+Shift+D", "trash")
-        add("version_before", tr("Version before"), lambda: self._turn(-1), "Alt+Left", "left")
-        add("version_after", tr("Next version"), lambda: self._turn(1), "Alt+Right", "right")
-        add("fold", tr("Show or hide the thoughts"), lambda: self._on(pane.fold), "Ctrl+T", "thought")
+        registry, group = pane.desk.actions, tr("Chat")
+        registry.note(group, tr("Send"), "Enter")
+        registry.note(group, tr("New line"), "Shift+Enter")
+        registry.add_table(pane, "chat", group, ACTIONS, self)
 
     # -- on which message, on which conversation
 
-    def _on(self, run: Callable[[int], Any], role: str = "assistant") -> None:
+    def on_message(self, run: Callable[[int], Any], role: str = "assistant") -> None:
         pane = self.pane
         chosen = pane.transcript.chosen
         if chosen is None or chosen not in pane.talk.tree:
@@ -82,10 +83,11 @@ class Deeds:
         if chosen is not None:
             run(chosen)
 
-    def _on_open(self, run: Callable[[int], Any]) -> Callable[[], Any]:
-        return lambda: run(self.pane.talk.id) if self.pane.talk.id is not None else None
+    def on_open(self, run: Callable[[int], Any]) -> None:
+        if self.pane.talk.id is not None:
+            run(self.pane.talk.id)
 
-    def _turn(self, by: int) -> None:
+    def turn(self, by: int) -> None:
         """The chosen message's version, else that of the last message that has several."""
         talk = self.pane.talk
         chosen = self.pane.transcript.chosen
@@ -96,7 +98,7 @@ class Deeds:
         if several is not None:
             talk.turn(several.id, by)
 
-    # -- deeds
+    # -- what they do
 
     def perform(self, what: str, message: int, *more: Any) -> None:
         """What a button in a row asks for."""
@@ -105,9 +107,9 @@ class Deeds:
             job, then = more
             pane.desk.work.think(job, then)
         elif what == "copy_text":
-            self._copy(more[0])
+            self.pane.desk.copy(more[0])
         else:
-            deeds: dict[str, Callable[..., Any]] = {
+            actions: dict[str, Callable[..., Any]] = {
                 "copy": self.copy,
                 "edit": self.edit,
                 "regenerate": talk.regenerate,
@@ -117,19 +119,15 @@ class Deeds:
                 "fold": pane.fold,
                 "answer": pane.answer_call,
             }
-            deeds[what](message, *more)
+            actions[what](message, *more)
 
     def copy(self, id: int) -> None:
-        self._copy(self.pane.talk.tree[id].text)
+        self.pane.desk.copy(self.pane.talk.tree[id].text)
 
     def copy_code(self, id: int) -> None:
         blocks = [piece.text for piece in pieces(self.pane.talk.tree[id].text) if piece.kind == "code"]
         if blocks:
-            self._copy(blocks[-1])
-
-    def _copy(self, text: str) -> None:
-        QGuiApplication.clipboard().setText(text)
-        self.pane.desk.say(tr("Copied."), level="ok")
+            self.pane.desk.copy(blocks[-1])
 
     def edit(self, id: int) -> None:
         self.pane.edit(id)
@@ -142,16 +140,11 @@ class Deeds:
     def duplicate(self, id: int) -> None:
         self.pane.shelf.duplicate(id, self.pane.talk.open)
 
-    def _exports(self, kind: str) -> Callable[[int], Any]:
+    def exports(self, kind: str) -> Callable[[int], Any]:
         return lambda id: self.pane.files.export(id, kind)
 
     def attach(self) -> None:
-        from pathlib import Path
-
-        dialog = QFileDialog(self.pane.window(), tr("Attach files"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda chosen: self.pane.draft.add([Path(file) for file in chosen]))
-        dialog.open()
+        choose_files(self.pane, tr("Attach files"), self.pane.draft.add)
 
     # -- menus
 
@@ -216,13 +209,9 @@ class Files:
             head = found[0]
             if head is None:
                 return
-            dialog = QFileDialog(self._window, tr("Export the conversation"))
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setNameFilter(_ENDINGS[kind])
-            dialog.setDefaultSuffix(kind)
-            dialog.selectFile(_file_name(head.title) + f".{kind}")
-            dialog.fileSelected.connect(lambda chosen: self.write(id, kind, Path(chosen)))
-            dialog.open()
+            then = lambda file: self.write(id, kind, file)  # noqa: E731
+            title, name = tr("Export the conversation"), _file_name(head.title)
+            choose_target(self._window, title, then, {kind: _ENDINGS[kind]}, name)
 
         self._desk.store.ask(lambda db: (conversations.head(db, id), messages.all_of(db, id)), ask)
 
@@ -234,25 +223,21 @@ class Files:
             tree = Tree(every)
             path = tree.path(head.leaf if head.leaf in tree else tree.newest_leaf(tree.last))
 
-            def save() -> None:
+            def save() -> Path:
                 if kind == "pdf":
                     _write_pdf(exchange.as_html(head, path), head.title, file)
                 else:
                     text = exchange.as_json(head, every) if kind == "json" else exchange.as_markdown(head, path)
                     file.write_text(text, encoding="utf-8")
+                return file
 
-            self._desk.work.run(
-                save, lambda _: self._desk.say(tr("Saved as {file}.", file=file), level="ok"), self._complain
-            )
+            self._desk.save(save)
 
         self._desk.store.ask(lambda db: (conversations.head(db, id), messages.all_of(db, id)), make)
 
     def choose_import(self, then: Any) -> None:
-        dialog = QFileDialog(self._window, tr("Import a conversation"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter(_ENDINGS["json"])
-        dialog.fileSelected.connect(lambda chosen: self.read(Path(chosen), then))
-        dialog.open()
+        title = tr("Import a conversation")
+        choose_files(self._window, title, lambda files: self.read(files[0], then), _ENDINGS["json"], many=False)
 
     def read(self, file: Path, then: Any) -> None:
         """`then(id)` with the conversation that was made."""
@@ -267,10 +252,7 @@ class Files:
 
             self._desk.store.ask(write, then)
 
-        self._desk.work.run(lambda: exchange.read_json(file.read_text(encoding="utf-8")), take, self._complain)
-
-    def _complain(self, sentence: str) -> None:
-        self._desk.say(sentence, level="error")
+        self._desk.work.run(lambda: exchange.read_json(file.read_text(encoding="utf-8")), take, self._desk.complain)
 
 
 def _write_pdf(html: str, title: str, file: Path) -> None:

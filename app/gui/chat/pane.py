@@ -16,7 +16,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.actions import wear
-from app.gui.chat.actions import Deeds, Files
+from app.gui.chat.actions import ChatActions, Files
 from app.gui.chat.composer import Composer, Dictation
 from app.gui.chat.conversation_list import ShelfView
 from app.gui.chat.drawn import Drawn
@@ -68,17 +68,17 @@ class ChatPane(Pane):
         self._answering: int | None = None
         self.shelf_view = ShelfView(desk.look, self.shelf, self.begin)
         self.transcript = Transcript(
-            desk.look, Drawn(desk.look, desk.work), lambda *what: self.deeds.perform(*what), self._read
+            desk.look, Drawn(desk.look, desk.work), lambda *what: self.chat_actions.perform(*what), self._read
         )
         self._shown: int | None = None  # which conversation the rows are of
         self.composer = Composer(desk.look, self.draft)
         self.dictation = Dictation(desk, self.composer)
         self.talk_bar = TalkBar(desk, self.talk, self.composer.complain)
         self.composer.put_above(self.talk_bar)
-        self.model_box = ModelBox(desk)
+        self.model_box = ModelBox(desk, "chat")
         self.panel = Panel(desk.look, self.talk, desk.store)
         self.empty = Empty(desk.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
-        self.deeds = Deeds(self)
+        self.chat_actions = ChatActions(self)
         self._build()
         self._connect()
         desk.store.ask(messages.settle)
@@ -145,8 +145,8 @@ class ChatPane(Pane):
         self.shelf.deleted.connect(lambda id: self.begin() if id == talk.id else None)
         self.shelf.restored.connect(self.open)
         self.shelf_view.chosen.connect(self.open)
-        self.shelf_view.menu_wanted.connect(self.deeds.list_menu)
-        self.transcript.menu_wanted.connect(self.deeds.message_menu)
+        self.shelf_view.menu_wanted.connect(self.chat_actions.list_menu)
+        self.transcript.menu_wanted.connect(self.chat_actions.message_menu)
         self.composer.send_wanted.connect(self.send)
         self.composer.stop_wanted.connect(self.stop)
         self.composer.edit_ended.connect(self._end_edit)
@@ -201,7 +201,7 @@ class ChatPane(Pane):
     def begin(self) -> None:
         """A new conversation."""
         self._end_edit()
-        self.talk.new(self.model_box.usual())
+        self.talk.new(self.model_box.default)
         self.composer.field.setFocus()
 
     def open(self, id: int) -> None:
@@ -371,7 +371,7 @@ class ChatPane(Pane):
         self.title.setText(shown if self.talk.id is not None else "")
 
     def _choose_usual(self) -> None:
-        if not self.talk.head.model and (usual := self.model_box.usual()):
+        if not self.talk.head.model and (usual := self.model_box.default):
             self.talk.configure(model=usual)
         self._show_empty()
 
@@ -386,7 +386,7 @@ class ChatPane(Pane):
     def _found(self, typed: str) -> list[tuple[str, Callable[[], Any]]]:
         """For the palette: conversations and models."""
         lines = [(line.title, self._opens(line.id)) for line in self.shelf.all[:200]] if typed.strip() else []
-        models = [(tr("Answer with {model}", model=name), self._picks(name)) for name in self.model_box.known]
+        models = [(tr("Answer with {model}", model=name), self._picks(name)) for name in self.model_box.known or ()]
         return [*lines, *models]
 
     def _opens(self, id: int) -> Callable[[], Any]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QMenu,
-    QSplitter,
     QStackedWidget,
     QTableWidget,
     QTableWidgetItem,
@@ -24,97 +21,61 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.actions import wear
+from app.gui.actions import ActionSpec, wear
+from app.gui.dialogs import choose_files, choose_target
 from app.gui.look import restate
-from app.gui.model_box import AbilityBox
 from app.gui.pane import Desk, Pane
-from app.gui.results import DragOut, ResultList, from_outside
+from app.gui.results import ResultsPane
 from app.gui.sound import devices
 from app.gui.sound.player import Player, clock
-from app.gui.texts import tr
+from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, Listening, Recording
 from app.gui.widgets import Empty, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
-
-def begin_anew(pane: ListenPane) -> None:
-    pane.leaving()
-    pane.listening.forget()
-    pane.player.playback.show(np.zeros(0, np.float32), RATE)
-    pane._sounding = None
-    pane.table.setRowCount(0)
-    pane.caption.clear()
-
-
-NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
-
-
-def show_menu(pane: ListenPane, item: Recording, where: Any) -> None:
-    pane.listening.choose(item)
-    menu, actions = QMenu(pane), pane.desk.actions
-    for name in ("copy", "again", "cancel"):
-        menu.addAction(actions[f"listen.{name}"])
-    out = menu.addMenu(tr("Export as"))
-    for kind in FORMATS:
-        out.addAction(NAMES[kind], partial(pane.export, item, kind))
-    menu.addSeparator()
-    menu.addAction(actions["listen.remove"])
-    menu.popup(where)
-
-
 _NOTHING = np.zeros(0, np.float32)
+_NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
+
+ACTIONS = (
+    ActionSpec("add", mark("Add sound files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
+    ActionSpec("live", mark("Listen to the microphone"), "Ctrl+Shift+R", "mic", lambda pane: pane.toggle_live()),
+    ActionSpec("again", mark("Write down again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.results.again)),
+    ActionSpec("cancel", mark("Stop listening"), "Ctrl+Shift+X", "stop", lambda pane: pane.on_current(pane.results.cancel)),
+    ActionSpec("copy", mark("Copy the text"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy()),
+    ActionSpec("export", mark("Export"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.export)),
+    ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
+    ActionSpec("segment", mark("Hear the segment"), "Ctrl+Return", "", lambda pane: pane.hear_segment()),
+    ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
+               lambda pane: pane.on_current(pane.results.remove)),
+    ActionSpec("above", mark("Recording above"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
+    ActionSpec("below", mark("Recording below"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
+)  # fmt: skip
 
 
 def make(desk: Desk) -> Pane:
     return ListenPane(desk)
 
 
-class ListenPane(Pane):
+class ListenPane(ResultsPane[Recording]):
+    results: Listening
+
     def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.setAcceptDrops(True)
-        said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
-        self.listening = Listening(desk.store, desk.core, said, desk.places.data / "recordings")
-        self.list = ResultList(desk.look, tr("Recordings"), lambda: self.listening.items)
-        format = lambda: str(desk.preferences.get("listen.format", "txt"))  # noqa: E731
-        self.list.drag = DragOut(desk, self.list, lambda item: self.listening.as_file(item, format()))
-        self.model_box = AbilityBox(desk, "listen")
+        results = Listening(desk.store, desk.core, desk.say, desk.places.data / "recordings")
+        super().__init__(desk, "listen", results, tr("Recordings"))
         self.player = Player(desk)
         self.empty = Empty(desk.look, "listen", tr("Write down what is said"), "")
         self.microphone: Any = None
         self._sounding: Recording | None = None  # whose sound the player has
         self._showing = False
-        self._add_actions()
+        desk.actions.add_table(self, "listen", tr("Listen"), ACTIONS)
         self._build()
         self._connect()
-        self.listening.look()
+        results.look()
         self._show()
-
-    def _add_actions(self) -> None:
-        group = tr("Listen")
-
-        def add(name: str, title: str, run: Callable[[], Any], keys: str, icon: str = "") -> None:
-            self.desk.actions.add(self, f"listen.{name}", title, run, keys, group, icon)
-
-        listening = self.listening
-        add("add", tr("Add sound files"), self.choose, "Ctrl+O", "plus")
-        add("live", tr("Listen to the microphone"), self.toggle_live, "Ctrl+Shift+R", "mic")
-        add("again", tr("Write down again"), lambda: self._on(listening.again), "Ctrl+R", "retry")
-        add("cancel", tr("Stop listening"), lambda: self._on(listening.cancel), "Ctrl+Shift+X", "stop")
-        add("copy", tr("Copy the text"), self.copy, "Ctrl+Shift+C", "copy")
-        add("export", tr("Export"), lambda: self._on(self.export), "Ctrl+S", "save")
-        add("play", tr("Play or pause"), self.player.toggle, "Ctrl+Space", "play")
-        add("segment", tr("Hear the segment"), self.hear_segment, "Ctrl+Return")
-        add("remove", tr("Remove from the list"), lambda: self._on(listening.remove), "Ctrl+Shift+Backspace", "trash")
-        add("above", tr("Recording above"), lambda: listening.step(-1), "Ctrl+PgUp")
-        add("below", tr("Recording below"), lambda: listening.step(1), "Ctrl+PgDown")
 
     def _build(self) -> None:
         actions = self.desk.actions
-        left = QWidget()
-        left.setProperty("kind", "side")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.add = text_button(tr("Add files"), self.choose)
         self.add.setToolTip(actions["listen.add"].toolTip())
         self.record = icon_button(self.desk.look, "mic", "")
@@ -124,17 +85,12 @@ class ListenPane(Pane):
         tools.addWidget(self.add)
         tools.addStretch(1)
         tools.addWidget(self.record)
-        column = QVBoxLayout(left)
-        column.addStrut(200)
-        column.setContentsMargins(0, GRID // 2, 0, 0)
-        column.addLayout(tools)
-        column.addWidget(self.list, 1)
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         head.addWidget(self.model_box)
         self.status = label(kind="second", wrap=True)
         head.addWidget(self.status, 1)
-        self.end = text_button(tr("Stop"), lambda: self._on(self._end), kind="main")
+        self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
         for name in ("again", "copy", "export"):
             wear(button := icon_button(self.desk.look, "more", ""), actions[f"listen.{name}"])
@@ -171,35 +127,19 @@ class ListenPane(Pane):
         main.setSpacing(0)
         main.addLayout(head)
         main.addWidget(self.stack, 1)
-        self.outer = QSplitter(Qt.Orientation.Horizontal)
-        self.outer.setHandleWidth(1)
-        self.outer.setChildrenCollapsible(False)
-        left.setMaximumWidth(400)
-        self.outer.addWidget(left)
-        self.outer.addWidget(middle)
-        self.outer.setStretchFactor(1, 1)
-        self.outer.setSizes([*self.desk.preferences.get("listen.list", [264, 900])])
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.outer)
+        self.lay_out(tools, middle)
 
     def _connect(self) -> None:
-        listening = self.listening
-        listening.listed.connect(self._show)
-        listening.shown.connect(self._show)
+        self.connect_results()
+        listening = self.results
         listening.changed.connect(self._changed)
         listening.heard.connect(self._heard)
-        self.list.chosen.connect(listening.choose)
-        self.list.menu_wanted.connect(lambda item, where: show_menu(self, item, where))
         self.model_box.picked.connect(lambda name: setattr(listening, "model", name))
         self.model_box.listed.connect(self._show_empty)
         self.table.cellClicked.connect(lambda row, column: self.hear_segment(row) if column == 0 else None)
         self.table.currentCellChanged.connect(lambda row, *_: self._mark(row))
         self.table.itemChanged.connect(self._edited)
         self.player.wave.sought.connect(self._sought)
-        self.outer.splitterMoved.connect(lambda *_: self.desk.preferences.put("listen.list", self.outer.sizes()))
-        self.desk.wiped.connect(lambda: begin_anew(self))
-        self.desk.reread.connect(listening.look)
 
     # -- the pane
 
@@ -213,59 +153,52 @@ class ListenPane(Pane):
                 tr("{names}: no sound that can be read. WAV, FLAC, MP3, OGG, Opus, AIFF, AU and CAF are.",
                    names=", ".join(others)), level="warning"
             )  # fmt: skip
-        self.listening.add(sounds)
+        self.results.add(sounds)
 
     def stop(self) -> bool:
         self._end_microphone()
-        return any([self.player.hush(), self.listening.stop()])
+        return any([self.player.hush(), self.results.stop()])
 
     def leaving(self) -> None:
         self._end_microphone()
         self.player.hush()
 
-    def dragEnterEvent(self, event: Any) -> None:
-        if from_outside(event):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: Any) -> None:
-        self.take([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
-        event.acceptProposedAction()
+    def begin_anew(self) -> None:
+        self.leaving()
+        super().begin_anew()
+        self.player.playback.show(_NOTHING, RATE)
+        self._sounding = None
+        self.table.setRowCount(0)
+        self.caption.clear()
 
     # -- what the actions do
 
-    def _on(self, run: Callable[[Recording], Any]) -> None:
-        if self.listening.current is not None:
-            run(self.listening.current)
-
     def choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Add sound files"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilter(tr("Sound") + f" ({' '.join('*' + ending for ending in SOUNDS)})")
-        dialog.filesSelected.connect(lambda chosen: self.take([Path(file) for file in chosen]))
-        dialog.open()
+        endings = " ".join("*" + ending for ending in SOUNDS)
+        choose_files(self, tr("Add sound files"), self.take, f"{tr('Sound')} ({endings})")
 
     def toggle_live(self) -> None:
         """Begin to listen to the microphone, or end it."""
-        if self.listening.live is not None:
-            self._end(self.listening.live)
+        if self.results.live is not None:
+            self._end(self.results.live)
             return
         try:
-            self.microphone = devices.Microphone(self.listening.hear_live, self, self._lost)
+            self.microphone = devices.Microphone(self.results.hear_live, self, self._lost)
         except BackendUnavailable as error:
             self.desk.say(str(error), level="error")
             return
-        self.listening.begin_live()
+        self.results.begin_live()
 
     def _end(self, item: Recording) -> None:
         if item.state == "live":
             self._end_microphone()
-        self.listening.cancel(item)
+        self.results.cancel(item)
 
     def _end_microphone(self) -> None:
         if self.microphone is not None:
             self.microphone.stop()
             self.microphone = None
-            self.listening.end_live()
+            self.results.end_live()
 
     def _lost(self, sentence: str) -> None:
         """The microphone was disconnected: what was heard is written down to its end."""
@@ -273,46 +206,53 @@ class ListenPane(Pane):
         self.desk.say(sentence, level="error")
 
     def copy(self) -> None:
-        item = self.listening.current
+        item = self.results.current
         if item is not None and item.segments:
-            QGuiApplication.clipboard().setText("\n".join(segment.text for segment in item.segments))
-            self.desk.say(tr("Copied."), level="ok")
+            self.desk.copy("\n".join(segment.text for segment in item.segments))
+
+    def menu(self, item: Recording, where: Any) -> None:
+        self.results.choose(item)
+        menu, actions = QMenu(self), self.desk.actions
+        for name in ("copy", "again", "cancel"):
+            menu.addAction(actions[f"listen.{name}"])
+        out = menu.addMenu(tr("Export as"))
+        for kind in FORMATS:
+            out.addAction(_NAMES[kind], partial(self.export, item, kind))
+        menu.addSeparator()
+        menu.addAction(actions["listen.remove"])
+        menu.popup(where)
+
+    def offer(self, item: Recording) -> tuple[str, Any] | None:
+        """As the format that was exported last."""
+        return self.results.as_file(item, str(self.desk.preferences.get("listen.format", "txt")))
 
     def export(self, item: Recording, format: str = "") -> None:
-        dialog = QFileDialog(self.window(), tr("Export"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([NAMES[kind] for kind in ([format] if format else FORMATS)])
-        dialog.setDefaultSuffix(format or "txt")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")")))
-        dialog.selectFile(f"{Path(item.title).stem}.{format or 'txt'}")
-        dialog.fileSelected.connect(lambda chosen: self.write(item, Path(chosen)))
-        dialog.open()
+        kinds = {format: _NAMES[format]} if format else {kind: _NAMES[kind] for kind in FORMATS}
+        choose_target(
+            self, tr("Export"), lambda file: self.write(item, file), kinds, Path(item.title).stem, format or "txt"
+        )
 
     def write(self, item: Recording, file: Path) -> None:
         format = file.suffix.lstrip(".").lower()
         if format in FORMATS:
             self.desk.preferences.put("listen.format", format)
-        self.desk.work.run(
-            lambda: self.listening.export(item, format, file),
-            lambda written: self.desk.say(tr("Saved as {file}.", file=written), level="ok"),
-            lambda sentence: self.desk.say(sentence, level="error"),
-        )
+        self.desk.save(lambda: self.results.export(item, format, file))
 
     def hear_segment(self, row: int = -1) -> None:
-        item, row = self.listening.current, row if row >= 0 else self.table.currentRow()
+        item, row = self.results.current, row if row >= 0 else self.table.currentRow()
         if item is not None and 0 <= row < len(item.segments) and self._sounding is item:
             self.player.playback.play(item.segments[row].start, item.segments[row].end)
 
     def _sought(self, seconds: float) -> None:
-        item = self.listening.current
-        if item is not None and (row := self.listening.at(item, seconds)) >= 0:
+        item = self.results.current
+        if item is not None and (row := self.results.at(item, seconds)) >= 0:
             self.table.setCurrentCell(row, 1)
 
     # -- what is shown
 
     def _show(self) -> None:
-        item = self.listening.current
-        self.list.reset_items(item)
+        item = self.results.current
+        self.list.show_current(item)
         self.stack.setCurrentIndex(1 if item is not None else 0)
         self._show_empty()
         self._show_state()
@@ -321,38 +261,40 @@ class ListenPane(Pane):
             self._fill(item)
 
     def _show_empty(self) -> None:
-        self.listening.model = self.model_box.name
+        self.results.model = self.model_box.name
         advice = self.model_box.advice
         self.empty.say(
             tr("Drop a recording here, or listen to the microphone and read along.")
             + (f"\n\n{advice}" if advice else "")
         )
-        restate(self.add, kind="main" if self.listening.items else "")
+        restate(self.add, kind="main" if self.results.items else "")
         if advice:
             self.empty.offer(tr("Get a model"), self.model_box.get_one, main=True)
         else:
             self.empty.offer(tr("Add files"), self.choose, main=True)
 
     def _changed(self, item: Recording) -> None:
-        if self.microphone is not None and self.listening.live is None:  # what listened to it has failed
+        if self.microphone is not None and self.results.live is None:  # what listened to it has failed
             self._end_microphone()
-        self.list.refresh()
-        if item is self.listening.current:
+        if item is self.results.current:
             self._show_state()
 
     def _show_state(self) -> None:
-        item = self.listening.current
+        item = self.results.current
         busy = item is not None and item.state in ("waiting", "listening", "live")
         self.end.setVisible(busy)
         text = item is not None and bool(item.segments)
-        for name, ready in (
-            ("again", item is not None and not busy), ("copy", text), ("export", text), ("cancel", busy),
-            ("remove", item is not None), ("segment", text),
-        ):  # fmt: skip
-            self.desk.actions[f"listen.{name}"].setEnabled(ready)
+        self.enable(
+            again=item is not None and not busy,
+            copy=text,
+            export=text,
+            cancel=busy,
+            remove=item is not None,
+            segment=text,
+        )
         self.status.setText(item.status() if item is not None and item.state != "done" else "")
         restate(self.status, level="error" if item is not None and item.failed else "")
-        self.record.setProperty("checked", self.listening.live is not None)
+        self.record.setProperty("checked", self.results.live is not None)
 
     def _load_sound(self, item: Recording) -> None:
         """The sound itself, beside the UI thread."""
@@ -374,7 +316,7 @@ class ListenPane(Pane):
         self.desk.work.run(read, here, lambda sentence: None)  # the recording's own state tells what is wrong
 
     def _heard(self, item: Recording) -> None:
-        if item is self.listening.current:
+        if item is self.results.current:
             self._fill(item)
             self._show_state()
 
@@ -405,12 +347,12 @@ class ListenPane(Pane):
         self._mark(self.table.currentRow())
 
     def _mark(self, row: int) -> None:
-        item = self.listening.current
+        item = self.results.current
         if item is not None:
             self.player.wave.show_spans([(segment.start, segment.end) for segment in item.segments], row)
 
     def _edited(self, cell: QTableWidgetItem) -> None:
-        item = self.listening.current
+        item = self.results.current
         if not self._showing and cell.column() == 1 and item is not None and cell.row() < len(item.segments):
-            self.listening.edit(item, cell.row(), cell.text())
+            self.results.edit(item, cell.row(), cell.text())
             self._fill(item)

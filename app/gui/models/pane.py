@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QMenu,
@@ -21,11 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.actions import wear
+from app.gui.actions import ActionSpec, wear
+from app.gui.dialogs import choose_folder
 from app.gui.models.views import CardView, LineList
 from app.gui.pane import Desk, Pane
 from app.gui.sampling_fields import DefaultsView
-from app.gui.texts import size, tr
+from app.gui.texts import mark, size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.models.card import Cards, Deed, downloaded_lines, recommended_lines, search_lines, title_of
 from app.gui.viewmodels.models.downloads import Downloads, Finding
@@ -34,6 +34,19 @@ from app.gui.widgets import Empty, icon_button, label
 
 _POLL = 1500  # milliseconds between two looks at memory, while the pane is shown
 _HERE, _GOOD, _HUB = range(3)
+
+
+ACTIONS = (
+    ActionSpec("search", mark("Search Hugging Face"), "Ctrl+F", "search", lambda pane: pane.turn_to(_HUB)),
+    ActionSpec("here", mark("Models on this machine"), "Ctrl+H", "", lambda pane: pane.turn_to(_HERE)),
+    ActionSpec("good", mark("Good choices"), "Ctrl+G", "", lambda pane: pane.turn_to(_GOOD)),
+    ActionSpec("folder", mark("Add a folder"), "Ctrl+O", "folder", lambda pane: pane.choose_folder()),
+    ActionSpec("again", mark("Look again"), "Ctrl+R F5", "retry", lambda pane: pane.look_again()),
+    ActionSpec("load", mark("Load or unload"), "Ctrl+L", "", lambda pane: pane.load_or_unload()),
+    ActionSpec("chat", mark("Chat with it"), "Ctrl+Return", "chat", lambda pane: pane.do("chat")),
+    ActionSpec("download", mark("Download, pause or resume"), "Ctrl+D", "download", lambda pane: pane.switch_download()),
+    ActionSpec("delete", mark("Delete the model"), "Ctrl+Shift+Backspace", "trash", lambda pane: pane.remove()),
+)  # fmt: skip
 
 
 def make(desk: Desk) -> Pane:
@@ -55,7 +68,7 @@ class ModelsPane(Pane):
         self.cards = Cards(
             desk.core, desk.preferences, self.library, self.machinery, self.finding, self.downloads, self.choices
         )
-        self._add_actions()
+        desk.actions.add_table(self, "models", tr("Models"), ACTIONS)
         self.pages = QTabBar()
         self.pages.setUsesScrollButtons(False)
         self.field = QLineEdit()
@@ -73,18 +86,6 @@ class ModelsPane(Pane):
         self.library.look()
         self.machinery.look()
         self._show()
-
-    def _add_actions(self) -> None:
-        group, add = tr("Models"), self.desk.actions.add
-        add(self, "models.search", tr("Search Hugging Face"), lambda: self.turn_to(_HUB), "Ctrl+F", group, "search")
-        add(self, "models.here", tr("Models on this machine"), lambda: self.turn_to(_HERE), "Ctrl+H", group)
-        add(self, "models.good", tr("Good choices"), lambda: self.turn_to(_GOOD), "Ctrl+G", group)
-        add(self, "models.folder", tr("Add a folder"), self.choose_folder, "Ctrl+O", group, "folder")
-        add(self, "models.again", tr("Look again"), self.look_again, "Ctrl+R F5", group, "retry")
-        add(self, "models.load", tr("Load or unload"), self.load_or_unload, "Ctrl+L", group)
-        add(self, "models.chat", tr("Chat with it"), lambda: self.do("chat"), "Ctrl+Return", group, "chat")
-        add(self, "models.download", tr("Download, pause or resume"), self.switch_download, "Ctrl+D", group, "download")
-        add(self, "models.delete", tr("Delete the model"), self.remove, "Ctrl+Shift+Backspace", group, "trash")
 
     def _build(self) -> None:
         for title in (tr("On this machine"), tr("Good choices"), tr("Hugging Face")):
@@ -193,10 +194,7 @@ class ModelsPane(Pane):
         self.choose(key)
 
     def choose_folder(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Choose a folder with models"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda chosen: self.library.add_folder(Path(chosen)))
-        dialog.open()
+        choose_folder(self, tr("Choose a folder with models"), self.library.add_folder)
 
     def look_again(self) -> None:
         self.library.look()

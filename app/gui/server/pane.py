@@ -31,10 +31,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.actions import wear
+from app.gui.actions import ActionSpec, wear
 from app.gui.look import Look, restate
 from app.gui.pane import Desk, Pane
-from app.gui.texts import number, seconds, tr, trn
+from app.gui.texts import mark, number, seconds, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.server import EVERYWHERE, HERE, SNIPPETS, Hosting, Wish, Wishes, masked, written
 from app.gui.widgets import icon_button, label, text_button
@@ -203,6 +203,15 @@ def _with(run: Callable[[str], object], key: str) -> Callable[[], object]:
 _EVERY = 1000  # milliseconds between two looks at what goes on
 
 
+ACTIONS = (
+    ActionSpec("switch", mark("Start or stop the server"), "Ctrl+Return", "play", lambda pane: pane.turn()),
+    ActionSpec("address", mark("Copy the address"), "Ctrl+Shift+A", "copy", lambda pane: pane.copy_address()),
+    ActionSpec("key", mark("Make a key"), "Ctrl+N", "key", lambda pane: pane.access.make_key()),
+    ActionSpec("snippet", mark("Copy the lines"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy_snippet()),
+    ActionSpec("abort", mark("End the chosen request"), "Del", "stop", lambda pane: pane.abort()),
+)  # fmt: skip
+
+
 def make(desk: Desk) -> Pane:
     return ServerPane(desk)
 
@@ -212,7 +221,7 @@ class ServerPane(Pane):
         super().__init__(desk)
         self.wishes = Wishes(desk.preferences)
         self.hosting = Hosting(desk.core, desk.preferences, self.wishes)
-        self._add_actions()
+        desk.actions.add_table(self, "server", tr("Server"), ACTIONS)
         self.access = Access(desk, self.wishes, self.hosting)
         self.switch = text_button("", self.turn, kind="main")
         self.state = label()
@@ -233,14 +242,6 @@ class ServerPane(Pane):
         self._show()
         if desk.preferences.get("server.on"):
             self.hosting.start()
-
-    def _add_actions(self) -> None:
-        group, add = tr("Server"), self.desk.actions.add
-        add(self, "server.switch", tr("Start or stop the server"), self.turn, "Ctrl+Return", group, "play")
-        add(self, "server.address", tr("Copy the address"), self.copy_address, "Ctrl+Shift+A", group, "copy")
-        add(self, "server.key", tr("Make a key"), lambda: self.access.make_key(), "Ctrl+N", group, "key")
-        add(self, "server.snippet", tr("Copy the lines"), self.copy_snippet, "Ctrl+Shift+C", group, "copy")
-        add(self, "server.abort", tr("End the chosen request"), self.abort, "Del", group, "stop")
 
     def _build(self) -> None:
         self.copy_button = icon_button(self.desk.look, "copy", "", size=16)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QDesktopServices, QFont, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QKeySequenceEdit,
@@ -24,6 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.actions import ActionSpec
+from app.gui.dialogs import choose_folder
 from app.gui.hotkey import PREFERENCE
 from app.gui.look import LANGUAGES, Look, restate
 from app.gui.pane import Desk, Pane
@@ -218,6 +219,14 @@ _APPEARANCES = {
 _SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
+ACTIONS = (
+    ActionSpec("motion", mark("Reduce motion"), "Ctrl+M", "", lambda pane: pane.motion.toggle()),
+    ActionSpec("data", mark("Show the folder with your data"), "Ctrl+O", "folder", lambda pane: pane.show_data()),
+    ActionSpec("again", mark("Look again"), "Ctrl+R F5", "retry", lambda pane: pane.look_again()),
+    ActionSpec("delete", mark("Delete all"), "Ctrl+Shift+Backspace", "trash", lambda pane: pane.privacy.ask()),
+)  # fmt: skip
+
+
 def make(desk: Desk) -> Pane:
     return SettingsPane(desk)
 
@@ -229,7 +238,7 @@ class SettingsPane(Pane):
         self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped, desk.reread)
         self.access = Access(desk.work, desk.preferences)
         desk.wiped.connect(self.access.remove_all)
-        self._add_actions()
+        desk.actions.add_table(self, "settings", tr("Settings"), ACTIONS)
         self.appearance = self._choice("appearance", tr("Appearance"), [(n, tr(_APPEARANCES[n])) for n in APPEARANCES])
         self.scale = self._choice("text_scale", tr("Size of text"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
         self.motion = QCheckBox(tr("Reduce motion"))
@@ -256,13 +265,6 @@ class SettingsPane(Pane):
             desk.hotkey.told.connect(self._show_hotkey)
         self._show_hotkey()
         self._show()
-
-    def _add_actions(self) -> None:
-        group, add = tr("Settings"), self.desk.actions.add
-        add(self, "settings.motion", tr("Reduce motion"), lambda: self.motion.toggle(), "Ctrl+M", group)
-        add(self, "settings.data", tr("Show the folder with your data"), self.show_data, "Ctrl+O", group, "folder")
-        add(self, "settings.again", tr("Look again"), self.look_again, "Ctrl+R F5", group, "retry")
-        add(self, "settings.delete", tr("Delete all"), self.privacy.ask, "Ctrl+Shift+Backspace", group, "trash")
 
     def _build(self) -> None:
         look = self.desk.look
@@ -359,17 +361,11 @@ class SettingsPane(Pane):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.desk.places.data)))
 
     def choose_cache(self) -> None:
-        self._choose_folder(tr("Choose a folder for downloaded models"), lambda folder: self._put_cache(str(folder)))
+        choose_folder(self, tr("Choose a folder for downloaded models"), lambda folder: self._put_cache(str(folder)))
 
     def choose_folder(self) -> None:
         """Through the models pane, which says what it found there."""
-        self._choose_folder(tr("Choose a folder with models"), lambda folder: self.desk.hand_over("models", [folder]))
-
-    def _choose_folder(self, title: str, then: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self.window(), title)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda chosen: then(Path(chosen)))
-        dialog.open()
+        choose_folder(self, tr("Choose a folder with models"), lambda folder: self.desk.hand_over("models", [folder]))
 
     def _put_cache(self, folder: str | None) -> None:
         self.desk.preferences.put("cache_dir", folder)

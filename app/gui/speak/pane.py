@@ -6,58 +6,98 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
 
-from app.gui.actions import wear
+from app.gui.actions import ActionSpec, wear
+from app.gui.dialogs import choose_files, choose_target
 from app.gui.look import restate
-from app.gui.model_box import AbilityBox
 from app.gui.pane import Desk, Pane
-from app.gui.results import DragOut, ResultList, from_outside
+from app.gui.results import ResultsPane
 from app.gui.sound.player import Player
-from app.gui.speak.deeds import Deeds
-from app.gui.speak.levelbox import LevelBox
 from app.gui.speak.voicepanel import VoicePanel
 from app.gui.store import kept
-from app.gui.texts import tr, trn
+from app.gui.texts import mark, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.speak import NAMED, PACES, PITCHES, UNKNOWN, Choice, Offer, Studio, offered, to_kept
+from app.gui.viewmodels.speak import (
+    FORMATS,
+    NAMED,
+    PACES,
+    PITCHES,
+    UNKNOWN,
+    USUAL,
+    Choice,
+    Offer,
+    Studio,
+    Take,
+    offered,
+    to_kept,
+)
+from app.gui.viewmodels.text_files import ENDINGS, text_of
 from app.gui.widgets import icon_button, label, text_button
 
 _PLACE = "speak"  # of the draft
 _NARROW = 80  # pixels that a box keeps in a small window
 
 
+ACTIONS = (
+    ActionSpec("speak", mark("Speak the text"), "Ctrl+Return", "speak", lambda pane: pane.speak()),
+    ActionSpec("stop", mark("Stop speaking"), "Ctrl+Shift+X", "stop", lambda pane: pane.results.stop()),
+    ActionSpec("open", mark("Open a text"), "Ctrl+O", "file", lambda pane: pane.choose()),
+    ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
+    ActionSpec("save", mark("Save the sound"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.save)),
+    ActionSpec("voice", mark("New voice"), "Ctrl+N", "plus", lambda pane: pane.new_voice()),
+    ActionSpec("sample", mark("Hear the voice's sample"), "Ctrl+Shift+P", "sound", lambda pane: pane.hear_voice()),
+    ActionSpec("drop", mark("Delete the voice"), "Ctrl+Shift+D", "trash", lambda pane: pane.drop_voice()),
+    ActionSpec("text", mark("Take the text again"), "Ctrl+E", "edit", lambda pane: pane.on_current(pane.take_text)),
+    ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
+               lambda pane: pane.on_current(pane.results.remove)),
+)  # fmt: skip
+
+
 def make(desk: Desk) -> Pane:
     return SpeakPane(desk)
 
 
-class SpeakPane(Pane):
+class LevelBox(QComboBox):
+    """`level` is empty where it is as usual."""
+
+    def __init__(self, name: str, levels: Sequence[str]) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setMinimumWidth(80)
+        for level in levels:
+            self.addItem(tr("{name}: {level}", name=name, level=tr(level)), "" if level == USUAL else level)
+        self.setCurrentIndex(self.findData(""))
+
+    @property
+    def level(self) -> str:
+        return str(self.currentData())
+
+
+class SpeakPane(ResultsPane[Take]):
+    results: Studio
+
     def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.setAcceptDrops(True)
-        said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
-        self.studio = Studio(desk.store, desk.core, desk.work, said, desk.places.data)
-        self.list = ResultList(desk.look, tr("Spoken before"), lambda: self.studio.items)
-        self.list.drag = DragOut(desk, self.list, self.studio.as_file)
-        self.model_box = AbilityBox(desk, "speak")
-        self.player = Player(desk, self.studio.playback)
-        self.voice_panel = VoicePanel(desk, self.studio, lambda: self.model_box.name)
-        self.offer = UNKNOWN  # of the chosen model, once its files were looked at
+        results = Studio(desk.store, desk.core, desk.work, desk.say, desk.places.data)
+        super().__init__(desk, "speak", results, tr("Spoken before"))
+        self.player = Player(desk, results.playback)
+        self.voice_panel = VoicePanel(desk, results, lambda: self.model_box.name)
+        self.options = UNKNOWN  # of the chosen model, once its files were looked at
         self._asked = False  # to speak, before they were
         self.markdown = False  # the text is
-        self.deeds = Deeds(self)
+        desk.actions.add_table(self, "speak", tr("Speak"), ACTIONS)
         self._build()
         self._connect()
-        self.studio.look()
+        results.look()
         desk.store.ask(lambda db: kept.draft(db, _PLACE), lambda draft: self.text.setPlainText(draft.text))
         self._show()
 
@@ -116,36 +156,16 @@ class SpeakPane(Pane):
         column.addWidget(self.status)
         column.addWidget(self.player)
         self.voice_panel.hide()
-        left = QWidget()
-        left.setProperty("kind", "side")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side = QVBoxLayout(left)
-        side.setContentsMargins(0, GRID, 0, 0)
-        title = label(tr("Spoken before"), "heading")
-        title.setContentsMargins(GRID * 2, GRID // 2, GRID, 0)
-        side.addStrut(200)
-        side.addWidget(title)
-        side.addWidget(self.list, 1)
-        self.outer = QSplitter(Qt.Orientation.Horizontal)
-        self.outer.setHandleWidth(1)
-        self.outer.setChildrenCollapsible(False)
-        left.setMaximumWidth(400)
-        self.outer.addWidget(left)
-        self.outer.addWidget(middle)
-        self.outer.setStretchFactor(1, 1)
-        self.outer.setSizes([*self.desk.preferences.get("speak.list", [264, 900])])
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.outer)
+        tools = QHBoxLayout()
+        tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
+        tools.addWidget(label(tr("Spoken before"), "heading"))
+        self.lay_out(tools, middle)
 
     def _connect(self) -> None:
-        studio, prefs = self.studio, self.desk.preferences
-        studio.listed.connect(self._show)
-        studio.shown.connect(self._show)
+        self.connect_results()
+        studio, prefs = self.results, self.desk.preferences
         studio.changed.connect(lambda take: self._show_state())
         studio.voiced.connect(self._fill_voices)
-        self.list.chosen.connect(studio.choose)
-        self.list.menu_wanted.connect(self.deeds.menu)
         self.model_box.listed.connect(self._read_model)
         self.model_box.picked.connect(lambda _: self._read_model())
         self.voice.activated.connect(lambda _: prefs.put("speak.voice", self.voice.currentData()))
@@ -159,9 +179,6 @@ class SpeakPane(Pane):
             level.activated.connect(lambda _: self._chosen())
         self.voice_panel.made.connect(self._voice_made)
         self.voice_panel.left.connect(self.voice_panel.hide)
-        self.outer.splitterMoved.connect(lambda *_: prefs.put("speak.list", self.outer.sizes()))
-        self.desk.wiped.connect(self._begin_anew)
-        self.desk.reread.connect(studio.look)
 
     # -- the pane
 
@@ -173,32 +190,26 @@ class SpeakPane(Pane):
         if files and self.voice_panel.isVisible():
             self.voice_panel.take(files[0])
         elif files:
-            self.deeds.open(files[0])
+            self.open(files[0])
 
     def stop(self) -> bool:
-        stopped = self.studio.stop()
+        stopped = self.results.stop()
         hushed = self.player.hush()
         return stopped or hushed
 
     def leaving(self) -> None:
-        self.studio.stop()
+        self.results.stop()
         self.player.hush()
 
-    def _begin_anew(self) -> None:
-        """Everything was deleted."""
+    def begin_anew(self) -> None:
         self.player.hush()
-        self.studio.forget()
+        super().begin_anew()
         self.voice_panel.leave()
         self.text.clear()
         self.instructions.clear()
 
-    def dragEnterEvent(self, event: Any) -> None:
-        if from_outside(event):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: Any) -> None:
-        self.take([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
-        event.acceptProposedAction()
+    def offer(self, take: Take) -> tuple[str, Any] | None:
+        return self.results.as_file(take)
 
     # -- what is spoken
 
@@ -206,27 +217,28 @@ class SpeakPane(Pane):
         """What is not offered is not chosen, whatever another model was asked for."""
         kind, _, name = str(self.voice.currentData() or "").partition(":")
         saved = name if kind == "saved" else ""
-        levels = self.offer.levels and not saved
+        levels = self.options.levels and not saved
         return Choice(
             self.model_box.name,
             name if kind == "preset" else "",
             saved,
             self.language.currentData() or "auto",
-            self.instructions.text() if self.offer.words != "no" else "",
+            self.instructions.text() if self.options.words != "no" else "",
             self.markdown,
             self.pitch.level if levels else "",
             self.pace.level if levels else "",
         )
 
     def speak(self) -> None:
-        if self.studio.busy:
-            self.studio.stop()
+        if self.results.busy:
+            self.results.stop()
         elif self.model_box.advice:
             self.model_box.get_one()
-        elif self.model_box.name and self.offer is UNKNOWN:
+        elif self.model_box.name and self.options is UNKNOWN:
             self._asked = True
         elif (
-            not self.offer.problem(self.choice()) and self.studio.speak(self.text.toPlainText(), self.choice()) is None
+            not self.options.problem(self.choice())
+            and self.results.speak(self.text.toPlainText(), self.choice()) is None
         ):
             self.text.setFocus()
 
@@ -246,12 +258,12 @@ class SpeakPane(Pane):
 
     def _read_model(self) -> None:
         """What it lets a person choose."""
-        name, self.offer = self.model_box.name, UNKNOWN
+        name, self.options = self.model_box.name, UNKNOWN
 
         def got(offer: Offer) -> None:
             if name != self.model_box.name:
                 return  # another one was chosen meanwhile
-            self.offer = offer
+            self.options = offer
             self.language.clear()
             self.language.addItem(tr("Any language"), "auto")
             for language in offer.languages:
@@ -266,16 +278,16 @@ class SpeakPane(Pane):
                 self.speak()
 
         def failed(sentence: str) -> None:
-            self.offer, self._asked = Offer(), False
+            self.options, self._asked = Offer(), False
             self.desk.say(sentence, level="error")
 
         self.desk.core.use(lambda service: offered(service.catalogue, name), got, failed)
 
     def _fill_voices(self) -> None:
         self.voice.clear()
-        for name in self.offer.presets:
+        for name in self.options.presets:
             self.voice.addItem(tr(NAMED.get(name, name.replace("_", " ").title())), f"preset:{name}")
-        for saved in self.studio.saved:
+        for saved in self.results.saved:
             self.voice.addItem(saved.name, f"saved:{saved.name}")
         if not self.voice.count():
             self.voice.addItem(tr("No voice yet"), "")
@@ -285,18 +297,18 @@ class SpeakPane(Pane):
 
     def _chosen(self) -> None:
         """It holds for Talk as well."""
-        if self.model_box.name and self.offer is not UNKNOWN:
+        if self.model_box.name and self.options is not UNKNOWN:
             self.desk.preferences.put("speak.choice", to_kept(self.choice()))
         self._show_state()
 
     def _show(self) -> None:
-        self.list.reset_items(self.studio.current)
+        self.list.show_current(self.results.current)
         self._show_state()
 
     def _show_state(self) -> None:
-        studio, actions = self.studio, self.desk.actions
+        studio = self.results
         text, choice = self.text.toPlainText(), self.choice()
-        problem = self.offer.problem(choice) if self.model_box.name else ""
+        problem = self.options.problem(choice) if self.model_box.name else ""
         words = len(text.split())
         self.figures.setText(trn("{n} word", "{n} words", words) if words else "")
         nobody = bool(self.model_box.advice)  # is there who could speak
@@ -306,16 +318,14 @@ class SpeakPane(Pane):
         self._show_status(problem)
         self._show_offer(choice)
         take, saved = studio.current, bool(choice.saved)
-        for name, ready in (
-            ("stop", studio.busy), ("save", take is not None and take.state in ("done", "stopped")),
-            ("sample", saved), ("drop", saved), ("remove", take is not None), ("text", take is not None),
-        ):  # fmt: skip
-            actions[f"speak.{name}"].setEnabled(ready)
-        self.list.refresh()
+        self.enable(
+            stop=studio.busy, save=take is not None and take.state in ("done", "stopped"), sample=saved, drop=saved,
+            remove=take is not None, text=take is not None,
+        )  # fmt: skip
 
     def _show_status(self, problem: str) -> None:
         """What is wrong with the choice, else with the last take, else how far the voice is."""
-        take = self.studio.current
+        take = self.results.current
         failed = take is not None and take.failed and not problem
         speaks = take is not None and take.state == "speaking"
         told = take.status() if take is not None and speaks else problem or (take.error if take and failed else "")
@@ -325,10 +335,68 @@ class SpeakPane(Pane):
 
     def _show_offer(self, choice: Choice) -> None:
         """Only what the model takes."""
-        offer, note = self.offer, self.offer.note(choice)
+        offer, note = self.options, self.options.note(choice)
         for level in (self.pitch, self.pace):
             level.setVisible(offer.levels)
             level.setEnabled(not choice.saved)
         self.instructions.setVisible(offer.words != "no")
         self.note.setVisible(offer.words == "no")
         self.note.setText(note)
+
+    # -- the actions
+
+    def menu(self, take: Take, where: Any) -> None:
+        self.results.choose(take)
+        menu = QMenu(self)
+        for name in ("play", "text", "save", "remove"):
+            menu.addAction(self.desk.actions[f"speak.{name}"])
+        menu.popup(where)
+
+    # -- texts
+
+    def choose(self) -> None:
+        endings = " ".join("*" + ending for ending in ENDINGS)
+        choose_files(
+            self, tr("Open a text"), lambda files: self.open(files[0]), f"{tr('Texts')} ({endings})", many=False
+        )
+
+    def open(self, file: Path) -> None:
+        def here(text: str) -> None:
+            self.text.setPlainText(text)
+            self.markdown = file.suffix.lower() == ".md"
+
+        self.desk.work.run(lambda: text_of(file), here, self.desk.complain)
+
+    def take_text(self, take: Take) -> None:
+        """To be spoken again, differently."""
+        self.text.setPlainText(take.text)
+        self.instructions.setText(take.choice.instructions)
+        self.text.setFocus()
+
+    # -- sounds
+
+    def save(self, take: Take) -> None:
+        kinds = {kind: f"{'Opus' if kind == 'opus' else kind.upper()} (*.{kind})" for kind in FORMATS}
+        choose_target(self, tr("Save the sound"), lambda file: self.write(take, file), kinds, kind="wav")
+
+    def write(self, take: Take, file: Path) -> None:
+        self.desk.save(lambda: self.results.save(take, file))
+
+    # -- voices
+
+    def new_voice(self) -> None:
+        if self.model_box.name and not self.options.clones:
+            self.desk.say(
+                tr("This model clones no voices. Choose one that does, Qwen3-TTS Base or Spark-TTS."), level="warning"
+            )
+            return
+        self.voice_panel.show()
+        self.voice_panel.name.setFocus()
+
+    def hear_voice(self) -> None:
+        if saved := self.choice().saved:
+            self.results.hear_voice(saved)
+
+    def drop_voice(self) -> None:
+        if saved := self.choice().saved:
+            self.results.drop_voice(saved)

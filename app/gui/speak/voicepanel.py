@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.gui.dialogs import choose_files
 from app.gui.look import restate
 from app.gui.pane import Desk
 from app.gui.sound import devices
@@ -60,10 +61,7 @@ class VoicePanel(QWidget):
         self._show()
 
     def choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Choose a file"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda chosen: self.take(Path(chosen)))
-        dialog.open()
+        choose_files(self, tr("Choose a file"), lambda files: self.take(files[0]), many=False)
 
     def take(self, file: Path) -> None:
         """A recording that was chosen or dropped."""

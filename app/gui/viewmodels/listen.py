@@ -16,9 +16,9 @@ from app.gui.store.files import private_file
 from app.gui.store.worker import Store
 from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
-from app.gui.viewmodels.results import delete_row, removed
+from app.gui.viewmodels.results import ResultItem, Results
 from app.gui.viewmodels.signal import Hook
-from app.stream import Cancels, Streams
+from app.stream import Streams
 from engine.pipelines.listening.transcript import FORMATS, Segment, Transcript, write
 
 KIND = "listen"
@@ -30,7 +30,7 @@ __all__ = ["FORMATS", "Listening", "Recording"]
 
 
 @dataclass(eq=False)
-class Recording:
+class Recording(ResultItem):
     """A sound, and what is said in it."""
 
     source: Path
@@ -43,10 +43,6 @@ class Recording:
     language: str = "en"
     error: str = ""
     began: float = 0.0
-
-    @property
-    def failed(self) -> bool:
-        return self.state == "failed"
 
     @property
     def share(self) -> float | None:
@@ -77,29 +73,26 @@ class Recording:
         return words.get(self.state) or in_seconds(self.seconds)
 
 
-class Listening:
-    """`listed`: the list is another. `changed(recording)`: its state. `heard(recording)`: more of it, or another text.
-    `shown`: another recording is looked at."""
+class Listening(Results[Recording]):
+    """`heard(recording)`: more of its transcript, or another text."""
+
+    kind = KIND
 
     def __init__(self, store: Store, streams: Streams, say: Callable[..., Any], folder: Path) -> None:
-        self._store, self._streams, self._say, self._folder = store, streams, say, folder
-        self.listed, self.changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook()
-        self.items: list[Recording] = []
-        self.current: Recording | None = None
+        super().__init__(store, streams, say)
+        self._folder = folder
+        self.heard = Hook()
         self.model = ""
-        self._running: dict[int, Cancels] = {}
-        self._writing: set[int] = set()
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
 
-    def look(self) -> None:
-        def got(results: list[kept.Result]) -> None:
-            known = {item.id for item in self.items}
-            self.items += [_from_result(result) for result in results if result.id not in known]
-            self.listed()
-            if self.current is None and self.items:
-                self.choose(self.items[0])
+    def to_record(self, item: Recording) -> kept.Result:
+        return _to_result(item)
 
-        self._store.ask(lambda db: kept.results(db, KIND), got)
+    def from_record(self, record: kept.Result) -> Recording:
+        return _from_result(record)
+
+    def file_of(self, item: Recording) -> Path:
+        return item.source
 
     # -- files
 
@@ -108,17 +101,7 @@ class Listening:
             self._enqueue(Recording(file, file.name), number == 0)
 
     def _enqueue(self, item: Recording, choose: bool = True) -> None:
-        def stored(id: int) -> None:
-            item.id = id
-            if item not in self.items:
-                delete_row(self._store, item)  # removed before it was stored
-            elif item.state == "waiting":
-                self._begin_next()
-            else:
-                self._keep(item)
-
-        self.items.insert(0, item)
-        self._store.ask(lambda db: kept.add_result(db, _to_result(item)), stored)
+        self._insert(item, lambda: self._begin_next() if item.state == "waiting" else self._keep(item))
         self.listed()
         if choose:
             self.choose(item)
@@ -143,12 +126,11 @@ class Listening:
             self.changed(item)
 
         def ended(problem: str) -> None:
-            self._running.pop(item.id, None)
             item.error = problem
             self._settle(item, "failed" if problem else "done")
             self._begin_next()
 
-        self._running[item.id] = self._streams.stream(lambda core: _transcribed(core, model, item.source), hear, ended)
+        self._start(item, lambda core: _transcribed(core, model, item.source), hear, ended)
         self.changed(item)
 
     def again(self, item: Recording) -> None:
@@ -165,16 +147,10 @@ class Listening:
             return True
         if item.state not in ("listening", "waiting"):
             return False
-        if (running := self._running.pop(item.id, None)) is not None:
-            running.cancel()
+        self._cancel_running(item)
         self._settle(item, "stopped")
         self._begin_next()
         return True
-
-    def stop(self) -> bool:
-        waiting = [item for item in self.items if item.state == "waiting"]
-        stopped = [self.cancel(item) for item in (*waiting, *self.items)]
-        return any(stopped)
 
     # -- live
 
@@ -222,17 +198,7 @@ class Listening:
         if self._sound is not None:
             self._sound.put(None)
 
-    # -- what is looked at, and edits
-
-    def choose(self, item: Recording | None) -> None:
-        if item is not self.current:
-            self.current = item
-            self.shown()
-
-    def step(self, by: int) -> None:
-        if self.items:
-            at = self.items.index(self.current) + by if self.current in self.items else 0
-            self.choose(self.items[max(0, min(len(self.items) - 1, at))])
+    # -- edits
 
     def edit(self, item: Recording, number: int, text: str) -> None:
         """What a person wrote is not doubtful."""
@@ -245,30 +211,9 @@ class Listening:
         """The segment that is said then; -1: none."""
         return next((i for i, s in enumerate(item.segments) if s.start <= seconds < s.end), -1)
 
-    def remove(self, item: Recording) -> None:
-        self.cancel(item)
-        at = self.items.index(item)
-        self.items.remove(item)
-        if self.current is item:
-            self.choose(self.items[min(at, len(self.items) - 1)] if self.items else None)
-        self.listed()
-
-        def put_back() -> None:
-            self.items.insert(min(at, len(self.items)), item)
-            self.listed()
-            self.choose(item)
-
-        removed(self._store, item, item.source, self._say, put_back)
-
     def forget(self) -> None:
-        """Everything was deleted."""
         self.end_live()
-        for running in self._running.values():
-            running.cancel()
-        self._running.clear()
-        self.items, self.current = [], None
-        self.listed()
-        self.shown()
+        super().forget()
 
     def as_file(self, item: Recording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
         """A name, and what writes the transcript; None while there is none."""
@@ -287,17 +232,6 @@ class Listening:
         self._keep(item)
         self.changed(item)
         self.heard(item)
-
-    def _keep(self, item: Recording) -> None:
-        if item.id in self._writing or not item.id:
-            return
-        self._writing.add(item.id)
-
-        def keep(db: Any) -> None:
-            self._writing.discard(item.id)
-            kept.update_result(db, _to_result(item))
-
-        self._store.ask(keep)
 
 
 def _to_result(item: Recording) -> kept.Result:

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.core import Runs
-from app.gui.store import kept
 from app.gui.store.files import release
 from app.gui.store.kept import Result
 from app.gui.store.worker import Store
 from app.gui.texts import mark, seconds, tr, trn
 from app.gui.viewmodels.chat.draft import attach_bytes
-from app.gui.viewmodels.results import delete_row, removed
+from app.gui.viewmodels.results import ResultItem, Results
 from app.gui.viewmodels.signal import Hook
-from app.stream import Cancels, Streams
+from app.stream import Streams
 from engine.pipelines.reading.geometry import Box
 from engine.pipelines.reading.result import Document, Element, Page, page_from_json, page_to_json
 from engine.pipelines.reading.tables import Table
@@ -72,7 +71,7 @@ class Live:
 
 
 @dataclass(eq=False)
-class Item:
+class Item(ResultItem):
     source: Path
     title: str
     wish: Wish = Wish()
@@ -101,8 +100,10 @@ class Item:
         return self.shown if self.shown in numbers else numbers[0] if numbers else 1
 
     @property
-    def share(self) -> float:
-        """Of the pages, how much is read."""
+    def share(self) -> float | None:
+        """Of the pages, how much is read; None: nothing is being read."""
+        if self.state != "reading":
+            return None
         return len(self.read) / len(self.numbers) if self.numbers else 0.0
 
     def status(self) -> str:
@@ -122,6 +123,9 @@ class Item:
             "locked": tr("Protected by a password"),
         }
         return words.get(self.state, tr("Could not be read"))
+
+    def tooltip(self) -> str:
+        return f"{self.source}\n{self.error or self.status()}"
 
 
 def edited(page: Page, order: int, text: str) -> Page:
@@ -179,30 +183,25 @@ def from_result(result: Result) -> Item:
 TOGETHER = 3  # documents that are read at once: their regions share the device
 
 
-class Reading:
-    """`listed`: the list is another. `changed(item)`: its state or progress. `page_changed(item, number)`: what is known of a
-    page. `heard(item, number, order)`: more of one region's text. `shown`: another document or page is looked at."""
+class Reading(Results[Item]):
+    """`page_changed(item, number)`: what is known of a page. `heard(item, number, order)`: more text of one region."""
+
+    kind = KIND
 
     def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], pictures: Path) -> None:
-        self._store, self._streams, self._work, self._say, self._pictures = store, streams, work, say, pictures
-        self.listed, self.changed, self.page_changed, self.heard, self.shown = Hook(), Hook(), Hook(), Hook(), Hook()
-        self.items: list[Item] = []  # newest first
-        self.current: Item | None = None
+        super().__init__(store, streams, say)
+        self._work, self._pictures = work, pictures
+        self.page_changed, self.heard = Hook(), Hook()
         self.wish = Wish()  # for what comes next
-        self._running: dict[int, Cancels] = {}  # by the id in the store
-        self._writing: set[int] = set()
 
-    def look(self) -> None:
-        """What was read before."""
+    def to_record(self, item: Item) -> Result:
+        return to_result(item)
 
-        def got(results: list[kept.Result]) -> None:
-            known = {item.id for item in self.items}
-            self.items += [from_result(result) for result in results if result.id not in known]
-            self.listed()
-            if self.current is None and self.items:
-                self.choose(self.items[0])
+    def from_record(self, record: Result) -> Item:
+        return from_result(record)
 
-        self._store.ask(lambda db: kept.results(db, KIND), got)
+    def file_of(self, item: Item) -> Path:
+        return item.source
 
     # -- the queue
 
@@ -224,15 +223,11 @@ class Reading:
         self._work.run(lambda: attach_bytes(f"{name}.png", data, self._pictures), kept_as, self._complain)
 
     def _enqueue(self, item: Item, choose: bool = True, then: Callable[[], Any] = lambda: None) -> None:
-        def stored(id: int) -> None:
-            item.id = id
+        def stored() -> None:
             then()
-            if item not in self.items:
-                delete_row(self._store, item)  # removed before it was stored
             self._begin_next()
 
-        self.items.insert(0, item)
-        self._store.ask(lambda db: kept.add_result(db, to_result(item)), stored)
+        self._insert(item, stored, then)
         self.listed()
         if choose:
             self.choose(item)
@@ -241,19 +236,10 @@ class Reading:
         """False when it neither ran nor waited."""
         if item.state not in ("reading", "waiting"):
             return False
-        running = self._running.pop(item.id, None)
-        if running is not None:
-            running.cancel()
+        self._cancel_running(item)
         self._settle(item, "stopped")
         self._begin_next()
         return True
-
-    def stop(self) -> bool:
-        """All of them: those that wait first, so that none of them begins."""
-        waiting = [item for item in self.items if item.state == "waiting"]
-        running = [item for item in self.items if item.state == "reading"]
-        stopped = [self.cancel(item) for item in waiting + running]
-        return any(stopped)
 
     def again(self, item: Item, wish: Wish | None = None) -> None:
         """From the beginning, also with other wishes."""
@@ -274,43 +260,6 @@ class Reading:
         self.changed(item)
         self.page_changed(item, item.page_number)
         self._begin_next()
-
-    def remove(self, item: Item) -> None:
-        self.cancel(item)
-        at = self.items.index(item)
-        self.items.remove(item)
-        if self.current is item:
-            self.choose(self.items[min(at, len(self.items) - 1)] if self.items else None)
-        self.listed()
-
-        def put_back() -> None:
-            self.items.insert(min(at, len(self.items)), item)
-            self.listed()
-            self.choose(item)
-
-        removed(self._store, item, item.source, self._say, put_back)
-
-    def forget(self) -> None:
-        """Everything was deleted."""
-        for running in self._running.values():
-            running.cancel()
-        self._running.clear()
-        self.items, self.current = [], None
-        self.listed()
-        self.shown()
-
-    # -- what is looked at
-
-    def choose(self, item: Item | None) -> None:
-        if item is not self.current:
-            self.current = item
-            self.shown()
-
-    def step(self, by: int) -> None:
-        """To the document above or below."""
-        if self.items:
-            at = self.items.index(self.current) + by if self.current in self.items else 0
-            self.choose(self.items[max(0, min(len(self.items) - 1, at))])
 
     def turn(self, by: int) -> None:
         """To another page."""
@@ -354,14 +303,13 @@ class Reading:
                 self._take(item, event)
 
         def ended(problem: str) -> None:
-            self._running.pop(item.id, None)
             if problem:
                 item.error = problem
             if item.state == "reading":
                 self._settle(item, "failed" if item.error else "done")
             self._begin_next()
 
-        self._running[item.id] = self._streams.stream(lambda core: _events(core, item, known), hear, ended)
+        self._start(item, lambda core: _events(core, item, known), hear, ended)
         self.changed(item)
 
     def _take(self, item: Item, event: Any) -> None:
@@ -406,21 +354,6 @@ class Reading:
         self.page_changed(item, item.page_number)
         if item is self.current:
             self.shown()
-
-    def _keep(self, item: Item) -> None:
-        """One write of a document at a time: what changes meanwhile goes with it."""
-        if item.id in self._writing or not item.id:
-            return
-        self._writing.add(item.id)
-
-        def write(db: Any) -> None:
-            self._writing.discard(item.id)
-            kept.update_result(db, to_result(item))
-
-        self._store.ask(write)
-
-    def _complain(self, sentence: str) -> None:
-        self._say(sentence, level="error")
 
 
 def _documents(files: Sequence[Path]) -> list[Path]:

@@ -18,10 +18,10 @@ from app.gui.store.worker import Store
 from app.gui.texts import mark, tr
 from app.gui.texts import seconds as in_seconds
 from app.gui.viewmodels.playback import Playback
-from app.gui.viewmodels.results import delete_row, removed
+from app.gui.viewmodels.results import ResultItem, Results
 from app.gui.viewmodels.signal import Hook
 from app.kinds import config_in
-from app.stream import Cancels, Streams
+from app.stream import Streams
 from engine.errors import BadRequest
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
@@ -194,7 +194,7 @@ __all__ = ["FORMATS", "Studio", "Take"]
 
 
 @dataclass(eq=False)
-class Take:
+class Take(ResultItem):
     """Something that was spoken."""
 
     title: str
@@ -207,10 +207,6 @@ class Take:
     error: str = ""
     done: float = 0.0  # of the text, how much is spoken
     began: float = field(default_factory=time.monotonic)
-
-    @property
-    def failed(self) -> bool:
-        return self.state == "failed"
 
     @property
     def share(self) -> float | None:
@@ -229,36 +225,37 @@ class Take:
         return " · ".join(part for part in parts if part)
 
 
-class Studio:
-    """`listed`: the list of takes is another. `changed(take)`. `shown`: another take is heard. `voiced`: the list of saved
-    voices is another. `playback` has the sound of `current`."""
+class Studio(Results[Take]):
+    """`voiced`: the list of saved voices changed. `playback` has the sound of `current`. One text is spoken at a time."""
+
+    kind = KIND
 
     def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], folder: Path) -> None:
-        self._store, self._streams, self._work, self._say, self._folder = store, streams, work, say, folder
-        self.listed, self.changed, self.shown, self.voiced = Hook(), Hook(), Hook(), Hook()
+        super().__init__(store, streams, say)
+        self._work, self._folder = work, folder
+        self.voiced = Hook()
         self.playback = Playback()
-        self.items: list[Take] = []
-        self.current: Take | None = None
         self.voices = Voices(folder / "voices")
         self.saved: list[Saved] = []
-        self._running: tuple[Take, Cancels] | None = None
+
+    def to_record(self, take: Take) -> kept.Result:
+        return _to_result(take)
+
+    def from_record(self, record: kept.Result) -> Take:
+        return _from_result(record)
+
+    def file_of(self, take: Take) -> Path:
+        return take.file
 
     def look(self) -> None:
-        def got(results: list[kept.Result]) -> None:
-            known = {item.id for item in self.items}
-            self.items += [_from_result(result) for result in results if result.id not in known]
-            self.listed()
-            if self.current is None and self.items:
-                self.choose(self.items[0])
-
-        self._store.ask(lambda db: kept.results(db, KIND), got)
+        super().look()
         self.look_at_voices()
 
     # -- speaking
 
     @property
     def busy(self) -> bool:
-        return self._running is not None
+        return bool(self._running)
 
     def speak(self, text: str, choice: Choice) -> Take | None:
         """None when there is nothing to say, or something is being spoken."""
@@ -283,11 +280,8 @@ class Studio:
             take.error = problem
             self._end(take, "failed" if problem else "done")
 
-        self.items.insert(0, take)
-        self._running = (take, self._streams.stream(lambda core: self._spoken(core, take), hear, ended))
-        if take.state != "speaking":  # it has ended already
-            self._running = None
-        self._store.ask(lambda db: kept.add_result(db, _to_result(take)), lambda id: self._stored(take, id))
+        self._insert(take, lambda: self._keep(take))
+        self._start(take, lambda core: self._spoken(core, take), hear, ended)
         self.current = take
         self.listed()
         self.shown()
@@ -301,29 +295,21 @@ class Studio:
             if first and len(samples):
                 self.playback.play()
 
-    def stop(self) -> bool:
+    def cancel(self, take: Take) -> bool:
         """What was made so far stays."""
-        if self._running is None:
+        if take not in self._running:
             return False
-        take, stream = self._running
-        stream.cancel()
+        self._cancel_running(take)
         self._end(take, "stopped")
         return True
 
     def _end(self, take: Take, state: State) -> None:
-        self._running = None
         take.state, take.done = state, 1.0
         if take is self.current:
             self.playback.finish()
         self._keep(take)
         self.changed(take)
         self.shown()
-
-    def _stored(self, take: Take, id: int) -> None:
-        take.id = id
-        self._keep(take)
-        if take not in self.items:
-            delete_row(self._store, take)  # removed before it was stored
 
     def _spoken(self, core: Any, take: Take) -> Iterator[tuple[str, Any]]:
         """Beside the UI thread. The file grows with the sound."""
@@ -349,14 +335,15 @@ class Studio:
 
     # -- what was made
 
-    def choose(self, take: Take) -> None:
+    def choose(self, take: Take | None) -> None:
         """Its sound goes to the player."""
         if take is self.current:
             return
         self.current = take
         self.playback.show(np.zeros(0, np.float32), RATE)
         self.shown()
-        self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._complain)
+        if take is not None:
+            self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._complain)
 
     def _show(self, take: Take, found: tuple[np.ndarray, int]) -> None:
         if take is self.current and take.state != "speaking":
@@ -373,40 +360,11 @@ class Studio:
         write_file(target, [samples], rate, format_of(target))
         return target
 
-    def remove(self, take: Take) -> None:
-        if self._running is not None and self._running[0] is take:
-            self.stop()
-        at = self.items.index(take)
-        self.items.remove(take)
-        if take is self.current:
-            self.current = None
-            self.playback.show(np.zeros(0, np.float32), RATE)
-            if self.items:
-                self.choose(self.items[min(at, len(self.items) - 1)])
-        self.listed()
-        self.shown()
-
-        def put_back() -> None:
-            self.items.insert(min(at, len(self.items)), take)
-            self.listed()
-            self.choose(take)
-
-        removed(self._store, take, take.file, self._say, put_back)
-
     def forget(self) -> None:
-        """Everything was deleted."""
-        if self._running is not None:
-            self._running[1].cancel()
-            self._running = None
-        self.items, self.current, self.saved = [], None, []
+        self.saved = []
         self.playback.show(np.zeros(0, np.float32), RATE)
-        self.listed()
+        super().forget()
         self.voiced()
-        self.shown()
-
-    def _keep(self, take: Take) -> None:
-        if take.id:
-            self._store.ask(lambda db: kept.update_result(db, _to_result(take)))
 
     # -- saved voices
 
@@ -470,9 +428,6 @@ class Studio:
 
             self._work.run(lambda: _read(sample), here, self._complain)
             self.shown()
-
-    def _complain(self, sentence: str) -> None:
-        self._say(sentence, level="error")
 
 
 def _read(file: Path) -> tuple[np.ndarray, int]:

@@ -59,7 +59,7 @@ def add(grus: Opened, result: Result) -> None:
 def test_a_page_that_was_read_becomes_markdown(grus: Opened, tmp_path: Path, dragged: list[Path]) -> None:
     page = Page(1, 300, 200, (Element("text", Box(0, 0, 100, 20), 0, "The crane dances."),))
     add(grus, to_result(Item(tmp_path / "lake: 1.png", "lake: 1.png", state="done", numbers=(1,), read={1: page})))
-    drag_first(grus, grus.window.open_pane("read").queue)
+    drag_first(grus, grus.window.open_pane("read").list)
     grus.until(lambda: dragged)
     release(grus)
     assert dragged[0].name == "lake 1.md"

@@ -51,8 +51,8 @@ def pane(grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Speak
 def spoken(grus: Opened, pane: SpeakPane, text: str = "The crane dances.") -> Any:
     grus.qtbot.keyClicks(pane.text, text)
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
-    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done", 10)
-    return pane.studio.items[0]
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 10)
+    return pane.results.items[0]
 
 
 def test_a_typed_text_is_spoken_and_plays(grus: Opened, pane: SpeakPane) -> None:
@@ -89,9 +89,9 @@ def test_a_dropped_text_is_opened_and_saved_as_sound(grus: Opened, pane: SpeakPa
     pane.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, given, LEFT, Qt.KeyboardModifier.NoModifier))
     grus.until(lambda: "They dance." in pane.text.toPlainText())
     grus.qtbot.mouseClick(pane.go, LEFT)
-    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done", 10)
-    assert pane.studio.items[0].choice.markdown
-    pane.deeds.write(pane.studio.items[0], tmp_path / "out.flac")
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 10)
+    assert pane.results.items[0].choice.markdown
+    pane.write(pane.results.items[0], tmp_path / "out.flac")
     grus.until(lambda: (tmp_path / "out.flac").exists())
 
 
@@ -108,9 +108,9 @@ def test_a_voice_is_recorded_named_and_chosen(grus: Opened, pane: SpeakPane) -> 
     grus.until(lambda: pane.choice().saved == "Anna")
     assert Device.opened[-1].stopped
     assert not panel.isVisible()
-    pane.deeds.hear_voice()
+    pane.hear_voice()
     grus.until(lambda: pane.player.playback.playing)
-    pane.deeds.drop_voice()
+    pane.drop_voice()
     grus.until(lambda: not pane.choice().saved)
     grus.qtbot.mouseClick(grus.window.notice.undo, LEFT)
     grus.until(lambda: pane.choice().saved == "Anna")
@@ -123,7 +123,7 @@ def test_the_text_and_what_was_spoken_are_there_after_a_restart(
     grus.settle()
     again = open_grus()
     pane = again.window.open_pane("speak")
-    again.until(lambda: pane.studio.items and pane.text.toPlainText())
+    again.until(lambda: pane.results.items and pane.text.toPlainText())
     assert pane.text.toPlainText() == "The crane dances."
     again.until(lambda: pane.player.playback.seconds > 0)
 
@@ -146,10 +146,10 @@ def test_who_asks_before_the_model_was_looked_at_is_heard_then(
         pane.model_box.picked.emit(pane.model_box.name)
         grus.qtbot.keyClicks(pane.text, "Hello.")
         grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
-    assert pane.studio.items == []
+    assert pane.results.items == []
     pane._read_model()
-    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done")
-    assert pane.studio.items[0].choice.preset == "eric"
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done")
+    assert pane.results.items[0].choice.preset == "eric"
 
 
 def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
@@ -165,8 +165,8 @@ def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
     take = spoken(grus, pane)
     assert (take.choice.preset, take.choice.wishes) == ("male", "low pitch, very fast speed")
     assert grus.desk.preferences.get("speak.choice")["pace"] == "very fast"
-    pane.studio.voices.save("Anna", "spark", Cloning().clone(None), voice(2.0), 16_000)
-    pane.studio.look_at_voices()
+    pane.results.voices.save("Anna", "spark", Cloning().clone(None), voice(2.0), 16_000)
+    pane.results.look_at_voices()
     grus.until(lambda: pane.voice.findData("saved:Anna") >= 0)
     pane.voice.setCurrentIndex(pane.voice.findData("saved:Anna"))
     pane.voice.activated.emit(pane.voice.currentIndex())
@@ -184,7 +184,7 @@ def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: Sp
     grus.qtbot.keyClicks(pane.text, "Hello.")
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
     assert not pane.go.isEnabled()
-    assert pane.studio.items == []
+    assert pane.results.items == []
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_N, CTRL)
     assert not pane.voice_panel.isVisible()
     assert "clones no voices" in grus.window.notice.sentence.text()

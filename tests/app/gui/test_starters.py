@@ -80,9 +80,9 @@ def test_a_page_is_dropped_and_read_by_the_reader(fresh: Opened) -> None:
     given.setUrls([QUrl.fromLocalFile(str(ROOT / "tests/starters/pictures/clean-serif.png"))])
     where, none = QPointF(50, 50), Qt.KeyboardModifier.NoModifier
     pane.dropEvent(QDropEvent(where, Qt.DropAction.CopyAction, given, Qt.MouseButton.LeftButton, none))
-    fresh.until(lambda: pane.reading.items and pane.reading.items[0].state in ("done", "failed"), 120)
+    fresh.until(lambda: pane.results.items and pane.results.items[0].state in ("done", "failed"), 120)
     fresh.settle()
-    item = pane.reading.items[0]
+    item = pane.results.items[0]
     assert (item.state, item.error) == ("done", "")
     assert item.read[1].reader == READER
     stands = (ROOT / "tests/starters/pictures/clean-serif.txt").read_text("utf-8").strip()
