@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from app.explain import explained
 from app.gui.texts import size, tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 from app.leashed import Leashed
 from app.stream import Stream
 from engine.errors import BadRequest, GrusError
@@ -108,7 +108,7 @@ class Core:
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
         self.state = CoreState()
-        self.changed = Hook()
+        self.changed = Signal()
 
     def start(self) -> None:
         def make() -> None:

@@ -38,27 +38,27 @@ def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.desktop import Reception, hand_over, name_for
-    from app.gui.preferences import places_under, usual_places
+    from app.gui.desktop import SingleInstance, hand_over, name_for
+    from app.gui.preferences import default_folders, places_under
     from app.logfile import keep_log
 
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
-    places = (places_under(wanted.folder) if wanted.folder else usual_places()).make()
+    places = (places_under(wanted.folder) if wanted.folder else default_folders()).make()
     name = name_for(places.data)
     if hand_over(name, wanted.files):
         return 0
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.WARNING)
     log = keep_log(places.logs, "app")
     window = open_window(app, wanted, places)
-    window.desk.wiped.connect(log.reopen_or_release)
+    window.context.wiped.connect(log.reopen_or_release)
     if log.crashed:
         window.tell_crash()
-    reception = Reception(name, window.take_files, window)
+    reception = SingleInstance(name, window.take_files, window)
     _announce(window)
     code = app.exec()
     reception.close()
-    close_desk(window)
+    close_context(window)
     log.close()
     return code
 
@@ -71,10 +71,10 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.gui.desktop import add_tray, app_icon
     from app.gui.hotkey import HotKey
     from app.gui.look import Look
-    from app.gui.pane import Desk
+    from app.gui.pane import AppContext
     from app.gui.preferences import Preferences
     from app.gui.store.files import repair
-    from app.gui.store.worker import Store
+    from app.gui.store.worker import AppStore
     from app.gui.window import Window
 
     app.setApplicationName("Grus")
@@ -99,11 +99,11 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
 
     core = Core(work, make_service or service, lambda deliver: Frames(deliver, app))
     core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
-    desk = Desk(places, preferences, look, Store(places.database, poster.post), work, core, Actions(look))
+    context = AppContext(places, preferences, look, AppStore(places.database, poster.post), work, core, Actions(look))
     if models:
         preferences.put("model", next(iter(models)))
-    window = Window(desk)
-    desk.hotkey = HotKey(preferences, window.raise_up, window)
+    window = Window(context)
+    context.hotkey = HotKey(preferences, window.raise_up, window)
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)
@@ -132,22 +132,22 @@ def follow_offline(preferences: Preferences, always: bool) -> None:
     apply()
 
 
-def close_desk(window: Window) -> None:
+def close_context(window: Window) -> None:
     """Everything on disk, every thread ended."""
     from PySide6.QtCore import QCoreApplication
 
     from engine.hub import offline
 
-    desk = window.desk
+    context = window.context
     offline.permit()
-    if desk.hotkey is not None:
-        desk.hotkey.release()
-    window.quiet.end()
-    desk.core.close()
+    if context.hotkey is not None:
+        context.hotkey.release()
+    window.gc_policy.end()
+    context.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped
-    desk.store.close()
-    desk.work.close()
-    desk.look.fall_silent()
+    context.store.close()
+    context.work.close()
+    context.look.fall_silent()
 
 
 def _first_pane(window: Window, wanted: str) -> str:

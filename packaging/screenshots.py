@@ -82,35 +82,37 @@ def until(app: Any, condition: Callable[[], Any], seconds: float = 20) -> None:
         spin(app, 0.02)
 
 
-def fill_chat(desk: Any) -> None:
+def fill_chat(context: Any) -> None:
     """Some conversations, one of them open."""
     from app.gui.store import conversations, messages
-    from app.gui.store.messages import Figures, Message
+    from app.gui.store.messages import ReplyStatistics, StoredMessage
 
     def fill(db: Any) -> int:
         folder = conversations.create_folder(db, "Home")
         for i, (asked, answered) in enumerate(OTHERS):
             id = conversations.create(db, "Qwen3-0.6B", title=asked, folder=folder if i == 2 else None)
-            first = messages.add(db, id, Message(0, None, "user", asked))
-            messages.add(db, id, Message(0, first.id, "assistant", answered, model="Qwen3-0.6B"))
+            first = messages.add(db, id, StoredMessage(0, None, "user", asked))
+            messages.add(db, id, StoredMessage(0, first.id, "assistant", answered, model="Qwen3-0.6B"))
             conversations.pin(db, id, i == 0)
         id = conversations.create(db, "Qwen3-0.6B", title="Quadratic equations")
-        asked_ = messages.add(db, id, Message(0, None, "user", QUESTION))
+        asked_ = messages.add(db, id, StoredMessage(0, None, "user", QUESTION))
         thoughts = "The person wants the formula first, and then a short function. " * 4
-        figures = Figures(31, 0, 352, 0.19, 6.4, 56.7)
-        messages.add(db, id, Message(0, asked_.id, "assistant", REPLY, thoughts, figures=figures, model="Qwen3-0.6B"))
+        figures = ReplyStatistics(31, 0, 352, 0.19, 6.4, 56.7)
+        messages.add(
+            db, id, StoredMessage(0, asked_.id, "assistant", REPLY, thoughts, figures=figures, model="Qwen3-0.6B")
+        )
         return id
 
-    desk.preferences.put("conversation", desk.store.ask(fill).result())
+    context.preferences.put("conversation", context.store.ask(fill).result())
 
 
-def fill_media(desk: Any, folder: Path) -> None:
+def fill_media(context: Any, folder: Path) -> None:
     """A page that was read, a recording that was written down, a text that was spoken."""
     import soundfile
 
-    from app.gui.store import kept
-    from app.gui.store.kept import Result
-    from app.gui.viewmodels.read import Item, Wish, to_result
+    from app.gui.store import records
+    from app.gui.store.records import StoredResult
+    from app.gui.viewmodels.read import ReadDocument, ReadSettings, to_result
     from engine.pipelines.reading.reader import Reader
     from tests.engine.pipelines.listening.conftest import RATE, talk
     from tests.engine.pipelines.reading.fakes import Fake, by_colour
@@ -120,24 +122,28 @@ def fill_media(desk: Any, folder: Path) -> None:
     page, sound = folder / "Journal of Cranes 17.png", folder / "Count at the lake.wav"
     sheet.image.save(page)
     soundfile.write(sound, talk(3), RATE)
-    item = Item(page, page.name, Wish(), state="done", numbers=(1,))
+    item = ReadDocument(page, page.name, ReadSettings(), state="done", numbers=(1,))
     for event in Reader(Fake(by_colour(sheet.texts)), None).read([page]):
         if hasattr(event, "progress") and hasattr(event, "page"):
             item.read[event.page.number] = event.page
     said = [{"start": 0.8 + 2.2 * i, "end": 2.2 + 2.4 * i, "text": text} for i, text in enumerate(SAID)]
     choice = {"model": "Qwen3-TTS", "preset": "vivian"}
-    desk.store.ask(lambda db: kept.add_result(db, to_result(item)))
-    desk.store.ask(
-        lambda db: kept.add_result(db, Result(0, "listen", sound.name, str(sound), {"segments": said, "seconds": 7.7}))
+    context.store.ask(lambda db: records.add_result(db, to_result(item)))
+    context.store.ask(
+        lambda db: records.add_result(
+            db, StoredResult(0, "listen", sound.name, str(sound), {"segments": said, "seconds": 7.7})
+        )
     )
     spoken = {"text": STORY, "choice": choice, "seconds": 7.7}
-    desk.store.ask(lambda db: kept.add_result(db, Result(0, "speak", STORY[:48] + "…", "", spoken, str(sound))))
-    desk.store.ask(lambda db: kept.keep_draft(db, "speak", STORY)).result()
+    context.store.ask(
+        lambda db: records.add_result(db, StoredResult(0, "speak", STORY[:48] + "…", "", spoken, str(sound)))
+    )
+    context.store.ask(lambda db: records.keep_draft(db, "speak", STORY)).result()
 
 
 def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     from app.gui.preferences import Preferences, places_under
-    from app.gui.store.worker import Store
+    from app.gui.store.worker import AppStore
     from app.main import Start, open_window
     from tests.app.gui.scripted import scripted_service
 
@@ -146,7 +152,7 @@ def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     preferences = Preferences(places.preferences)
     preferences.put("appearance", theme)
     preferences.put("language", language)
-    store = Store(places.database)
+    store = AppStore(places.database)
 
     class Kept:
         pass
@@ -159,14 +165,14 @@ def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     service, _ = scripted_service(folder / "models", ("Qwen3-0.6B",))
     window = open_window(app, Start(), places, lambda: service)
     window.resize(*SIZE)
-    until(app, lambda: window.desk.core.state.phase == "ready")
+    until(app, lambda: window.context.core.state.phase == "ready")
     return window
 
 
 def chat(app: Any, window: Any) -> None:
     pane = window.open_pane("chat")
-    until(app, lambda: pane.transcript.rows)
-    until(app, lambda: not any(view.waiting for view in pane.transcript.views.values()))
+    until(app, lambda: pane.transcript.views)
+    until(app, lambda: not any(view.waiting for view in pane.transcript.widgets.values()))
     spin(app, 0.6)
     pane.transcript.verticalScrollBar().setValue(0)
     spin(app, 0.3)
@@ -222,7 +228,7 @@ def models(app: Any, window: Any) -> None:
 
 def server(app: Any, window: Any) -> None:
     """As it looks while programs use it."""
-    from app.gui.viewmodels.server import Live
+    from app.gui.viewmodels.server import LiveRequest
 
     pane = window.pane("server")
     until(app, lambda: pane.hosting.models)
@@ -230,7 +236,7 @@ def server(app: Any, window: Any) -> None:
     hosting = pane.hosting
     hosting.state, hosting.address = "on", "http://127.0.0.1:8080"
     hosting.rates.extend([0.0] * 40 + [44 + 9 * math.sin(i / 5) + 4 * math.sin(i) for i in range(80)])
-    hosting.requests = [Live("a", "Qwen3-0.6B", 3.4), Live("b", "Qwen3-0.6B", 0.8)]
+    hosting.requests = [LiveRequest("a", "Qwen3-0.6B", 3.4), LiveRequest("b", "Qwen3-0.6B", 0.8)]
     hosting.log.extend(f"10:42:{second:02}  POST /v1/chat/completions 200 {second / 10:.1f}s" for second in (7, 19, 31))
     hosting.changed()
     hosting.moved()
@@ -267,7 +273,7 @@ def main() -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.gui import hotkey
-    from app.main import close_desk
+    from app.main import close_context
 
     hotkey.system = lambda: "x11"  # as most people see it; nothing is grabbed, because no key is chosen
     IMAGES.mkdir(parents=True, exist_ok=True)
@@ -299,9 +305,9 @@ def main() -> int:
             window.show_shortcuts()
             window.find_anything()
             shot(app, window, f"palette-{theme}")
-            window.finder.shut()
+            window.palette_card.shut()
             window.close()
-            close_desk(window)
+            close_context(window)
     return 0
 
 

@@ -46,7 +46,7 @@ def page(app: Any, window: Any) -> None:
 
 
 def take(app: Any) -> None:
-    from app.main import close_desk
+    from app.main import close_context
 
     with tempfile.TemporaryDirectory() as name:
         window = fresh(app, Path(name))
@@ -55,7 +55,7 @@ def take(app: Any) -> None:
         page(app, window)
         shot(app, window, "reader-light")
         window.close()
-        close_desk(window)
+        close_context(window)
 
 
 if __name__ == "__main__":

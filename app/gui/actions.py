@@ -27,7 +27,7 @@ class ActionSpec(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Listed:
+class ActionEntry:
     """One line of the overview."""
 
     group: str
@@ -41,7 +41,7 @@ class Actions:
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._listed: list[Listed] = []
+        self._listed: list[ActionEntry] = []
         self._named: dict[str, QAction] = {}
 
     def add(
@@ -67,7 +67,7 @@ class Actions:
             self._look.on_change(action, lambda: action.setIcon(self._look.icon(icon)))
         owner.addAction(action)
         self._named[name] = action
-        self._listed.append(Listed(group, title, shown, action))
+        self._listed.append(ActionEntry(group, title, shown, action))
         return action
 
     def add_table(
@@ -87,13 +87,13 @@ class Actions:
 
     def note(self, group: str, title: str, keys: str) -> None:
         """Something that a person should find in the overview though it is no action: Enter sends."""
-        self._listed.append(Listed(group, title, keys, None))
+        self._listed.append(ActionEntry(group, title, keys, None))
 
     def __getitem__(self, name: str) -> QAction:
         return self._named[name]
 
     @property
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[ActionEntry]:
         return list(self._listed)
 
     def clashes(self) -> list[str]:

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QT
 
 from app.core import Core
 from app.gui.look import Look, pixmap
-from app.gui.pane import Spec
-from app.gui.store.worker import Store
+from app.gui.pane import PaneSpec
+from app.gui.store.worker import AppStore
 from app.gui.texts import number, size, tr
 from app.gui.theme import GRID, RAIL
 from app.gui.widgets import icon_button, label, text_button
@@ -22,7 +22,7 @@ _BELOW = "settings"  # apart, at the bottom
 
 class Rail(QWidget):
     def __init__(
-        self, look: Look, specs: Sequence[Spec], actions: dict[str, QAction], choose: Callable[[str], object]
+        self, look: Look, specs: Sequence[PaneSpec], actions: dict[str, QAction], choose: Callable[[str], object]
     ) -> None:
         super().__init__()
         self.setProperty("kind", "rail")
@@ -43,7 +43,7 @@ class Rail(QWidget):
             column.addStretch(1)
         look.on_change(self, self._colour)
 
-    def _button(self, spec: Spec, tip: str, choose: Callable[[str], object]) -> QToolButton:
+    def _button(self, spec: PaneSpec, tip: str, choose: Callable[[str], object]) -> QToolButton:
         button = QToolButton()
         button.setProperty("kind", "rail")
         button.setCheckable(True)
@@ -72,7 +72,7 @@ class Rail(QWidget):
 _EVERY = 1000  # milliseconds between two looks at memory and speed
 
 
-class Strip(QWidget):
+class StatusBar(QWidget):
     def __init__(self, look: Look, core: Core) -> None:
         super().__init__()
         self.setProperty("kind", "strip")
@@ -186,7 +186,7 @@ class Notice(QWidget):
 class SaveBar(QWidget):
     """Stays for as long as it is true, whatever else the window has to say."""
 
-    def __init__(self, look: Look, store: Store) -> None:
+    def __init__(self, look: Look, store: AppStore) -> None:
         super().__init__()
         self.setProperty("kind", "strip")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -194,7 +194,7 @@ class SaveBar(QWidget):
         self._icon = QLabel()
         self.sentence = label(wrap=True)
         self.again = text_button(tr("Save now"), store.save_now)
-        self.again.setToolTip(tr("Try again at once. Grus also does so by itself."))
+        self.again.setToolTip(tr("Retry now. Grus also retries by itself."))
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         row.setSpacing(GRID)

@@ -44,7 +44,7 @@ def hand_over(name: str, files: Sequence[Path]) -> bool:
     return heard
 
 
-class Reception(QObject):
+class SingleInstance(QObject):
     """The first Grus's side: takes files from later starts. Only the same user can reach it."""
 
     def __init__(self, name: str, take: Callable[[list[Path]], object], parent: QObject | None = None) -> None:
@@ -102,7 +102,7 @@ def add_tray(window: Window) -> QSystemTrayIcon | None:
     for spec in window.specs:
         menu.addAction(tr(spec.title), partial(_show, window, spec.name))
     menu.addSeparator()
-    menu.addAction(window.desk.actions["window.quit"])
+    menu.addAction(window.context.actions["window.quit"])
     tray.setContextMenu(menu)
     tray.activated.connect(
         lambda reason: window.raise_up() if reason == QSystemTrayIcon.ActivationReason.Trigger else None

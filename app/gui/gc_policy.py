@@ -38,15 +38,15 @@ _HANDS = frozenset(
 )
 
 
-class Quiet(QObject):
+class GcPolicy(QObject):
     """In force from when it is made until `end`. `busy()`: a reply is written, or a page is read."""
 
     def __init__(self, busy: Callable[[], bool], clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._busy, self._clock = busy, clock
         self._stirred = self._collected = clock()
-        self._usual, self._usual_turn = gc.get_threshold(), sys.getswitchinterval()
-        gc.set_threshold(self._usual[0], self._usual[1], _NEVER)
+        self._default_threshold, self._default_interval = gc.get_threshold(), sys.getswitchinterval()
+        gc.set_threshold(self._default_threshold[0], self._default_threshold[1], _NEVER)
         sys.setswitchinterval(_TURN)
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK)
@@ -77,5 +77,5 @@ class Quiet(QObject):
     def end(self) -> None:
         """The interpreter decides again."""
         self._timer.stop()
-        gc.set_threshold(*self._usual)
-        sys.setswitchinterval(self._usual_turn)
+        gc.set_threshold(*self._default_threshold)
+        sys.setswitchinterval(self._default_interval)

@@ -20,7 +20,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.gui.preferences import Preferences
 from app.gui.texts import tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 
 MODIFIERS = ("Ctrl", "Alt", "Shift", "Meta")
 LETTERS, DIGITS = tuple(string.ascii_uppercase), tuple(string.digits)
@@ -278,7 +278,7 @@ class HotKey(QObject):
         self._preferences, self._pressed = preferences, pressed
         self._held: Any = None
         self.problem = ""
-        self.told = Hook()
+        self.told = Signal()
         preferences.changed.connect(lambda key: self.hold() if key == PREFERENCE else None)
         self.hold()
 

@@ -342,7 +342,7 @@ class Look(QObject):
         """Translate from now on. What is on screen keeps its words until it is made anew."""
         self.fall_silent()
         if language != "en":
-            for translator in (Words.read(language), _qt_words(language)):
+            for translator in (Translations.read(language), _qt_words(language)):
                 if translator is not None:
                     self._app.installTranslator(translator)
                     self._translators.append(translator)
@@ -372,7 +372,7 @@ class Look(QObject):
         self._app.setStyleSheet(sheet(self.theme))
 
 
-class Words(QTranslator):
+class Translations(QTranslator):
     """A language's texts, from the JSON files of its folder: English to translation."""
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -380,7 +380,7 @@ class Words(QTranslator):
         self._words = words
 
     @classmethod
-    def read(cls, language: str) -> Words | None:
+    def read(cls, language: str) -> Translations | None:
         folder = _TRANSLATIONS / language
         if not folder.is_dir():
             return None

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox
 from app import abilities
 from app.abilities import ADVICE, FIRST
 from app.gui.dialogs import choose_folder
-from app.gui.pane import Desk
+from app.gui.pane import AppContext
 from app.gui.texts import tr
 from engine.errors import BadRequest
 
@@ -33,42 +33,42 @@ class ModelBox(QComboBox):
     picked = Signal(str)
     listed = Signal()
 
-    def __init__(self, desk: Desk, task: str) -> None:
+    def __init__(self, context: AppContext, task: str) -> None:
         super().__init__()
-        self._desk, self._task = desk, task
+        self._context = context
+        self._task: Any = task
         self._chat = task == "chat"
         self._key = "model" if self._chat else f"{task}.model"  # in the preferences
         self._of_conversation = ""
         self.known: list[str] | None = None  # None: not listed yet
         self.setProperty("kind", "flat")
         self.setAccessibleName(tr("Model"))
-        self.setToolTip(tr("Which model answers") if self._chat else tr("Which model does it"))
+        self.setToolTip(tr("Model for this conversation") if self._chat else tr("Model to use"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.view().setMinimumWidth(280)
         self.activated.connect(self._activated)
-        desk.models_changed.connect(self.look)
+        context.models_changed.connect(self.look)
         self._fill()
         self.look()
 
     @property
     def name(self) -> str:
         """The chosen one that can be used; empty: none."""
-        wanted, known = str(self._desk.preferences.get(self._key, "")), self.known or []
+        wanted, known = str(self._context.preferences.get(self._key, "")), self.known or []
         return wanted if wanted in known else known[0] if known else ""
 
     @property
     def default(self) -> str:
         """For a new conversation: the model chosen last, also before it is known which there are."""
-        return self.name if self.known else str(self._desk.preferences.get(self._key, ""))
+        return self.name if self.known else str(self._context.preferences.get(self._key, ""))
 
     @property
     def advice(self) -> str:
         """What to get, once it is known that there is none."""
-        return tr(ADVICE[self._task]) if self.known == [] and self._task in ADVICE else ""  # type: ignore[index]
+        return tr(ADVICE[self._task]) if self.known == [] and self._task in ADVICE else ""
 
     def look(self) -> None:
         """List the models again."""
-        task: Any = self._task
 
         def got(names: list[str]) -> None:
             self.known = names
@@ -76,9 +76,9 @@ class ModelBox(QComboBox):
             self.listed.emit()
 
         if self._chat:
-            self._desk.core.models(got, self._desk.complain)
+            self._context.core.models(got, self._context.complain)
         else:
-            self._desk.core.use(lambda service: abilities.names(service, task), got, self._desk.complain)
+            self._context.core.use(lambda service: abilities.names(service, self._task), got, self._context.complain)
 
     def show_model(self, name: str) -> None:
         """The model of the open conversation, whether it is still here or not."""
@@ -87,17 +87,17 @@ class ModelBox(QComboBox):
 
     def pick(self, name: str) -> None:
         self._of_conversation = name
-        self._desk.preferences.put(self._key, name)
+        self._context.preferences.put(self._key, name)
         self._fill()
         self.picked.emit(name)
 
     def get_one(self) -> None:
         """To Models, where the recommended one is a click away."""
-        self._desk.open_pane("models").offer(FIRST[self._task])  # type: ignore[index]
+        self._context.open_pane("models").offer(FIRST[self._task])
 
     def choose_folder(self) -> None:
         """A folder with config.json and weights, or with a GGUF file."""
-        choose_folder(self, tr("Choose a folder with a model"), self.add_folder)
+        choose_folder(self, tr("Add a model folder"), self.add_folder)
 
     def add_folder(self, folder: Path) -> None:
         name = folder.name
@@ -107,12 +107,12 @@ class ModelBox(QComboBox):
             service.catalogue.named = {**service.catalogue.named, name: str(folder)}
 
         def added(_: None) -> None:
-            kept = dict(self._desk.preferences.get("models", {}))
-            self._desk.preferences.put("models", {**kept, name: str(folder)})
-            self._desk.models_changed()
+            kept = dict(self._context.preferences.get("models", {}))
+            self._context.preferences.put("models", {**kept, name: str(folder)})
+            self._context.models_changed()
             self.pick(name)
 
-        self._desk.core.use(add, added, self._desk.complain)
+        self._context.core.use(add, added, self._context.complain)
 
     def _check(self, folder: Path) -> None:
         """Raises BadRequest, in plain words, for a folder whose model cannot be used here. Reads the disk."""
@@ -120,8 +120,10 @@ class ModelBox(QComboBox):
 
         if self._chat:
             open_model(folder)
-        elif not abilities.can(str(folder), self._task):  # type: ignore[arg-type]
-            raise BadRequest(tr("{name} cannot do this.", name=folder.name) + " " + tr(ADVICE[self._task]))  # type: ignore[index]
+        elif not abilities.can(str(folder), self._task):
+            raise BadRequest(
+                tr("The model {name} cannot be used here.", name=folder.name) + " " + tr(ADVICE[self._task])
+            )
 
     def _fill(self) -> None:
         self.blockSignals(True)
@@ -137,7 +139,7 @@ class ModelBox(QComboBox):
         self.insertSeparator(self.count())
         if self._task in FIRST:
             self.addItem(tr("Get a model…"), _GET)
-        self.addItem(tr("Choose a folder with a model…"), _FOLDER)
+        self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))
         self.blockSignals(False)
         font = self.font()

@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.actions import Actions, Listed
+from app.gui.actions import ActionEntry, Actions
 from app.gui.look import Look
-from app.gui.pane import Desk
+from app.gui.pane import AppContext
 from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.widgets import icon_button, label
@@ -33,7 +33,7 @@ _WIDTH = 560
 
 
 @dataclass(frozen=True)
-class Entry:
+class PaletteEntry:
     title: str
     hint: str  # its group, and its shortcut
     run: Callable[[], Any]
@@ -59,32 +59,32 @@ def score(title: str, typed: str) -> int | None:
 class _Lines(QStyledItemDelegate):
     """A title, and its hint on the right."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, context: AppContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().paint(painter, option, index)
-        entry: Entry = index.data(Qt.ItemDataRole.UserRole)
+        entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
         painter.save()
-        painter.setPen(QColor(self._desk.look.theme.second))
+        painter.setPen(QColor(self._context.look.theme.second))
         room = option.rect.adjusted(GRID, 0, -GRID, 0)
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, entry.hint)
         painter.restore()
 
 
-class Finder(QWidget):
+class CommandPalette(QWidget):
     """A card over the window; Esc or a click elsewhere closes it."""
 
-    def __init__(self, window: QWidget, desk: Desk) -> None:
+    def __init__(self, window: QWidget, context: AppContext) -> None:
         super().__init__(window)
         self.setProperty("kind", "floating")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Find an action, a conversation or a model"))
-        self._desk = desk
-        self._entries: list[Entry] = []
+        self._context = context
+        self._entries: list[PaletteEntry] = []
         self._back: QWidget | None = None
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Find an action, a conversation or a model"))
@@ -92,9 +92,9 @@ class Finder(QWidget):
         self.field.textChanged.connect(self._filter)
         self.field.installEventFilter(self)
         self.results = QListWidget()
-        self.results.setAccessibleName(tr("Found"))
+        self.results.setAccessibleName(tr("Results"))
         self.results.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.results.setItemDelegate(_Lines(desk))
+        self.results.setItemDelegate(_Lines(context))
         self.results.itemClicked.connect(self._choose)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
@@ -105,8 +105,8 @@ class Finder(QWidget):
     def open(self) -> None:
         self._back = self.window().focusWidget()
         self._entries = [
-            Entry(line.action.text(), "  ".join(filter(None, (line.group, line.keys))), line.action.trigger)
-            for line in self._desk.actions.listed
+            PaletteEntry(line.action.text(), "  ".join(filter(None, (line.group, line.keys))), line.action.trigger)
+            for line in self._context.actions.listed
             if line.action is not None and line.action.isEnabled()
         ]
         self.field.clear()
@@ -125,8 +125,8 @@ class Finder(QWidget):
 
     def _filter(self, typed: str) -> None:
         entries = list(self._entries)
-        for source in self._desk.found:
-            entries += [Entry(title, "", run) for title, run in source(typed)]
+        for source in self._context.found:
+            entries += [PaletteEntry(title, "", run) for title, run in source(typed)]
         fitting = [(score(entry.title, typed), entry) for entry in entries]
         ranked = sorted(((s, e) for s, e in fitting if s is not None), key=lambda pair: pair[0])
         self.results.clear()
@@ -139,7 +139,7 @@ class Finder(QWidget):
     def _choose(self, item: QListWidgetItem | None) -> None:
         if item is None:
             return
-        entry: Entry = item.data(Qt.ItemDataRole.UserRole)
+        entry: PaletteEntry = item.data(Qt.ItemDataRole.UserRole)
         self.shut()
         entry.run()
 
@@ -162,7 +162,7 @@ class Finder(QWidget):
         return super().eventFilter(watched, event)
 
 
-class Overview(QWidget):
+class ShortcutOverview(QWidget):
     def __init__(self, window: QWidget, look: Look, actions: Actions) -> None:
         super().__init__(window)
         self.setProperty("kind", "floating")
@@ -208,7 +208,7 @@ class Overview(QWidget):
         columns = QHBoxLayout(table)
         columns.setContentsMargins(0, GRID, GRID * 2, 0)
         columns.setSpacing(GRID * 5)
-        groups: dict[str, list[Listed]] = {}
+        groups: dict[str, list[ActionEntry]] = {}
         for line in self._actions.listed:
             if line.keys:
                 groups.setdefault(line.group, []).append(line)
@@ -230,7 +230,7 @@ class Overview(QWidget):
         return table
 
 
-def _add_group(grid: QGridLayout, group: str, lines: list[Listed]) -> None:
+def _add_group(grid: QGridLayout, group: str, lines: list[ActionEntry]) -> None:
     row = grid.rowCount()
     grid.setRowMinimumHeight(row, GRID)
     grid.addWidget(label(group, "heading"), row + 1, 0, 1, 2)

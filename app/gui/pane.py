@@ -16,7 +16,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.gui.texts import mark, tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.bridge import Work
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from app.gui.actions import Actions
     from app.gui.hotkey import HotKey
     from app.gui.look import Look
-    from app.gui.preferences import Places, Preferences
-    from app.gui.store.worker import Store
+    from app.gui.preferences import AppFolders, Preferences
+    from app.gui.store.worker import AppStore
 
 
 @dataclass
-class Desk:
+class AppContext:
     """The window's services.
 
     `work` runs jobs beside the UI thread, `store` remembers, `core` asks the engine, `say` shows a sentence where the
     work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`.
     """
 
-    places: Places
+    places: AppFolders
     preferences: Preferences
     look: Look
-    store: Store
+    store: AppStore
     work: Work
     core: Core
     actions: Actions
@@ -47,10 +47,12 @@ class Desk:
     open_pane: Callable[[str], Any] = lambda name: None  # shows a pane by name and returns it
     hand_over: Callable[[str, Sequence[Path]], Any] = lambda name, files: None  # files to another pane
     found: list[Callable[[str], list[tuple[str, Callable[[], Any]]]]] = field(default_factory=list)  # for the palette
-    models_changed: Hook = field(default_factory=Hook)  # a model was added, removed, loaded or unloaded
+    models_changed: Signal = field(default_factory=Signal)  # a model was added, removed, loaded or unloaded
     hotkey: HotKey | None = None  # the key that brings the window to the front
-    wiped: Hook = field(default_factory=Hook)  # everything that is remembered is about to go, or is gone: begin anew
-    reread: Hook = field(default_factory=Hook)  # what is stored may be other than what panes show: read it again
+    wiped: Signal = field(
+        default_factory=Signal
+    )  # everything that is remembered is about to go, or is gone: begin anew
+    reread: Signal = field(default_factory=Signal)  # what is stored may be other than what panes show: read it again
 
     def complain(self, sentence: str) -> None:
         """Show an error."""
@@ -72,11 +74,11 @@ class Desk:
 
 
 class Pane(QWidget):
-    """The base of all panes. `app/gui/<name>/pane.py` holds a `make(desk) -> Pane`."""
+    """The base of all panes. `app/gui/<name>/pane.py` holds a `make(context) -> Pane`."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, context: AppContext) -> None:
         super().__init__()
-        self.desk = desk
+        self.context = context
         self.setProperty("kind", "window")
 
     def entered(self) -> None:
@@ -95,7 +97,7 @@ class Pane(QWidget):
 
 
 @dataclass(frozen=True)
-class Spec:
+class PaneSpec:
     """A pane in the rail."""
 
     name: str
@@ -114,17 +116,17 @@ class Spec:
         except ModuleNotFoundError:
             return False
 
-    def make(self, desk: Desk) -> Pane:
-        pane: Pane = importlib.import_module(self.module).make(desk)
+    def make(self, context: AppContext) -> Pane:
+        pane: Pane = importlib.import_module(self.module).make(context)
         return pane
 
 
 PANES = (
-    Spec("chat", mark("Chat"), "Ctrl+1"),
-    Spec("read", mark("Read"), "Ctrl+2"),
-    Spec("speak", mark("Speak"), "Ctrl+3"),
-    Spec("listen", mark("Listen"), "Ctrl+4"),
-    Spec("models", mark("Models"), "Ctrl+5"),
-    Spec("server", mark("Server"), "Ctrl+6"),
-    Spec("settings", mark("Settings"), "Ctrl+7"),
+    PaneSpec("chat", mark("Chat"), "Ctrl+1"),
+    PaneSpec("read", mark("Read"), "Ctrl+2"),
+    PaneSpec("speak", mark("Speak"), "Ctrl+3"),
+    PaneSpec("listen", mark("Listen"), "Ctrl+4"),
+    PaneSpec("models", mark("Models"), "Ctrl+5"),
+    PaneSpec("server", mark("Server"), "Ctrl+6"),
+    PaneSpec("settings", mark("Settings"), "Ctrl+7"),
 )

@@ -1,4 +1,4 @@
-"""Where Grus keeps its files (`Places`), and what a person chose (`Preferences`), in one small JSON file.
+"""Where Grus keeps its files (`AppFolders`), and what a person chose (`Preferences`), in one small JSON file.
 
 Preferences are read before the window opens, so they are no table of the database. They are written at once at every change,
 atomically: a crash leaves the old file or the new one. A file that holds no settings is set aside and reported; one that the
@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from app.gui.store.files import private_file, private_folder
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 
 
 @dataclass(frozen=True)
-class Places:
+class AppFolders:
     data: Path
     settings: Path
 
@@ -44,24 +44,24 @@ class Places:
     def preferences(self) -> Path:
         return self.settings / "preferences.json"
 
-    def make(self) -> Places:
+    def make(self) -> AppFolders:
         """Both folders, which only their owner may open."""
         for folder in (self.data, self.settings):
             private_folder(folder)
         return self
 
 
-def usual_places() -> Places:
+def default_folders() -> AppFolders:
     """As the platform has them."""
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("Grus", appauthor=False)
-    return Places(Path(dirs.user_data_dir), Path(dirs.user_config_dir))
+    return AppFolders(Path(dirs.user_data_dir), Path(dirs.user_config_dir))
 
 
-def places_under(folder: Path) -> Places:
+def places_under(folder: Path) -> AppFolders:
     """Everything in one folder: for tests, and for a copy of Grus that is carried about."""
-    return Places(folder / "data", folder / "settings")
+    return AppFolders(folder / "data", folder / "settings")
 
 
 log = logging.getLogger("grus.window")
@@ -73,7 +73,7 @@ class Preferences:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._guard = threading.Lock()
-        self.changed = Hook()
+        self.changed = Signal()
         self.set_aside: Path | None = None  # where an unreadable file went
         self._unread = False  # the file is there, and could not be read yet
         self._values: dict[str, Any] = self._read()

@@ -41,13 +41,13 @@ from PySide6.QtWidgets import (
 
 from app.gui.look import Look, pixmap
 from app.gui.model_box import ModelBox
-from app.gui.pane import Desk, Pane
+from app.gui.pane import AppContext, Pane
 from app.gui.store.files import DRAGGED, private_folder
 from app.gui.theme import GRID
-from app.gui.viewmodels.results import ResultItem, Results
+from app.gui.viewmodels.results import ListedResult, Results
 
 Index = QModelIndex | QPersistentModelIndex
-T = TypeVar("T", bound=ResultItem)
+T = TypeVar("T", bound=ListedResult)
 Write = Callable[[Path], Any]  # into this file
 Offer = Callable[
     [Any], "tuple[str, Write] | None"
@@ -62,13 +62,13 @@ _NO_NAME = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
 class ResultsPane(Pane, Generic[T]):
     """`results` is the view-model. A subclass defines `offer`, `menu`, `begin_anew` and `_show`."""
 
-    def __init__(self, desk: Desk, kind: str, results: Results[T], list_name: str) -> None:
-        super().__init__(desk)
+    def __init__(self, context: AppContext, kind: str, results: Results[T], list_name: str) -> None:
+        super().__init__(context)
         self.setAcceptDrops(True)
         self.kind, self.results = kind, results
-        self.list = ResultList(desk.look, list_name, results)
-        self.list.drag = DragOut(desk, self.list, lambda item: self.offer(item))
-        self.model_box = ModelBox(desk, kind)
+        self.list = ResultList(context.look, list_name, results)
+        self.list.drag = DragOut(context, self.list, lambda item: self.offer(item))
+        self.model_box = ModelBox(context, kind)
         self.outer = QSplitter(Qt.Orientation.Horizontal)
 
     def offer(self, item: Any) -> tuple[str, Write] | None:
@@ -102,8 +102,8 @@ class ResultsPane(Pane, Generic[T]):
         self.outer.addWidget(middle)
         self.outer.setStretchFactor(1, 1)
         key = f"{self.kind}.list"
-        self.outer.setSizes([*self.desk.preferences.get(key, [264, 900])])
-        self.outer.splitterMoved.connect(lambda *_: self.desk.preferences.put(key, self.outer.sizes()))
+        self.outer.setSizes([*self.context.preferences.get(key, [264, 900])])
+        self.outer.splitterMoved.connect(lambda *_: self.context.preferences.put(key, self.outer.sizes()))
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self.outer)
@@ -116,8 +116,8 @@ class ResultsPane(Pane, Generic[T]):
         results.changed.connect(self.list.refresh)
         self.list.chosen.connect(results.choose)
         self.list.menu_wanted.connect(self.menu)
-        self.desk.wiped.connect(self.begin_anew)
-        self.desk.reread.connect(results.look)
+        self.context.wiped.connect(self.begin_anew)
+        self.context.reread.connect(results.look)
 
     def on_current(self, run: Callable[[T], Any]) -> None:
         if self.results.current is not None:
@@ -126,7 +126,7 @@ class ResultsPane(Pane, Generic[T]):
     def enable(self, **ready: bool) -> None:
         """Actions of this pane, by their names."""
         for name, enabled in ready.items():
-            self.desk.actions[f"{self.kind}.{name}"].setEnabled(enabled)
+            self.context.actions[f"{self.kind}.{name}"].setEnabled(enabled)
 
     def dragEnterEvent(self, event: Any) -> None:
         if from_outside(event):
@@ -227,7 +227,7 @@ class _ResultPainter(QStyledItemDelegate):
         return QSize(100, (max(_THUMB.height(), words) if self.thumbnail else words) + GRID * 2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        item: ResultItem = index.data(_ITEM)
+        item: ListedResult = index.data(_ITEM)
         theme, room = self._look.theme, option.rect.adjusted(GRID, 1, -GRID, -1)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -280,8 +280,8 @@ class _ResultPainter(QStyledItemDelegate):
 class DragOut:
     """Makes the items of a view draggable as files. `offer` returns None for an item that has nothing to give yet."""
 
-    def __init__(self, desk: Desk, view: QAbstractItemView, offer: Offer) -> None:
-        self._desk, self._view, self._offer = desk, view, offer
+    def __init__(self, context: AppContext, view: QAbstractItemView, offer: Offer) -> None:
+        self._context, self._view, self._offer = context, view, offer
         self._writing = False
         view.setDragEnabled(True)
         view.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
@@ -294,7 +294,7 @@ class DragOut:
         name, write = offered
 
         def make() -> Path:
-            folder = private_folder(self._desk.places.data / DRAGGED)
+            folder = private_folder(self._context.places.data / DRAGGED)
             file = Path(tempfile.mkdtemp(dir=folder)) / file_name(name)
             write(file)
             return file
@@ -306,16 +306,16 @@ class DragOut:
 
         def failed(sentence: str) -> None:
             self._writing = False
-            self._desk.complain(sentence)
+            self._context.complain(sentence)
 
         self._writing = True
-        self._desk.work.run(make, made, failed)
+        self._context.work.run(make, made, failed)
 
     def _carry(self, file: Path) -> None:
         drag, data = QDrag(self._view), QMimeData()
         data.setUrls([QUrl.fromLocalFile(str(file))])
         drag.setMimeData(data)
-        drag.setPixmap(self._desk.look.icon("file").pixmap(QSize(32, 32)))
+        drag.setPixmap(self._context.look.icon("file").pixmap(QSize(32, 32)))
         drag.exec(Qt.DropAction.CopyAction)
 
 

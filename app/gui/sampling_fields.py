@@ -11,19 +11,19 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QVBoxLayout, QW
 
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.models.library import Library
-from app.gui.viewmodels.sampling import OPTIONS, Option
+from app.gui.viewmodels.models.library import ModelLibrary
+from app.gui.viewmodels.sampling import OPTIONS, SamplingOption
 from app.gui.widgets import label
 
-_THINKING = ((None, mark("As the model does")), (True, mark("Think first")), (False, mark("Do not think")))
+_THINKING = ((None, mark("Default")), (True, mark("On")), (False, mark("Off")))
 
 
-def number_field(option: Option, typed: Callable[[QLineEdit], object]) -> QLineEdit:
-    """Empty for the usual value. `typed(field)` after every change by a person, also to what is not acceptable."""
+def number_field(option: SamplingOption, typed: Callable[[QLineEdit], object]) -> QLineEdit:
+    """Empty for the default. `typed(field)` after every change by a person, also to what is not acceptable."""
     field = QLineEdit()
     field.setFixedWidth(104)
     field.setAlignment(Qt.AlignmentFlag.AlignRight)
-    field.setPlaceholderText(tr("usual"))
+    field.setPlaceholderText(tr("Default"))
     field.setAccessibleName(tr(option.title))
     field.setToolTip(tr(option.about))
     check: QValidator = (
@@ -37,21 +37,21 @@ def number_field(option: Option, typed: Callable[[QLineEdit], object]) -> QLineE
     return field
 
 
-def number_in(field: QLineEdit, option: Option) -> float | int | None:
-    """What an acceptable field says; None: as usual."""
+def number_in(field: QLineEdit, option: SamplingOption) -> float | int | None:
+    """What an acceptable field says; None: the default."""
     text = field.text()
     if not text:
         return None
     return int(text) if option.whole else float(text)
 
 
-def show_number(field: QLineEdit, option: Option, value: float | None) -> None:
+def show_number(field: QLineEdit, option: SamplingOption, value: float | None) -> None:
     field.setText("" if value is None else str(int(value)) if option.whole else f"{value:g}")
 
 
 def thinking_box(chosen: Callable[[bool | None], object]) -> QComboBox:
     box = QComboBox()
-    box.setAccessibleName(tr("Thoughts"))
+    box.setAccessibleName(tr("Reasoning"))
     for value, title in _THINKING:
         box.addItem(tr(title), value)
     box.activated.connect(lambda _: chosen(box.currentData()))
@@ -66,7 +66,7 @@ _LEFT_OUT = {"seed"}  # one for every answer would make them all alike
 
 
 class DefaultsView(QWidget):
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: ModelLibrary) -> None:
         super().__init__()
         self._library = library
         self._name = ""
@@ -86,11 +86,11 @@ class DefaultsView(QWidget):
             grid.addWidget(title, i // 2, i % 2 * 2)
             grid.addWidget(self.fields[option.name], i // 2, i % 2 * 2 + 1)
         last = (len(options) + 1) // 2
-        grid.addWidget(label(tr("Thoughts")), last, 0)
+        grid.addWidget(label(tr("Reasoning")), last, 0)
         grid.addWidget(self.thinking, last, 1)
         grid.setColumnStretch(4, 1)
         column.addLayout(grid)
-        told = tr("What is left empty is as the model's makers chose it. A conversation's own settings win.")
+        told = tr("Empty fields use the model's own defaults. Settings of a conversation take precedence.")
         column.addWidget(label(told, "second", wrap=True))
 
     def show_of(self, name: str) -> None:
@@ -102,7 +102,7 @@ class DefaultsView(QWidget):
                 show_number(field, option, kept.get(option.name))
         show_thinking(self.thinking, kept.get("thinking"))
 
-    def _typed(self, option: Option, field: QLineEdit) -> None:
+    def _typed(self, option: SamplingOption, field: QLineEdit) -> None:
         if not field.text() or field.hasAcceptableInput():
             self._set(option.name, number_in(field, option))
 

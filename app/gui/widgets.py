@@ -105,7 +105,7 @@ def line(vertical: bool = False) -> QFrame:
 _WIDTH = 420  # pixels of the sentence
 
 
-class Empty(QWidget):
+class EmptyState(QWidget):
     """`offer` sets the action; without it there is none. `say` sets the sentence."""
 
     def __init__(self, look: Look, icon: str, title: str, sentence: str) -> None:

@@ -15,10 +15,10 @@ import soundfile
 
 from app import abilities
 from app.core import Core
-from app.gui.store.worker import Store
-from app.gui.viewmodels.listen import Listening
-from app.gui.viewmodels.read import Reading, Wish
-from app.gui.viewmodels.speak import Choice, Studio
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.listen import ListenResults
+from app.gui.viewmodels.read import ReadResults, ReadSettings
+from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
 from engine.handle import RequestHandle
 from engine.pipelines.listening.listener import Ear, Listener
 from engine.pipelines.reading.recognizer import Crop
@@ -116,38 +116,38 @@ def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> Core:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    made = Store(tmp_path / "grus.sqlite3")
+def store(tmp_path: Path) -> Iterator[AppStore]:
+    made = AppStore(tmp_path / "grus.sqlite3")
     yield made
     made.close()
 
 
-def speak(core: Core, store: Store, folder: Path) -> Studio:
-    studio = Studio(store, core, AtOnce(), lambda *a, **m: None, folder)
-    studio.speak("The crane dances.", Choice())
+def speak(core: Core, store: AppStore, folder: Path) -> SpeakResults:
+    studio = SpeakResults(store, core, AtOnce(), lambda *a, **m: None, folder)
+    studio.speak("The crane dances.", SpeakSettings())
     return studio
 
 
-def listen(core: Core, store: Store, folder: Path) -> Listening:
+def listen(core: Core, store: AppStore, folder: Path) -> ListenResults:
     soundfile.write(folder / "talk.wav", talk(1), RATE)
-    listening = Listening(store, core, lambda *a, **m: None, folder)
+    listening = ListenResults(store, core, lambda *a, **m: None, folder)
     listening.add([folder / "talk.wav"])
     return listening
 
 
-def read(core: Core, store: Store, folder: Path) -> Reading:
+def read(core: Core, store: AppStore, folder: Path) -> ReadResults:
     sheet = Sheet((300, 200))
     sheet.line(20, 40, "The crane", 30)
     sheet.image.save(folder / "page.png")
-    reading = Reading(store, core, AtOnce(), lambda *a, **m: None, folder)
-    reading.wish = Wish(task="text")
+    reading = ReadResults(store, core, AtOnce(), lambda *a, **m: None, folder)
+    reading.wish = ReadSettings(task="text")
     reading.add([folder / "page.png"])
     return reading
 
 
 @pytest.mark.parametrize("begin", [speak, listen, read])
 def test_stop_ends_what_the_engine_was_asked_for(
-    core: Core, engine: Deaf, store: Store, tmp_path: Path, begin: Callable[..., Any]
+    core: Core, engine: Deaf, store: AppStore, tmp_path: Path, begin: Callable[..., Any]
 ) -> None:
     pane = begin(core, store, tmp_path)
     until(lambda: engine.asked)

@@ -81,8 +81,8 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
 
     from app.gui.preferences import places_under
     from app.gui.store import conversations, messages
-    from app.gui.store.messages import Message
-    from app.main import Start, close_desk, open_window
+    from app.gui.store.messages import StoredMessage
+    from app.main import Start, close_context, open_window
     from tests.app.gui.scripted import scripted_service
 
     app: Any = QApplication.instance() or QApplication([])
@@ -100,14 +100,14 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
             id = conversations.create(db, "tiny", title="Long")
             parent = None
             for i in range(150):
-                asked = messages.add(db, id, Message(0, parent, "user", f"Question {i} about cranes, please?"))
+                asked = messages.add(db, id, StoredMessage(0, parent, "user", f"Question {i} about cranes, please?"))
                 text = "".join(PARAGRAPH.replace("{n}", str(i * 10 + k)) for k in range(7))
-                parent = messages.add(db, id, Message(0, asked.id, "assistant", text, model="tiny")).id
+                parent = messages.add(db, id, StoredMessage(0, asked.id, "assistant", text, model="tiny")).id
             return id
 
-        id = window.desk.store.ask(fill).result()
-        tokens = sum(len(m.text) for m in window.desk.store.ask(lambda db: messages.all_of(db, id)).result()) / 4
-        pane.shelf.look()
+        id = window.context.store.ask(fill).result()
+        tokens = sum(len(m.text) for m in window.context.store.ask(lambda db: messages.all_of(db, id)).result()) / 4
+        pane.conversation_list.look()
         _spin(app, 1.0)
         blocks: list[tuple[float, float]] = []
         last = [time.perf_counter(), time.thread_time()]
@@ -119,17 +119,17 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
 
         opened = time.perf_counter()
         pane.talk.open(id)
-        while not pane.transcript.rows:
+        while not pane.transcript.views:
             app.processEvents()
         opened = time.perf_counter() - opened
         _spin(app, 1.0)
-        program = _Program(window.desk.core) if beside else None
+        program = _Program(window.context.core) if beside else None
         while program is not None and not program.words and not program.problem:
             _spin(app, 0.05)  # until the model is loaded
         heart = QTimer()
         heart.setInterval(1)
         heart.timeout.connect(beat)
-        window.desk.core._speak = _speaks(rate, seconds, window.desk.core._speak)
+        window.context.core._speak = _speaks(rate, seconds, window.context.core._speak)
         before = program.words if program is not None else 0
         last[:] = time.perf_counter(), time.thread_time()
         heart.start()
@@ -147,7 +147,7 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
             _turn_wheel(window, pane.transcript)
             _spin(app, 0.008)
         scrolling = [sorted(column) for column in zip(*blocks, strict=True)]
-        close_desk(window)
+        close_context(window)
         window.deleteLater()
     return {
         "tokens": tokens,

@@ -14,11 +14,11 @@ from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
 
 from app.gui.look import Look, restate
-from app.gui.pane import Desk
+from app.gui.pane import AppContext
 from app.gui.sound import devices
 from app.gui.texts import size, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.draft import DraftModel
+from app.gui.viewmodels.chat.draft import MessageDraft
 from app.gui.viewmodels.listen import captioned
 from app.gui.widgets import icon_button, label
 from engine.errors import BackendUnavailable
@@ -108,7 +108,7 @@ class Composer(QWidget):
     stop_wanted = Signal()
     edit_ended = Signal()
 
-    def __init__(self, look: Look, draft: DraftModel) -> None:
+    def __init__(self, look: Look, draft: MessageDraft) -> None:
         super().__init__()
         self._look, self._draft = look, draft
         self._writing = False
@@ -120,7 +120,7 @@ class Composer(QWidget):
         self._files_row = QHBoxLayout(self.files)
         self._files_row.setContentsMargins(0, 0, 0, 0)
         self.mode = label(kind="second")  # what is edited, what is read
-        self.mode_end = icon_button(look, "close", tr("Do not edit"), self.edit_ended.emit, size=14)
+        self.mode_end = icon_button(look, "close", tr("Cancel editing"), self.edit_ended.emit, size=14)
         self.problem = label(wrap=True)
         self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
@@ -258,9 +258,9 @@ class Chip(QWidget):
 class Dictation(QObject):
     """`toggle` begins and ends it. What was being said when it ends still comes."""
 
-    def __init__(self, desk: Desk, composer: Composer) -> None:
+    def __init__(self, context: AppContext, composer: Composer) -> None:
         super().__init__(composer)
-        self._desk, self._composer = desk, composer
+        self._context, self._composer = context, composer
         self._microphone: Any = None
         self._sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
 
@@ -290,10 +290,10 @@ class Dictation(QObject):
             self._composer.complain(str(error))
             return
         self._sound = sound
-        model = str(self._desk.preferences.get("listen.model", ""))
-        self._desk.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
+        model = str(self._context.preferences.get("listen.model", ""))
+        self._context.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
         self._composer.complain("")
-        self._desk.say(tr("Dictating. Press again to end it."))
+        self._context.say(tr("Dictating. Press again to end it."))
         self._show()
 
     def _hear(self, captions: list[Any]) -> None:
@@ -318,4 +318,4 @@ class Dictation(QObject):
         button = self._composer.dictate
         button.setAccessibleName(title)
         button.setToolTip(f"{title} (Ctrl+Shift+V)")
-        button.setIcon(self._desk.look.icon("stop" if self.running else "mic"))
+        button.setIcon(self._context.look.icon("stop" if self.running else "mic"))

@@ -23,18 +23,18 @@ from PySide6.QtWidgets import (
 from app.gui.look import Look, pixmap
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.conversation_list import Line, Shelf
+from app.gui.viewmodels.chat.conversation_list import ConversationLine, ConversationList
 from app.gui.widgets import icon_button, label
 
 Index = QModelIndex | QPersistentModelIndex
 _LINE = Qt.ItemDataRole.UserRole
 
 
-class ShelfModel(QAbstractListModel):
-    def __init__(self, shelf: Shelf) -> None:
+class ConversationListModel(QAbstractListModel):
+    def __init__(self, conversation_list: ConversationList) -> None:
         super().__init__()
-        self._shelf = shelf
-        shelf.changed.connect(self._reset)
+        self._shelf = conversation_list
+        conversation_list.changed.connect(self._reset)
 
     def _reset(self) -> None:
         self.beginResetModel()
@@ -69,13 +69,13 @@ class ShelfModel(QAbstractListModel):
 
 
 class _Painter(QStyledItemDelegate):
-    def __init__(self, look: Look, shelf: Shelf) -> None:
+    def __init__(self, look: Look, conversation_list: ConversationList) -> None:
         super().__init__()
-        self._look, self._shelf = look, shelf
+        self._look, self._shelf = look, conversation_list
         self.current: int | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        line: Line = index.data(_LINE)
+        line: ConversationLine = index.data(_LINE)
         height = self._look.font().pointSizeF() * 2
         text = option.fontMetrics.lineSpacing()
         if line.heading:
@@ -84,7 +84,7 @@ class _Painter(QStyledItemDelegate):
         return QSize(100, text * (2 if second else 1) + GRID * 2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        line: Line = index.data(_LINE)
+        line: ConversationLine = index.data(_LINE)
         theme, room = self._look.theme, option.rect.adjusted(GRID, 1, -GRID, -1)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -112,7 +112,7 @@ class _Painter(QStyledItemDelegate):
         self._words(painter, line, inner)
         painter.restore()
 
-    def _heading(self, painter: QPainter, line: Line, room: QRect) -> None:
+    def _heading(self, painter: QPainter, line: ConversationLine, room: QRect) -> None:
         font = self._look.font(0.9, QFont.Weight.DemiBold)
         painter.setFont(font)
         painter.setPen(QColor(self._look.theme.second))
@@ -124,7 +124,7 @@ class _Painter(QStyledItemDelegate):
             inner.setLeft(inner.left() + 20)
         painter.drawText(inner, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, line.title)
 
-    def _words(self, painter: QPainter, line: Line, room: QRect) -> None:
+    def _words(self, painter: QPainter, line: ConversationLine, room: QRect) -> None:
         assert line.conversation is not None
         painter.setFont(self._look.font())
         metrics = painter.fontMetrics()
@@ -141,24 +141,24 @@ class _Painter(QStyledItemDelegate):
         painter.drawText(room.adjusted(0, half - 2, 0, -2), middle, found)
 
 
-class ShelfView(QWidget):
+class ConversationListView(QWidget):
     """`chosen(id)`: a conversation was clicked; `menu_wanted(line, position)`."""
 
     chosen = Signal(int)
     menu_wanted = Signal(object, QPoint)
 
-    def __init__(self, look: Look, shelf: Shelf, new: Callable[[], Any]) -> None:
+    def __init__(self, look: Look, conversation_list: ConversationList, new: Callable[[], Any]) -> None:
         super().__init__()
         self.setProperty("kind", "side")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.shelf = shelf
+        self.conversation_list = conversation_list
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Search in all conversations"))
         self.field.setAccessibleName(tr("Search in all conversations"))
         self.field.setClearButtonEnabled(True)
         if (clear := self.field.findChild(QToolButton)) is not None:
             clear.setAccessibleName(tr("Clear the search"))
-        self.field.textChanged.connect(shelf.search)
+        self.field.textChanged.connect(conversation_list.search)
         self.new = icon_button(look, "compose", tr("New conversation"), new, size=20)
         self.list = QListView()
         self.list.setAccessibleName(tr("Conversations"))
@@ -167,8 +167,8 @@ class ShelfView(QWidget):
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._menu)
-        self.list.setModel(ShelfModel(shelf))
-        self.painter = _Painter(look, shelf)
+        self.list.setModel(ConversationListModel(conversation_list))
+        self.painter = _Painter(look, conversation_list)
         self.list.setItemDelegate(self.painter)
         self.list.clicked.connect(self._clicked)
         self.list.activated.connect(self._clicked)
@@ -183,13 +183,13 @@ class ShelfView(QWidget):
         column.addLayout(top)
         column.addWidget(self.empty)
         column.addWidget(self.list, 1)
-        shelf.changed.connect(self._refreshed)
+        conversation_list.changed.connect(self._refreshed)
         look.on_change(self, self.list.viewport().update)
         self.empty.hide()
 
     def show_current(self, id: int | None) -> None:
         self.painter.current = id
-        for i, line in enumerate(self.shelf.lines):
+        for i, line in enumerate(self.conversation_list.lines):
             if line.conversation is not None and line.conversation.id == id:
                 self.list.setCurrentIndex(self.list.model().index(i, 0))
                 break
@@ -199,21 +199,21 @@ class ShelfView(QWidget):
 
     def edit_name(self, id: int) -> None:
         """Begin to edit a conversation's name in its place."""
-        for i, line in enumerate(self.shelf.lines):
+        for i, line in enumerate(self.conversation_list.lines):
             if line.conversation is not None and line.conversation.id == id:
                 self.list.edit(self.list.model().index(i, 0))
 
     def edit_folder(self, id: int) -> None:
-        for i, line in enumerate(self.shelf.lines):
+        for i, line in enumerate(self.conversation_list.lines):
             if line.folder is not None and line.folder.id == id:
                 self.list.edit(self.list.model().index(i, 0))
 
     def _refreshed(self) -> None:
-        self.empty.setVisible(bool(self.shelf.words.strip()) and not self.shelf.lines)
+        self.empty.setVisible(bool(self.conversation_list.words.strip()) and not self.conversation_list.lines)
         self.show_current(self.painter.current)
 
     def _clicked(self, index: QModelIndex) -> None:
-        line: Line = index.data(_LINE)
+        line: ConversationLine = index.data(_LINE)
         if line is not None and line.conversation is not None:
             self.chosen.emit(line.conversation.id)
 

@@ -33,12 +33,12 @@ from shiboken6 import isValid
 from app.gui.look import Look, restate
 from app.gui.texts import mark, size, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.highlight import Span, spans
-from app.gui.viewmodels.chat.message_views import Row
+from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
+from app.gui.viewmodels.chat.message_views import MessageView
 from app.gui.widgets import icon_button, label, text_button
 
 if TYPE_CHECKING:
-    from app.gui.chat.drawn import Drawn
+    from app.gui.chat.drawn import FormulaImages
 
 
 def sheet(look: Look) -> str:
@@ -122,23 +122,23 @@ THUMB = 96
 _PAD = 6  # what a flat button leaves free around its icon: it is moved left so that the icon stands in line
 
 
-class RowView(QWidget):
+class MessageWidget(QWidget):
     """The base: remembers what it shows, so that the same row is not drawn twice."""
 
     above = GRID  # free space before it
 
-    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__()
         self.look, self.drawn, self.do = look, drawn, do
-        self.row: Row | None = None
+        self.view: MessageView | None = None
         self.waiting = False  # for formulas
 
-    def bind(self, row: Row) -> None:
-        if row != self.row or self.waiting:
-            before, self.row = self.row, row
-            self.fill(row, before)
+    def bind(self, view: MessageView) -> None:
+        if view != self.view or self.waiting:
+            before, self.view = self.view, view
+            self.fill(view, before)
 
-    def fill(self, row: Row, before: Row | None) -> None:
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
         raise NotImplementedError
 
     def measure(self, width: int) -> int:
@@ -150,8 +150,8 @@ _COLOURED_EVERY = 250  # milliseconds, while code is being written
 _PAUSE = 8  # times as long as it took: colours for long code take a share of the machine, not all of it
 
 
-class CodeView(RowView):
-    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+class CodeWidget(MessageWidget):
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__(look, drawn, do)
         self.box = QWidget(self)
         self.box.setProperty("kind", "codebox")
@@ -168,48 +168,48 @@ class CodeView(RowView):
         self._timer.timeout.connect(self._find_colours)
 
     def _copy(self) -> None:
-        if self.row is not None:
-            self.do("copy_text", self.row.message, self.row.text)
+        if self.view is not None:
+            self.do("copy_text", self.view.message, self.view.text)
 
-    def fill(self, row: Row, before: Row | None) -> None:
-        piece = row.piece
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        piece = view.piece
         assert piece is not None
         self.language.setText(piece.language or tr("Code"))
         self.code.setFont(self.look.mono)
-        same = before is not None and before.key == row.key and before.text and row.text.startswith(before.text)
+        same = before is not None and before.key == view.key and before.text and view.text.startswith(before.text)
         if same:
             cursor = QTextCursor(self.code.document())
             cursor.movePosition(QTextCursor.MoveOperation.End)
-            cursor.insertText(row.text[len(before.text) :] if before else row.text)
+            cursor.insertText(view.text[len(before.text) :] if before else view.text)
             if not self._timer.isActive():
                 self._timer.start()
         else:
             self.colours.show([])
-            self.code.setPlainText(row.text)
+            self.code.setPlainText(view.text)
             self._find_colours()
 
     def _find_colours(self) -> None:
-        row = self.row
-        if row is None or row.piece is None:
+        view = self.view
+        if view is None or view.piece is None:
             return
         self._version += 1
-        version, language, text = self._version, row.piece.language, row.text
+        version, language, text = self._version, view.piece.language, view.text
 
-        def find() -> tuple[Sequence[Span], float]:
+        def find() -> tuple[Sequence[HighlightSpan], float]:
             began = time.thread_time()
             return spans(text, language), time.thread_time() - began
 
-        def found(answer: tuple[Sequence[Span], float]) -> None:
+        def found(answer: tuple[Sequence[HighlightSpan], float]) -> None:
             if version == self._version and isValid(self.code):
                 self.colours.show(answer[0])
                 self._timer.setInterval(max(_COLOURED_EVERY, round(1000 * _PAUSE * answer[1])))
 
-        self.do("work", row.message, find, found)
+        self.do("work", view.message, find, found)
 
     def measure(self, width: int) -> int:
         lines = self.code.document().blockCount()
         height = round(lines * self.code.fontMetrics().lineSpacing()) + 2 * GRID + 2
-        widest = max((len(line) for line in (self.row.text if self.row else "").split("\n")), default=0)
+        widest = max((len(line) for line in (self.view.text if self.view else "").split("\n")), default=0)
         if widest * self.code.fontMetrics().averageCharWidth() > width - 3 * GRID:
             height += 12  # the bar below
         self.box.setGeometry(0, 0, width, _HEAD + height)
@@ -245,9 +245,9 @@ class _Colours(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument, look: Look) -> None:
         super().__init__(document)
         self._look = look
-        self._lines: dict[int, list[Span]] = {}
+        self._lines: dict[int, list[HighlightSpan]] = {}
 
-    def show(self, found: Sequence[Span]) -> None:
+    def show(self, found: Sequence[HighlightSpan]) -> None:
         before = self._lines
         self._lines = {}
         for span in found:
@@ -266,17 +266,17 @@ class _Colours(QSyntaxHighlighter):
             self.setFormat(span.start, span.length, style)
 
 
-class ProseView(RowView):
+class ProseWidget(MessageWidget):
     above = 2
 
-    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__(look, drawn, do)
         self.text = RichText(look, self)
         self.text.setAccessibleName(tr("Reply"))
 
-    def fill(self, row: Row, before: Row | None) -> None:
-        assert row.piece is not None
-        html, self.waiting = self.drawn.html(row.piece, self.text.document(), self.devicePixelRatioF())
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        assert view.piece is not None
+        html, self.waiting = self.drawn.html(view.piece, self.text.document(), self.devicePixelRatioF())
         self.text.show_html(html)
 
     def measure(self, width: int) -> int:
@@ -285,12 +285,12 @@ class ProseView(RowView):
         return height
 
 
-class SaidView(RowView):
+class UserTextWidget(MessageWidget):
     """What a person said: as it was typed, in a bubble on the right, with files above and a few buttons below."""
 
     above = GRID * 3
 
-    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__(look, drawn, do)
         self.bubble = QWidget(self)
         self.bubble.setProperty("kind", "bubble")
@@ -301,21 +301,21 @@ class SaidView(RowView):
         self.files.setProperty("kind", "second")
         self.files.setWordWrap(True)
         self.pictures: list[QLabel] = []
-        self.bar = Buttons(look, lambda *what: self._act(*what), ("copy", "edit", "delete"), self)
+        self.bar = MessageButtons(look, lambda *what: self._act(*what), ("copy", "edit", "delete"), self)
 
     def _act(self, *what: Any) -> None:
-        if self.row is not None:
-            self.do(what[0], self.row.message, *what[1:])
+        if self.view is not None:
+            self.do(what[0], self.view.message, *what[1:])
 
-    def fill(self, row: Row, before: Row | None) -> None:
-        self.text.show_plain(row.text)
-        others = [f for f in row.files if f.kind != "image"]
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        self.text.show_plain(view.text)
+        others = [f for f in view.files if f.kind != "image"]
         told = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
         self.files.setText("\n".join(told))
         for picture in self.pictures:
             picture.deleteLater()
-        self.pictures = [self._picture(f.path, f.name) for f in row.files if f.kind == "image"]
-        self.bar.bind(row)
+        self.pictures = [self._picture(f.path, f.name) for f in view.files if f.kind == "image"]
+        self.bar.bind(view)
 
     def _picture(self, path: str, name: str) -> QLabel:
         shown = QLabel(self)
@@ -348,7 +348,7 @@ class SaidView(RowView):
             self.files.setGeometry(0, y, width, height)
             y += height + GRID // 2
         self.files.setVisible(bool(self.files.text()))
-        shown = bool(self.row and self.row.text)
+        shown = bool(self.view and self.view.text)
         self.bubble.setVisible(shown)
         if shown:
             pad, widest = GRID * 2, round(width * 0.85)
@@ -364,47 +364,47 @@ class SaidView(RowView):
         return y + 30
 
 
-class ThoughtView(RowView):
+class ReasoningWidget(MessageWidget):
     """Reasoning, folded until a person wants to read it."""
 
     above = GRID * 2
 
-    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__(look, drawn, do)
         self.head = QPushButton(self)
         self.head.setProperty("kind", "fold")
         self.head.setIconSize(QSize(14, 14))
-        self.head.clicked.connect(lambda checked=False: self.row and self.do("fold", self.row.message))
+        self.head.clicked.connect(lambda checked=False: self.view and self.do("fold", self.view.message))
         self.text = RichText(look, self)
-        self.text.setAccessibleName(tr("Thoughts"))
+        self.text.setAccessibleName(tr("Reasoning"))
 
-    def fill(self, row: Row, before: Row | None) -> None:
-        self.head.setText(row.title)
-        self.head.setIcon(self.look.icon("down" if row.open else "right"))
-        self.head.setToolTip(tr("Hide the thoughts") if row.open else tr("Show the thoughts"))
-        self.head.setAccessibleName(f"{row.title}. {self.head.toolTip()}")
-        self.text.setVisible(row.open)
-        if row.open:
-            shown = before.text if before is not None and before.key == row.key else ""
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        self.head.setText(view.title)
+        self.head.setIcon(self.look.icon("down" if view.open else "right"))
+        self.head.setToolTip(tr("Hide reasoning") if view.open else tr("Show reasoning"))
+        self.head.setAccessibleName(f"{view.title}. {self.head.toolTip()}")
+        self.text.setVisible(view.open)
+        if view.open:
+            shown = before.text if before is not None and before.key == view.key else ""
             if not shown:
                 self.text.setTextColor(self.palette().placeholderText().color())
-            self.text.show_plain(row.text, shown)
+            self.text.show_plain(view.text, shown)
 
     def measure(self, width: int) -> int:
         hint = self.head.sizeHint()
         self.head.setGeometry(-_PAD, 0, min(width, hint.width()), hint.height())
         y = hint.height() + _PAD
-        if self.row is not None and self.row.open:
+        if self.view is not None and self.view.open:
             height = self.text.height_for(width - GRID * 3)
             self.text.setGeometry(GRID * 3, y + 4, width - GRID * 3, height)
             y += height + GRID
         return y
 
 
-class CallView(RowView):
+class ToolCallWidget(MessageWidget):
     """A tool that the model wants to use, and where a person can say what came of it."""
 
-    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__(look, drawn, do)
         self.box = QWidget(self)
         self.box.setProperty("kind", "codebox")
@@ -412,7 +412,7 @@ class CallView(RowView):
         self.name = label(kind="title")
         self.arguments = label(wrap=True)
         self.arguments.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.answer = text_button(tr("Answer for the tool"), self._answer)
+        self.answer = text_button(tr("Enter tool result"), self._answer)
         column = QVBoxLayout(self.box)
         column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         column.addWidget(self.name)
@@ -420,15 +420,15 @@ class CallView(RowView):
         column.addWidget(self.answer, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _answer(self) -> None:
-        if self.row is not None:
-            self.do("answer", self.row.message)
+        if self.view is not None:
+            self.do("answer", self.view.message)
 
-    def fill(self, row: Row, before: Row | None) -> None:
-        assert row.call is not None
-        self.name.setText(tr("Wants to use {tool}", tool=row.call.name))
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        assert view.call is not None
+        self.name.setText(tr("Tool call: {tool}", tool=view.call.name))
         self.arguments.setFont(self.look.mono)
-        self.arguments.setText(row.call.arguments)
-        self.answer.setVisible(row.open)
+        self.arguments.setText(view.call.arguments)
+        self.answer.setVisible(view.open)
 
     def measure(self, width: int) -> int:
         self.box.setFixedWidth(width)
@@ -439,30 +439,30 @@ class CallView(RowView):
         return height
 
 
-class FootView(RowView):
+class FooterWidget(MessageWidget):
     """Under a reply: what it took, and what can be done with it."""
 
     above = 2
 
-    def __init__(self, look: Look, drawn: Drawn, do: Do) -> None:
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__(look, drawn, do)
         self.told = label(wrap=True)
         self.told.setParent(self)
         self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.bar = Buttons(look, self._act, ("copy", "regenerate", "continue", "edit", "delete"), self)
+        self.bar = MessageButtons(look, self._act, ("copy", "regenerate", "continue", "edit", "delete"), self)
 
     def _act(self, *what: Any) -> None:
-        if self.row is not None:
-            self.do(what[0], self.row.message, *what[1:])
+        if self.view is not None:
+            self.do(what[0], self.view.message, *what[1:])
 
-    def fill(self, row: Row, before: Row | None) -> None:
-        self.told.setText(row.text)
-        restate(self.told, kind="figures", level=row.level)
-        self.bar.bind(row)
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        self.told.setText(view.text)
+        restate(self.told, kind="figures", level=view.level)
+        self.bar.bind(view)
 
     def measure(self, width: int) -> int:
-        row = self.row
-        bar = self.bar.sizeHint().width() if row is not None and row.can else 0
+        view = self.view
+        bar = self.bar.sizeHint().width() if view is not None and view.can else 0
         self.bar.setVisible(bar > 0)
         self.bar.setGeometry(-_PAD, 0, bar, 28)
         one_line = QFontMetricsF(self.told.font()).horizontalAdvance(self.told.text()) + 8
@@ -477,40 +477,40 @@ class FootView(RowView):
 _DOES = {
     "copy": ("copy", mark("Copy")),
     "edit": ("edit", mark("Edit")),
-    "regenerate": ("retry", mark("Answer again")),
+    "regenerate": ("retry", mark("Regenerate")),
     "continue": ("continue", mark("Continue")),
     "delete": ("trash", mark("Delete")),
 }
 
 
-class Buttons(QWidget):
+class MessageButtons(QWidget):
     """Versions, and the things that can be done with a message."""
 
     def __init__(self, look: Look, act: Callable[..., Any], names: tuple[str, ...], parent: QWidget) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        self.before = icon_button(look, "left", tr("Version before"), lambda: act("turn", -1), size=14)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        self.before = icon_button(look, "left", tr("Previous branch"), lambda: act("turn", -1), size=14)
         self.which = label(kind="second")
-        self.after = icon_button(look, "right", tr("Next version"), lambda: act("turn", 1), size=14)
+        self.after = icon_button(look, "right", tr("Next branch"), lambda: act("turn", 1), size=14)
         for part in (self.before, self.which, self.after):
-            row.addWidget(part)
+            layout.addWidget(part)
         self.buttons = {}
         for name in names:
             icon, title = _DOES[name]
             self.buttons[name] = icon_button(look, icon, tr(title), _act(act, name), size=16)
-            row.addWidget(self.buttons[name])
+            layout.addWidget(self.buttons[name])
 
-    def bind(self, row: Row) -> None:
-        several = row.versions > 1
+    def bind(self, view: MessageView) -> None:
+        several = view.versions > 1
         for part in (self.before, self.which, self.after):
             part.setVisible(several)
-        self.which.setText(f"{row.version}/{row.versions}")
-        self.before.setEnabled(row.version > 1)
-        self.after.setEnabled(row.version < row.versions)
+        self.which.setText(f"{view.version}/{view.versions}")
+        self.before.setEnabled(view.version > 1)
+        self.after.setEnabled(view.version < view.versions)
         for name, button in self.buttons.items():
-            button.setVisible(name in row.can)
+            button.setVisible(name in view.can)
         if (inside := self.layout()) is not None:
             inside.activate()
 

@@ -12,31 +12,31 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 from app import abilities
 from app.abilities import FIRST, Ability
 from app.gui.look import restate
-from app.gui.pane import Desk
+from app.gui.pane import AppContext
 from app.gui.sound import devices
 from app.gui.sound.player import Meter
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.conversation import Talk
-from app.gui.viewmodels.chat.hands_free import Cast, HandsFree
+from app.gui.viewmodels.chat.conversation import OpenConversation
+from app.gui.viewmodels.chat.hands_free import HandsFree, TalkModels
 from app.gui.viewmodels.speak import from_kept
 from app.gui.widgets import label, text_button
 from engine.errors import BackendUnavailable
 
 _STATES = {
     "off": "",
-    "preparing": mark("Loading the models"),
+    "preparing": mark("Loading models"),
     "listening": mark("Listening"),
-    "thinking": mark("Thinking"),
+    "thinking": mark("Reasoning"),
     "speaking": mark("Speaking"),
 }
 _HINTS = {
     "preparing": mark("A moment. Esc ends it."),
     "listening": mark("Say something. Esc ends it."),
-    "thinking": mark("Your question was sent."),
-    "speaking": mark("Speak, and the voice stops."),
+    "thinking": mark("Your message was sent."),
+    "speaking": mark("Speak to interrupt the voice."),
 }
-_HINT_WAITING = mark("It hears you when it has spoken.")
+_HINT_WAITING = mark("Grus listens again when it has finished speaking.")
 _WAITS = "talk.waits"
 _TAIL = 96  # characters of a long question that are shown while it is asked
 
@@ -44,30 +44,30 @@ _TAIL = 96  # characters of a long question that are shown while it is asked
 class TalkBar(QWidget):
     """Shown while it is on. `complain(sentence)` shows what is missing, where the work is."""
 
-    def __init__(self, desk: Desk, chat: Talk, complain: Callable[[str], Any]) -> None:
+    def __init__(self, context: AppContext, chat: OpenConversation, complain: Callable[[str], Any]) -> None:
         super().__init__()
-        self._desk, self._chat, self._complain = desk, chat, complain
-        self.handsfree = HandsFree(chat, desk.core, desk.work.post)
-        self.handsfree.waits = bool(desk.preferences.get(_WAITS, False))
+        self._context, self._chat, self._complain = context, chat, complain
+        self.handsfree = HandsFree(chat, context.core, context.work.post)
+        self.handsfree.waits = bool(context.preferences.get(_WAITS, False))
         self.microphone: Any = None
         self.loudspeaker: Any = None
         self.setProperty("kind", "bubble")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.meter = Meter(desk.look, tr("How loud it is"))
+        self.meter = Meter(context.look, tr("Level"))
         self.state = label()
-        desk.look.on_change(self.state, lambda: self.state.setFont(desk.look.font(1.0, QFont.Weight.DemiBold)))
+        context.look.on_change(self.state, lambda: self.state.setFont(context.look.font(1.0, QFont.Weight.DemiBold)))
         self.words = label(kind="second", wrap=True)
         self.headphones = QCheckBox(tr("Headphones"))
         self.headphones.setAccessibleName(self.headphones.text())
         self.headphones.setToolTip(
-            tr("With headphones, speaking stops the voice. A loudspeaker's voice reaches the microphone: then turn this "
-               "off, and Grus hears you when it has spoken.")
+            tr("With headphones, speaking interrupts the voice. With loudspeakers the microphone picks up the voice: turn "
+               "this off, and Grus listens when it has finished speaking.")
         )  # fmt: skip
         self.headphones.setChecked(not self.handsfree.waits)
         self.hush = text_button(tr("Interrupt"), self.handsfree.interrupt)
         self.finish = text_button(tr("End"), self.handsfree.end)
-        self.finish.setAccessibleName(tr("End the conversation aloud"))
-        self.finish.setToolTip(tr("End the conversation aloud") + " (Esc)")
+        self.finish.setAccessibleName(tr("End Talk"))
+        self.finish.setToolTip(tr("End Talk") + " (Esc)")
         self._build()
         self._connect()
         self.hide()
@@ -109,14 +109,14 @@ class TalkBar(QWidget):
         if not self._chat.head.model:
             self._complain(tr("Choose a model first. The box above the conversation lists those on this machine."))
             return
-        self._desk.core.use(_missing, self._begin, self._complain)
+        self._context.core.use(_missing, self._begin, self._complain)
 
     def end(self) -> bool:
         return self.handsfree.end()
 
     def _choose(self, worn: bool) -> None:
         self.handsfree.waits = not worn
-        self._desk.preferences.put(_WAITS, not worn)
+        self._context.preferences.put(_WAITS, not worn)
         self._show()
 
     # -- beginning and ending
@@ -133,25 +133,25 @@ class TalkBar(QWidget):
         except BackendUnavailable as error:
             self._complain(str(error))
             return
-        prefs = self._desk.preferences
+        prefs = self._context.preferences
         voice = from_kept(prefs.get("speak.choice", {}))
         ears = str(prefs.get("listen.model", ""))
-        self.handsfree.begin(Cast(self._chat.head.model, ears, voice, self._desk.places.data / "voices"))
+        self.handsfree.begin(TalkModels(self._chat.head.model, ears, voice, self._context.places.data / "voices"))
 
     def _send_to_models(self, missing: list[Ability]) -> None:
         """They can be downloaded there; the sentence stays in sight."""
         names = [FIRST[ability] for ability in missing]
-        pane = self._desk.open_pane("models")
+        pane = self._context.open_pane("models")
         pane.offer(names[0])
-        self._desk.say(
-            tr("Talking needs a model that listens and one that speaks. Download {names} here, then press Talk again.",
+        self._context.say(
+            tr("Talk needs a speech recognition model and a speech model. Download {names} here, then try again.",
                names=tr("{one} and {other}", one=names[0], other=names[1]) if len(names) > 1 else names[0]),
             level="warning",
         )  # fmt: skip
 
     def _open_loudspeaker(self, rate: int) -> None:
         try:
-            self.loudspeaker = devices.Loudspeaker(self.handsfree.take, rate, self, self.handsfree.fail)
+            self.loudspeaker = devices.SoundOutput(self.handsfree.take, rate, self, self.handsfree.fail)
         except BackendUnavailable as error:
             self.handsfree.fail(str(error))
 

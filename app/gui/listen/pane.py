@@ -24,61 +24,61 @@ from PySide6.QtWidgets import (
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_target
 from app.gui.look import restate
-from app.gui.pane import Desk, Pane
+from app.gui.pane import AppContext, Pane
 from app.gui.results import ResultsPane
 from app.gui.sound import devices
 from app.gui.sound.player import Player, clock
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, Listening, Recording
-from app.gui.widgets import Empty, icon_button, label, text_button
+from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, ListenRecording, ListenResults
+from app.gui.widgets import EmptyState, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
 _NOTHING = np.zeros(0, np.float32)
 _NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
 
 ACTIONS = (
-    ActionSpec("add", mark("Add sound files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
-    ActionSpec("live", mark("Listen to the microphone"), "Ctrl+Shift+R", "mic", lambda pane: pane.toggle_live()),
-    ActionSpec("again", mark("Write down again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.results.again)),
-    ActionSpec("cancel", mark("Stop listening"), "Ctrl+Shift+X", "stop", lambda pane: pane.on_current(pane.results.cancel)),
+    ActionSpec("add", mark("Add audio files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
+    ActionSpec("live", mark("Record from the microphone"), "Ctrl+Shift+R", "mic", lambda pane: pane.toggle_live()),
+    ActionSpec("again", mark("Transcribe again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.results.again)),
+    ActionSpec("cancel", mark("Stop transcribing"), "Ctrl+Shift+X", "stop", lambda pane: pane.on_current(pane.results.cancel)),
     ActionSpec("copy", mark("Copy the text"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy()),
     ActionSpec("export", mark("Export"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.export)),
     ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
-    ActionSpec("segment", mark("Hear the segment"), "Ctrl+Return", "", lambda pane: pane.hear_segment()),
+    ActionSpec("segment", mark("Play segment"), "Ctrl+Return", "", lambda pane: pane.hear_segment()),
     ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
                lambda pane: pane.on_current(pane.results.remove)),
-    ActionSpec("above", mark("Recording above"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
-    ActionSpec("below", mark("Recording below"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
+    ActionSpec("above", mark("Previous recording"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
+    ActionSpec("below", mark("Next recording"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
 )  # fmt: skip
 
 
-def make(desk: Desk) -> Pane:
-    return ListenPane(desk)
+def make(context: AppContext) -> Pane:
+    return ListenPane(context)
 
 
-class ListenPane(ResultsPane[Recording]):
-    results: Listening
+class ListenPane(ResultsPane[ListenRecording]):
+    results: ListenResults
 
-    def __init__(self, desk: Desk) -> None:
-        results = Listening(desk.store, desk.core, desk.say, desk.places.data / "recordings")
-        super().__init__(desk, "listen", results, tr("Recordings"))
-        self.player = Player(desk)
-        self.empty = Empty(desk.look, "listen", tr("Write down what is said"), "")
+    def __init__(self, context: AppContext) -> None:
+        results = ListenResults(context.store, context.core, context.say, context.places.data / "recordings")
+        super().__init__(context, "listen", results, tr("Recordings"))
+        self.player = Player(context)
+        self.empty = EmptyState(context.look, "listen", tr("Transcribe speech"), "")
         self.microphone: Any = None
-        self._sounding: Recording | None = None  # whose sound the player has
+        self._sounding: ListenRecording | None = None  # whose sound the player has
         self._showing = False
-        desk.actions.add_table(self, "listen", tr("Listen"), ACTIONS)
+        context.actions.add_table(self, "listen", tr("Listen"), ACTIONS)
         self._build()
         self._connect()
         results.look()
         self._show()
 
     def _build(self) -> None:
-        actions = self.desk.actions
+        actions = self.context.actions
         self.add = text_button(tr("Add files"), self.choose)
         self.add.setToolTip(actions["listen.add"].toolTip())
-        self.record = icon_button(self.desk.look, "mic", "")
+        self.record = icon_button(self.context.look, "mic", "")
         wear(self.record, actions["listen.live"])
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
@@ -93,10 +93,10 @@ class ListenPane(ResultsPane[Recording]):
         self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.desk.look, "more", ""), actions[f"listen.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"listen.{name}"])
             head.addWidget(button)
         self.table = QTableWidget(0, 2)
-        self.table.setAccessibleName(tr("What is said"))
+        self.table.setAccessibleName(tr("Transcript"))
         self.table.setProperty("kind", "plain")
         self.table.setShowGrid(False)
         self.table.setWordWrap(True)
@@ -149,8 +149,8 @@ class ListenPane(ResultsPane[Recording]):
     def take(self, files: Sequence[Path]) -> None:
         sounds = [file for file in files if file.suffix.lower() in SOUNDS]
         if others := [file.name for file in files if file not in sounds]:
-            self.desk.say(
-                tr("{names}: no sound that can be read. WAV, FLAC, MP3, OGG, Opus, AIFF, AU and CAF are.",
+            self.context.say(
+                tr("{names}: unsupported format. Supported: WAV, FLAC, MP3, OGG, Opus, AIFF, AU and CAF.",
                    names=", ".join(others)), level="warning"
             )  # fmt: skip
         self.results.add(sounds)
@@ -175,7 +175,7 @@ class ListenPane(ResultsPane[Recording]):
 
     def choose(self) -> None:
         endings = " ".join("*" + ending for ending in SOUNDS)
-        choose_files(self, tr("Add sound files"), self.take, f"{tr('Sound')} ({endings})")
+        choose_files(self, tr("Add audio files"), self.take, f"{tr('Audio')} ({endings})")
 
     def toggle_live(self) -> None:
         """Begin to listen to the microphone, or end it."""
@@ -185,11 +185,11 @@ class ListenPane(ResultsPane[Recording]):
         try:
             self.microphone = devices.Microphone(self.results.hear_live, self, self._lost)
         except BackendUnavailable as error:
-            self.desk.say(str(error), level="error")
+            self.context.say(str(error), level="error")
             return
         self.results.begin_live()
 
-    def _end(self, item: Recording) -> None:
+    def _end(self, item: ListenRecording) -> None:
         if item.state == "live":
             self._end_microphone()
         self.results.cancel(item)
@@ -203,16 +203,16 @@ class ListenPane(ResultsPane[Recording]):
     def _lost(self, sentence: str) -> None:
         """The microphone was disconnected: what was heard is written down to its end."""
         self._end_microphone()
-        self.desk.say(sentence, level="error")
+        self.context.say(sentence, level="error")
 
     def copy(self) -> None:
         item = self.results.current
         if item is not None and item.segments:
-            self.desk.copy("\n".join(segment.text for segment in item.segments))
+            self.context.copy("\n".join(segment.text for segment in item.segments))
 
-    def menu(self, item: Recording, where: Any) -> None:
+    def menu(self, item: ListenRecording, where: Any) -> None:
         self.results.choose(item)
-        menu, actions = QMenu(self), self.desk.actions
+        menu, actions = QMenu(self), self.context.actions
         for name in ("copy", "again", "cancel"):
             menu.addAction(actions[f"listen.{name}"])
         out = menu.addMenu(tr("Export as"))
@@ -222,21 +222,21 @@ class ListenPane(ResultsPane[Recording]):
         menu.addAction(actions["listen.remove"])
         menu.popup(where)
 
-    def offer(self, item: Recording) -> tuple[str, Any] | None:
+    def offer(self, item: ListenRecording) -> tuple[str, Any] | None:
         """As the format that was exported last."""
-        return self.results.as_file(item, str(self.desk.preferences.get("listen.format", "txt")))
+        return self.results.as_file(item, str(self.context.preferences.get("listen.format", "txt")))
 
-    def export(self, item: Recording, format: str = "") -> None:
+    def export(self, item: ListenRecording, format: str = "") -> None:
         kinds = {format: _NAMES[format]} if format else {kind: _NAMES[kind] for kind in FORMATS}
         choose_target(
             self, tr("Export"), lambda file: self.write(item, file), kinds, Path(item.title).stem, format or "txt"
         )
 
-    def write(self, item: Recording, file: Path) -> None:
+    def write(self, item: ListenRecording, file: Path) -> None:
         format = file.suffix.lstrip(".").lower()
         if format in FORMATS:
-            self.desk.preferences.put("listen.format", format)
-        self.desk.save(lambda: self.results.export(item, format, file))
+            self.context.preferences.put("listen.format", format)
+        self.context.save(lambda: self.results.export(item, format, file))
 
     def hear_segment(self, row: int = -1) -> None:
         item, row = self.results.current, row if row >= 0 else self.table.currentRow()
@@ -264,7 +264,7 @@ class ListenPane(ResultsPane[Recording]):
         self.results.model = self.model_box.name
         advice = self.model_box.advice
         self.empty.say(
-            tr("Drop a recording here, or listen to the microphone and read along.")
+            tr("Drop a recording here, or record from the microphone and read along.")
             + (f"\n\n{advice}" if advice else "")
         )
         restate(self.add, kind="main" if self.results.items else "")
@@ -273,7 +273,7 @@ class ListenPane(ResultsPane[Recording]):
         else:
             self.empty.offer(tr("Add files"), self.choose, main=True)
 
-    def _changed(self, item: Recording) -> None:
+    def _changed(self, item: ListenRecording) -> None:
         if self.microphone is not None and self.results.live is None:  # what listened to it has failed
             self._end_microphone()
         if item is self.results.current:
@@ -296,7 +296,7 @@ class ListenPane(ResultsPane[Recording]):
         restate(self.status, level="error" if item is not None and item.failed else "")
         self.record.setProperty("checked", self.results.live is not None)
 
-    def _load_sound(self, item: Recording) -> None:
+    def _load_sound(self, item: ListenRecording) -> None:
         """The sound itself, beside the UI thread."""
         if self._sounding is item or item.state == "live":
             return
@@ -313,14 +313,14 @@ class ListenPane(ResultsPane[Recording]):
                 self.player.playback.show(samples, RATE)
                 self._mark(self.table.currentRow())
 
-        self.desk.work.run(read, here, lambda sentence: None)  # the recording's own state tells what is wrong
+        self.context.work.run(read, here, lambda sentence: None)  # the recording's own state tells what is wrong
 
-    def _heard(self, item: Recording) -> None:
+    def _heard(self, item: ListenRecording) -> None:
         if item is self.results.current:
             self._fill(item)
             self._show_state()
 
-    def _fill(self, item: Recording) -> None:
+    def _fill(self, item: ListenRecording) -> None:
         """Rows are added and changed, never made anew: an editor that is open stays open."""
         self._showing = True
         end = self.table.verticalScrollBar()
@@ -336,7 +336,7 @@ class ListenPane(ResultsPane[Recording]):
                 self.table.setItem(row, 0, when)
                 self.table.setItem(row, 1, text)
             when.setText(clock(segment.start) + (" ?" if segment.doubtful else ""))
-            when.setToolTip(tr("Doubtful. Click to hear it.") if segment.doubtful else tr("Click to hear it."))
+            when.setToolTip(tr("Low confidence. Click to play.") if segment.doubtful else tr("Click to play."))
             if text.text() != segment.text:
                 text.setText(segment.text)
         self._showing = False

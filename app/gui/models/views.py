@@ -28,14 +28,14 @@ from app.gui.look import Look, restate
 from app.gui.sampling_fields import DefaultsView
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.models.card import Card, Deed, Line, Row, title_of
+from app.gui.viewmodels.models.card import ModelAction, ModelCard, ModelFact, ModelLine, title_of
 from app.gui.widgets import label, text_button
 
 Index = QModelIndex | QPersistentModelIndex
 _LINE = Qt.ItemDataRole.UserRole
 
 
-class LineList(QListWidget):
+class ModelList(QListWidget):
     """`chosen(key)`: a person went to a model, by mouse or by keyboard."""
 
     chosen = Signal(str)
@@ -49,11 +49,11 @@ class LineList(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setItemDelegate(_Painter(look))
-        self.lines: list[Line] = []
+        self.lines: list[ModelLine] = []
         self.currentItemChanged.connect(self._went)
         look.on_change(self, self.viewport().update)
 
-    def show_lines(self, lines: Sequence[Line], key: str) -> None:
+    def show_lines(self, lines: Sequence[ModelLine], key: str) -> None:
         """The line of `key` stays current, and what is in sight stays in sight."""
         if list(lines) != self.lines:
             self.lines = list(lines)
@@ -102,12 +102,12 @@ class _Painter(QStyledItemDelegate):
         self._look = look
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        line: Line = index.data(_LINE)
+        line: ModelLine = index.data(_LINE)
         text = option.fontMetrics.lineSpacing()
         return QSize(100, text + GRID * 2 if line.heading else text * 2 + GRID * 2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        line: Line = index.data(_LINE)
+        line: ModelLine = index.data(_LINE)
         theme, room = self._look.theme, option.rect.adjusted(GRID, 1, -GRID, -1)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -130,7 +130,7 @@ class _Painter(QStyledItemDelegate):
         self._words(painter, line, room.adjusted(GRID, 3, -GRID, -3))
         painter.restore()
 
-    def _words(self, painter: QPainter, line: Line, room: QRect) -> None:
+    def _words(self, painter: QPainter, line: ModelLine, room: QRect) -> None:
         theme, middle = self._look.theme, Qt.AlignmentFlag.AlignVCenter
         half = room.height() // 2
         upper, lower = room.adjusted(0, 0, 0, -half), room.adjusted(0, half, 0, 0)
@@ -150,15 +150,15 @@ _WIDTH = 640  # pixels; lines of facts are read, not scanned
 _STEPS = 1000
 
 
-class CardView(QScrollArea):
-    """`do(deed)` is called for a button."""
+class ModelCardView(QScrollArea):
+    """`do(action)` is called for a button."""
 
-    def __init__(self, look: Look, do: Callable[[Deed], object], defaults: DefaultsView) -> None:
+    def __init__(self, look: Look, do: Callable[[ModelAction], object], defaults: DefaultsView) -> None:
         super().__init__()
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._do, self._look, self._shown = do, look, Card()
+        self._do, self._look, self._shown = do, look, ModelCard()
         self.title = label(wrap=True)
         self.about = label(wrap=True)
         self.problem = label(wrap=True)
@@ -167,15 +167,15 @@ class CardView(QScrollArea):
         self.bar.setRange(0, _STEPS)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress of the download"))
-        self.buttons: dict[Deed, QPushButton] = {}
+        self.buttons: dict[ModelAction, QPushButton] = {}
         self.values: dict[str, QLabel] = {}
         self.defaults = defaults
         self._build()
         look.on_change(self, self._dress)
 
     def _build(self) -> None:
-        self._deeds = QHBoxLayout()
-        self._deeds.setSpacing(GRID)
+        self._actions = QHBoxLayout()
+        self._actions.setSpacing(GRID)
         self._facts = QWidget()
         self._grid = QGridLayout(self._facts)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -191,7 +191,7 @@ class CardView(QScrollArea):
         parts: list[QWidget] = [self.title, self.about]
         for part in parts:
             column.addWidget(part)
-        column.addLayout(self._deeds)
+        column.addLayout(self._actions)
         parts = [self.bar, self.working, self.problem, self._facts, self.defaults]
         for part in parts:
             column.addWidget(part)
@@ -206,7 +206,7 @@ class CardView(QScrollArea):
     def _dress(self) -> None:
         self.title.setFont(self._look.font(1.35, QFont.Weight.DemiBold))
 
-    def show_card(self, card: Card, name: str) -> None:
+    def show_card(self, card: ModelCard, name: str) -> None:
         before, self._shown = self._shown, card
         self.title.setText(card.title)
         self._dress()
@@ -222,30 +222,30 @@ class CardView(QScrollArea):
         else:
             _say(self.working, card.busy)
             restate(self.working, level="")
-        if card.deeds != before.deeds:
-            self._show_deeds(card.deeds)
+        if card.actions != before.actions:
+            self._show_deeds(card.actions)
         if card.rows != before.rows:
             self._show_rows(card.rows)
         self.defaults.setVisible(card.defaults)
         if card.defaults:
             self.defaults.show_of(name)
 
-    def _show_deeds(self, deeds: Sequence[Deed]) -> None:
-        focused = next((deed for deed, button in self.buttons.items() if button.hasFocus()), None)
-        while (item := self._deeds.takeAt(0)) is not None:
+    def _show_deeds(self, actions: Sequence[ModelAction]) -> None:
+        focused = next((action for action, button in self.buttons.items() if button.hasFocus()), None)
+        while (item := self._actions.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()
         self.buttons = {}
-        for i, deed in enumerate(deeds):
-            button = text_button(title_of(deed), _does(self._do, deed), kind="main" if i == 0 else "")
-            self.buttons[deed] = button
-            self._deeds.addWidget(button)
-        self._deeds.addStretch(1)
-        if focused is not None and deeds:
-            self.buttons.get(focused, self.buttons[deeds[0]]).setFocus()
+        for i, action in enumerate(actions):
+            button = text_button(title_of(action), _does(self._do, action), kind="main" if i == 0 else "")
+            self.buttons[action] = button
+            self._actions.addWidget(button)
+        self._actions.addStretch(1)
+        if focused is not None and actions:
+            self.buttons.get(focused, self.buttons[actions[0]]).setFocus()
 
-    def _show_rows(self, rows: Sequence[Row]) -> None:
+    def _show_rows(self, rows: Sequence[ModelFact]) -> None:
         while (item := self._grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
@@ -260,8 +260,8 @@ class CardView(QScrollArea):
             self._grid.addWidget(value, i, 1)
 
 
-def _does(do: Callable[[Deed], object], deed: Deed) -> Callable[[], object]:
-    return lambda: do(deed)
+def _does(do: Callable[[ModelAction], object], action: ModelAction) -> Callable[[], object]:
+    return lambda: do(action)
 
 
 def _say(part: QLabel, text: str) -> None:

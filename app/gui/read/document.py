@@ -53,7 +53,7 @@ class PageView(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
         self.zoom = 1.0  # of what fits the width
-        self.paper = Paper(look, self)
+        self.paper = PageCanvas(look, self)
         self.setWidget(self.paper)
         look.on_change(self, self.paper.update)
 
@@ -103,7 +103,7 @@ class PageView(QScrollArea):
         super().wheelEvent(event)
 
 
-class Paper(QWidget):
+class PageCanvas(QWidget):
     """What is scrolled."""
 
     def __init__(self, look: Look, view: PageView) -> None:
@@ -172,7 +172,7 @@ class Paper(QWidget):
 _MOST_ROWS = 12  # of a table before it scrolls
 
 
-class Blocks(QScrollArea):
+class RegionList(QScrollArea):
     """`pointed(order)`, `chosen(order)` as in PageView. `edited(order, text)` and `cell_edited(order, row, column, text)`."""
 
     pointed = Signal(int)
@@ -187,7 +187,7 @@ class Blocks(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.blocks: dict[int, Block] = {}
+        self.blocks: dict[int, RegionView] = {}
         self.current = -1
         body = QWidget()
         self._column = QVBoxLayout(body)
@@ -206,17 +206,17 @@ class Blocks(QScrollArea):
         """What was read, in its order."""
         self.clear()
         for element in elements:
-            self._add(Block(self._look, self, element))
+            self._add(RegionView(self._look, self, element))
 
     def show_heard(self, order: int, text: str) -> None:
         """A region that is being read has more text."""
         block = self.blocks.get(order)
         if block is None:
-            block = Block(self._look, self, None, order)
+            block = RegionView(self._look, self, None, order)
             self._add(block)
         block.hear(text)
 
-    def _add(self, block: Block) -> None:
+    def _add(self, block: RegionView) -> None:
         later = [other for order, other in self.blocks.items() if order > block.order]
         at = min((self._column.indexOf(other) for other in later), default=self._column.count() - 1)
         self._column.insertWidget(at, block)
@@ -248,10 +248,10 @@ class Blocks(QScrollArea):
         return self.blocks[order].text() if order in self.blocks else ""
 
 
-class Block(QWidget):
+class RegionView(QWidget):
     """One region: what it is, and its text or its cells."""
 
-    def __init__(self, look: Look, owner: Blocks, element: Element | None, order: int = 0) -> None:
+    def __init__(self, look: Look, owner: RegionList, element: Element | None, order: int = 0) -> None:
         super().__init__()
         self.setProperty("kind", "block")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -263,22 +263,24 @@ class Block(QWidget):
         self.kind = label(tr(KINDS[element.kind]) if element is not None else tr("Reading"), "second")
         self.kind.setFont(look.font(0.85))
         self._column.addWidget(self.kind)
-        self.field: Words | None = None
-        self.table: Cells | None = None
+        self.field: RegionText | None = None
+        self.table: RegionTable | None = None
         if element is None:
             self._words("", look, "text").setReadOnly(True)
         elif element.table is not None:
-            self.table = Cells(element.table, lambda *cell: owner.cell_edited.emit(self.order, *cell), self._choose)
+            self.table = RegionTable(
+                element.table, lambda *cell: owner.cell_edited.emit(self.order, *cell), self._choose
+            )
             self._column.addWidget(self.table)
         else:
             self._words(element.text, look, element.kind)
         if element is not None and element.doubt:
-            doubt = label(tr("Doubtful: {why}", why=element.doubt), wrap=True)
+            doubt = label(tr("Low confidence: {why}", why=element.doubt), wrap=True)
             self._column.addWidget(doubt)
             restate(doubt, level="warning")
 
-    def _words(self, text: str, look: Look, kind: str) -> Words:
-        self.field = Words(text, lambda changed: self._owner.edited.emit(self.order, changed), self._choose)
+    def _words(self, text: str, look: Look, kind: str) -> RegionText:
+        self.field = RegionText(text, lambda changed: self._owner.edited.emit(self.order, changed), self._choose)
         self.field.setAccessibleName(self.kind.text())
         if kind == "heading":
             self.field.setFont(look.font(1.15, QFont.Weight.DemiBold))
@@ -310,7 +312,7 @@ class Block(QWidget):
         self._choose()
 
 
-class Words(QTextEdit):
+class RegionText(QTextEdit):
     """Text as high as it is. Told when a person has changed it."""
 
     def __init__(self, text: str, changed: Callable[[str], Any], entered: Callable[[], Any]) -> None:
@@ -351,7 +353,7 @@ class Words(QTextEdit):
         event.ignore()  # the column scrolls
 
 
-class Cells(QTableWidget):
+class RegionTable(QTableWidget):
     """A table as a grid; a cell that spans is edited at its first place."""
 
     def __init__(self, table: Table, changed: Callable[[int, int, str], Any], entered: Callable[[], Any]) -> None:

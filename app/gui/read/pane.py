@@ -25,15 +25,15 @@ from PySide6.QtWidgets import (
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_folder, choose_target
 from app.gui.look import restate
-from app.gui.pane import Desk, Pane
-from app.gui.read.document import Blocks, PageView
+from app.gui.pane import AppContext, Pane
+from app.gui.read.document import PageView, RegionList
 from app.gui.read.snip import snip
 from app.gui.results import ResultsPane, from_outside
 from app.gui.texts import mark, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.read import TASKS, Item, Reading, Wish
+from app.gui.viewmodels.read import TASKS, ReadDocument, ReadResults, ReadSettings
 from app.gui.viewmodels.read_export import FORMATS, Pixels, as_markdown, export, export_all, pixels
-from app.gui.widgets import Empty, icon_button, label, text_button
+from app.gui.widgets import EmptyState, icon_button, label, text_button
 
 _KEPT = 6  # pages whose pixels are held
 _THUMBNAIL = 78  # pixels of its longer side
@@ -48,10 +48,10 @@ _NAMES = {
 
 ACTIONS = (
     ActionSpec("add", mark("Add files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
-    ActionSpec("paste", mark("Paste a picture"), "Ctrl+V", "image", lambda pane: pane.paste()),
-    ActionSpec("snip", mark("Read a part of the screen"), "Ctrl+Shift+R", "camera", lambda pane: pane.snip()),
+    ActionSpec("paste", mark("Paste image"), "Ctrl+V", "image", lambda pane: pane.paste()),
+    ActionSpec("snip", mark("Capture part of the screen"), "Ctrl+Shift+R", "camera", lambda pane: pane.snip()),
     ActionSpec("again", mark("Read again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.again)),
-    ActionSpec("go_on", mark("Read on"), "Ctrl+Shift+Return", "continue", lambda pane: pane.on_current(pane.results.go_on)),
+    ActionSpec("go_on", mark("Continue reading"), "Ctrl+Shift+Return", "continue", lambda pane: pane.on_current(pane.results.go_on)),
     ActionSpec("cancel", mark("Cancel reading"), "Ctrl+Shift+X", "stop", lambda pane: pane.on_current(pane.results.cancel)),
     ActionSpec("copy", mark("Copy the text"), "Ctrl+Shift+C", "copy", lambda pane: pane.on_current(pane.copy)),
     ActionSpec("copy_region", mark("Copy the region"), "Ctrl+Shift+K", "copy", lambda pane: pane.copy_region()),
@@ -59,49 +59,49 @@ ACTIONS = (
     ActionSpec("export_all", mark("Export all"), "Ctrl+Shift+S", "download", lambda pane: pane.export_all()),
     ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
                lambda pane: pane.on_current(pane.results.remove)),
-    ActionSpec("above", mark("Document above"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
-    ActionSpec("below", mark("Document below"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
-    ActionSpec("before", mark("Page before"), "Alt+Left", "left", lambda pane: pane.results.turn(-1)),
+    ActionSpec("above", mark("Previous document"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
+    ActionSpec("below", mark("Next document"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
+    ActionSpec("before", mark("Previous page"), "Alt+Left", "left", lambda pane: pane.results.turn(-1)),
     ActionSpec("after", mark("Next page"), "Alt+Right", "right", lambda pane: pane.results.turn(1)),
-    ActionSpec("region_before", mark("Region before"), "Alt+Up", "", lambda pane: pane.blocks.step(-1)),
+    ActionSpec("region_before", mark("Previous region"), "Alt+Up", "", lambda pane: pane.blocks.step(-1)),
     ActionSpec("region_after", mark("Next region"), "Alt+Down", "", lambda pane: pane.blocks.step(1)),
-    ActionSpec("zoom_in", mark("Larger page"), "Ctrl+Alt++ Ctrl+Alt+=", "", lambda pane: pane.page.scale(1.25)),
-    ActionSpec("zoom_out", mark("Smaller page"), "Ctrl+Alt+-", "", lambda pane: pane.page.scale(0.8)),
-    ActionSpec("zoom_fit", mark("Page as wide as its place"), "Ctrl+Alt+0", "", lambda pane: pane.page.scale(0)),
+    ActionSpec("zoom_in", mark("Zoom in"), "Ctrl+Alt++ Ctrl+Alt+=", "", lambda pane: pane.page.scale(1.25)),
+    ActionSpec("zoom_out", mark("Zoom out"), "Ctrl+Alt+-", "", lambda pane: pane.page.scale(0.8)),
+    ActionSpec("zoom_fit", mark("Fit width"), "Ctrl+Alt+0", "", lambda pane: pane.page.scale(0)),
 )  # fmt: skip
 
 
-def make(desk: Desk) -> Pane:
-    return ReadPane(desk)
+def make(context: AppContext) -> Pane:
+    return ReadPane(context)
 
 
 def as_image(made: Pixels) -> QImage:
     return QImage(made.data, made.width, made.height, made.width * 3, QImage.Format.Format_RGB888).copy()
 
 
-class ReadPane(ResultsPane[Item]):
-    results: Reading
+class ReadPane(ResultsPane[ReadDocument]):
+    results: ReadResults
 
-    def __init__(self, desk: Desk) -> None:
-        results = Reading(desk.store, desk.core, desk.work, desk.say, desk.places.attachments)
-        super().__init__(desk, "read", results, tr("Documents"))
+    def __init__(self, context: AppContext) -> None:
+        results = ReadResults(context.store, context.core, context.work, context.say, context.places.attachments)
+        super().__init__(context, "read", results, tr("Documents"))
         self.list.show_thumbnails(self._thumbnail)
-        self.page = PageView(desk.look)
-        self.blocks = Blocks(desk.look)
-        self.empty = Empty(desk.look, "read", tr("Read anything"), "")
+        self.page = PageView(context.look)
+        self.blocks = RegionList(context.look)
+        self.empty = EmptyState(context.look, "read", tr("Read documents"), "")
         self._images: dict[tuple[str, int, float], tuple[QImage, tuple[int, int]]] = {}
         self._asked: set[tuple[str, int, float]] = set()
         self._thumbnails: dict[tuple[str, int], QImage | None] = {}
-        self._looked: tuple[Item | None, int] = (None, 0)
+        self._looked: tuple[ReadDocument | None, int] = (None, 0)
         self._snips: list[Any] = []
-        desk.actions.add_table(self, "read", tr("Read"), ACTIONS)
+        context.actions.add_table(self, "read", tr("Read"), ACTIONS)
         self._build()
         self._connect()
         results.look()
         self._show()
 
     def _build(self) -> None:
-        actions = self.desk.actions
+        actions = self.context.actions
         self.task = QComboBox()
         self.task.setAccessibleName(tr("What to read"))
         self.task.setToolTip(tr("What to read"))
@@ -110,11 +110,11 @@ class ReadPane(ResultsPane[Item]):
         self.pages = QLineEdit()
         self.pages.setPlaceholderText(tr("All pages"))
         self.pages.setAccessibleName(tr("Pages"))
-        self.pages.setToolTip(tr("Which pages, such as 1-3,5 or 7-"))
+        self.pages.setToolTip(tr("Pages, such as 1-3,5 or 7-"))
         self.pages.setFixedWidth(96)
         self.layer = QCheckBox(tr("Use text in PDFs"))
         self.layer.setAccessibleName(tr("Use text in PDFs"))
-        self.layer.setToolTip(tr("Take the text that a PDF carries instead of reading its picture."))
+        self.layer.setToolTip(tr("Use the text layer of a PDF instead of recognizing its image."))
         self.layer.setChecked(True)
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
@@ -123,7 +123,7 @@ class ReadPane(ResultsPane[Item]):
             head.addWidget(part)
         head.addStretch(1)
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.desk.look, "more", ""), actions[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
             head.addWidget(button)
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
@@ -132,7 +132,7 @@ class ReadPane(ResultsPane[Item]):
         tools.addWidget(self.add)
         tools.addStretch(1)
         for name in ("paste", "snip", "export_all"):
-            wear(button := icon_button(self.desk.look, "more", ""), actions[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
             tools.addWidget(button)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
@@ -140,7 +140,7 @@ class ReadPane(ResultsPane[Item]):
         for side in (self.page, self.blocks):
             side.setMinimumWidth(200)
             self.splitter.addWidget(side)
-        self.splitter.setSizes([*self.desk.preferences.get("read.widths", [480, 480])])
+        self.splitter.setSizes([*self.context.preferences.get("read.widths", [480, 480])])
         document = QWidget()
         inside = QVBoxLayout(document)
         inside.setContentsMargins(0, 0, 0, 0)
@@ -162,9 +162,9 @@ class ReadPane(ResultsPane[Item]):
         """Above the page: where one is, and what is wrong."""
         self.status = label(kind="second", wrap=True)
         self.which = label(kind="second")
-        wear(before := icon_button(self.desk.look, "left", "", size=16), self.desk.actions["read.before"])
-        wear(after := icon_button(self.desk.look, "right", "", size=16), self.desk.actions["read.after"])
-        self.go_on = text_button(tr("Read on"), lambda: self.on_current(self.results.go_on))
+        wear(before := icon_button(self.context.look, "left", "", size=16), self.context.actions["read.before"])
+        wear(after := icon_button(self.context.look, "right", "", size=16), self.context.actions["read.after"])
+        self.go_on = text_button(tr("Continue reading"), lambda: self.on_current(self.results.go_on))
         self.cancel = text_button(tr("Cancel"), lambda: self.on_current(self.results.cancel))
         self.password = QLineEdit()
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
@@ -201,7 +201,9 @@ class ReadPane(ResultsPane[Item]):
         self.pages.textChanged.connect(lambda _: self._wish())
         self.model_box.picked.connect(lambda _: self._wish())
         self.model_box.listed.connect(self._show_empty)
-        self.splitter.splitterMoved.connect(lambda *_: self.desk.preferences.put("read.widths", self.splitter.sizes()))
+        self.splitter.splitterMoved.connect(
+            lambda *_: self.context.preferences.put("read.widths", self.splitter.sizes())
+        )
 
     # -- the pane
 
@@ -238,7 +240,7 @@ class ReadPane(ResultsPane[Item]):
             QImage(given.imageData()).save(buffer, "PNG")  # type: ignore[call-overload]  # Qt takes text; its stubs say bytes
             self.results.add_bytes(tr("Pasted picture"), bytes(held.data()))
         else:
-            self.desk.say(tr("There is no picture and no file to paste."), level="warning")
+            self.context.say(tr("There is no picture and no file to paste."), level="warning")
 
     def dragEnterEvent(self, event: Any) -> None:
         if from_outside(event) or event.mimeData().hasImage():
@@ -248,9 +250,9 @@ class ReadPane(ResultsPane[Item]):
         self.take_mime(event.mimeData())
         event.acceptProposedAction()
 
-    def wish(self) -> Wish:
+    def wish(self) -> ReadSettings:
         """What the controls above say."""
-        return Wish(self.task.currentData(), self.pages.text(), self.layer.isChecked(), self.model_box.name)
+        return ReadSettings(self.task.currentData(), self.pages.text(), self.layer.isChecked(), self.model_box.name)
 
     def _wish(self) -> None:
         self.results.wish = self.wish()
@@ -273,7 +275,7 @@ class ReadPane(ResultsPane[Item]):
         self._wish()
         restate(self.add, kind="main" if self.results.items else "")  # the empty pane has its own
         self.empty.say(
-            tr("Drop PDFs, photographs or scans here, paste a picture, or take a part of the screen.")
+            tr("Drop PDFs, photos or scans here, paste an image, or capture part of the screen.")
             + (f"\n\n{advice}" if advice else "")
         )
         self.empty.offer(tr("Add files"), self.choose, main=True)
@@ -299,19 +301,19 @@ class ReadPane(ResultsPane[Item]):
         total = len(item.numbers)
         self.which.setText(tr("Page {n} of {total}", n=item.page_number, total=max(item.numbers)) if total else "")
         at = item.numbers.index(item.page_number) if item.page_number in item.numbers else 0
-        self.desk.actions["read.before"].setEnabled(at > 0)
-        self.desk.actions["read.after"].setEnabled(at + 1 < total)
+        self.context.actions["read.before"].setEnabled(at > 0)
+        self.context.actions["read.after"].setEnabled(at + 1 < total)
         self.cancel.setVisible(busy)
         self.go_on.setVisible(item.state in ("stopped", "failed"))
-        self.go_on.setText(tr("Read on") if item.state == "stopped" else tr("Try again"))
+        self.go_on.setText(tr("Continue reading") if item.state == "stopped" else tr("Retry"))
         self.password.setVisible(item.state == "locked")
 
-    def _page_changed(self, item: Item, number: int) -> None:
+    def _page_changed(self, item: ReadDocument, number: int) -> None:
         if item is self.results.current and number == item.page_number:
             self._show_page(item, number, whole=True)
             self._show_status()
 
-    def _show_page(self, item: Item, number: int, *, whole: bool) -> None:
+    def _show_page(self, item: ReadDocument, number: int, *, whole: bool) -> None:
         page = item.read.get(number)
         self._show_image(item, number, page.turned if page is not None else 0.0)
         if not whole:
@@ -327,7 +329,7 @@ class ReadPane(ResultsPane[Item]):
             for order, text in sorted(live.heard.items()) if live is not None else ():
                 self.blocks.show_heard(order, text)
 
-    def _heard(self, item: Item, number: int, order: int) -> None:
+    def _heard(self, item: ReadDocument, number: int, order: int) -> None:
         live = item.live.get(number)
         if item is not self.results.current or number != item.page_number or live is None or number in item.read:
             return
@@ -335,7 +337,7 @@ class ReadPane(ResultsPane[Item]):
         if order in live.done:
             self.page.show_boxes(live.boxes, frozenset(live.boxes) - live.done)
 
-    def _thumbnail(self, item: Item) -> QImage | None:
+    def _thumbnail(self, item: ReadDocument) -> QImage | None:
         """Rendered off the UI thread when it is first in sight."""
         key = (str(item.source), item.numbers[0] if item.numbers else 1)
         if key not in self._thumbnails:
@@ -346,12 +348,12 @@ class ReadPane(ResultsPane[Item]):
                 self._thumbnails[key] = as_image(found)
                 self.list.viewport().update()
 
-            self.desk.work.run(
+            self.context.work.run(
                 lambda: pixels(item.source, key[1], 0.0, item.password, most), made, lambda sentence: None
             )
         return self._thumbnails[key]
 
-    def _show_image(self, item: Item, number: int, turned: float) -> None:
+    def _show_image(self, item: ReadDocument, number: int, turned: float) -> None:
         key = (str(item.source), number, turned)
         if key in self._images:
             self.page.show_image(*self._images[key])
@@ -372,7 +374,7 @@ class ReadPane(ResultsPane[Item]):
         def failed(sentence: str) -> None:
             self._asked.discard(key)
 
-        self.desk.work.run(lambda: pixels(item.source, number, turned, item.password), made, failed)
+        self.context.work.run(lambda: pixels(item.source, number, turned, item.password), made, failed)
 
     def _edit(self, edit: Any, order: int, *what: Any) -> None:
         item = self.results.current
@@ -396,21 +398,21 @@ class ReadPane(ResultsPane[Item]):
                 window.show()
                 window.activateWindow()
 
-            name = tr("Part of the screen")
-            self._snips = snip(self.desk.look, lambda data: self.results.add_bytes(name, data), over)
+            name = tr("Screen capture")
+            self._snips = snip(self.context.look, lambda data: self.results.add_bytes(name, data), over)
             if not self._snips:
                 over()
                 sentence = tr(
                     "This desktop does not let programs look at the screen. Take the picture with its own tool, "
                     "then paste it here."
                 )
-                self.desk.say(sentence, level="warning")
+                self.context.say(sentence, level="warning")
 
         QTimer.singleShot(_GONE, look)
 
     # -- on a document
 
-    def again(self, item: Item) -> None:
+    def again(self, item: ReadDocument) -> None:
         self.results.again(item, self.wish())
 
     def unlock(self) -> None:
@@ -419,32 +421,32 @@ class ReadPane(ResultsPane[Item]):
         if password:
             self.on_current(lambda item: self.results.go_on(item, password))
 
-    def copy(self, item: Item) -> None:
-        self.desk.copy(as_markdown(item.pages))
+    def copy(self, item: ReadDocument) -> None:
+        self.context.copy(as_markdown(item.pages))
 
     def copy_region(self) -> None:
         if self.blocks.current in self.blocks.blocks:
-            self.desk.copy(self.blocks.text_of(self.blocks.current))
+            self.context.copy(self.blocks.text_of(self.blocks.current))
 
     # -- what goes out
 
-    def offer(self, item: Item) -> tuple[str, Any] | None:
+    def offer(self, item: ReadDocument) -> tuple[str, Any] | None:
         """What was read so far, as markdown."""
         pages = item.pages
         if not pages:
             return None
         return f"{Path(item.title).stem}.md", lambda file: file.write_text(as_markdown(pages), encoding="utf-8")
 
-    def export(self, item: Item, kind: str = "") -> None:
+    def export(self, item: ReadDocument, kind: str = "") -> None:
         kinds = {kind: _NAMES[kind]} if kind else _NAMES
         then = lambda file: self.write(item, file.suffix.lstrip(".").lower(), file)  # noqa: E731
         choose_target(self, tr("Export"), then, kinds, Path(item.title).stem)
 
-    def write(self, item: Item, kind: Any, file: Path) -> None:
+    def write(self, item: ReadDocument, kind: Any, file: Path) -> None:
         if kind in FORMATS:
-            self.desk.save(lambda: export(item, kind, file), _open)
+            self.context.save(lambda: export(item, kind, file), _open)
         else:
-            self.desk.complain(tr("There is no format {kind}. Choose one of the list.", kind=kind))
+            self.context.complain(tr("There is no format {kind}. Choose one of the list.", kind=kind))
 
     def export_all(self) -> None:
         kinds = {title: kind for kind, title in _NAMES.items()}
@@ -454,13 +456,13 @@ class ReadPane(ResultsPane[Item]):
         asked.setComboBoxItems([*kinds])
 
         def ask_folder(title: str) -> None:
-            choose_folder(self, tr("Where to"), lambda folder: self.write_all(kinds[title], folder))
+            choose_folder(self, tr("Save to"), lambda folder: self.write_all(kinds[title], folder))
 
         asked.textValueSelected.connect(ask_folder)
         asked.open()
 
     def write_all(self, kind: Any, folder: Path) -> None:
-        desk = self.desk
+        context = self.context
         items = [item for item in reversed(self.results.items) if item.read]
 
         def told(answer: tuple[int, list[str]]) -> None:
@@ -468,19 +470,19 @@ class ReadPane(ResultsPane[Item]):
             sentence = trn(
                 "{n} document saved in {folder}.", "{n} documents saved in {folder}.", written, folder=folder
             )
-            desk.say(" ".join([sentence, *problems]), level="warning" if problems else "ok")
+            context.say(" ".join([sentence, *problems]), level="warning" if problems else "ok")
 
-        desk.work.run(lambda: export_all(items, kind, folder), told, desk.complain)
+        context.work.run(lambda: export_all(items, kind, folder), told, context.complain)
 
-    def menu(self, item: Item, where: Any) -> None:
+    def menu(self, item: ReadDocument, where: Any) -> None:
         self.results.choose(item)
-        menu, actions = QMenu(self), self.desk.actions
+        menu, actions = QMenu(self), self.context.actions
         for name in ("copy", "again", "go_on", "cancel"):
             menu.addAction(actions[f"read.{name}"])
         out = menu.addMenu(tr("Export as"))
         for kind in FORMATS:
             out.addAction(_NAMES[kind], partial(self.export, item, kind))
-        menu.addAction(tr("Show the file"), lambda: _open(item.source.parent))
+        menu.addAction(tr("Show in folder"), lambda: _open(item.source.parent))
         menu.addSeparator()
         menu.addAction(actions["read.remove"])
         menu.popup(where)

@@ -33,10 +33,19 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.look import Look, restate
-from app.gui.pane import Desk, Pane
+from app.gui.pane import AppContext, Pane
 from app.gui.texts import mark, number, seconds, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.server import EVERYWHERE, HERE, SNIPPETS, Hosting, Wish, Wishes, masked, written
+from app.gui.viewmodels.server import (
+    EVERYWHERE,
+    HERE,
+    SNIPPETS,
+    ServerAccess,
+    ServerControl,
+    ServerPreferences,
+    masked,
+    written,
+)
 from app.gui.widgets import icon_button, label, text_button
 
 _HEIGHT = 132
@@ -54,13 +63,13 @@ class Plot(QWidget):
         self._look = look
         self.rates: Sequence[float] = ()
         self.setFixedHeight(_HEIGHT)
-        self.setAccessibleName(tr("Tokens a second"))
+        self.setAccessibleName(tr("Tokens per second"))
         look.on_change(self, self.update)
 
     def show_rates(self, rates: Sequence[float]) -> None:
         self.rates = list(rates)
         now = self.rates[-1] if self.rates else 0.0
-        self.setAccessibleDescription(tr("{now} now, {most} at most in two minutes", now=number(now),
+        self.setAccessibleDescription(tr("{now} now, at most {most} in the last two minutes", now=number(now),
                                          most=number(max(self.rates, default=0.0))))  # fmt: skip
         self.update()
 
@@ -103,10 +112,10 @@ class Plot(QWidget):
         painter.drawPolyline(QPolygonF(points))
 
 
-class Access(QWidget):
-    def __init__(self, desk: Desk, wishes: Wishes, hosting: Hosting) -> None:
+class AccessPanel(QWidget):
+    def __init__(self, context: AppContext, wishes: ServerPreferences, hosting: ServerControl) -> None:
         super().__init__()
-        self._desk, self._wishes, self._hosting = desk, wishes, hosting
+        self._context, self._wishes, self._hosting = context, wishes, hosting
         self.host = QComboBox()
         self.host.setAccessibleName(tr("Address"))
         for title, value in ((tr("This machine only"), HERE), (tr("Other machines too"), EVERYWHERE)):
@@ -118,10 +127,10 @@ class Access(QWidget):
         self.port.setValidator(QIntValidator(0, 65535, self.port))
         self.port.textEdited.connect(self._port_typed)
         self.origins = QLineEdit()
-        self.origins.setAccessibleName(tr("Web pages that may call"))
+        self.origins.setAccessibleName(tr("Allowed web origins (CORS)"))
         self.origins.setPlaceholderText(tr("None. For example https://app.example"))
         self.origins.editingFinished.connect(lambda: wishes.set_origins(self.origins.text()))
-        self.make = text_button(tr("Make a key"), self.make_key)
+        self.make = text_button(tr("Create key"), self.make_key)
         self._keys = QVBoxLayout()
         self._keys.setSpacing(GRID // 2)
         self.hint = label(tr("Stop the server to change these."), "second", wrap=True)
@@ -134,7 +143,7 @@ class Access(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID * 2, GRID * 2, GRID * 2, GRID * 2)
         column.setSpacing(GRID)
-        column.addWidget(label(tr("Who may connect"), "heading"))
+        column.addWidget(label(tr("Access"), "heading"))
         for title, field in ((tr("Address"), self.host), (tr("Port"), self.port)):
             column.addWidget(label(title, "second"))
             column.addWidget(field)
@@ -145,8 +154,8 @@ class Access(QWidget):
         column.addLayout(self._keys)
         column.addWidget(self.make, 0, Qt.AlignmentFlag.AlignLeft)
         column.addSpacing(GRID)
-        column.addWidget(label(tr("Web pages that may call"), "heading"))
-        column.addWidget(label(tr("By their origins (CORS), with commas between. * is all."), "second", wrap=True))
+        column.addWidget(label(tr("Allowed web origins (CORS)"), "heading"))
+        column.addWidget(label(tr("Separate origins with commas. * allows all."), "second", wrap=True))
         column.addWidget(self.origins)
         column.addWidget(self.hint)
         column.addStretch(1)
@@ -157,7 +166,7 @@ class Access(QWidget):
 
     def copy(self, key: str) -> None:
         QGuiApplication.clipboard().setText(key)
-        self._desk.say(tr("The key is copied."))
+        self._context.say(tr("The key is copied."))
 
     def show_wish(self) -> None:
         off, wish = self._hosting.state == "off", self._wishes.wish
@@ -183,10 +192,12 @@ class Access(QWidget):
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 0, 0, 0)
         shown = label(masked(key))
-        shown.setFont(self._desk.look.mono)
+        shown.setFont(self._context.look.mono)
         row.addWidget(shown, 1)
-        row.addWidget(icon_button(self._desk.look, "copy", tr("Copy the key"), _with(self.copy, key), size=16))
-        drop = icon_button(self._desk.look, "trash", tr("Delete the key"), _with(self._wishes.drop_key, key), size=16)
+        row.addWidget(icon_button(self._context.look, "copy", tr("Copy the key"), _with(self.copy, key), size=16))
+        drop = icon_button(
+            self._context.look, "trash", tr("Delete the key"), _with(self._wishes.drop_key, key), size=16
+        )
         drop.setEnabled(off)
         row.addWidget(drop)
         return line
@@ -204,32 +215,32 @@ _EVERY = 1000  # milliseconds between two looks at what goes on
 
 
 ACTIONS = (
-    ActionSpec("switch", mark("Start or stop the server"), "Ctrl+Return", "play", lambda pane: pane.turn()),
+    ActionSpec("switch", mark("Start or stop server"), "Ctrl+Return", "play", lambda pane: pane.turn()),
     ActionSpec("address", mark("Copy the address"), "Ctrl+Shift+A", "copy", lambda pane: pane.copy_address()),
-    ActionSpec("key", mark("Make a key"), "Ctrl+N", "key", lambda pane: pane.access.make_key()),
-    ActionSpec("snippet", mark("Copy the lines"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy_snippet()),
-    ActionSpec("abort", mark("End the chosen request"), "Del", "stop", lambda pane: pane.abort()),
+    ActionSpec("key", mark("Create key"), "Ctrl+N", "key", lambda pane: pane.access.make_key()),
+    ActionSpec("snippet", mark("Copy snippet"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy_snippet()),
+    ActionSpec("abort", mark("Cancel the selected request"), "Del", "stop", lambda pane: pane.abort()),
 )  # fmt: skip
 
 
-def make(desk: Desk) -> Pane:
-    return ServerPane(desk)
+def make(context: AppContext) -> Pane:
+    return ServerPane(context)
 
 
 class ServerPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.wishes = Wishes(desk.preferences)
-        self.hosting = Hosting(desk.core, desk.preferences, self.wishes)
-        desk.actions.add_table(self, "server", tr("Server"), ACTIONS)
-        self.access = Access(desk, self.wishes, self.hosting)
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.wishes = ServerPreferences(context.preferences)
+        self.hosting = ServerControl(context.core, context.preferences, self.wishes)
+        context.actions.add_table(self, "server", tr("Server"), ACTIONS)
+        self.access = AccessPanel(context, self.wishes, self.hosting)
         self.switch = text_button("", self.turn, kind="main")
         self.state = label()
         self.state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.problem = label(wrap=True)
-        self.plot = Plot(desk.look)
+        self.plot = Plot(context.look)
         self.requests = QListWidget()
-        self.quiet = label(tr("No request runs."), "second")
+        self.quiet = label(tr("No active requests."), "second")
         self.program, self.model = QComboBox(), QComboBox()
         self.snippet, self.log = QPlainTextEdit(), QPlainTextEdit()
         self.where = label(kind="second")
@@ -240,12 +251,12 @@ class ServerPane(Pane):
         self._timer.timeout.connect(self.hosting.poll)
         self._logged = 0
         self._show()
-        if desk.preferences.get("server.on"):
+        if context.preferences.get("server.on"):
             self.hosting.start()
 
     def _build(self) -> None:
-        self.copy_button = icon_button(self.desk.look, "copy", "", size=16)
-        wear(self.copy_button, self.desk.actions["server.address"])
+        self.copy_button = icon_button(self.context.look, "copy", "", size=16)
+        wear(self.copy_button, self.context.actions["server.address"])
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 3, GRID * 2, GRID * 3, GRID * 2)
         head.setSpacing(GRID * 2)
@@ -286,18 +297,18 @@ class ServerPane(Pane):
         column = QVBoxLayout(body)
         column.setContentsMargins(GRID * 3, GRID * 2, GRID * 3, GRID * 2)
         column.setSpacing(GRID)
-        column.addWidget(label(tr("Tokens a second"), "heading"))
+        column.addWidget(label(tr("Tokens per second"), "heading"))
         column.addWidget(self.plot)
-        column.addWidget(label(tr("Requests now"), "heading"))
-        self.requests.setAccessibleName(tr("Requests now"))
+        column.addWidget(label(tr("Active requests"), "heading"))
+        self.requests.setAccessibleName(tr("Active requests"))
         self.requests.setProperty("kind", "lines")
         self.requests.setMaximumHeight(72)
         column.addWidget(self.quiet)
         column.addWidget(self.requests)
         column.addSpacing(GRID)
         row = QHBoxLayout()
-        row.addWidget(label(tr("Use it from"), "heading"))
-        self.program.setAccessibleName(tr("Use it from"))
+        row.addWidget(label(tr("Connect from"), "heading"))
+        self.program.setAccessibleName(tr("Connect from"))
         for snippet in SNIPPETS:
             self.program.addItem(snippet.name)
         self.model.setAccessibleName(tr("Model"))
@@ -306,10 +317,10 @@ class ServerPane(Pane):
         row.addWidget(self.model)
         row.addWidget(self.where)
         row.addStretch(1)
-        wear(copy := icon_button(self.desk.look, "copy", "", size=16), self.desk.actions["server.snippet"])
+        wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        for box, name, height in ((self.snippet, tr("Lines to copy"), 120), (self.log, tr("Log"), 96)):
+        for box, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
             box.setReadOnly(True)
             box.setAccessibleName(name)
             box.setTabChangesFocus(True)
@@ -318,21 +329,21 @@ class ServerPane(Pane):
         column.addWidget(self.snippet, 2)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
-        self.log.setPlaceholderText(tr("One line for each request: never what it says."))
+        self.log.setPlaceholderText(tr("One line per request, without its content."))
         column.addWidget(self.log, 1)
-        self.desk.look.on_change(self, self._dress)
+        self.context.look.on_change(self, self._dress)
         return body
 
     def _dress(self) -> None:
         for box in (self.snippet, self.log):
-            box.setFont(self.desk.look.mono)
-        self.state.setFont(self.desk.look.font(1.0, QFont.Weight.DemiBold))
+            box.setFont(self.context.look.mono)
+        self.state.setFont(self.context.look.font(1.0, QFont.Weight.DemiBold))
 
     def _connect(self) -> None:
         self.hosting.changed.connect(self._show)
         self.hosting.moved.connect(self._moved)
         self.wishes.changed.connect(self._show)
-        self.desk.wiped.connect(self._begin_anew)
+        self.context.wiped.connect(self._begin_anew)
         self.program.currentIndexChanged.connect(lambda _: self._write())
         self.model.currentIndexChanged.connect(lambda _: self._write())
 
@@ -355,7 +366,7 @@ class ServerPane(Pane):
 
     def _begin_anew(self) -> None:
         self.hosting.stop()
-        self.wishes.set(**asdict(Wish()))
+        self.wishes.set(**asdict(ServerAccess()))
 
     # -- what a person does
 
@@ -379,17 +390,17 @@ class ServerPane(Pane):
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self.desk.say(tr("Copied."))
+        self.context.say(tr("Copied."))
 
     # -- drawing
 
     def _show(self) -> None:
         hosting = self.hosting
         words = {
-            "off": (tr("Start the server"), tr("Off")),
-            "starting": (tr("Start the server"), tr("Starting")),
-            "on": (tr("Stop the server"), tr("Listens on {address}", address=hosting.address)),
-            "stopping": (tr("Stop the server"), tr("Running replies may end")),
+            "off": (tr("Start server"), tr("Off")),
+            "starting": (tr("Start server"), tr("Starting")),
+            "on": (tr("Stop server"), tr("Running on {address}", address=hosting.address)),
+            "stopping": (tr("Stop server"), tr("Finishing running requests")),
         }
         button, state = words[hosting.state]
         self.switch.setText(button)
@@ -421,7 +432,7 @@ class ServerPane(Pane):
                 self.requests.setCurrentItem(item)
         n = len(hosting.requests)
         self.requests.setVisible(n > 0)
-        self.quiet.setText(trn("{n} request runs.", "{n} requests run.", n) if n else tr("No request runs."))
+        self.quiet.setText(trn("{n} active request.", "{n} active requests.", n) if n else tr("No active requests."))
         log = "\n".join(hosting.log)
         if log != self.log.toPlainText():
             self.log.setPlainText(log)
@@ -430,7 +441,7 @@ class ServerPane(Pane):
             self._fill_models()
 
     def _fill_models(self) -> None:
-        chosen = self.model.currentText() or str(self.desk.preferences.get("model", ""))
+        chosen = self.model.currentText() or str(self.context.preferences.get("model", ""))
         self.model.blockSignals(True)
         self.model.clear()
         self.model.addItems(self.hosting.models)

@@ -159,7 +159,7 @@ class _Device(QObject):
         raise NotImplementedError
 
 
-class Loudspeaker(_Device):
+class SoundOutput(_Device):
     """Plays what `take(count)` gives, until `stop` or `finish`; silence where nothing is ready.
 
     `lost(sentence)`: no loudspeaker is left; it has stopped.

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gui.look import Look
-from app.gui.pane import Desk
+from app.gui.pane import AppContext
 from app.gui.sound import devices
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -158,19 +158,19 @@ def clock(seconds: float) -> str:
 class Player(QWidget):
     """Plays a `Playback`. The speed is remembered for all players."""
 
-    def __init__(self, desk: Desk, playback: Playback | None = None) -> None:
+    def __init__(self, context: AppContext, playback: Playback | None = None) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self.playback = playback or Playback()
-        self.wave = Waveform(desk.look, self.playback)
-        self.button = icon_button(desk.look, "play", tr("Play"), self.toggle, size=22)
+        self.wave = Waveform(context.look, self.playback)
+        self.button = icon_button(context.look, "play", tr("Play"), self.toggle, size=22)
         self.time = label("0:00", "second")
         self.speed = QComboBox()
         self.speed.setAccessibleName(tr("Speed"))
         self.speed.setToolTip(tr("Speed"))
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)
-        wanted = float(desk.preferences.get("sound.speed", 1.0))
+        wanted = float(context.preferences.get("sound.speed", 1.0))
         self.speed.setCurrentIndex(max(0, self.speed.findData(wanted)))
         self.playback.set_speed(float(self.speed.currentData()))
         self.speed.activated.connect(lambda _: self._choose_speed())
@@ -215,7 +215,7 @@ class Player(QWidget):
 
     def _choose_speed(self) -> None:
         speed = float(self.speed.currentData())
-        self._desk.preferences.put("sound.speed", speed)
+        self._context.preferences.put("sound.speed", speed)
         self.playback.set_speed(speed)
 
     def _show(self) -> None:
@@ -225,15 +225,15 @@ class Player(QWidget):
             self._release()
         if playing and self._device is None:
             try:
-                self._device = devices.Loudspeaker(self.playback.take, self.playback.rate, self, self._lost)
+                self._device = devices.SoundOutput(self.playback.take, self.playback.rate, self, self._lost)
                 self._rate = self.playback.rate
                 self._timer.start()
             except BackendUnavailable as error:
                 self.playback.playing = playing = False
-                self._desk.say(str(error), level="error")
+                self._context.say(str(error), level="error")
         if not playing:
             self._timer.stop()
-        self.button.setIcon(self._desk.look.icon("pause" if playing else "play"))
+        self.button.setIcon(self._context.look.icon("pause" if playing else "play"))
         title = tr("Pause") if playing else tr("Play")
         self.button.setToolTip(title)
         self.button.setAccessibleName(title)
@@ -251,7 +251,7 @@ class Player(QWidget):
 
     def _lost(self, sentence: str) -> None:
         self.playback.pause()
-        self._desk.say(sentence, level="error")
+        self._context.say(sentence, level="error")
 
     def _tick(self) -> None:
         self._tell()

@@ -19,24 +19,24 @@ from PySide6.QtWidgets import (
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_target
 from app.gui.look import restate
-from app.gui.pane import Desk, Pane
+from app.gui.pane import AppContext, Pane
 from app.gui.results import ResultsPane
 from app.gui.sound.player import Player
 from app.gui.speak.voicepanel import VoicePanel
-from app.gui.store import kept
+from app.gui.store import records
 from app.gui.texts import mark, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.speak import (
+    DEFAULT_LEVEL,
     FORMATS,
     NAMED,
     PACES,
     PITCHES,
     UNKNOWN,
-    USUAL,
-    Choice,
-    Offer,
-    Studio,
-    Take,
+    SpeakOptions,
+    SpeakResults,
+    SpeakSettings,
+    SpeechTake,
     offered,
     to_kept,
 )
@@ -50,24 +50,24 @@ _NARROW = 80  # pixels that a box keeps in a small window
 ACTIONS = (
     ActionSpec("speak", mark("Speak the text"), "Ctrl+Return", "speak", lambda pane: pane.speak()),
     ActionSpec("stop", mark("Stop speaking"), "Ctrl+Shift+X", "stop", lambda pane: pane.results.stop()),
-    ActionSpec("open", mark("Open a text"), "Ctrl+O", "file", lambda pane: pane.choose()),
+    ActionSpec("open", mark("Open text"), "Ctrl+O", "file", lambda pane: pane.choose()),
     ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
-    ActionSpec("save", mark("Save the sound"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.save)),
+    ActionSpec("save", mark("Save audio"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.save)),
     ActionSpec("voice", mark("New voice"), "Ctrl+N", "plus", lambda pane: pane.new_voice()),
-    ActionSpec("sample", mark("Hear the voice's sample"), "Ctrl+Shift+P", "sound", lambda pane: pane.hear_voice()),
+    ActionSpec("sample", mark("Play the voice sample"), "Ctrl+Shift+P", "sound", lambda pane: pane.hear_voice()),
     ActionSpec("drop", mark("Delete the voice"), "Ctrl+Shift+D", "trash", lambda pane: pane.drop_voice()),
-    ActionSpec("text", mark("Take the text again"), "Ctrl+E", "edit", lambda pane: pane.on_current(pane.take_text)),
+    ActionSpec("text", mark("Reuse the text"), "Ctrl+E", "edit", lambda pane: pane.on_current(pane.take_text)),
     ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
                lambda pane: pane.on_current(pane.results.remove)),
 )  # fmt: skip
 
 
-def make(desk: Desk) -> Pane:
-    return SpeakPane(desk)
+def make(context: AppContext) -> Pane:
+    return SpeakPane(context)
 
 
 class LevelBox(QComboBox):
-    """`level` is empty where it is as usual."""
+    """`level` is empty for the default."""
 
     def __init__(self, name: str, levels: Sequence[str]) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class LevelBox(QComboBox):
         self.setToolTip(name)
         self.setMinimumWidth(80)
         for level in levels:
-            self.addItem(tr("{name}: {level}", name=name, level=tr(level)), "" if level == USUAL else level)
+            self.addItem(tr("{name}: {level}", name=name, level=tr(level)), "" if level == DEFAULT_LEVEL else level)
         self.setCurrentIndex(self.findData(""))
 
     @property
@@ -83,26 +83,26 @@ class LevelBox(QComboBox):
         return str(self.currentData())
 
 
-class SpeakPane(ResultsPane[Take]):
-    results: Studio
+class SpeakPane(ResultsPane[SpeechTake]):
+    results: SpeakResults
 
-    def __init__(self, desk: Desk) -> None:
-        results = Studio(desk.store, desk.core, desk.work, desk.say, desk.places.data)
-        super().__init__(desk, "speak", results, tr("Spoken before"))
-        self.player = Player(desk, results.playback)
-        self.voice_panel = VoicePanel(desk, results, lambda: self.model_box.name)
+    def __init__(self, context: AppContext) -> None:
+        results = SpeakResults(context.store, context.core, context.work, context.say, context.places.data)
+        super().__init__(context, "speak", results, tr("History"))
+        self.player = Player(context, results.playback)
+        self.voice_panel = VoicePanel(context, results, lambda: self.model_box.name)
         self.options = UNKNOWN  # of the chosen model, once its files were looked at
         self._asked = False  # to speak, before they were
         self.markdown = False  # the text is
-        desk.actions.add_table(self, "speak", tr("Speak"), ACTIONS)
+        context.actions.add_table(self, "speak", tr("Speak"), ACTIONS)
         self._build()
         self._connect()
         results.look()
-        desk.store.ask(lambda db: kept.draft(db, _PLACE), lambda draft: self.text.setPlainText(draft.text))
+        context.store.ask(lambda db: records.draft(db, _PLACE), lambda draft: self.text.setPlainText(draft.text))
         self._show()
 
     def _build(self) -> None:
-        actions = self.desk.actions
+        actions = self.context.actions
         self.text = QPlainTextEdit()
         self.text.setPlaceholderText(tr("Write or drop a text: txt, md, pdf or epub"))
         self.text.setAccessibleName(tr("Text to speak"))
@@ -132,12 +132,12 @@ class SpeakPane(ResultsPane[Take]):
         for part in (self.model_box, self.voice):
             head.addWidget(part)
         for name in ("sample", "voice", "drop"):
-            wear(button := icon_button(self.desk.look, "more", "", size=16), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "more", "", size=16), actions[f"speak.{name}"])
             head.addWidget(button)
         head.addWidget(self.language)
         head.addStretch(1)
         for name in ("open", "save"):
-            wear(button := icon_button(self.desk.look, "more", ""), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"speak.{name}"])
             head.addWidget(button)
         below = QHBoxLayout()
         below.setSpacing(GRID)
@@ -158,12 +158,12 @@ class SpeakPane(ResultsPane[Take]):
         self.voice_panel.hide()
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
-        tools.addWidget(label(tr("Spoken before"), "heading"))
+        tools.addWidget(label(tr("History"), "heading"))
         self.lay_out(tools, middle)
 
     def _connect(self) -> None:
         self.connect_results()
-        studio, prefs = self.results, self.desk.preferences
+        studio, prefs = self.results, self.context.preferences
         studio.changed.connect(lambda take: self._show_state())
         studio.voiced.connect(self._fill_voices)
         self.model_box.listed.connect(self._read_model)
@@ -208,17 +208,17 @@ class SpeakPane(ResultsPane[Take]):
         self.text.clear()
         self.instructions.clear()
 
-    def offer(self, take: Take) -> tuple[str, Any] | None:
+    def offer(self, take: SpeechTake) -> tuple[str, Any] | None:
         return self.results.as_file(take)
 
     # -- what is spoken
 
-    def choice(self) -> Choice:
+    def choice(self) -> SpeakSettings:
         """What is not offered is not chosen, whatever another model was asked for."""
         kind, _, name = str(self.voice.currentData() or "").partition(":")
         saved = name if kind == "saved" else ""
         levels = self.options.levels and not saved
-        return Choice(
+        return SpeakSettings(
             self.model_box.name,
             name if kind == "preset" else "",
             saved,
@@ -247,29 +247,29 @@ class SpeakPane(ResultsPane[Take]):
     def _typed(self) -> None:
         text = self.text.toPlainText()
         self.markdown = self.markdown and bool(text)
-        self.desk.store.ask(lambda db: kept.keep_draft(db, _PLACE, text))
+        self.context.store.ask(lambda db: records.keep_draft(db, _PLACE, text))
         self._show_state()
 
     def _voice_made(self, name: str) -> None:
         self.voice_panel.hide()
-        self.desk.preferences.put("speak.voice", f"saved:{name}")
+        self.context.preferences.put("speak.voice", f"saved:{name}")
         self._fill_voices()
-        self.desk.say(tr("The voice {name} is saved.", name=name), level="ok")
+        self.context.say(tr("The voice {name} is saved.", name=name), level="ok")
 
     def _read_model(self) -> None:
         """What it lets a person choose."""
         name, self.options = self.model_box.name, UNKNOWN
 
-        def got(offer: Offer) -> None:
+        def got(offer: SpeakOptions) -> None:
             if name != self.model_box.name:
                 return  # another one was chosen meanwhile
             self.options = offer
             self.language.clear()
-            self.language.addItem(tr("Any language"), "auto")
+            self.language.addItem(tr("Detect language"), "auto")
             for language in offer.languages:
                 self.language.addItem(language.capitalize(), language)
             self.language.setCurrentIndex(
-                max(0, self.language.findData(self.desk.preferences.get("speak.language", "auto")))
+                max(0, self.language.findData(self.context.preferences.get("speak.language", "auto")))
             )
             self.instructions.setPlaceholderText(offer.asks)
             self._fill_voices()
@@ -278,10 +278,10 @@ class SpeakPane(ResultsPane[Take]):
                 self.speak()
 
         def failed(sentence: str) -> None:
-            self.options, self._asked = Offer(), False
-            self.desk.say(sentence, level="error")
+            self.options, self._asked = SpeakOptions(), False
+            self.context.say(sentence, level="error")
 
-        self.desk.core.use(lambda service: offered(service.catalogue, name), got, failed)
+        self.context.core.use(lambda service: offered(service.catalogue, name), got, failed)
 
     def _fill_voices(self) -> None:
         self.voice.clear()
@@ -291,14 +291,14 @@ class SpeakPane(ResultsPane[Take]):
             self.voice.addItem(saved.name, f"saved:{saved.name}")
         if not self.voice.count():
             self.voice.addItem(tr("No voice yet"), "")
-        wanted = self.desk.preferences.get("speak.voice", "")
+        wanted = self.context.preferences.get("speak.voice", "")
         self.voice.setCurrentIndex(max(0, self.voice.findData(wanted)))
         self._chosen()
 
     def _chosen(self) -> None:
         """It holds for Talk as well."""
         if self.model_box.name and self.options is not UNKNOWN:
-            self.desk.preferences.put("speak.choice", to_kept(self.choice()))
+            self.context.preferences.put("speak.choice", to_kept(self.choice()))
         self._show_state()
 
     def _show(self) -> None:
@@ -333,7 +333,7 @@ class SpeakPane(ResultsPane[Take]):
         self.status.setVisible(bool(self.status.text()))
         restate(self.status, level="" if speaks else "warning" if problem else "error" if failed else "")
 
-    def _show_offer(self, choice: Choice) -> None:
+    def _show_offer(self, choice: SpeakSettings) -> None:
         """Only what the model takes."""
         offer, note = self.options, self.options.note(choice)
         for level in (self.pitch, self.pace):
@@ -345,29 +345,27 @@ class SpeakPane(ResultsPane[Take]):
 
     # -- the actions
 
-    def menu(self, take: Take, where: Any) -> None:
+    def menu(self, take: SpeechTake, where: Any) -> None:
         self.results.choose(take)
         menu = QMenu(self)
         for name in ("play", "text", "save", "remove"):
-            menu.addAction(self.desk.actions[f"speak.{name}"])
+            menu.addAction(self.context.actions[f"speak.{name}"])
         menu.popup(where)
 
     # -- texts
 
     def choose(self) -> None:
         endings = " ".join("*" + ending for ending in ENDINGS)
-        choose_files(
-            self, tr("Open a text"), lambda files: self.open(files[0]), f"{tr('Texts')} ({endings})", many=False
-        )
+        choose_files(self, tr("Open text"), lambda files: self.open(files[0]), f"{tr('Texts')} ({endings})", many=False)
 
     def open(self, file: Path) -> None:
         def here(text: str) -> None:
             self.text.setPlainText(text)
             self.markdown = file.suffix.lower() == ".md"
 
-        self.desk.work.run(lambda: text_of(file), here, self.desk.complain)
+        self.context.work.run(lambda: text_of(file), here, self.context.complain)
 
-    def take_text(self, take: Take) -> None:
+    def take_text(self, take: SpeechTake) -> None:
         """To be spoken again, differently."""
         self.text.setPlainText(take.text)
         self.instructions.setText(take.choice.instructions)
@@ -375,19 +373,20 @@ class SpeakPane(ResultsPane[Take]):
 
     # -- sounds
 
-    def save(self, take: Take) -> None:
+    def save(self, take: SpeechTake) -> None:
         kinds = {kind: f"{'Opus' if kind == 'opus' else kind.upper()} (*.{kind})" for kind in FORMATS}
-        choose_target(self, tr("Save the sound"), lambda file: self.write(take, file), kinds, kind="wav")
+        choose_target(self, tr("Save audio"), lambda file: self.write(take, file), kinds, kind="wav")
 
-    def write(self, take: Take, file: Path) -> None:
-        self.desk.save(lambda: self.results.save(take, file))
+    def write(self, take: SpeechTake, file: Path) -> None:
+        self.context.save(lambda: self.results.save(take, file))
 
     # -- voices
 
     def new_voice(self) -> None:
         if self.model_box.name and not self.options.clones:
-            self.desk.say(
-                tr("This model clones no voices. Choose one that does, Qwen3-TTS Base or Spark-TTS."), level="warning"
+            self.context.say(
+                tr("This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS."),
+                level="warning",
             )
             return
         self.voice_panel.show()

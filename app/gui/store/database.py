@@ -139,7 +139,7 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 
-class Newer(Exception):
+class NewerDatabase(Exception):
     """The file was written by a newer Grus."""
 
 
@@ -147,7 +147,9 @@ def migrate(db: sqlite3.Connection) -> None:
     """Bring the file to the newest version, each step whole or not at all."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > len(MIGRATIONS):
-        raise Newer(f"This file was written by a newer Grus (version {version}, this one knows {len(MIGRATIONS)}).")
+        raise NewerDatabase(
+            f"This file was written by a newer Grus (version {version}, this one knows {len(MIGRATIONS)})."
+        )
     for number in range(version, len(MIGRATIONS)):
         db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
     if version == 0:
@@ -202,7 +204,7 @@ def _length(sql: str, parameters: Iterable[Any]) -> int:
 
 
 @dataclass
-class Opened:
+class OpenedDatabase:
     db: Connection
     set_aside: Path | None = None  # where the damaged file went
     why: str = ""
@@ -218,17 +220,17 @@ def primary_code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def open_database(file: Path) -> Opened:
+def open_database(file: Path) -> OpenedDatabase:
     """The file at this path, or a fresh one beside what was damaged. Raises sqlite3.Error, OSError and Newer."""
     private_file(file)
     try:
-        return Opened(_open(file))
+        return OpenedDatabase(_open(file))
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
         aside = _set_aside(file)
         private_file(file)
-        return Opened(_open(file), aside, str(error))
+        return OpenedDatabase(_open(file), aside, str(error))
 
 
 def _open(file: Path) -> Connection:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from app.gui.store.database import Connection, Newer, primary_code
+from app.gui.store.database import Connection, NewerDatabase, primary_code
 from app.gui.texts import mark, tr
 
 _FULL = mark("the disk is full")
@@ -65,7 +65,7 @@ def unsaved(error: BaseException) -> str:
 
 def unopened(error: BaseException) -> str:
     """The file cannot be opened. It is not touched."""
-    if isinstance(error, Newer):
+    if isinstance(error, NewerDatabase):
         return tr(
             "A newer Grus saved your conversations. Install it again to see them; this one leaves the file as it is."
         )

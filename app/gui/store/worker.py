@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.gui.store import database, deletion, files
-from app.gui.store.database import Connection, Newer, Opened, open_database, unlink_database
+from app.gui.store.database import Connection, NewerDatabase, OpenedDatabase, open_database, unlink_database
 from app.gui.store.unsaved import Closed, Saving, passes, reason, unopened
 from app.gui.texts import tr
 
@@ -37,7 +37,7 @@ def at_once(work: Callable[[], None]) -> None:
     work()
 
 
-class Store:
+class AppStore:
     """`post` brings a callback to the UI thread. `failed(sentence)` hears of questions that nobody else looks after."""
 
     def __init__(self, file: Path, post: Post = at_once, failed: Callable[[str], None] | None = None) -> None:
@@ -50,7 +50,7 @@ class Store:
         self._waiting = 0  # questions
         self._vacuuming: Connection | None = None
         self._timers: set[threading.Timer] = set()
-        self._opened: Future[Opened] = Future()
+        self._opened: Future[OpenedDatabase] = Future()
         self._began = time.time()
         self.saving = Saving(self._later, post)
         self._submit(self._begin)
@@ -113,7 +113,7 @@ class Store:
 
         self._submit(drop)
 
-    def opened(self, then: Callable[[Opened], Any]) -> None:
+    def opened(self, then: Callable[[OpenedDatabase], Any]) -> None:
         """Tell how the file was found, once it is open."""
         self._opened.add_done_callback(
             lambda future: None if future.cancelled() else self._post(lambda: then(future.result()))
@@ -185,7 +185,7 @@ class Store:
         while not self._opened.done():
             try:
                 opened = open_database(self.file)
-            except (sqlite3.Error, OSError, Newer) as error:
+            except (sqlite3.Error, OSError, NewerDatabase) as error:
                 log.debug("the database cannot be opened: %s", error)
                 self.saving.complain(unopened(error))
                 self.saving.rest()

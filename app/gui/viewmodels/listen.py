@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.gui.store import kept
+from app.gui.store import records
 from app.gui.store.files import private_file
-from app.gui.store.worker import Store
+from app.gui.store.worker import AppStore
 from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
-from app.gui.viewmodels.results import ResultItem, Results
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.results import ListedResult, Results
+from app.gui.viewmodels.signal import Signal
 from app.stream import Streams
 from engine.pipelines.listening.transcript import FORMATS, Segment, Transcript, write
 
@@ -26,11 +26,11 @@ RATE = 16_000
 State = Literal["waiting", "listening", "live", "done", "stopped", "failed"]
 SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".oga", ".aif", ".aiff", ".au", ".caf")
 
-__all__ = ["FORMATS", "Listening", "Recording"]
+__all__ = ["FORMATS", "ListenRecording", "ListenResults"]
 
 
 @dataclass(eq=False)
-class Recording(ResultItem):
+class ListenRecording(ListedResult):
     """A sound, and what is said in it."""
 
     source: Path
@@ -73,34 +73,34 @@ class Recording(ResultItem):
         return words.get(self.state) or in_seconds(self.seconds)
 
 
-class Listening(Results[Recording]):
+class ListenResults(Results[ListenRecording]):
     """`heard(recording)`: more of its transcript, or another text."""
 
     kind = KIND
 
-    def __init__(self, store: Store, streams: Streams, say: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, store: AppStore, streams: Streams, say: Callable[..., Any], folder: Path) -> None:
         super().__init__(store, streams, say)
         self._folder = folder
-        self.heard = Hook()
+        self.heard = Signal()
         self.model = ""
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
 
-    def to_record(self, item: Recording) -> kept.Result:
+    def to_record(self, item: ListenRecording) -> records.StoredResult:
         return _to_result(item)
 
-    def from_record(self, record: kept.Result) -> Recording:
+    def from_record(self, record: records.StoredResult) -> ListenRecording:
         return _from_result(record)
 
-    def file_of(self, item: Recording) -> Path:
+    def file_of(self, item: ListenRecording) -> Path:
         return item.source
 
     # -- files
 
     def add(self, files: Sequence[Path]) -> None:
         for number, file in enumerate(files):
-            self._enqueue(Recording(file, file.name), number == 0)
+            self._enqueue(ListenRecording(file, file.name), number == 0)
 
-    def _enqueue(self, item: Recording, choose: bool = True) -> None:
+    def _enqueue(self, item: ListenRecording, choose: bool = True) -> None:
         self._insert(item, lambda: self._begin_next() if item.state == "waiting" else self._keep(item))
         self.listed()
         if choose:
@@ -133,14 +133,14 @@ class Listening(Results[Recording]):
         self._start(item, lambda core: _transcribed(core, model, item.source), hear, ended)
         self.changed(item)
 
-    def again(self, item: Recording) -> None:
+    def again(self, item: ListenRecording) -> None:
         self.cancel(item)
         item.state, item.segments, item.error = "waiting", [], ""
         self.heard(item)
         self.changed(item)
         self._begin_next()
 
-    def cancel(self, item: Recording) -> bool:
+    def cancel(self, item: ListenRecording) -> bool:
         """False when it neither ran nor waited."""
         if item.state == "live":
             self.end_live()
@@ -155,13 +155,13 @@ class Listening(Results[Recording]):
     # -- live
 
     @property
-    def live(self) -> Recording | None:
+    def live(self) -> ListenRecording | None:
         return next((item for item in self.items if item.state == "live"), None)
 
-    def begin_live(self) -> Recording:
+    def begin_live(self) -> ListenRecording:
         """From now on `hear_live` gets what the microphone hears."""
         name = time.strftime("%Y-%m-%d %H.%M.%S")
-        item = Recording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
+        item = ListenRecording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
         sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
         self._sound = sound
         model = self.model
@@ -200,14 +200,14 @@ class Listening(Results[Recording]):
 
     # -- edits
 
-    def edit(self, item: Recording, number: int, text: str) -> None:
+    def edit(self, item: ListenRecording, number: int, text: str) -> None:
         """What a person wrote is not doubtful."""
         segment = item.segments[number]
         if text != segment.text:
             item.segments[number] = replace(segment, text=text, words=(), doubtful=False, confidence=1.0)
             self._keep(item)
 
-    def at(self, item: Recording, seconds: float) -> int:
+    def at(self, item: ListenRecording, seconds: float) -> int:
         """The segment that is said then; -1: none."""
         return next((i for i, s in enumerate(item.segments) if s.start <= seconds < s.end), -1)
 
@@ -215,36 +215,36 @@ class Listening(Results[Recording]):
         self.end_live()
         super().forget()
 
-    def as_file(self, item: Recording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
+    def as_file(self, item: ListenRecording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
         """A name, and what writes the transcript; None while there is none."""
         name = f"{Path(item.title).stem}.{format}"
         return (name, lambda target: self.export(item, format, target)) if item.segments else None
 
-    def export(self, item: Recording, format: str, target: Path) -> Path:
+    def export(self, item: ListenRecording, format: str, target: Path) -> Path:
         """Beside the UI thread."""
         target.write_text(write(item.transcript, format), encoding="utf-8")
         return target
 
     # -- what is kept
 
-    def _settle(self, item: Recording, state: State) -> None:
+    def _settle(self, item: ListenRecording, state: State) -> None:
         item.state = state
         self._keep(item)
         self.changed(item)
         self.heard(item)
 
 
-def _to_result(item: Recording) -> kept.Result:
+def _to_result(item: ListenRecording) -> records.StoredResult:
     body = {
         "segments": [asdict(segment) for segment in list(item.segments)],
         "seconds": item.seconds,
         "language": item.language,
         "error": item.error,
     }
-    return kept.Result(item.id, KIND, item.title, str(item.source), body, state=item.state)
+    return records.StoredResult(item.id, KIND, item.title, str(item.source), body, state=item.state)
 
 
-def _from_result(result: kept.Result) -> Recording:
+def _from_result(result: records.StoredResult) -> ListenRecording:
     """What was being heard when the process ended was stopped by that."""
     body = result.body
     state: Any = result.state if result.state in ("done", "failed") else "stopped"
@@ -252,7 +252,7 @@ def _from_result(result: kept.Result) -> Recording:
         Segment(s["start"], s["end"], s["text"], s.get("confidence", 1.0), (), s.get("doubtful", False))
         for s in body.get("segments", ())
     ]
-    return Recording(
+    return ListenRecording(
         Path(result.source),
         result.title,
         result.id,

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 from engine.media.stretch import Stretch
 
 SPEEDS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
@@ -18,7 +18,7 @@ class Playback:
     """`changed`: playing began or ended, or another sound is here. `grew`: more of it is here."""
 
     def __init__(self) -> None:
-        self.changed, self.grew = Hook(), Hook()
+        self.changed, self.grew = Signal(), Signal()
         self.rate = 24_000
         self.speed = 1.0
         self.playing = False

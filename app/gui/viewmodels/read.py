@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from app.core import Runs
 from app.gui.store.files import release
-from app.gui.store.kept import Result
-from app.gui.store.worker import Store
+from app.gui.store.records import StoredResult
+from app.gui.store.worker import AppStore
 from app.gui.texts import mark, seconds, tr, trn
 from app.gui.viewmodels.chat.draft import attach_bytes
-from app.gui.viewmodels.results import ResultItem, Results
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.results import ListedResult, Results
+from app.gui.viewmodels.signal import Signal
 from app.stream import Streams
 from engine.pipelines.reading.geometry import Box
 from engine.pipelines.reading.result import Document, Element, Page, page_from_json, page_to_json
@@ -25,12 +25,12 @@ KIND = "read"
 
 TASKS = (
     ("auto", mark("Everything")),
-    ("text", mark("Text alone")),
+    ("text", mark("Text only")),
     ("table", mark("One table")),
     ("formula", mark("One formula")),
     ("chart", mark("One chart")),
     ("seal", mark("One seal")),
-    ("spotting", mark("Text with its places")),
+    ("spotting", mark("Text with positions")),
 )
 KINDS: dict[str, str] = {
     "heading": mark("Heading"),
@@ -52,7 +52,7 @@ KINDS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReadSettings:
     """What is to be read, and with which model; an empty one is the first that there is."""
 
     task: str = "auto"
@@ -62,7 +62,7 @@ class Wish:
 
 
 @dataclass
-class Live:
+class PageInProgress:
     """A page that is being read: its regions, and what was heard of each so far."""
 
     boxes: dict[int, Box] = field(default_factory=dict)
@@ -71,15 +71,15 @@ class Live:
 
 
 @dataclass(eq=False)
-class Item(ResultItem):
+class ReadDocument(ListedResult):
     source: Path
     title: str
-    wish: Wish = Wish()
+    wish: ReadSettings = ReadSettings()
     id: int = 0  # in the store; 0: not yet there
     state: State = "waiting"
     numbers: tuple[int, ...] = ()  # of the pages that are wanted, once they are known
     read: dict[int, Page] = field(default_factory=dict)
-    live: dict[int, Live] = field(default_factory=dict)
+    live: dict[int, PageInProgress] = field(default_factory=dict)
     left: float | None = None  # seconds, estimated
     error: str = ""
     password: str | None = None  # never stored
@@ -151,7 +151,7 @@ def edited_cell(page: Page, order: int, row: int, column: int, text: str) -> Pag
     return replace(page, elements=tuple(change(element) for element in page.elements))
 
 
-def to_result(item: Item) -> Result:
+def to_result(item: ReadDocument) -> StoredResult:
     body = {
         "wish": vars(item.wish),
         "numbers": list(item.numbers),
@@ -159,18 +159,18 @@ def to_result(item: Item) -> Result:
         "error": item.error,
         "shown": item.shown,
     }
-    return Result(item.id, KIND, item.title, str(item.source), body, state=item.state)
+    return StoredResult(item.id, KIND, item.title, str(item.source), body, state=item.state)
 
 
-def from_result(result: Result) -> Item:
+def from_result(result: StoredResult) -> ReadDocument:
     """What was being read when the process ended was stopped by that."""
     body: Mapping[str, Any] = result.body
     read = [page_from_json(page) for page in body.get("pages", ())]
     state: Any = "stopped" if result.state in ("reading", "waiting") else result.state
-    return Item(
+    return ReadDocument(
         Path(result.source),
         result.title,
-        Wish(**body.get("wish", {})),
+        ReadSettings(**body.get("wish", {})),
         result.id,
         state,
         tuple(body.get("numbers", ())),
@@ -183,24 +183,24 @@ def from_result(result: Result) -> Item:
 TOGETHER = 3  # documents that are read at once: their regions share the device
 
 
-class Reading(Results[Item]):
+class ReadResults(Results[ReadDocument]):
     """`page_changed(item, number)`: what is known of a page. `heard(item, number, order)`: more text of one region."""
 
     kind = KIND
 
-    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], pictures: Path) -> None:
+    def __init__(self, store: AppStore, streams: Streams, work: Runs, say: Callable[..., Any], pictures: Path) -> None:
         super().__init__(store, streams, say)
         self._work, self._pictures = work, pictures
-        self.page_changed, self.heard = Hook(), Hook()
-        self.wish = Wish()  # for what comes next
+        self.page_changed, self.heard = Signal(), Signal()
+        self.wish = ReadSettings()  # for what comes next
 
-    def to_record(self, item: Item) -> Result:
+    def to_record(self, item: ReadDocument) -> StoredResult:
         return to_result(item)
 
-    def from_record(self, record: Result) -> Item:
+    def from_record(self, record: StoredResult) -> ReadDocument:
         return from_result(record)
 
-    def file_of(self, item: Item) -> Path:
+    def file_of(self, item: ReadDocument) -> Path:
         return item.source
 
     # -- the queue
@@ -210,7 +210,7 @@ class Reading(Results[Item]):
 
         def found(documents: list[Path]) -> None:
             for number, file in enumerate(documents):
-                self._enqueue(Item(file, file.name, self.wish), choose=number == 0)
+                self._enqueue(ReadDocument(file, file.name, self.wish), choose=number == 0)
 
         self._work.run(lambda: _documents(files), found, self._complain)
 
@@ -218,11 +218,11 @@ class Reading(Results[Item]):
         """A picture that was pasted or taken of the screen: a copy is kept."""
 
         def kept_as(attachment: Any) -> None:
-            self._enqueue(Item(Path(attachment.path), name, self.wish), then=lambda: release(attachment.path))
+            self._enqueue(ReadDocument(Path(attachment.path), name, self.wish), then=lambda: release(attachment.path))
 
         self._work.run(lambda: attach_bytes(f"{name}.png", data, self._pictures), kept_as, self._complain)
 
-    def _enqueue(self, item: Item, choose: bool = True, then: Callable[[], Any] = lambda: None) -> None:
+    def _enqueue(self, item: ReadDocument, choose: bool = True, then: Callable[[], Any] = lambda: None) -> None:
         def stored() -> None:
             then()
             self._begin_next()
@@ -232,7 +232,7 @@ class Reading(Results[Item]):
         if choose:
             self.choose(item)
 
-    def cancel(self, item: Item) -> bool:
+    def cancel(self, item: ReadDocument) -> bool:
         """False when it neither ran nor waited."""
         if item.state not in ("reading", "waiting"):
             return False
@@ -241,14 +241,14 @@ class Reading(Results[Item]):
         self._begin_next()
         return True
 
-    def again(self, item: Item, wish: Wish | None = None) -> None:
+    def again(self, item: ReadDocument, wish: ReadSettings | None = None) -> None:
         """From the beginning, also with other wishes."""
         self.cancel(item)
         item.wish = wish or item.wish
         item.read, item.numbers = {}, ()
         self.go_on(item)
 
-    def go_on(self, item: Item, password: str | None = None) -> None:
+    def go_on(self, item: ReadDocument, password: str | None = None) -> None:
         """Read what is missing."""
         if item.state in ("reading", "waiting"):
             return
@@ -274,13 +274,13 @@ class Reading(Results[Item]):
 
     # -- edits
 
-    def edit(self, item: Item, number: int, order: int, text: str) -> None:
+    def edit(self, item: ReadDocument, number: int, order: int, text: str) -> None:
         page = item.read.get(number)
         if page is not None:
             item.read[number] = edited(page, order, text)
             self._keep(item)
 
-    def edit_cell(self, item: Item, number: int, order: int, row: int, column: int, text: str) -> None:
+    def edit_cell(self, item: ReadDocument, number: int, order: int, row: int, column: int, text: str) -> None:
         page = item.read.get(number)
         if page is not None:
             item.read[number] = edited_cell(page, order, row, column, text)
@@ -293,7 +293,7 @@ class Reading(Results[Item]):
         for item in waiting[: TOGETHER - len(self._running)]:
             self._begin(item)
 
-    def _begin(self, item: Item) -> None:
+    def _begin(self, item: ReadDocument) -> None:
         item.state = "reading"
         item.live = {}
         known = dict(item.read)
@@ -312,7 +312,7 @@ class Reading(Results[Item]):
         self._start(item, lambda core: _events(core, item, known), hear, ended)
         self.changed(item)
 
-    def _take(self, item: Item, event: Any) -> None:
+    def _take(self, item: ReadDocument, event: Any) -> None:
         from engine.pipelines.reading.events import DocumentRead, ElementRead, Heard, Opened, PageRead, PageSplit
 
         if isinstance(event, Opened):
@@ -320,17 +320,17 @@ class Reading(Results[Item]):
             if item is self.current:
                 self.shown()
         elif isinstance(event, PageSplit):
-            item.live[event.page] = Live({region.order: region.box for region in event.regions})
+            item.live[event.page] = PageInProgress({region.order: region.box for region in event.regions})
             self.page_changed(item, event.page)
             return
         elif isinstance(event, Heard):
-            live = item.live.setdefault(event.page, Live())
+            live = item.live.setdefault(event.page, PageInProgress())
             live.heard[event.order] = "" if event.text is None else live.heard.get(event.order, "") + event.text
             self.heard(item, event.page, event.order)
             return
         elif isinstance(event, ElementRead):
             element = event.element
-            live = item.live.setdefault(event.page, Live())
+            live = item.live.setdefault(event.page, PageInProgress())
             live.heard[element.order] = element.table.plain() if element.table is not None else element.text
             live.done.add(element.order)
             self.heard(item, event.page, element.order)
@@ -347,7 +347,7 @@ class Reading(Results[Item]):
                 self._settle(item, "locked")
         self.changed(item)
 
-    def _settle(self, item: Item, state: Any) -> None:
+    def _settle(self, item: ReadDocument, state: Any) -> None:
         item.state, item.left, item.live = state, None, {}
         self._keep(item)
         self.changed(item)
@@ -362,7 +362,7 @@ def _documents(files: Sequence[Path]) -> list[Path]:
     return files_of(files)
 
 
-def _events(core: Any, item: Item, known: dict[int, Any]) -> Iterator[Any]:
+def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[Any]:
     """Beside the UI thread: everything that happens while the document is read."""
     from app import abilities
     from engine.errors import BadRequest

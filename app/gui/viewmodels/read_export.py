@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.gui.texts import tr
-from app.gui.viewmodels.read import Item
+from app.gui.viewmodels.read import ReadDocument
 from engine.errors import BadRequest
 from engine.media.pages import open_document
 from engine.pipelines.ocr import targets
@@ -58,7 +58,7 @@ def as_markdown(pages: Sequence[Page]) -> str:
     return page_text(tuple(pages), "md", Style())
 
 
-def export(item: Item, kind: Format, target: Path) -> Path:
+def export(item: ReadDocument, kind: Format, target: Path) -> Path:
     """Where it was written to. Several tables are several CSV files. Raises BadRequest where there is nothing to write."""
     document = _with_figures(item, target) if kind in KEEPS_FIGURES else item.document
     if not document.pages:
@@ -72,7 +72,7 @@ def export(item: Item, kind: Format, target: Path) -> Path:
     return target
 
 
-def export_all(items: Sequence[Item], kind: Format, folder: Path) -> tuple[int, list[str]]:
+def export_all(items: Sequence[ReadDocument], kind: Format, folder: Path) -> tuple[int, list[str]]:
     """How many were written, and a sentence for each that could not be."""
     folder.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
@@ -84,11 +84,11 @@ def export_all(items: Sequence[Item], kind: Format, folder: Path) -> tuple[int, 
     return len(items) - len(problems), problems
 
 
-def _image(item: Item, page: Page):  # type: ignore[no-untyped-def]
+def _image(item: ReadDocument, page: Page):  # type: ignore[no-untyped-def]
     return page_image(item.source, page.number, page.turned, item.password)
 
 
-def _with_figures(item: Item, target: Path) -> Document:
+def _with_figures(item: ReadDocument, target: Path) -> Document:
     """Pictures on the pages are cut out and kept beside the file."""
     folder = target.with_name(f"{target.stem}_files")
 

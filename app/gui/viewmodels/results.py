@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from app.gui.store import kept
+from app.gui.store import records
 from app.gui.store.files import OWN_FOLDERS
-from app.gui.store.worker import Store
+from app.gui.store.worker import AppStore
 from app.gui.texts import tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 from app.stream import Cancels, Streams
 
 
-class ResultItem:
+class ListedResult:
     """The base of all items. `id` is 0 until it is stored; `state` is "waiting", "done", "stopped", "failed" or the pane's own."""
 
     id: int
@@ -42,7 +42,7 @@ class ResultItem:
         return f"{self.title}, {self.status()}"
 
 
-T = TypeVar("T", bound=ResultItem)
+T = TypeVar("T", bound=ListedResult)
 
 
 class Results(Generic[T]):
@@ -50,9 +50,9 @@ class Results(Generic[T]):
 
     kind: ClassVar[str]  # in the store
 
-    def __init__(self, store: Store, streams: Streams, say: Callable[..., Any]) -> None:
+    def __init__(self, store: AppStore, streams: Streams, say: Callable[..., Any]) -> None:
         self._store, self._streams, self._say = store, streams, say
-        self.listed, self.changed, self.shown = Hook(), Hook(), Hook()
+        self.listed, self.changed, self.shown = Signal(), Signal(), Signal()
         self.items: list[T] = []  # newest first
         self.current: T | None = None
         self._running: dict[T, Cancels] = {}
@@ -60,10 +60,10 @@ class Results(Generic[T]):
 
     # -- what a kind of result defines
 
-    def to_record(self, item: T) -> kept.Result:
+    def to_record(self, item: T) -> records.StoredResult:
         raise NotImplementedError
 
-    def from_record(self, record: kept.Result) -> T:
+    def from_record(self, record: records.StoredResult) -> T:
         """What was running when the process ended becomes stopped."""
         raise NotImplementedError
 
@@ -80,14 +80,14 @@ class Results(Generic[T]):
     def look(self) -> None:
         """Load what is stored."""
 
-        def got(records: list[kept.Result]) -> None:
+        def got(records: list[records.StoredResult]) -> None:
             known = {item.id for item in self.items}
             self.items += [self.from_record(record) for record in records if record.id not in known]
             self.listed()
             if self.current is None and self.items:
                 self.choose(self.items[0])
 
-        self._store.ask(lambda db: kept.results(db, self.kind), got)
+        self._store.ask(lambda db: records.results(db, self.kind), got)
 
     def _insert(
         self, item: T, stored: Callable[[], Any] = lambda: None, removed: Callable[[], Any] = lambda: None
@@ -103,7 +103,7 @@ class Results(Generic[T]):
                 removed()
 
         self.items.insert(0, item)
-        self._store.ask(lambda db: kept.add_result(db, self.to_record(item)), got)
+        self._store.ask(lambda db: records.add_result(db, self.to_record(item)), got)
 
     def choose(self, item: T | None) -> None:
         if item is not self.current:
@@ -134,7 +134,7 @@ class Results(Generic[T]):
 
         def undo() -> None:
             if item.id:
-                self._store.ask(lambda db: kept.delete_result(db, item.id, False), put_back)
+                self._store.ask(lambda db: records.delete_result(db, item.id, False), put_back)
             else:
                 put_back()
 
@@ -195,13 +195,13 @@ class Results(Generic[T]):
 
         def write(db: Any) -> None:
             self._writing.discard(item.id)
-            kept.update_result(db, self.to_record(item))
+            records.update_result(db, self.to_record(item))
 
         self._store.ask(write)
 
     def _delete(self, item: T) -> None:
         if item.id:
-            self._store.delete(lambda db: kept.delete_result(db, item.id))
+            self._store.delete(lambda db: records.delete_result(db, item.id))
 
     def _complain(self, sentence: str) -> None:
         self._say(sentence, level="error")

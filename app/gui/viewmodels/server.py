@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from app.gui.texts import tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.core import Core
@@ -30,7 +30,7 @@ HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 
 
 @dataclass(frozen=True)
-class Wish:
+class ServerAccess:
     host: str = HERE
     port: int = 8080
     keys: Sequence[str] = ()
@@ -44,20 +44,20 @@ class Wish:
             return False
 
 
-class Wishes:
+class ServerPreferences:
     """`changed`: `wish` or `problem` is another."""
 
     def __init__(self, preferences: Preferences) -> None:
         self._preferences = preferences
-        self.changed = Hook()
-        kept = {k: v for k, v in dict(preferences.get("server", {})).items() if k in Wish.__dataclass_fields__}
-        self.wish = Wish(**kept)
+        self.changed = Signal()
+        kept = {k: v for k, v in dict(preferences.get("server", {})).items() if k in ServerAccess.__dataclass_fields__}
+        self.wish = ServerAccess(**kept)
 
     @property
     def problem(self) -> str:
         """Why the server cannot listen so; nothing when it can."""
         if not self.wish.local and not self.wish.keys:
-            return tr("Other machines may only connect with a key. Make one first.")
+            return tr("Other machines may only connect with a key. Create one first.")
         return next((wrong for origin in self.wish.origins if (wrong := _wrong_origin(origin))), "")
 
     def set(self, **changes: Any) -> None:
@@ -111,7 +111,7 @@ _LOGGER = "grus.server"
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveRequest:
     """A request that is being answered."""
 
     id: str
@@ -119,16 +119,16 @@ class Live:
     seconds: float
 
 
-class Hosting:
+class ServerControl:
     """`changed`: the switch; `moved`: requests, rates or the log."""
 
-    def __init__(self, core: Core, preferences: Preferences, wishes: Wishes) -> None:
+    def __init__(self, core: Core, preferences: Preferences, wishes: ServerPreferences) -> None:
         self._core, self._preferences, self._wishes = core, preferences, wishes
-        self.changed, self.moved = Hook(), Hook()
+        self.changed, self.moved = Signal(), Signal()
         self.state: State = "off"
         self.problem = ""
         self.address = ""
-        self.requests: Sequence[Live] = ()
+        self.requests: Sequence[LiveRequest] = ()
         self.models: list[str] = []
         self.rates: deque[float] = deque([0.0] * SECONDS, maxlen=SECONDS)
         self.log: deque[str] = deque(maxlen=_LINES)
@@ -175,14 +175,14 @@ class Hosting:
     def poll(self) -> None:
         """Once a second."""
 
-        def look(service: Service) -> tuple[list[Live], float, list[str]]:
+        def look(service: Service) -> tuple[list[LiveRequest], float, list[str]]:
             now = time.monotonic()
-            requests = [Live(running.id, running.model, now - running.began) for running in service.running]
+            requests = [LiveRequest(running.id, running.model, now - running.began) for running in service.running]
             return requests, service.engine.stats().tokens_per_second, [known.name for known in service.catalogue.all()]
 
         self._core.use(look, self._seen)
 
-    def _seen(self, seen: tuple[list[Live], float, list[str]]) -> None:
+    def _seen(self, seen: tuple[list[LiveRequest], float, list[str]]) -> None:
         self.requests, rate, self.models = seen
         self.rates.append(rate)
         self.moved()

@@ -9,31 +9,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.gui.texts import mark, size, tr
-from app.gui.viewmodels.models.library import Machinery
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.models.library import MachineFacts
+from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
 from engine.hub import offline
 
 if TYPE_CHECKING:
     from app.core import Core, Runs
-    from app.gui.preferences import Places, Preferences
-    from app.gui.store.worker import Store
+    from app.gui.preferences import AppFolders, Preferences
+    from app.gui.store.worker import AppStore
     from engine.hub.token import Kept
 
-BACKENDS = (("auto", mark("Whatever is best here")), ("mlx", "MLX"), ("torch", "PyTorch"))
-DEVICES = (("auto", mark("Whatever is best here")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
+BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
+DEVICES = (("auto", mark("Automatic")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
 _KEYS = ("backend", "device", "memory_limit")
-USUAL_SHARE = 0.7
+DEFAULT_SHARE = 0.7
 
 
-class Computing:
+class ComputeSettings:
     """`changed`: a choice, or what it comes to, is another."""
 
     def __init__(self, core: Core, preferences: Preferences) -> None:
         self._preferences = preferences
-        self._machinery = Machinery(core, preferences)
+        self._machinery = MachineFacts(core, preferences)
         self._machinery.changed.connect(self._looked)
-        self.changed = Hook()
+        self.changed = Signal()
         self.problem = ""
         self._before = self._chosen()
         self.altered = False  # whether what is loaded was loaded by other choices
@@ -48,7 +48,7 @@ class Computing:
         if self._machinery.problem:
             return self._machinery.problem
         if machine is None:
-            return tr("Looking at this machine.")
+            return tr("Checking this machine.")
         return tr("Models run on {backend}, {device}, and may use {allowed} of {memory}.", backend=_title(BACKENDS, machine.backend),
                   device=_title(DEVICES, machine.device.partition(":")[0]), allowed=size(machine.allowed), memory=size(machine.memory))  # fmt: skip
 
@@ -58,7 +58,7 @@ class Computing:
 
     @property
     def limit(self) -> str:
-        """As a person writes it; empty for the usual share."""
+        """As a person writes it; empty for the default share."""
         kept = self._preferences.get("memory_limit")
         if kept is None:
             return ""
@@ -71,11 +71,11 @@ class Computing:
         self.look()
 
     def set_limit(self, text: str) -> None:
-        """`70 %`, `12 GB`, or nothing for the usual share."""
+        """`70 %`, `12 GB`, or nothing for the default share."""
         try:
             limit = read_limit(text)
         except GrusError:
-            self.problem = tr("Write a share like 70 %, or a size like 12 GB.")
+            self.problem = tr("Enter a share like 70 %, or a size like 12 GB.")
             self.changed()
             return
         self.problem = ""
@@ -112,12 +112,12 @@ def read_limit(text: str) -> float | str | None:
     return limit
 
 
-class Access:
+class NetworkSettings:
     """`changed`: another token, or another state of the switch. The keyring is asked beside the UI thread."""
 
     def __init__(self, work: Runs, preferences: Preferences) -> None:
         self._work, self._preferences = work, preferences
-        self.changed = Hook()
+        self.changed = Signal()
         self.kept: Kept | None = None  # None: not asked yet
         self.busy = False
         self.problem = ""
@@ -152,7 +152,7 @@ class Access:
         if self.problem:
             return self.problem
         if self.busy or self.kept is None:
-            return tr("Asking the keyring.")
+            return tr("Checking the keyring.")
         kept = self.kept
         if kept.place == "environment":
             return tr("{variable} is set, and comes before a token that is kept here.", variable=kept.where)
@@ -164,7 +164,7 @@ class Access:
             return tr("A token is kept in {file}, which only you can read. No keyring works here.", file=kept.where)
         if kept.place == "hub":
             return tr("The token of Hugging Face's own tools is used, from {file}.", file=kept.where)
-        return tr("For models whose makers ask for one. It is sent to Hugging Face alone.")
+        return tr("For gated models. It is sent only to Hugging Face.")
 
     @property
     def removable(self) -> bool:
@@ -216,7 +216,7 @@ def _capital(text: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredKind:
     """One kind of things that are kept."""
 
     title: str  # English; shown through `tr`
@@ -225,14 +225,14 @@ class Stored:
     ours: bool = True  # whether Delete all deletes it
 
 
-class Privacy:
+class StoredData:
     """`changed`: `stored` is known anew. `wiped()`: every pane forgets what it shows. `reread()`: it looks at what is left."""
 
     def __init__(
         self,
-        places: Places,
+        places: AppFolders,
         preferences: Preferences,
-        store: Store,
+        store: AppStore,
         work: Runs,
         say: Callable[..., Any],
         wiped: Callable[[], Any],
@@ -240,15 +240,15 @@ class Privacy:
     ) -> None:
         self._places, self._preferences, self._store, self._work = places, preferences, store, work
         self._say, self._wiped, self._reread = say, wiped, reread
-        self.changed = Hook()
-        self.stored: list[Stored] = []
+        self.changed = Signal()
+        self.stored: list[StoredKind] = []
         self.asking = False  # whether a person was asked if all shall be deleted
 
     def look(self) -> None:
         """Measure anew."""
         places, cache_dir = self._places, self._preferences.get("cache_dir")
 
-        def got(stored: list[Stored]) -> None:
+        def got(stored: list[StoredKind]) -> None:
             self.stored = stored
             self.changed()
 
@@ -291,7 +291,7 @@ class Privacy:
         self._say(sentence, level="error")
 
 
-def measure(places: Places, cache_dir: str | None) -> list[Stored]:
+def measure(places: AppFolders, cache_dir: str | None) -> list[StoredKind]:
     """Beside the UI thread: reads folders."""
     from engine.hub.cache import cache_folder
 
@@ -300,11 +300,11 @@ def measure(places: Places, cache_dir: str | None) -> list[Stored]:
     rest = [entry for entry in places.data.iterdir() if entry.name not in inside and entry != places.attachments]
     hub = cache_folder(cache_dir)
     return [
-        Stored(mark("Conversations, results and voices"), places.database, sum(f.stat().st_size for f in database)),
-        Stored(mark("Files dropped into messages"), places.attachments, _size(places.attachments)),
-        Stored(mark("Everything else that panes keep"), places.data, sum(map(_size, rest))),
-        Stored(mark("Settings"), places.preferences, _size(places.preferences)),
-        Stored(mark("Models, shared with other programs"), hub, _size(hub), ours=False),
+        StoredKind(mark("Conversations, results and voices"), places.database, sum(f.stat().st_size for f in database)),
+        StoredKind(mark("Attachments"), places.attachments, _size(places.attachments)),
+        StoredKind(mark("Other data"), places.data, sum(map(_size, rest))),
+        StoredKind(mark("Settings"), places.preferences, _size(places.preferences)),
+        StoredKind(mark("Models, shared with other programs"), hub, _size(hub), ours=False),
     ]
 
 

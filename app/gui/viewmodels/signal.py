@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Hook:
-    """`hook.connect(f)`; `hook(...)` calls every f in the order they came."""
+class Signal:
+    """`signal.connect(f)`; `signal(...)` calls every f in the order they came."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[..., Any]] = []

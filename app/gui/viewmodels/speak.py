@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from app.core import Runs
-from app.gui.store import kept
+from app.gui.store import records
 from app.gui.store.files import private_file
-from app.gui.store.worker import Store
+from app.gui.store.worker import AppStore
 from app.gui.texts import mark, tr
 from app.gui.texts import seconds as in_seconds
 from app.gui.viewmodels.playback import Playback
-from app.gui.viewmodels.results import ResultItem, Results
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.results import ListedResult, Results
+from app.gui.viewmodels.signal import Signal
 from app.kinds import config_in
 from app.stream import Streams
 from engine.errors import BadRequest
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SpeakSettings:
     """`preset`: a voice of the model; `saved`: one of the person's own. `pitch` and `pace`: levels such as "very low", of
-    models that take them; empty is as usual."""
+    models that take them; empty is the default."""
 
     model: str = ""
     preset: str = ""
@@ -62,23 +62,23 @@ class Choice:
         return ", ".join([*levels, *filter(None, [self.instructions.strip()])])
 
 
-def from_kept(kept: Mapping[str, Any]) -> Choice:
+def from_kept(kept: Mapping[str, Any]) -> SpeakSettings:
     """What was stored, also by an earlier Grus."""
-    known = {field.name for field in fields(Choice)}
-    return Choice(**{key: value for key, value in kept.items() if key in known})
+    known = {field.name for field in fields(SpeakSettings)}
+    return SpeakSettings(**{key: value for key, value in kept.items() if key in known})
 
 
-def to_kept(choice: Choice) -> dict[str, Any]:
+def to_kept(choice: SpeakSettings) -> dict[str, Any]:
     return asdict(choice)
 
 
-def manner_of(choice: Choice, voices: Voices) -> Manner:
+def manner_of(choice: SpeakSettings, voices: Voices) -> Manner:
     """Just as it was chosen: what does not go together, the model says."""
     clone = voices.load(choice.saved) if choice.saved else None
     return Manner(choice.preset or None, clone, choice.wishes or None, choice.language)
 
 
-def fitting(choice: Choice, voice: Voice, voices: Voices) -> Manner:
+def fitting(choice: SpeakSettings, voice: Voice, voices: Voices) -> Manner:
     """As near to the choice as the model comes: what was chosen for another model is left out. Raises BadRequest where a
     voice must be chosen first."""
     saved = choice.saved if voice.clones and voices.has(choice.saved) else ""
@@ -97,7 +97,7 @@ def fitting(choice: Choice, voice: Voice, voices: Voices) -> Manner:
     raise problem
 
 
-def _simpler(choice: Choice) -> Iterator[Choice]:
+def _simpler(choice: SpeakSettings) -> Iterator[SpeakSettings]:
     yield choice
     yield (plain := replace(choice, instructions="", pitch="", pace=""))
     yield replace(choice, language="auto")
@@ -107,12 +107,12 @@ def _simpler(choice: Choice) -> Iterator[Choice]:
 # English; shown through `tr`. The words of Spark-TTS, from the lowest to the highest.
 PITCHES = (mark("very low"), mark("low"), mark("moderate"), mark("high"), mark("very high"))
 PACES = (mark("very slow"), mark("slow"), mark("moderate"), mark("fast"), mark("very fast"))
-USUAL = "moderate"
+DEFAULT_LEVEL = "moderate"
 NAMED = {"female": mark("Female voice"), "male": mark("Male voice")}  # voices that are no names
 
 
 @dataclass(frozen=True)
-class Offer:
+class SpeakOptions:
     """`words`: does it take instructions? `levels`: does it take pitch and pace in steps? `tags`: marks in the text."""
 
     presets: tuple[str, ...] = ()
@@ -131,58 +131,58 @@ class Offer:
             return tr("What the voice is like: an old man, warm and slow")
         return tr("How it is spoken: cheerful, slowly, a bit hoarse")
 
-    def note(self, choice: Choice) -> str:
+    def note(self, choice: SpeakSettings) -> str:
         """What a person should know of it."""
         if self.levels and choice.saved:
             return tr("A voice of your own keeps the pitch and the pace of its recording.")
         if self.tags:
-            return tr("Marks in the text are acted: {tags}.", tags=", ".join(f"<{tag}>" for tag in self.tags))
+            return tr("Tags in the text control the voice: {tags}.", tags=", ".join(f"<{tag}>" for tag in self.tags))
         return ""
 
-    def problem(self, choice: Choice) -> str:
+    def problem(self, choice: SpeakSettings) -> str:
         """What does not go together, and what to do; empty when all does."""
         if self.lacks:
-            return tr("This model needs {model} beside it. Download it in Models.", model=self.lacks)
+            return tr("This model also needs {model}. Download it in Models.", model=self.lacks)
         if choice.saved and not self.clones:
             return tr(
-                "This model clones no voices. For “{name}” choose a model that does: Qwen3-TTS Base or Spark-TTS.",
+                "This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.",
                 name=choice.saved,
             )
         if not choice.voice and self.needs_voice and self.clones and not self.presets:
             return tr("This model speaks in the voice of a recording. Make a new voice, or choose one.")
         if self.words == "must" and not choice.instructions.strip():
-            return tr("This model makes a voice from words. Describe one below.")
+            return tr("This model creates a voice from a description. Describe one below.")
         return ""
 
 
-UNKNOWN = Offer()  # of a model whose files have not been looked at yet
+UNKNOWN = SpeakOptions()  # of a model whose files have not been looked at yet
 
 
-def offered(catalogue: Catalogue, name: str) -> Offer:
+def offered(catalogue: Catalogue, name: str) -> SpeakOptions:
     """By the model of that name. Reads the disk; call it beside the UI thread."""
     if not name:
-        return Offer()
+        return SpeakOptions()
     folder = resolve(catalogue.look_up(name).source, catalogue.cache_dir, download=False)
     return offer_of(config_in(folder), folder, catalogue.cache_dir)
 
 
-def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = None) -> Offer:
+def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = None) -> SpeakOptions:
     if is_spark(folder):
-        return Offer(("female", "male"), ("chinese", "english"), clones=True, levels=True, needs_voice=False)
+        return SpeakOptions(("female", "male"), ("chinese", "english"), clones=True, levels=True, needs_voice=False)
     if orpheus.is_orpheus(config):
         codec = find(orpheus.CODEC, None, cache_dir)
         lacks = "" if codec is not None and codec.complete else orpheus.CODEC
-        return Offer(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
+        return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
     kind = str(config.get("tts_model_type", "base"))
     small = str(config.get("tts_model_size", "")).startswith("0b6")
     talker: Mapping[str, Any] = config.get("talker_config") or {}
     languages = sorted(name for name in talker.get("codec_language_id") or {} if "dialect" not in name)
     if kind == "custom_voice":
         presets = tuple(sorted(talker.get("spk_id") or {}))
-        return Offer(presets, tuple(languages), words="no" if small else "may")
+        return SpeakOptions(presets, tuple(languages), words="no" if small else "may")
     if kind == "voice_design":
-        return Offer(languages=tuple(languages), words="must", needs_voice=False)
-    return Offer(languages=tuple(languages), clones=True)
+        return SpeakOptions(languages=tuple(languages), words="must", needs_voice=False)
+    return SpeakOptions(languages=tuple(languages), clones=True)
 
 
 KIND = "speak"
@@ -190,16 +190,16 @@ TITLE = 60  # characters of the text
 RATE = 24_000  # of recordings that voices are taken from
 State = Literal["speaking", "done", "stopped", "failed"]
 
-__all__ = ["FORMATS", "Studio", "Take"]
+__all__ = ["FORMATS", "SpeakResults", "SpeechTake"]
 
 
 @dataclass(eq=False)
-class Take(ResultItem):
+class SpeechTake(ListedResult):
     """Something that was spoken."""
 
     title: str
     text: str
-    choice: Choice
+    choice: SpeakSettings
     file: Path
     id: int = 0
     state: State = "speaking"
@@ -225,26 +225,26 @@ class Take(ResultItem):
         return " · ".join(part for part in parts if part)
 
 
-class Studio(Results[Take]):
+class SpeakResults(Results[SpeechTake]):
     """`voiced`: the list of saved voices changed. `playback` has the sound of `current`. One text is spoken at a time."""
 
     kind = KIND
 
-    def __init__(self, store: Store, streams: Streams, work: Runs, say: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, store: AppStore, streams: Streams, work: Runs, say: Callable[..., Any], folder: Path) -> None:
         super().__init__(store, streams, say)
         self._work, self._folder = work, folder
-        self.voiced = Hook()
+        self.voiced = Signal()
         self.playback = Playback()
         self.voices = Voices(folder / "voices")
         self.saved: list[Saved] = []
 
-    def to_record(self, take: Take) -> kept.Result:
+    def to_record(self, take: SpeechTake) -> records.StoredResult:
         return _to_result(take)
 
-    def from_record(self, record: kept.Result) -> Take:
+    def from_record(self, record: records.StoredResult) -> SpeechTake:
         return _from_result(record)
 
-    def file_of(self, take: Take) -> Path:
+    def file_of(self, take: SpeechTake) -> Path:
         return take.file
 
     def look(self) -> None:
@@ -257,14 +257,14 @@ class Studio(Results[Take]):
     def busy(self) -> bool:
         return bool(self._running)
 
-    def speak(self, text: str, choice: Choice) -> Take | None:
+    def speak(self, text: str, choice: SpeakSettings) -> SpeechTake | None:
         """None when there is nothing to say, or something is being spoken."""
         if not text.strip() or self.busy:
             return None
         title = " ".join(text.split())
         title = title if len(title) <= TITLE else title[: TITLE - 1] + "…"
         name = time.strftime("%Y%m%d-%H%M%S") + f"-{time.monotonic_ns() % 1000:03}"
-        take = Take(title, text, choice, self._folder / "spoken" / f"{name}.wav")
+        take = SpeechTake(title, text, choice, self._folder / "spoken" / f"{name}.wav")
 
         def hear(items: list[Any]) -> None:
             for kind, what in items:
@@ -287,7 +287,7 @@ class Studio(Results[Take]):
         self.shown()
         return take
 
-    def _sound(self, take: Take, samples: np.ndarray) -> None:
+    def _sound(self, take: SpeechTake, samples: np.ndarray) -> None:
         first = take.seconds == 0.0
         take.seconds += len(samples) / self.playback.rate
         if take is self.current:
@@ -295,7 +295,7 @@ class Studio(Results[Take]):
             if first and len(samples):
                 self.playback.play()
 
-    def cancel(self, take: Take) -> bool:
+    def cancel(self, take: SpeechTake) -> bool:
         """What was made so far stays."""
         if take not in self._running:
             return False
@@ -303,7 +303,7 @@ class Studio(Results[Take]):
         self._end(take, "stopped")
         return True
 
-    def _end(self, take: Take, state: State) -> None:
+    def _end(self, take: SpeechTake, state: State) -> None:
         take.state, take.done = state, 1.0
         if take is self.current:
             self.playback.finish()
@@ -311,7 +311,7 @@ class Studio(Results[Take]):
         self.changed(take)
         self.shown()
 
-    def _spoken(self, core: Any, take: Take) -> Iterator[tuple[str, Any]]:
+    def _spoken(self, core: Any, take: SpeechTake) -> Iterator[tuple[str, Any]]:
         """Beside the UI thread. The file grows with the sound."""
         import soundfile
 
@@ -335,7 +335,7 @@ class Studio(Results[Take]):
 
     # -- what was made
 
-    def choose(self, take: Take | None) -> None:
+    def choose(self, take: SpeechTake | None) -> None:
         """Its sound goes to the player."""
         if take is self.current:
             return
@@ -345,16 +345,16 @@ class Studio(Results[Take]):
         if take is not None:
             self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._complain)
 
-    def _show(self, take: Take, found: tuple[np.ndarray, int]) -> None:
+    def _show(self, take: SpeechTake, found: tuple[np.ndarray, int]) -> None:
         if take is self.current and take.state != "speaking":
             self.playback.show(*found)
 
-    def as_file(self, take: Take) -> tuple[str, Callable[[Path], Any]] | None:
+    def as_file(self, take: SpeechTake) -> tuple[str, Callable[[Path], Any]] | None:
         """A name, and what writes the sound as it was kept; None while there is none."""
         whole = take.state in ("done", "stopped") and take.seconds > 0
         return (f"{take.title}.wav", lambda target: shutil.copyfile(take.file, target)) if whole else None
 
-    def save(self, take: Take, target: Path) -> Path:
+    def save(self, take: SpeechTake, target: Path) -> Path:
         """As the ending says. Beside the UI thread."""
         samples, rate = _read(take.file)
         write_file(target, [samples], rate, format_of(target))
@@ -439,16 +439,16 @@ def _read(file: Path) -> tuple[np.ndarray, int]:
     return read_sound(file, rate).samples, rate
 
 
-def _to_result(take: Take) -> kept.Result:
+def _to_result(take: SpeechTake) -> records.StoredResult:
     body = {"text": take.text, "choice": to_kept(take.choice), "seconds": take.seconds, "error": take.error}
-    return kept.Result(take.id, KIND, take.title, "", body, str(take.file), take.state)
+    return records.StoredResult(take.id, KIND, take.title, "", body, str(take.file), take.state)
 
 
-def _from_result(result: kept.Result) -> Take:
+def _from_result(result: records.StoredResult) -> SpeechTake:
     """What was being spoken when the process ended was stopped by that."""
     state: Any = "stopped" if result.state == "speaking" else result.state
     body = result.body
-    return Take(
+    return SpeechTake(
         result.title, body.get("text", ""), from_kept(body.get("choice", {})), Path(result.file), result.id, state,
         body.get("seconds", 0.0), body.get("error", ""), 1.0,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.explain import explained
-from app.gui.store.worker import Store
+from app.gui.store.worker import AppStore
 
 ORPHEUS = {"model_type": "llama", "vocab_size": 156_940}
 
@@ -80,5 +80,5 @@ class Held:
             self.ended(problem)
 
 
-def settled(store: Store) -> None:
+def settled(store: AppStore) -> None:
     store.wait()

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QTextEdit
 
 import app.main
 from app.cli import main
-from app.gui.chat.message_view import ProseView, SaidView
+from app.gui.chat.message_view import ProseWidget, UserTextWidget
 
 QUESTION = "What can you do?"
 LINE = "The crane dances."
@@ -62,10 +62,10 @@ def look(window: Any) -> Waits:
     chat = window.pane("chat")
     QTest.keyClick(window, Qt.Key.Key_1, CTRL)
     yield lambda: len(chat.talk.path) == 2 and chat.composer.field.toPlainText()
-    yield lambda: any(isinstance(view, ProseView) for view in chat.transcript.views.values())
-    views = [chat.transcript.views[i] for i in sorted(chat.transcript.views)]
+    yield lambda: any(isinstance(view, ProseWidget) for view in chat.transcript.widgets.values())
+    views = [chat.transcript.widgets[i] for i in sorted(chat.transcript.widgets)]
     seen: dict[str, Any] = {
-        "chat": [view.text.toPlainText() for view in views if isinstance(view, SaidView | ProseView)],
+        "chat": [view.text.toPlainText() for view in views if isinstance(view, UserTextWidget | ProseWidget)],
         "draft": chat.composer.field.toPlainText(),
     }
     QTest.keyClick(window, Qt.Key.Key_2, CTRL)

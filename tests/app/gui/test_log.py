@@ -156,7 +156,7 @@ def test_a_server_that_crashes_leaves_its_stack_too(tmp_path: Path) -> None:
 
 
 def test_settings_and_a_key_open_the_log(grus: Opened) -> None:
-    logs = grus.desk.places.logs
+    logs = grus.context.places.logs
     logs.mkdir()
     (logs / "app.log").write_text("a line of the log\n")
     settings = grus.window.open_pane("settings")
@@ -174,7 +174,7 @@ def test_settings_and_a_key_open_the_log(grus: Opened) -> None:
 
 
 def test_the_log_is_exported_with_the_machine_and_every_file(grus: Opened, tmp_path: Path) -> None:
-    logs = grus.desk.places.logs
+    logs = grus.context.places.logs
     logs.mkdir()
     for number, name in enumerate(("app-crash.log", "app.log.1", "app.log")):
         (logs / name).write_text(f"line {number} in {Path.home()}/x\n")
@@ -191,7 +191,7 @@ def test_the_log_is_exported_with_the_machine_and_every_file(grus: Opened, tmp_p
 def test_every_sentence_that_the_log_has_more_leads_there(open_grus: Callable[..., Opened], language: str) -> None:
     grus = open_grus(language=language)
     sentence = explained(ZeroDivisionError("<division>"))
-    grus.desk.say(sentence, level="error")
+    grus.context.say(sentence, level="error")
     notice, view = grus.window.notice, grus.window.log
     assert notice.undo.isVisible()
     grus.qtbot.mouseClick(notice.undo, LEFT)

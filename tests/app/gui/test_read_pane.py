@@ -126,7 +126,7 @@ def test_a_part_of_the_screen_is_read(
     place = QRect(0, 0, shown.width(), shown.height())
     monkeypatch.setattr(snipping, "screens", lambda: [(place, shown)])
     pane = pane_of(grus)
-    pane.desk.actions["read.snip"].trigger()
+    pane.context.actions["read.snip"].trigger()
     grus.until(lambda: pane._snips)
     over = pane._snips[0]
     grus.qtbot.mousePress(over, LEFT, pos=QPoint(40, 150))
@@ -139,7 +139,7 @@ def test_a_part_of_the_screen_is_read(
 
 def test_a_screen_that_may_not_be_looked_at_is_said(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snipping, "screens", list)
-    pane_of(grus).desk.actions["read.snip"].trigger()
+    pane_of(grus).context.actions["read.snip"].trigger()
     grus.until(lambda: "paste it here" in grus.window.notice.sentence.text())
 
 

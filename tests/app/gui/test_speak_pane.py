@@ -40,7 +40,7 @@ def pane(grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Speak
     monkeypatch.setattr(devices, "Loudspeaker", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
     monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Cloning())
-    service = grus.desk.core._service.result()
+    service = grus.context.core._service.result()
     service.catalogue.named["voices"] = str(checkpoint("custom_voice", tmp_path / "tts"))
     made = grus.window.open_pane("speak")
     assert isinstance(made, SpeakPane)
@@ -79,7 +79,7 @@ def test_voice_language_and_speed_are_chosen_and_remembered(grus: Opened, pane: 
     assert take.choice.preset == str(pane.voice.itemData(1)).split(":")[1]
     assert take.choice.language == "english"
     assert pane.player.playback.speed == 1.5
-    assert grus.desk.preferences.get("sound.speed") == 1.5
+    assert grus.context.preferences.get("sound.speed") == 1.5
 
 
 def test_a_dropped_text_is_opened_and_saved_as_sound(grus: Opened, pane: SpeakPane, tmp_path: Path) -> None:
@@ -130,19 +130,19 @@ def test_the_text_and_what_was_spoken_are_there_after_a_restart(
 
 def offer(grus: Opened, pane: SpeakPane, name: str, folder: Path) -> None:
     """A model of another kind is chosen."""
-    grus.desk.core._service.result().catalogue.named[name] = str(folder)
+    grus.context.core._service.result().catalogue.named[name] = str(folder)
     pane.model_box.look()
     grus.until(lambda: name in (pane.model_box.known or []))
-    before = pane.offer
+    before = pane.options
     pane.model_box.pick(name)
-    grus.until(lambda: pane.offer is not UNKNOWN and pane.offer != before)
+    grus.until(lambda: pane.options is not UNKNOWN and pane.options != before)
 
 
 def test_who_asks_before_the_model_was_looked_at_is_heard_then(
     grus: Opened, pane: SpeakPane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as slow:
-        slow.setattr(grus.desk.core, "use", lambda job, got, failed: None)
+        slow.setattr(grus.context.core, "use", lambda job, got, failed: None)
         pane.model_box.picked.emit(pane.model_box.name)
         grus.qtbot.keyClicks(pane.text, "Hello.")
         grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
@@ -164,7 +164,7 @@ def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
         box.activated.emit(entry)
     take = spoken(grus, pane)
     assert (take.choice.preset, take.choice.wishes) == ("male", "low pitch, very fast speed")
-    assert grus.desk.preferences.get("speak.choice")["pace"] == "very fast"
+    assert grus.context.preferences.get("speak.choice")["pace"] == "very fast"
     pane.results.voices.save("Anna", "spark", Cloning().clone(None), voice(2.0), 16_000)
     pane.results.look_at_voices()
     grus.until(lambda: pane.voice.findData("saved:Anna") >= 0)
@@ -187,7 +187,7 @@ def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: Sp
     assert pane.results.items == []
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_N, CTRL)
     assert not pane.voice_panel.isVisible()
-    assert "clones no voices" in grus.window.notice.sentence.text()
+    assert "does not support voice cloning" in grus.window.notice.sentence.text()
     offer(grus, pane, "design", checkpoint("voice_design", tmp_path / "design"))
     assert "Describe one" in pane.status.text()
     grus.qtbot.keyClicks(pane.instructions, "an old man")

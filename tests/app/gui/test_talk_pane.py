@@ -151,7 +151,7 @@ def test_with_a_loudspeaker_it_hears_nothing_while_it_speaks(grus: Opened, bar: 
     say(voice(1.0, 3))
     grus.qtbot.wait(300)
     assert bar.handsfree.state == "speaking"
-    assert grus.desk.preferences.get("talk.waits")
+    assert grus.context.preferences.get("talk.waits")
 
 
 def test_another_conversation_ends_it(grus: Opened, bar: TalkBar) -> None:

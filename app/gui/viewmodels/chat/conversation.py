@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from app.core import Ask, Listener
-from app.gui.store import conversations, kept, messages
-from app.gui.store.conversations import Head
-from app.gui.store.messages import Attachment, Figures, Message, ToolUse
-from app.gui.store.worker import Store
+from app.gui.store import conversations, messages, records
+from app.gui.store.conversations import ConversationHead
+from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
+from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.core import Listener
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from engine.types import FinishReason, Timings
 
 
-class Tree:
-    def __init__(self, messages: Iterable[Message] = ()) -> None:
-        self._messages: dict[int, Message] = {}
+class MessageTree:
+    def __init__(self, messages: Iterable[StoredMessage] = ()) -> None:
+        self._messages: dict[int, StoredMessage] = {}
         self._children: dict[int | None, list[int]] = {}
         for message in messages:
             self.put(message)
 
-    def __getitem__(self, id: int) -> Message:
+    def __getitem__(self, id: int) -> StoredMessage:
         return self._messages[id]
 
     def __contains__(self, id: int | None) -> bool:
@@ -38,7 +38,7 @@ class Tree:
     def __len__(self) -> int:
         return len(self._messages)
 
-    def put(self, message: Message) -> None:
+    def put(self, message: StoredMessage) -> None:
         """Add a message, or replace it by its new state."""
         if message.id not in self._messages:
             self._children.setdefault(message.parent, []).append(message.id)
@@ -51,9 +51,9 @@ class Tree:
         message = self._messages.pop(id)
         self._children[message.parent].remove(id)
 
-    def path(self, leaf: int | None) -> list[Message]:
+    def path(self, leaf: int | None) -> list[StoredMessage]:
         """From the first message to the leaf."""
-        found: list[Message] = []
+        found: list[StoredMessage] = []
         while leaf is not None and leaf in self._messages:
             found.append(self._messages[leaf])
             leaf = found[-1].parent
@@ -75,7 +75,7 @@ class Tree:
         return max(self._messages, default=None)
 
 
-def for_model(system: str, path: Sequence[Message]) -> list[dict[str, Any]]:
+def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]]:
     """Replies that ended before their first word are left out. What was said around one is one message: many templates want
     a reply after each."""
     said: list[dict[str, Any]] = [{"role": "system", "content": system}] if system.strip() else []
@@ -99,7 +99,7 @@ def _parts(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: StoredMessage) -> dict[str, Any]:
     if message.role == "user":
         return {"role": "user", "content": _with_attachments(message)}
     made: dict[str, Any] = {"role": message.role, "content": message.text}
@@ -111,7 +111,7 @@ def _message(message: Message) -> dict[str, Any]:
     return made
 
 
-def _with_attachments(message: Message) -> str | list[dict[str, Any]]:
+def _with_attachments(message: StoredMessage) -> str | list[dict[str, Any]]:
     """Files that have words come before the message, as words; pictures as parts of their own."""
     text = "\n\n".join([*(_words(file) for file in message.attachments if file.text), message.text]).strip()
     pictures = [file for file in message.attachments if file.kind == "image"]
@@ -128,29 +128,29 @@ def _words(file: Attachment) -> str:
 SAVED_EVERY = 0.5  # seconds: what a killed process may lose
 
 
-class Cancels(Protocol):
+class _Cancels(Protocol):
     def cancel(self) -> None: ...
 
 
-class Reply:
+class StreamingReply:
     """Listens to the engine. `changed(reply)` after everything that came; `save(message)` twice a second."""
 
     def __init__(
         self,
-        message: Message,
-        changed: Callable[[Reply], None],
-        save: Callable[[Message], None],
+        message: StoredMessage,
+        changed: Callable[[StreamingReply], None],
+        save: Callable[[StoredMessage], None],
         later: Callable[[float, Callable[[], None]], None],
     ) -> None:
         self.message = replace(message, state="writing", error="")
         self.doing = tr("Waiting for the model.")  # until the first word
         self.over = False
         self._changed, self._save, self._later = changed, save, later
-        self._speaking: Cancels | None = None
+        self._speaking: _Cancels | None = None
         self._stopped = False
         self._saving = False
 
-    def begin(self, ask: Callable[[Listener], Cancels]) -> None:
+    def begin(self, ask: Callable[[Listener], _Cancels]) -> None:
         self._speaking = ask(self)
         if self._stopped:
             self._speaking.cancel()
@@ -190,7 +190,7 @@ class Reply:
         state: Any = {"cancelled": "stopped", "length": "length"}.get(reason, "done")
         if self._stopped and state == "done":
             state = "stopped"
-        figures = Figures(
+        figures = ReplyStatistics(
             timings.prompt_tokens,
             timings.cached_tokens,
             timings.output_tokens,
@@ -203,7 +203,7 @@ class Reply:
     def failed(self, sentence: str) -> None:
         self._end(replace(self.message, state="failed", error=sentence))
 
-    def _end(self, message: Message) -> None:
+    def _end(self, message: StoredMessage) -> None:
         self.message, self.over = message, True
         self._changed(self)
 
@@ -216,7 +216,7 @@ class Reply:
 TITLE = 60  # characters of the first message
 
 
-class Asks(Protocol):
+class _Replies(Protocol):
     """What makes replies (`app.core.Core`)."""
 
     def reply(self, ask: Ask, listener: Listener) -> Any: ...
@@ -225,25 +225,31 @@ class Asks(Protocol):
 Later = Callable[[float, Callable[[], None]], None]
 
 
-class Talk:
+class OpenConversation:
     """`changed`: another conversation, or another branch, is shown. `grew(message)`: one message is another.
     `listed`: the list of conversations should look again. `busy`: a reply began or ended.
     `begun(id)`: the conversation has its first message, and is stored."""
 
-    def __init__(self, store: Store, asks: Asks, later: Later, say: Callable[..., Any]) -> None:
+    def __init__(self, store: AppStore, asks: _Replies, later: Later, say: Callable[..., Any]) -> None:
         self._store, self._asks, self._later, self._say = store, asks, later, say
-        self.changed, self.grew, self.listed, self.busy, self.configured = Hook(), Hook(), Hook(), Hook(), Hook()
-        self.begun = Hook()
+        self.changed, self.grew, self.listed, self.busy, self.configured = (
+            Signal(),
+            Signal(),
+            Signal(),
+            Signal(),
+            Signal(),
+        )
+        self.begun = Signal()
         self.id: int | None = None
         self.head = _fresh()
-        self.tree = Tree()
-        self.reply: Reply | None = None  # the one that is being made, here or in a conversation that was left
+        self.tree = MessageTree()
+        self.reply: StreamingReply | None = None  # the one that is being made, here or in a conversation that was left
         self._asked = 0  # which `open` was the last
 
     # -- what is shown
 
     @property
-    def path(self) -> list[Message]:
+    def path(self) -> list[StoredMessage]:
         return self.tree.path(self.head.leaf)
 
     @property
@@ -251,7 +257,7 @@ class Talk:
         return self.reply is not None
 
     @property
-    def last_reply(self) -> Message | None:
+    def last_reply(self) -> StoredMessage | None:
         return next((m for m in reversed(self.path) if m.role == "assistant"), None)
 
     def versions(self, id: int) -> tuple[int, int]:
@@ -264,17 +270,17 @@ class Talk:
     def new(self, model: str = "") -> None:
         """An empty one. It is stored with its first message."""
         kept_settings = replace(_fresh(), model=model or self.head.model)
-        self._show(None, kept_settings, Tree())
+        self._show(None, kept_settings, MessageTree())
 
     def open(self, id: int, then: Callable[[], Any] | None = None) -> None:
         self._asked += 1
         asked = self._asked
 
-        def got(answer: tuple[Head | None, list[Message]]) -> None:
+        def got(answer: tuple[ConversationHead | None, list[StoredMessage]]) -> None:
             head, found = answer
             if head is None or asked != self._asked:
                 return
-            tree = Tree(found)
+            tree = MessageTree(found)
             if self.reply is not None and self.reply.message.id in tree:
                 tree.put(self.reply.message)  # newer than what is on disk
             leaf = head.leaf if head.leaf in tree else tree.newest_leaf(tree.last)
@@ -284,7 +290,7 @@ class Talk:
 
         self._store.ask(lambda db: (conversations.head(db, id), messages.all_of(db, id)), got)
 
-    def _show(self, id: int | None, head: Head, tree: Tree) -> None:
+    def _show(self, id: int | None, head: ConversationHead, tree: MessageTree) -> None:
         self._asked += 1
         self.id, self.head, self.tree = id, head, tree
         self.configured()
@@ -313,7 +319,7 @@ class Talk:
                 tr("Choose a model first. The box above the conversation lists those on this machine."), "warning"
             )
             return False
-        said = Message(0, self.head.leaf, "user", text, attachments=tuple(attachments))
+        said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
         self._add_and_answer(said, folder)
         return True
 
@@ -346,7 +352,7 @@ class Talk:
     def answer_call(self, id: int, text: str) -> None:
         """What a tool that the model called has said."""
         if not self.writing:
-            self._add_and_answer(Message(0, id, "tool", text))
+            self._add_and_answer(StoredMessage(0, id, "tool", text))
 
     def turn(self, id: int, by: int) -> None:
         """Show the version before (-1) or after (+1) this one."""
@@ -384,21 +390,21 @@ class Talk:
 
     # -- inside
 
-    def _add_and_answer(self, said: Message, folder: int | None = None) -> None:
+    def _add_and_answer(self, said: StoredMessage, folder: int | None = None) -> None:
         head, known = self.head, self.id
         blank = self._blank()
 
-        def write(db: Any) -> tuple[int, Message, Message]:
+        def write(db: Any) -> tuple[int, StoredMessage, StoredMessage]:
             conversation = known
             if conversation is None:
                 conversation = conversations.create(db, head.model, head.system, head.sampling, folder)
                 conversations.rename(db, conversation, title_of(said), by_person=False)
-                kept.keep_draft(db, "new", "")
-            kept.keep_draft(db, str(conversation), "")
+                records.keep_draft(db, "new", "")
+            records.keep_draft(db, str(conversation), "")
             added = messages.add(db, conversation, said)
             return conversation, added, messages.add(db, conversation, replace(blank, parent=added.id))
 
-        def written(answer: tuple[int, Message, Message]) -> None:
+        def written(answer: tuple[int, StoredMessage, StoredMessage]) -> None:
             conversation, message, reply = answer
             if known is None and self.id is None:
                 self.id = conversation
@@ -419,23 +425,23 @@ class Talk:
             return
         blank = replace(self._blank(), parent=parent)
 
-        def written(message: Message) -> None:
+        def written(message: StoredMessage) -> None:
             if self.id == conversation:
                 self._take_in(message)
 
         self._store.ask(lambda db: messages.add(db, conversation, blank), written)
 
-    def _blank(self) -> Message:
-        return Message(0, None, "assistant", model=self.head.model, state="writing")
+    def _blank(self) -> StoredMessage:
+        return StoredMessage(0, None, "assistant", model=self.head.model, state="writing")
 
-    def _take_in(self, reply: Message) -> None:
+    def _take_in(self, reply: StoredMessage) -> None:
         """A reply that is to be written: show its place, and begin."""
         self.tree.put(reply)
         self.head = replace(self.head, leaf=reply.id)
         self._start(reply)
         self.changed()
 
-    def _start(self, message: Message, go_on: bool = False) -> None:
+    def _start(self, message: StoredMessage, go_on: bool = False) -> None:
         path = self.tree.path(message.id if go_on else message.parent)
         ask = Ask(
             self.head.model,
@@ -444,12 +450,12 @@ class Talk:
             options.thinking(self.head.sampling),
             continue_last=go_on,
         )
-        self.reply = Reply(message, self._reply_changed, self._save, self._later)
+        self.reply = StreamingReply(message, self._reply_changed, self._save, self._later)
         self._change(self.reply.message)
         self.busy()
         self.reply.begin(lambda listener: self._asks.reply(ask, listener))
 
-    def _reply_changed(self, reply: Reply) -> None:
+    def _reply_changed(self, reply: StreamingReply) -> None:
         if reply.message.id in self.tree:
             self.tree.put(reply.message)
             self.grew(reply.message)
@@ -458,20 +464,20 @@ class Talk:
             self._save(reply.message)
             self.busy()
 
-    def _change(self, message: Message) -> None:
+    def _change(self, message: StoredMessage) -> None:
         self.tree.put(message)
         self._save(message)
         self.grew(message)
 
-    def _save(self, message: Message) -> None:
+    def _save(self, message: StoredMessage) -> None:
         self._store.ask(lambda db: messages.update(db, message))
 
 
-def title_of(message: Message) -> str:
+def title_of(message: StoredMessage) -> str:
     """A conversation's name until a person gives it one."""
     words = " ".join(message.text.split()) or ", ".join(file.name for file in message.attachments)
     return words if len(words) <= TITLE else words[: TITLE - 1].rsplit(" ", 1)[0] + "…"
 
 
-def _fresh() -> Head:
-    return Head(0, "", False, None, "", "", {})
+def _fresh() -> ConversationHead:
+    return ConversationHead(0, "", False, None, "", "", {})

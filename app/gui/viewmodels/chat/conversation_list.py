@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.gui.store import conversations
-from app.gui.store.conversations import Folder, Summary
-from app.gui.store.worker import Store
+from app.gui.store.conversations import ConversationSummary, Folder
+from app.gui.store.worker import AppStore
 from app.gui.texts import tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 
 
 @dataclass(frozen=True)
-class Line:
+class ConversationLine:
     """A heading, or a conversation. A folder's heading knows its folder."""
 
     title: str
-    conversation: Summary | None = None
+    conversation: ConversationSummary | None = None
     folder: Folder | None = None
 
     @property
@@ -27,16 +27,16 @@ class Line:
         return self.conversation is None
 
 
-class Shelf:
+class ConversationList:
     """`changed`: `lines` are others."""
 
-    def __init__(self, store: Store, say: Callable[..., Any], today: Callable[[], datetime.date]) -> None:
+    def __init__(self, store: AppStore, say: Callable[..., Any], today: Callable[[], datetime.date]) -> None:
         self._store, self._say, self._today = store, say, today
-        self.changed, self.deleted, self.restored = Hook(), Hook(), Hook()
+        self.changed, self.deleted, self.restored = Signal(), Signal(), Signal()
         self.words = ""
-        self.all: list[Summary] = []
+        self.all: list[ConversationSummary] = []
         self.folders: list[Folder] = []
-        self.lines: list[Line] = []
+        self.lines: list[ConversationLine] = []
         self._asked = 0
 
     def look(self) -> None:
@@ -44,7 +44,7 @@ class Shelf:
         self._asked += 1
         asked, words = self._asked, self.words
 
-        def got(answer: tuple[list[Summary], list[Folder]]) -> None:
+        def got(answer: tuple[list[ConversationSummary], list[Folder]]) -> None:
             if asked == self._asked:
                 self.all, self.folders = answer
                 self.lines = self._sorted()
@@ -136,26 +136,26 @@ class Shelf:
 
     # -- sections
 
-    def _sorted(self) -> list[Line]:
+    def _sorted(self) -> list[ConversationLine]:
         if self.words.split():
-            found = [Line(summary.title, summary) for summary in self.all]
-            return [Line(tr("Found")), *found] if found else []
-        lines: list[Line] = []
+            found = [ConversationLine(summary.title, summary) for summary in self.all]
+            return [ConversationLine(tr("Results")), *found] if found else []
+        lines: list[ConversationLine] = []
         pinned = [s for s in self.all if s.pinned]
         if pinned:
-            lines += [Line(tr("Pinned")), *(Line(s.title, s) for s in pinned)]
+            lines += [ConversationLine(tr("Pinned")), *(ConversationLine(s.title, s) for s in pinned)]
         for folder in self.folders:
             inside = [s for s in self.all if s.folder == folder.id and not s.pinned]
-            lines += [Line(folder.name, folder=folder), *(Line(s.title, s) for s in inside)]
+            lines += [ConversationLine(folder.name, folder=folder), *(ConversationLine(s.title, s) for s in inside)]
         section = ""
         for summary in self.all:
             if summary.pinned or summary.folder is not None:
                 continue
             name = self._age(summary.changed)
             if name != section:
-                lines.append(Line(name))
+                lines.append(ConversationLine(name))
                 section = name
-            lines.append(Line(summary.title, summary))
+            lines.append(ConversationLine(summary.title, summary))
         return lines
 
     def _age(self, changed: float) -> str:

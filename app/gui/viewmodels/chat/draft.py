@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.core import Runs
-from app.gui.store import kept
+from app.gui.store import records
 from app.gui.store.files import keep_bytes, release
 from app.gui.store.messages import Attachment
-from app.gui.store.worker import Store
+from app.gui.store.worker import AppStore
 from app.gui.texts import tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
 
 Kind = Literal["image", "text", "pdf", "sound"]
@@ -111,13 +111,13 @@ def _check_image(name: str, data: bytes) -> None:
 Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
 
-class DraftModel:
+class MessageDraft:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
 
-    def __init__(self, store: Store, work: Runs, folder: Path, hear: Hear | None = None) -> None:
+    def __init__(self, store: AppStore, work: Runs, folder: Path, hear: Hear | None = None) -> None:
         """`hear` writes sound down, so that a model that reads can be told of it."""
         self._store, self._work, self._folder, self._hear = store, work, folder, hear
-        self.loaded, self.files_changed, self.failed = Hook(), Hook(), Hook()
+        self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"
         self.text = ""
         self.files: list[Attachment] = []
@@ -132,13 +132,13 @@ class DraftModel:
             return
         self.place = place
 
-        def got(draft: kept.Draft) -> None:
+        def got(draft: records.Draft) -> None:
             if place == self.place:
                 self.text, self.files = draft.text, list(draft.attachments)
                 self.loaded()
                 self.files_changed()
 
-        self._store.ask(lambda db: kept.draft(db, place), got)
+        self._store.ask(lambda db: records.draft(db, place), got)
 
     def follow(self, conversation: int) -> None:
         """The conversation that was not begun yet has begun: what was typed since belongs to it."""
@@ -223,7 +223,7 @@ class DraftModel:
             with self._guard:
                 change = self._changes.pop(place, None)
             if change is not None:
-                kept.keep_draft(db, place, *change)
+                records.keep_draft(db, place, *change)
 
         if not waits or then is not None:
             self._store.ask(write, lambda _: then() if then is not None else None)

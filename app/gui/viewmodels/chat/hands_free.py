@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from app.gui.store.messages import Message
-from app.gui.viewmodels.chat.conversation import Talk
+from app.gui.store.messages import StoredMessage
+from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.playback import Playback
-from app.gui.viewmodels.signal import Hook
-from app.gui.viewmodels.speak import Choice, fitting
+from app.gui.viewmodels.signal import Signal
+from app.gui.viewmodels.speak import SpeakSettings, fitting
 from app.stream import Cancels, Streams
 from engine.errors import GrusError
 from engine.pipelines.listening.cutting import Rules
@@ -33,7 +33,7 @@ _CELLS = re.compile(r"\s*\|\s*")
 _ENDS = ".!?…。！？:;,：；，"
 
 
-class Aloud:
+class SpokenText:
     """`push` takes the reply bit by bit, and gives what is to be said of it; `finish` gives the rest."""
 
     def __init__(self) -> None:
@@ -115,17 +115,17 @@ _PATIENCE = 0.03  # seconds between two looks at what the voice has made, while 
 
 
 @dataclass(frozen=True)
-class Cast:
+class TalkModels:
     """Who takes part. An empty name is the first model that can."""
 
     chat: str
     ears: str
-    voice: Choice
+    voice: SpeakSettings
     voices: Path  # the folder with saved ones
 
 
 @dataclass(frozen=True)
-class Ready:
+class TalkReady:
     """Everything is loaded, and listens. `rate`: of the voice's samples."""
 
     rate: int
@@ -135,7 +135,7 @@ class Unanswered(GrusError):
     """The chat itself says why."""
 
 
-class Question:
+class SpokenQuestion:
     """What was asked aloud. The chat tells it how the reply grows; the voice reads its words in another thread."""
 
     def __init__(self, text: str) -> None:
@@ -153,7 +153,7 @@ class Question:
 
     def answer(self) -> Iterator[str]:
         """As it is said. Waits for each piece."""
-        aloud = Aloud()
+        aloud = SpokenText()
         while (piece := self._words.get()) is not None:
             if isinstance(piece, GrusError):
                 raise piece
@@ -163,9 +163,13 @@ class Question:
 
 
 def conversed(
-    core: Beside, cast: Cast, sound: Sound, ask: Callable[[Question], None], drop: Callable[[Question], None]
+    core: Beside,
+    cast: TalkModels,
+    sound: Sound,
+    ask: Callable[[SpokenQuestion], None],
+    drop: Callable[[SpokenQuestion], None],
 ) -> Iterator[Any]:
-    """`Ready`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
+    """`TalkReady`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
     waits for its answer any more."""
     from app import abilities
     from engine.pipelines.listening.captions import Captions
@@ -179,7 +183,7 @@ def conversed(
     mouth = Mouth(voice, fitting(cast.voice, voice, Voices(cast.voices)))
 
     def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:
-        question = Question(messages[-1]["content"])
+        question = SpokenQuestion(messages[-1]["content"])
         ask(question)
         try:
             yield from question.answer()
@@ -187,7 +191,7 @@ def conversed(
             drop(question)
 
     talk = Talk(captions, chat, mouth, voice.rate, hush=mouth.stop)
-    yield Ready(voice.rate)
+    yield TalkReady(voice.rate)
     try:
         while (samples := _next(sound)) is not None:
             yield from talk.feed(samples)
@@ -216,10 +220,10 @@ class HandsFree:
     """`changed`: another state, other words. `moved`: another level. `ready(rate)`: a loudspeaker is needed from now on.
     `hushed`: what the loudspeaker still holds is not to be heard. `ended(problem)`: it is over; empty: because somebody wished it."""
 
-    def __init__(self, chat: Talk, streams: Streams, post: Callable[[Callable[[], None]], None]) -> None:
+    def __init__(self, chat: OpenConversation, streams: Streams, post: Callable[[Callable[[], None]], None]) -> None:
         self._chat, self._streams, self._post = chat, streams, post
-        self.changed, self.moved, self.ready, self.ended = Hook(), Hook(), Hook(), Hook()
-        self.hushed = Hook()
+        self.changed, self.moved, self.ready, self.ended = Signal(), Signal(), Signal(), Signal()
+        self.hushed = Signal()
         self.state: State = "off"
         self.saying = ""  # by the person, now
         self.problem = ""  # with the last answer; the conversation goes on
@@ -231,7 +235,7 @@ class HandsFree:
         self._sound: Sound = queue.SimpleQueue()
         self._stream: Cancels | None = None
         self._place: int | None = None  # the conversation that it began in
-        self._asked: Question | None = None  # waits for the reply before it to end
+        self._asked: SpokenQuestion | None = None  # waits for the reply before it to end
         self._running: _Running | None = None
         self._voiced = self._answered = False
         chat.busy.connect(self._busy)
@@ -243,7 +247,7 @@ class HandsFree:
     def on(self) -> bool:
         return self.state != "off"
 
-    def begin(self, cast: Cast) -> None:
+    def begin(self, cast: TalkModels) -> None:
         self.saying = self.problem = ""
         self._place, self._sound = self._chat.id, queue.SimpleQueue()
         sound = self._sound
@@ -300,7 +304,7 @@ class HandsFree:
         for event in events:
             if not self.on:
                 return
-            if isinstance(event, Ready):
+            if isinstance(event, TalkReady):
                 self._rate = event.rate
                 self._turn("listening")
                 self.ready(event.rate)
@@ -349,10 +353,10 @@ class HandsFree:
 
     # -- questions, and the chat's replies to them
 
-    def _later(self, run: Callable[[Question], None]) -> Callable[[Question], None]:
+    def _later(self, run: Callable[[SpokenQuestion], None]) -> Callable[[SpokenQuestion], None]:
         return lambda question: self._post(lambda: run(question))
 
-    def _ask(self, question: Question) -> None:
+    def _ask(self, question: SpokenQuestion) -> None:
         if not self.on:
             question.end()
             return
@@ -371,14 +375,14 @@ class HandsFree:
             self._running = None
             question.end(failed=True)
 
-    def _drop(self, question: Question) -> None:
+    def _drop(self, question: SpokenQuestion) -> None:
         """Nobody waits for the answer: it was interrupted, or is whole."""
         if self._asked is question:
             self._asked = None
         if self._running is not None and self._running.question is question:
             self._running.stop()
 
-    def _grew(self, message: Message) -> None:
+    def _grew(self, message: StoredMessage) -> None:
         if self._running is not None:
             self._running.grew(message)
 
@@ -420,7 +424,7 @@ class HandsFree:
 class _Running:
     """A question that was sent, and the reply to it."""
 
-    def __init__(self, question: Question, chat: Talk) -> None:
+    def __init__(self, question: SpokenQuestion, chat: OpenConversation) -> None:
         self.question, self._chat = question, chat
         self._id: int | None = None  # of the reply, once there is one
         self._stopped = False
@@ -442,7 +446,7 @@ class _Running:
             self.question.end(failed)
             self.over = True
 
-    def grew(self, message: Message) -> None:
+    def grew(self, message: StoredMessage) -> None:
         if message.id == self._id:
             self.question.grow(message.text)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 LONGEST = 60_000  # characters; longer code stays plain
 
 
-class Span(NamedTuple):
+class HighlightSpan(NamedTuple):
     """`length` characters from `start` in line `line`; `kind` is a token of the theme."""
 
     line: int
@@ -21,7 +21,7 @@ class Span(NamedTuple):
     kind: str
 
 
-def spans(code: str, language: str) -> list[Span]:
+def spans(code: str, language: str) -> list[HighlightSpan]:
     """Nothing for a language that is not known."""
     if not language or len(code) > LONGEST:
         return []
@@ -32,7 +32,7 @@ def spans(code: str, language: str) -> list[Span]:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return []
-    found: list[Span] = []
+    found: list[HighlightSpan] = []
     line = column = 0
     for kind, text in lexer.get_tokens(code):
         token = _theme_token(tuple(kind))
@@ -40,7 +40,7 @@ def spans(code: str, language: str) -> list[Span]:
             if number:
                 line, column = line + 1, 0
             if token and part:
-                found.append(Span(line, column, _utf16(part), token))
+                found.append(HighlightSpan(line, column, _utf16(part), token))
             column += _utf16(part)
     return found
 
@@ -77,7 +77,7 @@ _SPELLINGS = (
 
 
 @dataclass(frozen=True)
-class Drawing:
+class FormulaDrawing:
     """`width`, `height` and `depth` (below the line of text) in the units of `size`."""
 
     svg: str
@@ -87,7 +87,7 @@ class Drawing:
 
 
 @lru_cache(maxsize=2048)
-def draw(tex: str, display: bool, size: float, colour: str) -> Drawing | None:
+def draw(tex: str, display: bool, size: float, colour: str) -> FormulaDrawing | None:
     """One formula at a size of type."""
     import ziamath
 
@@ -97,7 +97,7 @@ def draw(tex: str, display: bool, size: float, colour: str) -> Drawing | None:
         ziamath.config.svg2 = False  # plain paths, which every SVG reader knows
         made = ziamath.Latex(tex, size=size, color=colour, inline=not display)
         width, height = made.getsize()
-        return Drawing(made.svg(), float(width), float(height), max(0.0, -float(made.node.bbox.ymin)))
+        return FormulaDrawing(made.svg(), float(width), float(height), max(0.0, -float(made.node.bbox.ymin)))
     except Exception as error:  # the reader fails in many ways on TeX that it does not know
         log.debug("a formula could not be drawn: %s (%s)", tex, error)
         return None

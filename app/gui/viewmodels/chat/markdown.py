@@ -100,7 +100,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarkdownPiece:
     """`text` is the markdown of prose, or the code itself. `html` is what lies before, between and after the formulas."""
 
     kind: Literal["prose", "code"]
@@ -111,24 +111,24 @@ class Piece:
     open: bool = False  # code whose end has not come yet
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[MarkdownPiece]:
     """All of a finished text."""
-    return list(Growing(text).pieces)
+    return list(IncrementalMarkdown(text).pieces)
 
 
-class Growing:
+class IncrementalMarkdown:
     """A text that only gets longer; `pieces` is what it is made of now."""
 
     def __init__(self, text: str = "") -> None:
         self._text = ""
-        self._settled: list[Piece] = []
+        self._settled: list[MarkdownPiece] = []
         self._from, self._lead = 0, NOTHING  # where the unsettled rest begins, and what it must know
-        self._tail: list[Piece] = []
+        self._tail: list[MarkdownPiece] = []
         if text:
             self.grow(text)
 
     @property
-    def pieces(self) -> Sequence[Piece]:
+    def pieces(self) -> Sequence[MarkdownPiece]:
         return [*self._settled, *self._tail]
 
     def grow(self, text: str) -> None:
@@ -139,18 +139,18 @@ class Growing:
             self._settled, self._from, self._lead = [], 0, NOTHING
         self._text = text
         rest = text[self._from :]
-        *done, last = blocks(rest, self._lead) or [Block([], 0, 0)]
+        *done, last = blocks(rest, self._lead) or [MarkdownBlock([], 0, 0)]
         if done:
             self._settle(done, rest)
             self._from, self._lead = self._from + last.start, last.lead
         self._tail = _group([last], rest, []) if last.tokens else []
 
-    def _settle(self, done: Sequence[Block], source: str) -> None:
+    def _settle(self, done: Sequence[MarkdownBlock], source: str) -> None:
         last = self._settled.pop() if self._settled and self._settled[-1].kind == "prose" else None
         self._settled += _group(done, source, [last] if last is not None else [])
 
 
-def _group(found: Sequence[Block], source: str, made: list[Piece]) -> list[Piece]:
+def _group(found: Sequence[MarkdownBlock], source: str, made: list[MarkdownPiece]) -> list[MarkdownPiece]:
     """Neighbouring prose becomes one piece, up to `LONGEST`."""
     for block in found:
         text = source[block.start : block.end]
@@ -161,17 +161,17 @@ def _group(found: Sequence[Block], source: str, made: list[Piece]) -> list[Piece
         before = made[-1] if made else None
         if before is not None and before.kind == "prose" and len(before.text) + len(text) <= LONGEST:
             joined = (*before.html[:-1], before.html[-1] + html[0], *html[1:])
-            made[-1] = Piece("prose", before.text + text, joined, formulas=before.formulas + formulas)
+            made[-1] = MarkdownPiece("prose", before.text + text, joined, formulas=before.formulas + formulas)
         else:
-            made.append(Piece("prose", text, html, formulas=formulas))
+            made.append(MarkdownPiece("prose", text, html, formulas=formulas))
     return made
 
 
-def _code(token: Token, source: str) -> Piece:
+def _code(token: Token, source: str) -> MarkdownPiece:
     language = token.info.split()[0] if token.info.strip() else ""
     lines = source.rstrip().splitlines()
     closed = token.type != "fence" or (len(lines) > 1 and lines[-1].strip() == token.markup)
-    return Piece("code", token.content.rstrip("\n"), language=language.lower(), open=not closed)
+    return MarkdownPiece("code", token.content.rstrip("\n"), language=language.lower(), open=not closed)
 
 
 @dataclass
@@ -268,7 +268,7 @@ def _goes_on(token: Token) -> str:
     return ' style="margin-bottom:0"' if token.meta.get("goes_on") else ""
 
 
-def filled(piece: Piece, drawn: Sequence[str]) -> str:
+def filled(piece: MarkdownPiece, drawn: Sequence[str]) -> str:
     """The whole HTML, with `drawn` in place of the formulas."""
     parts = [piece.html[0]]
     for formula, after in zip(drawn, piece.html[1:], strict=True):
@@ -287,22 +287,22 @@ _making = Lock()
 _ENDS = re.compile(r"\r\n|\n|\r")  # what a reader of markdown takes for the end of a line
 
 
-class Lead(NamedTuple):
+class PartLead(NamedTuple):
     """What a reader that begins at a part must know of what lies before it."""
 
     columns: str = ""  # a table's first two lines
     number: int | None = None  # of a list's first item
 
 
-NOTHING = Lead()
+NOTHING = PartLead()
 
 
 @dataclass(frozen=True)
-class Block:
+class MarkdownBlock:
     tokens: Sequence[Token]
     start: int
     end: int
-    lead: Lead = NOTHING
+    lead: PartLead = NOTHING
 
     @property
     def is_code(self) -> bool:
@@ -324,16 +324,16 @@ def _parser() -> MarkdownIt:
         return _made()
 
 
-def blocks(source: str, lead: Lead = NOTHING) -> list[Block]:
+def blocks(source: str, lead: PartLead = NOTHING) -> list[MarkdownBlock]:
     """All blocks of a source that begins with a block, or with a part that `lead` belongs to."""
     whole = lead.columns + source
     lines = [0, *(end.end() for end in _ENDS.finditer(whole))]
     if lines[-1] < len(whole):
         lines.append(len(whole))
-    found: list[Block] = []
+    found: list[MarkdownBlock] = []
     for tokens in _outermost(_parser().parse(whole)):
         first, last = tokens[0].map or (0, len(lines) - 1)
-        block = Block(tokens, lines[min(first, len(lines) - 1)], lines[min(last, len(lines) - 1)])
+        block = MarkdownBlock(tokens, lines[min(first, len(lines) - 1)], lines[min(last, len(lines) - 1)])
         if not found:
             block = _led(block, lead)
         found += _parts(block, whole, lines)
@@ -351,13 +351,13 @@ def _outermost(tokens: Sequence[Token]) -> Iterator[list[Token]]:
             block = []
 
 
-def _led(block: Block, lead: Lead) -> Block:
+def _led(block: MarkdownBlock, lead: PartLead) -> MarkdownBlock:
     if lead.number is not None and block.tokens[0].type == "ordered_list_open":
         block.tokens[0].attrs["start"] = lead.number
     return replace(block, start=block.start + len(lead.columns), lead=lead)
 
 
-def _parts(block: Block, source: str, lines: Sequence[int]) -> Iterator[Block]:
+def _parts(block: MarkdownBlock, source: str, lines: Sequence[int]) -> Iterator[MarkdownBlock]:
     """A block, or what it is made of when it is a long list or table. Each part takes what items it has room for."""
     first, last = _inside(block.tokens) if block.end - block.start > LONGEST_PART else (0, 0)
     inside = list(_outermost(block.tokens[first:last]))
@@ -372,11 +372,11 @@ def _parts(block: Block, source: str, lines: Sequence[int]) -> Iterator[Block]:
     for n, item in enumerate(inside):
         above, below = item[0].map or (0, 0)
         if part and lines[below] - start > LONGEST_PART and _begins_alone(source, lines[above]):
-            yield Block([*_opening(head, lead, goes_on=True), *part, *tail], start, lines[above], lead)
+            yield MarkdownBlock([*_opening(head, lead, goes_on=True), *part, *tail], start, lines[above], lead)
             start, part = lines[above], []
-            lead = Lead(columns, None if number is None else number + n)
+            lead = PartLead(columns, None if number is None else number + n)
         part += item
-    yield Block([*_opening(head, lead), *part, *tail], start, block.end, lead)
+    yield MarkdownBlock([*_opening(head, lead), *part, *tail], start, block.end, lead)
 
 
 def _inside(tokens: Sequence[Token]) -> tuple[int, int]:
@@ -390,7 +390,7 @@ def _inside(tokens: Sequence[Token]) -> tuple[int, int]:
     return 0, 0
 
 
-def _opening(head: Sequence[Token], lead: Lead, goes_on: bool = False) -> list[Token]:
+def _opening(head: Sequence[Token], lead: PartLead, goes_on: bool = False) -> list[Token]:
     attributes = head[0].attrs if lead.number is None else {**head[0].attrs, "start": lead.number}
     return [head[0].copy(attrs=attributes, meta={"goes_on": goes_on}), *head[1:]]
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.gui.store.messages import Attachment, Message, ToolUse
+from app.gui.store.messages import Attachment, StoredMessage, ToolUse
 from app.gui.texts import number, seconds, tr, trn
-from app.gui.viewmodels.chat.markdown import Growing, Piece
+from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MarkdownPiece
 
 # "unread": a reply that nobody has looked at yet; `Rows.of` makes the rows it stands for
-RowKind = Literal["said", "thought", "prose", "code", "call", "foot", "unread"]
+MessageViewKind = Literal["said", "reasoning", "prose", "code", "call", "footer", "unread"]
 
 
 @dataclass(frozen=True)
-class Row:
+class MessageView:
     """`key` stays the same while a row grows."""
 
     key: tuple[int, str, int]
-    kind: RowKind
+    kind: MessageViewKind
     message: int
     text: str = ""
-    piece: Piece | None = None
+    piece: MarkdownPiece | None = None
     files: tuple[Attachment, ...] = ()
     call: ToolUse | None = None
     open: bool = False  # a thought that is unfolded; code that is still written
@@ -32,12 +32,12 @@ class Row:
     can: frozenset[str] = frozenset()  # what can be done with the message
 
 
-class Rows:
+class MessageViews:
     """Remembers how far each reply was read, which rows it became, and which thoughts are unfolded."""
 
     def __init__(self) -> None:
-        self._growing: dict[int, Growing] = {}
-        self._made: dict[int, tuple[tuple[object, ...], list[Row]]] = {}  # by message: of what, and the rows
+        self._growing: dict[int, IncrementalMarkdown] = {}
+        self._made: dict[int, tuple[tuple[object, ...], list[MessageView]]] = {}  # by message: of what, and the rows
         self.unfolded: set[int] = set()
 
     def forget(self) -> None:
@@ -45,22 +45,24 @@ class Rows:
         self._growing.clear()
         self._made.clear()
 
-    def has_read(self, message: Message) -> bool:
+    def has_read(self, message: StoredMessage) -> bool:
         return message.role != "assistant" or not message.text or message.id in self._growing
 
-    def has_made(self, message: Message) -> bool:
+    def has_made(self, message: StoredMessage) -> bool:
         """Whether its rows are there, or cost next to nothing."""
         return message.role != "assistant" or not message.text or message.id in self._made
 
-    def take(self, id: int, read: Growing) -> None:
+    def take(self, id: int, read: IncrementalMarkdown) -> None:
         """A reply that was read beside the UI thread."""
         self._growing.setdefault(id, read)
 
-    def unread(self, message: Message) -> list[Row]:
+    def unread(self, message: StoredMessage) -> list[MessageView]:
         """A stand-in, until the reply comes into sight."""
-        return [Row((message.id, "unread", 0), "unread", message.id, message.text)]
+        return [MessageView((message.id, "unread", 0), "unread", message.id, message.text)]
 
-    def of(self, message: Message, version: int, versions: int, doing: str = "", last: bool = False) -> list[Row]:
+    def of(
+        self, message: StoredMessage, version: int, versions: int, doing: str = "", last: bool = False
+    ) -> list[MessageView]:
         """`doing`: what happens before the first word. `last`: nothing comes after it.
 
         A message that has not changed keeps its rows: a reply that begins costs no more in a long conversation.
@@ -71,11 +73,11 @@ class Rows:
             made = self._made[message.id] = (of_what, self._make(message, version, versions, doing, last))
         return made[1]
 
-    def _make(self, message: Message, version: int, versions: int, doing: str, last: bool) -> list[Row]:
+    def _make(self, message: StoredMessage, version: int, versions: int, doing: str, last: bool) -> list[MessageView]:
         if message.role in ("user", "tool"):
             can = {"copy", "edit", "delete"} if message.role == "user" else {"copy", "delete"}
             return [
-                Row(
+                MessageView(
                     (message.id, "said", 0),
                     "said",
                     message.id,
@@ -87,44 +89,39 @@ class Rows:
                     can=frozenset(can),
                 )
             ]
-        rows = self._thought(message)
-        growing = self._growing.setdefault(message.id, Growing())
+        views = self._reasoning(message)
+        growing = self._growing.setdefault(message.id, IncrementalMarkdown())
         growing.grow(message.text)
-        rows += [
-            Row((message.id, piece.kind, i), piece.kind, message.id, piece.text, piece, open=piece.open)
+        views += [
+            MessageView((message.id, piece.kind, i), piece.kind, message.id, piece.text, piece, open=piece.open)
             for i, piece in enumerate(growing.pieces)
         ]
-        rows += [
-            Row((message.id, "call", i), "call", message.id, call.arguments, call=call, open=last)
+        views += [
+            MessageView((message.id, "call", i), "call", message.id, call.arguments, call=call, open=last)
             for i, call in enumerate(message.calls)
         ]
-        rows.append(self._foot(message, version, versions, doing))
-        return rows
+        views.append(self._footer(message, version, versions, doing))
+        return views
 
-    def _thought(self, message: Message) -> list[Row]:
+    def _reasoning(self, message: StoredMessage) -> list[MessageView]:
         if not message.reasoning:
             return []
         words = len(message.reasoning.split())
-        thinking = message.state == "writing" and not message.text
-        title = (
-            trn("Thinking, {n} word", "Thinking, {n} words", words)
-            if thinking
-            else trn("Thought for {n} word", "Thought for {n} words", words)
-        )
+        title = trn("Reasoning, {n} word", "Reasoning, {n} words", words)
         unfolded = message.id in self.unfolded
         text = message.reasoning if unfolded else ""
-        return [Row((message.id, "thought", 0), "thought", message.id, text, title=title, open=unfolded)]
+        return [MessageView((message.id, "reasoning", 0), "reasoning", message.id, text, title=title, open=unfolded)]
 
-    def _foot(self, message: Message, version: int, versions: int, doing: str) -> Row:
+    def _footer(self, message: StoredMessage, version: int, versions: int, doing: str) -> MessageView:
         text, level = _told(message, doing)
         can = {"copy", "regenerate", "edit", "delete"} if message.state != "writing" else set()
         if message.state in ("stopped", "length", "failed") or (message.state == "done" and message.text):
             can.add("continue")
         if not message.text:
             can -= {"copy", "edit"}
-        return Row(
-            (message.id, "foot", 0),
-            "foot",
+        return MessageView(
+            (message.id, "footer", 0),
+            "footer",
             message.id,
             text,
             title=message.model,
@@ -135,7 +132,7 @@ class Rows:
         )
 
 
-def _told(message: Message, doing: str) -> tuple[str, str]:
+def _told(message: StoredMessage, doing: str) -> tuple[str, str]:
     if message.state == "writing":
         return (doing if not message.text and not message.reasoning else ""), ""
     if message.state == "failed":
@@ -144,12 +141,12 @@ def _told(message: Message, doing: str) -> tuple[str, str]:
     if message.state == "stopped":
         return " · ".join(filter(None, (tr("Stopped"), figures))), ""
     if message.state == "length":
-        told = tr("The longest reply was reached. Continue goes on.")
+        told = tr("The maximum length was reached. Press Continue for more.")
         return " · ".join(filter(None, (told, figures))), "warning"
     return figures, ""
 
 
-def figures_of(message: Message) -> str:
+def figures_of(message: StoredMessage) -> str:
     """Tokens and time, as told under a reply."""
     figures = message.figures
     if not figures.output_tokens:
@@ -157,6 +154,6 @@ def figures_of(message: Message) -> str:
     parts = [trn("{n} token", "{n} tokens", figures.output_tokens)]
     if figures.rate:
         parts.append(tr("{rate} tokens/s", rate=number(figures.rate)))
-    parts.append(tr("first after {time}", time=seconds(figures.first_token)))
-    parts.append(tr("{time} in all", time=seconds(figures.total)))
+    parts.append(tr("first token after {time}", time=seconds(figures.first_token)))
+    parts.append(tr("{time} total", time=seconds(figures.total)))
     return " · ".join(parts)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from app.explain import explained
 from app.gui.texts import seconds, size, tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from engine.hub.searching import Facts, Found
 
 
-class Finding:
+class HubSearch:
     """`changed`: `found`, `problem` or `searching` are others. `told(repo)`: the facts of one are there."""
 
     def __init__(self, work: Runs) -> None:
         self._work = work
-        self.changed, self.told = Hook(), Hook()
+        self.changed, self.told = Signal(), Signal()
         self.words = ""
         self.found: list[Found] = []
         self.problem = ""
@@ -43,11 +43,11 @@ class Finding:
     def state(self) -> str:
         """One sentence for the list, when it has nothing better to show."""
         if self.searching:
-            return tr("Asking Hugging Face for {words}.", words=self.words)
+            return tr("Searching Hugging Face for {words}.", words=self.words)
         if self.problem or self.found:
             return self.problem
         if self.words:
-            return tr("Hugging Face has nothing for {words}.", words=self.words)
+            return tr("No results for {words} on Hugging Face.", words=self.words)
         return tr("Type a name and press Enter. Only these words are sent, to huggingface.co.")
 
     def search(self, words: str) -> None:
@@ -134,13 +134,13 @@ class Download:
         if self.waits:
             return self.waits
         if not how_far:
-            return tr("Asking Hugging Face which files it takes")
+            return tr("Getting the list of files from Hugging Face")
         if self.done >= self.total:
-            return tr("Checking what arrived")
+            return tr("Verifying")
         if self.rate < 1:
             return how_far
         left = seconds((self.total - self.done) / self.rate)
-        return tr("{how_far}, {rate} a second, {left} left", how_far=how_far, rate=size(self.rate), left=left)
+        return tr("{how_far}, {rate}/s, {left} left", how_far=how_far, rate=size(self.rate), left=left)
 
 
 def fetch(repo: str, cache_dir: str | None, progress: Callable[[int, int], None]) -> Path:
@@ -155,7 +155,7 @@ class Downloads:
     def __init__(self, core: Core, preferences: Preferences, post: Callable[[Callable[[], None]], None],
                  say: Callable[..., Any], fetch: Fetch = fetch) -> None:  # fmt: skip
         self._core, self._preferences, self._post, self._say, self._fetch = core, preferences, post, say, fetch
-        self.changed, self.finished = Hook(), Hook()
+        self.changed, self.finished = Signal(), Signal()
         self.items: list[Download] = [
             Download(kept["repo"], "paused", kept.get("done", 0), kept.get("total", 0))
             for kept in preferences.get("downloads", [])
@@ -255,7 +255,7 @@ class Downloads:
             return
         self.items = [other for other in self.items if other is not item]
         self._keep()
-        self._say(tr("{model} is here, and its checksums are right.", model=item.repo), level="ok")
+        self._say(tr("{model} is installed. Its checksums are correct.", model=item.repo), level="ok")
         self.finished(item.repo)
 
     def _keep(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, size, tr
-from app.gui.viewmodels.signal import Hook
+from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.core import Core
@@ -22,15 +22,15 @@ FILE = Path(__file__).resolve().parents[4] / "resources" / "catalogue.json"
 # In the order in which they are shown; English, shown through `tr`.
 TASKS = {
     "chat": mark("Chat"),
-    "see": mark("Look at pictures"),
-    "read": mark("Read pages"),
+    "see": mark("Vision"),
+    "read": mark("Document reading (OCR)"),
     "listen": mark("Listen"),
     "speak": mark("Speak"),
 }
 
 
 @dataclass(frozen=True)
-class Choice:
+class RecommendedModel:
     """One line of the catalogue."""
 
     name: str
@@ -43,13 +43,13 @@ class Choice:
     gated: bool = False
 
 
-def read_catalogue(file: Path = FILE) -> list[Choice]:
-    return [Choice(**entry) for entry in json.loads(file.read_text(encoding="utf-8"))["models"]]
+def read_catalogue(file: Path = FILE) -> list[RecommendedModel]:
+    return [RecommendedModel(**entry) for entry in json.loads(file.read_text(encoding="utf-8"))["models"]]
 
 
-def best(choices: Sequence[Choice], machine: Machine) -> dict[str, str]:
+def best(choices: Sequence[RecommendedModel], machine: Machine) -> dict[str, str]:
     """For each task the repository to begin with: the largest that uses at most half of what is allowed."""
-    found: dict[str, Choice] = {}
+    found: dict[str, RecommendedModel] = {}
     for choice in choices:
         if choice.gated or machine.fit(2 * choice.size) != "fits":
             continue
@@ -58,12 +58,12 @@ def best(choices: Sequence[Choice], machine: Machine) -> dict[str, str]:
     return {task: choice.repo for task, choice in found.items()}
 
 
-class Machinery:
+class MachineFacts:
     """What this machine is, asked once; `changed` when the answer is there."""
 
     def __init__(self, core: Core, preferences: Preferences) -> None:
         self._core, self._preferences = core, preferences
-        self.changed = Hook()
+        self.changed = Signal()
         self.machine: Machine | None = None
         self.problem = ""
 
@@ -126,7 +126,7 @@ _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
 
 
 @dataclass(frozen=True)
-class Resident:
+class ModelMemory:
     """What a loaded model holds in memory."""
 
     weights: int
@@ -135,7 +135,7 @@ class Resident:
 
 
 @dataclass(frozen=True)
-class OnDisk:
+class InstalledModel:
     """One model on this machine."""
 
     name: str
@@ -143,7 +143,7 @@ class OnDisk:
     nbytes: int
     place: Place
     missing: tuple[str, ...] = ()
-    resident: Resident | None = None
+    resident: ModelMemory | None = None
     quants: tuple[str, ...] = ()  # of a repository of GGUF files: those that are here
 
     @property
@@ -151,7 +151,7 @@ class OnDisk:
         return not self.missing
 
 
-class Library:
+class ModelLibrary:
     """`changed`: `models` are others. `later(seconds, run)` is a clock; `gone()` tells others that models changed."""
 
     def __init__(
@@ -164,8 +164,8 @@ class Library:
     ) -> None:
         self._core, self._preferences, self._say, self._later = core, preferences, say, later
         self._tell_others = tell_others
-        self.changed = Hook()
-        self.models: list[OnDisk] = []
+        self.changed = Signal()
+        self.models: list[InstalledModel] = []
         self.known = False  # whether the disk was read
         self.busy: dict[str, str] = {}  # name -> what happens to it, in words
         core.use(lambda service: _throw_away_old(service.catalogue.cache_dir))
@@ -178,7 +178,7 @@ class Library:
     def look(self) -> None:
         """Read the disk anew."""
 
-        def got(models: list[OnDisk]) -> None:
+        def got(models: list[InstalledModel]) -> None:
             self.models, self.known = models, True
             self.changed()
 
@@ -187,7 +187,7 @@ class Library:
     def poll(self) -> None:
         """What is in memory, without reading the disk."""
 
-        def got(now: Mapping[str, Resident]) -> None:
+        def got(now: Mapping[str, ModelMemory]) -> None:
             models = [replace(model, resident=now.get(model.name)) for model in self.models]
             if models != self.models:
                 self.models = models
@@ -195,7 +195,7 @@ class Library:
 
         self._core.use(residents, got)
 
-    def find(self, name: str) -> OnDisk | None:
+    def find(self, name: str) -> InstalledModel | None:
         """By its name; the only quantization of a repository that is here goes by the repository's and by its own."""
         repo, _, quant = name.partition(":")
         return next(
@@ -219,7 +219,7 @@ class Library:
 
     # -- disk
 
-    def remove(self, model: OnDisk) -> None:
+    def remove(self, model: InstalledModel) -> None:
         """A model of the cache is deleted, a folder is only forgotten. Both can be taken back."""
         if model.place == "cache":
             self._delete(model)
@@ -249,9 +249,9 @@ class Library:
 
         self._core.use(add, taken, self._complain)
 
-    def check(self, model: OnDisk) -> None:
+    def check(self, model: InstalledModel) -> None:
         """Read every file of a cached model and compare its checksum."""
-        self._begin(model.name, tr("Checking the files of {model}.", model=model.name))
+        self._begin(model.name, tr("Verifying the files of {model}.", model=model.name))
 
         def look(service: Service) -> list[str]:
             from engine.hub.blobs import damaged_files
@@ -269,7 +269,7 @@ class Library:
                           model=model.name)  # fmt: skip
                 self._say(told, level="error")
             else:
-                self._say(tr("Every file of {model} is as Hugging Face has it.", model=model.name), level="ok")
+                self._say(tr("All files of {model} are intact.", model=model.name), level="ok")
 
         self._core.use(look, got, lambda sentence: self._end(model.name, sentence))
 
@@ -287,7 +287,7 @@ class Library:
 
     # -- inside
 
-    def _delete(self, model: OnDisk) -> None:
+    def _delete(self, model: InstalledModel) -> None:
         def take_out(service: Service) -> Any:
             from engine.hub.removal import remove
 
@@ -307,7 +307,7 @@ class Library:
 
         self._core.use(take_out, taken, self._complain)
 
-    def _forget(self, model: OnDisk) -> None:
+    def _forget(self, model: InstalledModel) -> None:
         before = {key: self._preferences.get(key) for key in ("models", "model_folders")}
         named = {name: path for name, path in (before["models"] or {}).items() if name != model.name}
         parent = str(Path(model.source).parent)
@@ -317,7 +317,7 @@ class Library:
         def restore() -> None:
             self._put_folders({"models": before["models"] or {}, "model_folders": before["model_folders"] or []})
 
-        told = tr("{model} is off the list. Its files stay where they are.", model=model.name)
+        told = tr("{model} was removed from the list. Its files stay where they are.", model=model.name)
         self._say(told, undo=(tr("Undo"), restore))
 
     def _put_folders(self, kept: Mapping[str, Any]) -> None:
@@ -353,28 +353,30 @@ class Library:
 # -- beside the UI thread
 
 
-def on_disk(service: Service) -> list[OnDisk]:
+def on_disk(service: Service) -> list[InstalledModel]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
     from engine.hub.cache import cached_models
     from engine.starter import starters
 
     now, own = residents(service), set(starters().values())
-    found: dict[str, OnDisk] = {}
+    found: dict[str, InstalledModel] = {}
     for known in service.catalogue.all():
         path = Path(known.source).expanduser()
         if path.exists():
             place: Place = "grus" if known.source in own else "folder"
-            found[known.name] = OnDisk(known.name, known.source, _size(path), place, (), now.get(known.name))
+            found[known.name] = InstalledModel(known.name, known.source, _size(path), place, (), now.get(known.name))
     for cached in cached_models(service.catalogue.cache_dir) if service.catalogue.use_cache else []:
         for name in cached.names:
             missing = () if cached.quants else cached.snapshot.missing
-            about = OnDisk(name, name, cached.nbytes, "cache", missing, now.get(name), cached.quants)
+            about = InstalledModel(name, name, cached.nbytes, "cache", missing, now.get(name), cached.quants)
             found.setdefault(name, about)
     return sorted(found.values(), key=lambda model: (model.resident is None, not model.whole, model.name.casefold()))
 
 
-def residents(service: Service) -> dict[str, Resident]:
-    return {stats.name: Resident(stats.weight_bytes, stats.kv_bytes, stats.active) for stats in service.engine.models()}
+def residents(service: Service) -> dict[str, ModelMemory]:
+    return {
+        stats.name: ModelMemory(stats.weight_bytes, stats.kv_bytes, stats.active) for stats in service.engine.models()
+    }
 
 
 def take_in(service: Service, folder: Path) -> tuple[str, list[str]]:

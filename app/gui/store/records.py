@@ -1,7 +1,7 @@
-"""Drafts, presets, results (pages read, speech made, transcripts) and voices.
+"""Drafts, presets and results (pages read, speech made, transcripts).
 
-Every function is a question for the store: it takes the connection first. What a result's or voice's `body` holds is
-its pane's own business; it is kept as JSON.
+Every function is a question for the store: it takes the connection first. `StoredResult.body` belongs to the pane and is stored
+as JSON.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def drop_preset(db: sqlite3.Connection, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Result:
+class StoredResult:
     """Something that was made: `kind` names the pane ("read", "speak", "listen")."""
 
     id: int
@@ -75,7 +75,7 @@ class Result:
     created: float = 0.0
 
 
-def add_result(db: sqlite3.Connection, result: Result) -> int:
+def add_result(db: sqlite3.Connection, result: StoredResult) -> int:
     now = time.time()
     id = next_id(db, "results")
     db.execute(
@@ -86,20 +86,22 @@ def add_result(db: sqlite3.Connection, result: Result) -> int:
     return id
 
 
-def update_result(db: sqlite3.Connection, result: Result) -> None:
+def update_result(db: sqlite3.Connection, result: StoredResult) -> None:
     db.execute(
         "UPDATE results SET title = ?, source = ?, body = ?, file = ?, state = ?, changed = ? WHERE id = ?",
         (result.title, result.source, _json(result.body), result.file, result.state, time.time(), result.id),
     )
 
 
-def results(db: sqlite3.Connection, kind: str, limit: int = 500) -> list[Result]:
+def results(db: sqlite3.Connection, kind: str, limit: int = 500) -> list[StoredResult]:
     """Newest first."""
     rows = db.execute(
         "SELECT * FROM results WHERE kind = ? AND deleted IS NULL ORDER BY created DESC, id DESC LIMIT ?", (kind, limit)
     )
     return [
-        Result(r["id"], r["kind"], r["title"], r["source"], json.loads(r["body"]), r["file"], r["state"], r["created"])
+        StoredResult(
+            r["id"], r["kind"], r["title"], r["source"], json.loads(r["body"]), r["file"], r["state"], r["created"]
+        )
         for r in rows
     ]
 
@@ -109,40 +111,6 @@ def delete_result(db: sqlite3.Connection, id: int, deleted: bool = True) -> bool
     return (
         db.execute("UPDATE results SET deleted = ? WHERE id = ?", (time.time() if deleted else None, id)).rowcount > 0
     )
-
-
-@dataclass(frozen=True)
-class Voice:
-    id: int
-    name: str
-    body: Mapping[str, Any] = field(default_factory=dict)
-    sample: str = ""  # a sound file
-    created: float = 0.0
-
-
-def add_voice(db: sqlite3.Connection, voice: Voice) -> int:
-    id = next_id(db, "voices")
-    db.execute(
-        "INSERT INTO voices(id, name, body, sample, created) VALUES (?, ?, ?, ?, ?)",
-        (id, voice.name, _json(voice.body), voice.sample, time.time()),
-    )
-    return id
-
-
-def update_voice(db: sqlite3.Connection, voice: Voice) -> None:
-    db.execute(
-        "UPDATE voices SET name = ?, body = ?, sample = ? WHERE id = ?",
-        (voice.name, _json(voice.body), voice.sample, voice.id),
-    )
-
-
-def voices(db: sqlite3.Connection) -> list[Voice]:
-    rows = db.execute("SELECT * FROM voices WHERE deleted IS NULL ORDER BY name COLLATE NOCASE, id")
-    return [Voice(r["id"], r["name"], json.loads(r["body"]), r["sample"], r["created"]) for r in rows]
-
-
-def delete_voice(db: sqlite3.Connection, id: int, deleted: bool = True) -> None:
-    db.execute("UPDATE voices SET deleted = ? WHERE id = ?", (time.time() if deleted else None, id))
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.bridge import Frames, Work
-from app.gui.gc_policy import Quiet
+from app.gui.gc_policy import GcPolicy
 
 
 class Clock:
@@ -30,8 +30,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def quiet(qapp: QApplication, clock: Clock) -> Iterator[Quiet]:
-    made = Quiet(lambda: made.wanted, clock)  # type: ignore[attr-defined]
+def policy(qapp: QApplication, clock: Clock) -> Iterator[GcPolicy]:
+    made = GcPolicy(lambda: made.wanted, clock)  # type: ignore[attr-defined]
     made.wanted = False  # type: ignore[attr-defined]
     yield made
     made.end()
@@ -43,49 +43,49 @@ def make_old(enough: bool = True) -> None:
         gc.collect(1)
 
 
-def test_nothing_is_collected_until_it_is_quiet_and_worth_it(quiet: Quiet, clock: Clock) -> None:
+def test_nothing_is_collected_until_it_is_quiet_and_worth_it(policy: GcPolicy, clock: Clock) -> None:
     gc.collect()
     make_old()
-    assert not quiet.look()  # it has only just begun
+    assert not policy.look()  # it has only just begun
     clock.now += 3
     gc.collect()
     make_old(enough=False)
-    assert not quiet.look()
+    assert not policy.look()
     make_old()
-    assert quiet.look()
+    assert policy.look()
     assert gc.get_count()[2] == 0
 
 
-def test_a_reply_that_is_written_is_not_disturbed_for_minutes_but_not_for_ever(quiet: Quiet, clock: Clock) -> None:
-    quiet.wanted = True  # type: ignore[attr-defined]
+def test_a_reply_that_is_written_is_not_disturbed_for_minutes_but_not_for_ever(policy: GcPolicy, clock: Clock) -> None:
+    policy.wanted = True  # type: ignore[attr-defined]
     make_old()
     for _ in range(9):
         clock.now += 30
-        assert not quiet.look()
+        assert not policy.look()
     clock.now += 40
-    assert quiet.look()
+    assert policy.look()
 
 
-def test_typing_is_not_disturbed(quiet: Quiet, clock: Clock, qtbot: Any) -> None:
+def test_typing_is_not_disturbed(policy: GcPolicy, clock: Clock, qtbot: Any) -> None:
     field = QLineEdit()
     qtbot.addWidget(field)
     field.show()
-    quiet.watch(field.windowHandle())
+    policy.watch(field.windowHandle())
     clock.now += 10
     QTest.keyClick(field.windowHandle(), Qt.Key.Key_A)
     make_old()
     assert field.text() == "a"
-    assert not quiet.look()
+    assert not policy.look()
     clock.now += 10
-    assert quiet.look()
+    assert policy.look()
 
 
 def test_the_interpreter_is_as_it_was_after_the_end(qapp: QApplication) -> None:
     before = gc.get_threshold(), sys.getswitchinterval()
-    quiet = Quiet(lambda: False)
+    policy = GcPolicy(lambda: False)
     assert gc.get_threshold()[2] > 1_000_000
     assert sys.getswitchinterval() < before[1]
-    quiet.end()
+    policy.end()
     assert (gc.get_threshold(), pytest.approx(sys.getswitchinterval())) == before
 
 
