@@ -1,6 +1,8 @@
-"""Pictures of every pane, light and dark, for `docs/images/`: made by `make screenshots`, without a screen.
+"""Pictures of every pane, light and dark, and of the first start, for `docs/images/`: made by `make screenshots`, off screen.
 
-The engine is a script, so that the same pictures come out everywhere. What a pane needs to look used is made here.
+In the pictures of the panes the engine, the conversations and the results are scripted, so that the same pictures come out
+everywhere; their captions in README.md say so. The machine is the one that draws them: device and memory are never scripted. In
+`guide-light` and `reader-light` nothing is: the Guide answers and the Reader reads.
 """
 
 from __future__ import annotations
@@ -216,12 +218,9 @@ def media_in_use(window: Any, name: str) -> None:
 
 
 def models(app: Any, window: Any) -> None:
-    """Good choices for a machine that is the same in every picture."""
-    from engine.machine import Machine
-
+    """Recommended models for the machine that draws the picture."""
     pane = window.pane("models")
     until(app, lambda: pane.library.known and pane.machinery.machine)
-    pane.machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
     pane.turn_to(1)
     pane.choose("Qwen/Qwen3-8B-GGUF")
 
@@ -243,9 +242,7 @@ def server(app: Any, window: Any) -> None:
 
 
 def settings(app: Any, window: Any) -> None:
-    """With folders as they are on a person's machine."""
-    from engine.machine import Machine
-
+    """Folders and sizes are scripted; backend, device and memory are those of the machine that draws the picture."""
     pane = window.pane("settings")
     until(app, lambda: pane.privacy.stored and pane.computing._machinery.machine)
     home = Path("/home/robin/.local/share/Grus")
@@ -257,7 +254,6 @@ def settings(app: Any, window: Any) -> None:
         for kept, path, nbytes in zip(pane.privacy.stored, paths, sizes, strict=True)
     ]
     pane.privacy.changed()
-    pane.computing._machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
 
 
 USED = {"models": models, "server": server, "settings": settings}
@@ -269,13 +265,64 @@ def shot(app: Any, window: Any, name: str) -> None:
     print(f"docs/images/{name}.png")
 
 
+# -- the first start: nothing is scripted
+
+ASKED = ("What can you do?", "how do i read a pdf?", "What is the capital of France?")
+
+
+def fresh(app: Any, folder: Path) -> Any:
+    from app.gui.preferences import Preferences, places_under
+    from app.main import Start, open_window
+
+    places = places_under(folder / "grus").make()
+    preferences = Preferences(places.preferences)
+    preferences.put("appearance", "light")
+    preferences.put("language", "en")
+    preferences.put("cache_dir", str(folder / "cache"))
+    window = open_window(app, Start(), places)
+    window.resize(*SIZE)
+    return window
+
+
+def conversation(app: Any, window: Any) -> None:
+    pane = window.open_pane("chat")
+    until(app, lambda: pane.talk.head.model, 120)
+    for number, question in enumerate(ASKED, 1):
+        pane.talk.send(question)
+        until(app, lambda n=2 * number: len(pane.talk.path) == n and not pane.talk.writing, 120)
+
+
+def page(app: Any, window: Any) -> None:
+    from engine.starter import PAGE
+
+    pane = window.open_pane("read")
+    pane.results.add([PAGE])
+    until(app, lambda: pane.results.items and pane.results.items[0].state in ("done", "failed"), 240)
+    until(app, lambda: pane.page.paper.image is not None, 60)
+
+
+def first_start(app: Any) -> None:
+    """The Guide answers, and the Reader reads the page that comes with Grus."""
+    from app.main import close_context
+
+    os.environ.pop("HF_HUB_CACHE", None)  # of the scripted pictures
+    with tempfile.TemporaryDirectory() as name:
+        window = fresh(app, Path(name))
+        conversation(app, window)
+        shot(app, window, "guide-light")
+        page(app, window)
+        shot(app, window, "reader-light")
+        window.close()
+        close_context(window)
+
+
 def main() -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.gui import hotkey
     from app.main import close_context
 
-    hotkey.system = lambda: "x11"  # as most people see it; nothing is grabbed, because no key is chosen
+    hotkey.system = lambda: "x11"  # drawn off screen, where no system gives a shortcut; none is registered
     IMAGES.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     for theme in ("light", "dark"):
@@ -308,6 +355,7 @@ def main() -> int:
             window.palette_card.shut()
             window.close()
             close_context(window)
+    first_start(app)
     return 0
 
 

@@ -115,10 +115,10 @@ def test_a_download_arrives_and_can_be_used(open_models: Any, hub: FakeHub, tmp_
     grus.until(lambda: "load" in pane.view.buttons, 20)
     assert find("Qwen/Qwen3-0.6B", None, tmp_path / "hub").complete
     assert grus.window.status_bar.trust.text() == "Everything stays on this machine"
-    assert "checksums are right" in grus.window.notice.sentence.text()
+    assert "checksums are correct" in grus.window.notice.sentence.text()
     assert grus.context.preferences.get("downloads") == []
     press(grus, pane, "check")
-    grus.until(lambda: "as Hugging Face has it" in grus.window.notice.sentence.text())
+    grus.until(lambda: "are intact" in grus.window.notice.sentence.text())
 
 
 def test_a_broken_download_says_so_and_is_resumed_after_a_restart(
@@ -261,7 +261,7 @@ def test_the_pane_speaks_german(open_models: Any) -> None:
     from app.gui.viewmodels.models.library import read_catalogue
 
     _, pane = open_models(language="de")
-    assert pane.pages.tabText(1) == "Gute Wahl"
+    assert pane.pages.tabText(1) == "Empfohlen"
     choices = read_catalogue()
     assert [choice.repo for choice in choices if texts.tr(choice.does) == choice.does] == []
 

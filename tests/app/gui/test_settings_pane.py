@@ -82,7 +82,7 @@ def test_the_language_holds_after_a_restart(open_settings: Any) -> None:
     _, pane = open_settings()
     pick(pane.language, "de")
     _, again = open_settings()
-    assert again.motion.text() == "Weniger Bewegung"
+    assert again.motion.text() == "Bewegung reduzieren"
     pick(again.language, "en")
 
 

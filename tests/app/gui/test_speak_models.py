@@ -196,7 +196,7 @@ def test_what_spark_and_orpheus_offer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("offer", "choice", "said"), [
-    (SpeakOptions(("vivian",)), SpeakSettings(saved="Anna"), "clones no voices"),
+    (SpeakOptions(("vivian",)), SpeakSettings(saved="Anna"), "does not support voice cloning"),
     (SpeakOptions(clones=True), SpeakSettings(), "voice of a recording"),
     (SpeakOptions(words="must", needs_voice=False), SpeakSettings(), "Describe one"),
     (SpeakOptions(words="must", needs_voice=False), SpeakSettings(instructions="an old man"), ""),
