@@ -32,7 +32,6 @@ from app.sdk.activity import VoiceActivity
 from app.sdk.ears import Ears
 from app.sdk.speaker import Speaker, Spoken
 from app.sdk.talker import Talker
-from engine.draft import same_vocabulary
 from engine.engine import Engine
 from engine.errors import BadRequest, GrusError
 from engine.loading import LoadedModel, LoadOptions
@@ -45,8 +44,9 @@ from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.talking import TalkEvent
 from engine.settings import Settings
+from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
-from engine.types import Failed, Handle, Result, SamplingParams, Text
+from engine.types import Failed, RequestHandle, Result, SamplingParams, Text
 
 __all__ = [
     "Answer",
@@ -161,7 +161,7 @@ class Model:
             messages.insert(0, {"role": "system", "content": system})
         return chat_prompt(self.loaded, messages, **variables)
 
-    def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> Handle:
+    def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> RequestHandle:
         """Start a request; its events are read from the handle."""
         return self.engine.submit(prompt.request(self.name, sampling))
 

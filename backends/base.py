@@ -7,10 +7,10 @@ hides its quantization, attention over a cache, one gated delta rule), not array
 What may pass this seam: ints, strings, bytes and numpy arrays in both directions, and opaque backend arrays that only
 ever travel back to the backend that made them. None of these files imports an array library but numpy.
 
-    engine  ->  Seg, Sampling           what to run next, per sequence, in any order
+    engine  ->  Segment, Sampling           what to run next, per sequence, in any order
     Runner  ->  Step                    one packed row of T tokens, as the model sees it
     Model   ->  Cache                   all that must be remembered between steps goes through the cache
-    Runner  ->  Pending -> Token        what came out, keyed by slot
+    Runner  ->  PendingStep -> SegmentOutput        what came out, keyed by slot
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from backends.kv_cache import CrossSpec as CrossSpec
+from backends.kv_cache import KVCache as KVCache
+from backends.kv_cache import KVSnapshot as KVSnapshot
+from backends.kv_cache import KVSpec as KVSpec
+from backends.kv_cache import MemorySpec as MemorySpec
+from backends.kv_cache import Slot as Slot
+from backends.kv_cache import StateSpec as StateSpec
+
 # Declared in files of their own, and parts of the seam like all else: it has one name to be imported by.
 from backends.ops import Array as Array
 from backends.ops import DType as DType
-from backends.ops import FrameChoice as FrameChoice
+from backends.ops import FrameSampling as FrameSampling
 from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
-from backends.passes import Among as Among
-from backends.passes import Frames as Frames
-from backends.passes import Whole as Whole
-from backends.remembered import KV as KV
-from backends.remembered import CrossSpec as CrossSpec
-from backends.remembered import KVSpec as KVSpec
-from backends.remembered import MemorySpec as MemorySpec
-from backends.remembered import Slot as Slot
-from backends.remembered import Snapshot as Snapshot
-from backends.remembered import StateSpec as StateSpec
+from backends.passes import EncoderAttention as EncoderAttention
+from backends.passes import EncoderRunner as EncoderRunner
+from backends.passes import FramePredictor as FramePredictor
 from backends.weights import Affine as Affine
 from backends.weights import Blocks as Blocks
 from backends.weights import Dense as Dense
@@ -68,7 +69,7 @@ class Linear(Protocol):
 
 
 @dataclass
-class Seg:
+class Segment:
     """The new tokens of one sequence in this step."""
 
     slot: Slot
@@ -80,7 +81,7 @@ class Seg:
     sample: Sampling | None = None  # None: an unfinished prompt chunk
     samples: Sequence[Sampling] | None = None  # speculation: one per draft token, and `sample` after the last
     draft: int = 0  # the last `draft` of `ids` are guesses: accept the longest prefix that sampling agrees with
-    want: range | None = None  # rows of this seg whose logits come back to the host; default none
+    want: range | None = None  # rows of this segment whose logits come back to the host; default none
     hidden: bool = False  # the hidden states of all its rows come back to the host
 
     def __len__(self) -> int:
@@ -96,14 +97,14 @@ class Seg:
 
 
 @dataclass
-class Token:
+class SegmentOutput:
     """What one sequence got from a step."""
 
     ids: list[int]  # empty for an unfinished prompt chunk; several when a draft was accepted
     logprobs: list[float] | None = None  # of `ids`, before temperature, after penalties, bias and mask
     top: list[list[tuple[int, float]]] | None = None  # per id: the most likely tokens, best first
     logits: np.ndarray | None = None  # [len(want), vocabulary] f32
-    hidden: np.ndarray | None = None  # [len(seg), D] f32, after the last norm
+    hidden: np.ndarray | None = None  # [len(segment), D] f32, after the last norm
     codes: np.ndarray | None = None  # [groups] from `Model.frame`
     accepted: int = 0  # draft tokens accepted
     nan: bool = (
@@ -111,10 +112,10 @@ class Token:
     )
 
 
-class Pending(Protocol):
+class PendingStep(Protocol):
     """A step that has been issued. On an asynchronous device the work goes on until `read`."""
 
-    def read(self) -> dict[Slot, Token]: ...
+    def read(self) -> dict[Slot, SegmentOutput]: ...
 
 
 Profiler: TypeAlias = Callable[[str], AbstractContextManager[None]]
@@ -129,11 +130,11 @@ _NO_SPAN: AbstractContextManager[None] = nullcontext()
 
 
 class Runner(Protocol):
-    """One model on one device with one KV store. Called from one thread only."""
+    """One model on one device with one KV cache. Called from one thread only."""
 
     span: Profiler  # put around what a profile should name inside a step ("sample"); whoever profiles sets it
 
-    def run(self, segs: Sequence[Seg]) -> Pending:
+    def run(self, segments: Sequence[Segment]) -> PendingStep:
         """Issue one step. Grows no slot: every slot must have room for its tokens. Slots' lengths advance at once; when
         this raises, no slot has changed.
 
@@ -160,7 +161,7 @@ class Cache(Protocol):
         """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`."""
 
     def cross(self, layer: int, q: Array, scale: float) -> Array:
-        """Attention of `q [T, H, D]` over what `KV.put` stored for each sequence."""
+        """Attention of `q [T, H, D]` over what `KVCache.write_cross` stored for each sequence."""
 
     def conv(self, layer: int, x: Array, w: Array, bias: Array | None = None) -> Array:
         """Causal depthwise convolution of `x [T, C]` with `w [C, kernel]` per sequence, carrying its last inputs."""
@@ -174,7 +175,7 @@ class Cache(Protocol):
 
 
 @dataclass(frozen=True)
-class FrameParts:
+class FramePredictorParts:
     """What completes a frame of codes: layers that remember only within it, and a head and an embedding for each code but the
     first."""
 
@@ -206,7 +207,7 @@ class Model(Protocol):
 
     # Optional: `frame(hidden [N, D], ids [N], params [N]) -> (codes [N, G], embeds [N, D])`. Where a model has it, it runs
     # inside the step after sampling with that same Sampling a row (so a frame's own choices can be made of its noise);
-    # `codes` come back in Token and `embeds` is the slot's next input. Such a model also has `reframe(codes [n, G]) ->
+    # `codes` come back in SegmentOutput and `embeds` is the slot's next input. Such a model also has `reframe(codes [n, G]) ->
     # [n, D]`, which makes those inputs again.
     #
     # Optional: `encode(media) -> Generator`, which turns pictures or sounds into `[tokens, D]` each, in pieces, and for
@@ -254,15 +255,17 @@ class Backend(Protocol):
         """`parts[expert]` lists matrices to be stacked along the output; a `[experts, out, in]` linear for `gather`.
         One inner list holding one three-axis weight is taken as it is."""
 
-    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> KV:
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> KVCache:
         """`bits` 32 keeps keys and values as they are computed, 16 those of f32 in half precision, 8 and 4 quantized."""
 
     def kv_bits(self, model: Model) -> int:
         """How many suit quantized weights, whose own rounding is far greater than half precision's."""
 
-    def runner(self, model: Model, kv: KV) -> Runner: ...
-    def frames(self, parts: FrameParts) -> Frames: ...
-    def whole(self, layers: Sequence[Callable[[Array, Any, Among], Array]], rope: Rope | None) -> Whole:
+    def runner(self, model: Model, kv: KVCache) -> Runner: ...
+    def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor: ...
+    def encoder(
+        self, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None
+    ) -> EncoderRunner:
         """A layer is given what the last one made, the angles of `rope` (None without one), and how to attend."""
 
     def memory(self) -> DeviceMemory: ...
@@ -288,7 +291,7 @@ class Foreign:
     """An architecture that a backend reads through a library of its own, behind the same seam."""
 
     model: Any  # has `vocab`
-    kv: KV
+    kv: KVCache
     runner: Runner
 
 

@@ -9,28 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backends.base import KV, Seg, Slot, Token
+from backends.base import KVCache, Segment, SegmentOutput, Slot
 
 
-def mark_drafts(kv: KV, segs: Sequence[Seg]) -> None:
+def checkpoint_drafts(kv: KVCache, segments: Sequence[Segment]) -> None:
     """Before the step."""
-    for seg in segs:
-        if seg.draft:
-            kv.mark(seg.slot)
+    for segment in segments:
+        if segment.draft:
+            kv.checkpoint(segment.slot)
 
 
-def settle_drafts(kv: KV, segs: Sequence[Seg], tokens: Mapping[Slot, Token], run: Callable[[list[Seg]], Any]) -> None:
+def roll_back_drafts(
+    kv: KVCache, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput], run: Callable[[list[Segment]], Any]
+) -> None:
     """After it. `run` issues a step."""
-    again: list[Seg] = []
-    for seg in segs:
-        token = tokens[seg.slot]
-        if not seg.draft or token.nan or token.accepted == seg.draft:
+    again: list[Segment] = []
+    for segment in segments:
+        token = tokens[segment.slot]
+        if not segment.draft or token.nan or token.accepted == segment.draft:
             continue
-        assert seg.ids is not None
-        keep = len(seg.ids) - seg.draft + token.accepted
-        kept = kv.rollback(seg.slot, keep)
+        assert segment.ids is not None
+        keep = len(segment.ids) - segment.draft + token.accepted
+        kept = kv.rollback(segment.slot, keep)
         if kept < keep:
-            pos = None if seg.pos is None else seg.pos[..., kept:keep]
-            again.append(Seg(seg.slot, seg.ids[kept:keep], pos=pos))
+            pos = None if segment.pos is None else segment.pos[..., kept:keep]
+            again.append(Segment(segment.slot, segment.ids[kept:keep], pos=pos))
     if again:
         run(again)

@@ -6,28 +6,28 @@ from collections.abc import Callable
 
 import numpy as np
 
-from backends.base import Array, FrameChoice, FrameParts, Step
+from backends.base import Array, FramePredictorParts, FrameSampling, Step
 from backends.ops import Ops
 
 Frame = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
-class PlainFrames:
+class EagerFramePredictor:
     """Operation by operation; `Ops.compile` makes all of it one recording where the backend has such."""
 
-    def __init__(self, ops: Ops, parts: FrameParts) -> None:
+    def __init__(self, ops: Ops, parts: FramePredictorParts) -> None:
         self.ops, self.parts = ops, parts
-        self._compiled: dict[FrameChoice, Frame] = {}
+        self._compiled: dict[FrameSampling, Frame] = {}
         self._places: dict[tuple[int, int, int], Array] = {}  # made once: a recording may hold no copy from the host
 
     def __call__(
-        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameChoice
+        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
     ) -> tuple[Array, Array]:
         if choice not in self._compiled:
             self._compiled[choice] = self.ops.compile(self.frame(choice), "frame")
         return self._compiled[choice](hidden, first, ids, self.ops.array(noise), self.ops.array(random))
 
-    def frame(self, choice: FrameChoice) -> Frame:
+    def frame(self, choice: FrameSampling) -> Frame:
         """All of it as one pure function of arrays."""
         ops, parts = self.ops, self.parts
 

@@ -17,7 +17,7 @@ DType = Literal["f32", "f16", "bf16"]
 
 
 @dataclass(frozen=True)
-class FrameChoice:
+class FrameSampling:
     """How a frame's codes but the first are chosen: see `Ops.choose`."""
 
     temperature: float
@@ -43,7 +43,7 @@ class Sampling:
     bias: Mapping[int, float] | None = None  # added to logits; -inf bans
     mask: np.ndarray | None = None  # bool [vocabulary]: False is never chosen
     logprobs: int | None = None  # None: none; n: the chosen token's and the n most likely ones'
-    nearly: bool = False  # the chosen token's may be off by a hundredth, where that is faster
+    approximate_logprobs: bool = False  # the chosen token's may be off by a hundredth, where that is faster
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,11 @@ class Ops(Protocol):
     ) -> Array:
         """Dense, `q [B, L, H, D]`, `k`, `v` `[B, S, K, D]`; `mask` is added, broadcast to `[B, H, L, S]`."""
 
-    def attend_recent(self, q: Array, k: Array, v: Array, window: int, scale: float) -> Array:
+    def attend_window(self, q: Array, k: Array, v: Array, window: int, scale: float) -> Array:
         """Causal, `q [L, H, D]` the last of the tokens of `k`, `v` `[S, K, D]`: each sees the last `window`, its own among
         them."""
 
-    def attend_segs(self, q: Array, k: Array, v: Array, lens: Sequence[int], scale: float) -> Array:
+    def attend_varlen(self, q: Array, k: Array, v: Array, lens: Sequence[int], scale: float) -> Array:
         """Packed and not causal, `[T, H, D]`: each run of `lens` attends only to itself (several images at once)."""
 
     # signals: arrays [B, L, C] / [B, H, W, C]; weights as checkpoints of torch have them, prepared once by `conv_weight`

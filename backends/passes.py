@@ -7,28 +7,28 @@ from typing import Protocol
 
 import numpy as np
 
-from backends.ops import Array, FrameChoice
+from backends.ops import Array, FrameSampling
 
 
-class Among(Protocol):
-    """What a layer of a `Whole` asks for: attention of tokens with those of their own sequence."""
+class EncoderAttention(Protocol):
+    """What a layer of a `EncoderRunner` asks for: attention of tokens with those of their own sequence."""
 
     def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
         """`[T, H, D]` each -> `[T, H, D]`. With a window a token sees so many up to itself (at least one), and so many behind."""
 
 
-class Whole(Protocol):
+class EncoderRunner(Protocol):
     """Layers over sequences that are there from end to end: an encoder. Nothing is remembered. Made by `Backend.whole`."""
 
     def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
         """`x [sum(lens), D]`, sequence behind sequence, through all layers; pauses between them, so that others may go on."""
 
 
-class Frames(Protocol):
+class FramePredictor(Protocol):
     """Made by `Backend.frames`."""
 
     def __call__(
-        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameChoice
+        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
     ) -> tuple[Array, Array]:
         """`hidden [N, D]`, and `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
         sum of their embeddings. `noise [N, G - 1]` f32 in [0, 1); rows whose `random [N]` is 0 take the best codes."""

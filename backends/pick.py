@@ -27,7 +27,7 @@ INSTALL = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class BackendChoice:
     """Which backend runs, where, in what, and why."""
 
     backend: str
@@ -48,7 +48,7 @@ def on_apple_silicon() -> bool:
     return sys.platform == "darwin" and platform.machine() == "arm64"
 
 
-def choose(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> Choice:
+def choose(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> BackendChoice:
     """Resolve every `auto`. Raises BackendMissing with one sentence that says what to do."""
     if backend not in BACKENDS:
         raise BackendMissing(f"There is no backend `{backend}`. Choose one of: {', '.join(BACKENDS)}.")
@@ -61,7 +61,7 @@ def choose(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> 
     if not installed(name):
         raise BackendMissing(f"The backend `{name}` is not installed. Install it with: {INSTALL[name]}")
     place = _mlx_device(kind) if name == "mlx" else _torch_device(device)
-    return Choice(name, place, _dtype(place, dtype), why)
+    return BackendChoice(name, place, _dtype(place, dtype), why)
 
 
 def _backend(backend: str, kind: str) -> tuple[str, str]:

@@ -12,21 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import Sampling, Seg, Slot, Token
+from backends.base import Sampling, Segment, SegmentOutput, Slot
 
 
 @dataclass(frozen=True)
-class Span:
+class PackedSegment:
     """One sequence's tokens in the packed row."""
 
-    seg: Seg
+    segment: Segment
     start: int
     stop: int
     past: int  # tokens that were in the slot before
 
     @property
     def slot(self) -> Slot:
-        return self.seg.slot
+        return self.segment.slot
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -37,7 +37,7 @@ class Group:
     """Single-token spans of one capacity class: packed rows `start .. stop`, ordered by slab row."""
 
     capacity: int
-    spans: list[Span]
+    spans: list[PackedSegment]
 
     @property
     def start(self) -> int:
@@ -63,10 +63,10 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Plan:
-    spans: list[Span]  # in packed order
+class StepPlan:
+    spans: list[PackedSegment]  # in packed order
     groups: list[Group]  # of the single-token spans
-    longs: list[Span]  # the others
+    longs: list[PackedSegment]  # the others
     total: int
     ids: np.ndarray  # int32 [T]; 0 where `held` or embedded
     held: list[int]  # packed rows whose id is the last sampled one, still on the device
@@ -78,25 +78,25 @@ class Plan:
     @property
     def tokens_are_plain(self) -> bool:
         """Every input is an id that the host knows: no embeddings, no additions, nothing held by the device."""
-        return not self.held and all(s.seg.ids is not None and s.seg.add is None for s in self.spans)
+        return not self.held and all(s.segment.ids is not None and s.segment.add is None for s in self.spans)
 
 
-def make_plan(segs: Sequence[Seg]) -> Plan:
+def make_plan(segments: Sequence[Segment]) -> StepPlan:
     """Order and pack. Raises ValueError (and changes nothing) when a segment cannot run."""
-    _check(segs)
-    singles = sorted((s for s in segs if len(s) == 1), key=lambda s: (s.slot.capacity, s.slot.place.row))
-    longer = [s for s in segs if len(s) > 1]
-    spans: list[Span] = []
+    _check(segments)
+    singles = sorted((s for s in segments if len(s) == 1), key=lambda s: (s.slot.capacity, s.slot.place.row))
+    longer = [s for s in segments if len(s) > 1]
+    spans: list[PackedSegment] = []
     start = 0
-    for seg in [*singles, *longer]:
-        spans.append(Span(seg, start, start + len(seg), seg.slot.length))
-        start += len(seg)
+    for segment in [*singles, *longer]:
+        spans.append(PackedSegment(segment, start, start + len(segment), segment.slot.length))
+        start += len(segment)
     ids = np.zeros(start, np.int32)
     held: list[int] = []
     for span in spans:
-        if span.seg.ids is not None:
-            ids[span.start : span.stop] = span.seg.ids
-        elif span.seg.held:
+        if span.segment.ids is not None:
+            ids[span.start : span.stop] = span.segment.ids
+        elif span.segment.held:
             held.append(span.start)
     groups: list[Group] = []
     for span in spans[: len(singles)]:
@@ -104,15 +104,15 @@ def make_plan(segs: Sequence[Seg]) -> Plan:
             groups.append(Group(span.slot.capacity, []))
         groups[-1].spans.append(span)
     picked, samplings, sampled = _pick(spans)
-    return Plan(
+    return StepPlan(
         spans, groups, spans[len(singles) :], start, ids, held, _positions(spans, start), picked, samplings, sampled
     )
 
 
-def _check(segs: Sequence[Seg]) -> None:
+def _check(segments: Sequence[Segment]) -> None:
     seen: set[int] = set()
-    for seg in segs:
-        slot, n = seg.slot, len(seg)
+    for segment in segments:
+        slot, n = segment.slot, len(segment)
         if not slot.open:
             raise ValueError(f"slot {slot.id} is closed")
         if id(slot) in seen:
@@ -122,33 +122,33 @@ def _check(segs: Sequence[Seg]) -> None:
             raise ValueError(f"slot {slot.id} has an empty segment")
         if slot.length + n > slot.capacity:
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {slot.length + n}")
-        if seg.draft and (seg.ids is None or seg.draft >= n or seg.sample is None):
+        if segment.draft and (segment.ids is None or segment.draft >= n or segment.sample is None):
             raise ValueError(f"slot {slot.id}: a draft needs its ids, one token before it, and a sampling")
-        if seg.draft and (seg.samples is None or len(seg.samples) != seg.draft):
+        if segment.draft and (segment.samples is None or len(segment.samples) != segment.draft):
             raise ValueError(f"slot {slot.id}: a draft needs one sampling for each of its tokens")
 
 
-def _positions(spans: Sequence[Span], total: int) -> np.ndarray:
-    if len(spans) == total and all(span.seg.pos is None for span in spans):  # replies, each with its next token
+def _positions(spans: Sequence[PackedSegment], total: int) -> np.ndarray:
+    if len(spans) == total and all(span.segment.pos is None for span in spans):  # replies, each with its next token
         return np.array([span.past for span in spans], np.int32)
-    axes = 3 if any(s.seg.pos is not None and np.ndim(s.seg.pos) == 2 for s in spans) else 1
+    axes = 3 if any(s.segment.pos is not None and np.ndim(s.segment.pos) == 2 for s in spans) else 1
     pos = np.zeros((axes, total), np.int32)
     for span in spans:
-        given = span.seg.pos
+        given = span.segment.pos
         pos[:, span.start : span.stop] = np.arange(span.past, span.past + len(span)) if given is None else given
     return pos if axes == 3 else pos[0]
 
 
-def _pick(spans: Sequence[Span]) -> tuple[np.ndarray, list[Sampling], np.ndarray]:
+def _pick(spans: Sequence[PackedSegment]) -> tuple[np.ndarray, list[Sampling], np.ndarray]:
     picked: list[int] = []
     samplings: list[Sampling] = []
     sampled: list[int] = []
     for span in spans:
-        seg = span.seg
-        rows = {span.start + i for i in (seg.want or ())}
+        segment = span.segment
+        rows = {span.start + i for i in (segment.want or ())}
         chosen: list[tuple[int, Sampling]] = []
-        if seg.sample is not None:
-            each = [*(seg.samples or ()), seg.sample] if seg.draft else [seg.sample]
+        if segment.sample is not None:
+            each = [*(segment.samples or ()), segment.sample] if segment.draft else [segment.sample]
             chosen = list(zip(range(span.stop - len(each), span.stop), each))
             rows.update(row for row, _ in chosen)
         order = {row: len(picked) + i for i, row in enumerate(sorted(rows))}
@@ -159,30 +159,30 @@ def _pick(spans: Sequence[Span]) -> tuple[np.ndarray, list[Sampling], np.ndarray
     return np.array(picked, np.int32), samplings, np.array(sampled, np.int32)
 
 
-def accept(seg: Seg, sampled: Sequence[int]) -> tuple[list[int], int]:
+def accept(segment: Segment, sampled: Sequence[int]) -> tuple[list[int], int]:
     """What a sequence gets from its sampled rows, and how many guesses were right.
 
     Row i of a draft was sampled with exactly the noise that a step without speculation would have used. So the guesses
     that equal their samples are the very tokens that would have come, and the first that differs is replaced by its
     sample: speculation changes speed, never output.
     """
-    if not seg.draft:
+    if not segment.draft:
         return list(sampled), 0
-    assert seg.ids is not None
-    guesses = list(seg.ids[len(seg.ids) - seg.draft :])
+    assert segment.ids is not None
+    guesses = list(segment.ids[len(segment.ids) - segment.draft :])
     right = 0
     while right < len(guesses) and guesses[right] == sampled[right]:
         right += 1
     return list(sampled[: right + 1]), right
 
 
-def sampled_tokens(plan: Plan, ids: Sequence[int]) -> dict[Slot, Token]:
+def sampled_tokens(plan: StepPlan, ids: Sequence[int]) -> dict[Slot, SegmentOutput]:
     """Deal the sampled ids out to their slots; slots without a sampling get an empty token."""
-    tokens: dict[Slot, Token] = {}
+    tokens: dict[Slot, SegmentOutput] = {}
     at = 0
-    for span in plan.spans:
-        count = (span.seg.draft + 1) if span.seg.sample is not None else 0
-        accepted_ids, right = accept(span.seg, ids[at : at + count]) if count else ([], 0)
-        tokens[span.slot] = Token(accepted_ids, accepted=right)
+    for span in plan.segments:
+        count = (span.segment.draft + 1) if span.segment.sample is not None else 0
+        accepted_ids, right = accept(span.segment, ids[at : at + count]) if count else ([], 0)
+        tokens[span.slot] = SegmentOutput(accepted_ids, accepted=right)
         at += count
     return tokens

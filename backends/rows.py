@@ -1,6 +1,6 @@
 """Who owns which row of which slab. Array-free, shared by all backends.
 
-Rows of a KV store come in capacity classes of 256 * 2^k tokens, so that at most half of a row is waste. Within a class
+Rows of a KV cache come in capacity classes of 256 * 2^k tokens, so that at most half of a row is waste. Within a class
 the live rows are compact (0 .. n-1): a batch is then a slice, not a gather. Closing or growing a slot leaves a hole,
 which the class's last row fills; the backend is told so as a `Move` and copies the data. Recurrent states have a row
 of their own, in one table, because their size does not depend on length.
@@ -42,7 +42,7 @@ class Move:
 
 
 class RowTable:
-    """Rows of one KV store."""
+    """Rows of one KV cache."""
 
     def __init__(self) -> None:
         self.classes: dict[int, list[Slot]] = {}  # capacity -> the owners of its rows, in row order

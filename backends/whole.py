@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Among, Array, Ops, Rope
+from backends.base import Array, EncoderAttention, Ops, Rope
 
 AT_ONCE = 2  # layers between two pauses
 _HIDDEN = -1e9
 
 
-class PlainWhole:
+class EagerEncoder:
     """Operation by operation."""
 
-    def __init__(self, ops: Ops, layers: Sequence[Callable[[Array, Any, Among], Array]], rope: Rope | None) -> None:
+    def __init__(
+        self, ops: Ops, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None
+    ) -> None:
         self.ops, self.layers, self.rope = ops, list(layers), rope
 
     def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
@@ -44,7 +46,7 @@ class PlainAmong:
 
     def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
         if window is None:
-            return self.ops.attend_segs(q, k, v, self.lens, scale)
+            return self.ops.attend_varlen(q, k, v, self.lens, scale)
         parts, at = [], 0
         for n in self.lens:
             q1, k1, v1 = (part[at : at + n][None] for part in (q, k, v))

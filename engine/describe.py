@@ -12,9 +12,9 @@ from backends import pick
 from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, StateSpec
 from engine.errors import GrusError
 from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults
+from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
-from engine.opening import Opened
 from engine.vision.registry import make_sight
 from engine.weights.fit import becomes, check_kv_bits, choose_quant, kinds_of
 from engine.weights.quantize import Quantized
@@ -77,7 +77,7 @@ def describe(name: str, options: LoadOptions | None = None) -> Description:
     return found
 
 
-def _choose(found: Description, opened: Opened, options: LoadOptions) -> Backend | None:
+def _choose(found: Description, opened: ModelFiles, options: LoadOptions) -> Backend | None:
     try:
         choice = pick.choose(options.backend, options.device, options.dtype)
     except BackendMissing as error:
@@ -90,7 +90,7 @@ def _choose(found: Description, opened: Opened, options: LoadOptions) -> Backend
     return backend
 
 
-def _weights(found: Description, opened: Opened, backend: Backend | None, options: LoadOptions) -> None:
+def _weights(found: Description, opened: ModelFiles, backend: Backend | None, options: LoadOptions) -> None:
     found.stored_bytes, found.stored_as = opened.nbytes, opened.stored_as
     fields = text_fields(opened.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
@@ -124,7 +124,7 @@ def _weights(found: Description, opened: Opened, backend: Backend | None, option
     found.memory_needed = seen.memory(dtype, as_stored) + talk * found.bytes_per_token + found.bytes_per_sequence
 
 
-def _part(found: Description, opened: Opened) -> None:
+def _part(found: Description, opened: ModelFiles) -> None:
     """A layout, a codec: it writes no text, so there is no context and no tokenizer to tell of."""
     make = find_part(opened.config)
     assert make is not None
@@ -150,14 +150,14 @@ def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int) -> tuple[
     return per_token, per_sequence
 
 
-def _text(found: Description, opened: Opened) -> None:
+def _text(found: Description, opened: ModelFiles) -> None:
     tokenizer = opened.tokenizer
     found.tokenizer = f"{tokenizer.vocab_size} tokens, ends at {', '.join(map(str, tokenizer.eos_ids)) or 'nothing'}"
     found.template = ", ".join(opened.template.names) or "none"
     found.sampling = sampling_defaults(opened.generation_config)
 
 
-def _sight(found: Description, opened: Opened) -> None:
+def _sight(found: Description, opened: ModelFiles) -> None:
     sight = make_sight(opened.config, Path(found.folder), lambda text: opened.tokenizer.encode(text, add_special=False))
     if sight is not None and any("patch_embed" in name for name in opened.tensors):
         found.sees = f"images, {sight.cap} pixels of each at most"

@@ -19,21 +19,17 @@ from typing import TypeVar
 
 import psutil
 
-from engine.arrivals import Arrivals
 from engine.at_exit import close_at_exit, note_native
 from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
-from engine.handle import RequestHandle, outcome
-from engine.lane import Lane
+from engine.executor import ModelExecutor
 from engine.loaded import Loaded, Loader
-from engine.metrics import RequestMetrics
-from engine.residents import Busy, Residents
-from engine.sequence import Job
+from engine.metrics import Counters, EngineContext, EngineStats, ModelStats, NullTracer, Rate, RequestMetrics, Tracer
+from engine.model_manager import Busy, ModelManager
+from engine.router import Router, TaskQueue
+from engine.sequence import RequestState
 from engine.settings import Settings
-from engine.shared import Shared
-from engine.stats import EngineStats, ModelStats, Rate, Tally
-from engine.tasks import Task, Tasks, Work
-from engine.trace import Silent, Tracer
-from engine.types import Request, Result
+from engine.tasks import Task, Work
+from engine.types import Request, RequestHandle, Result, outcome
 
 log = logging.getLogger("grus.engine")
 _T = TypeVar("_T")
@@ -56,12 +52,12 @@ class Engine:
         self._began = clock()
         self._profile = profile
         self._helper = ThreadPoolExecutor(1, thread_name_prefix="grus-helper")
-        self._shared = Shared(self.settings, clock, Tracer() if profile is not None else Silent(), Tally(),
+        self._context = EngineContext(self.settings, clock, Tracer() if profile is not None else NullTracer(), Counters(),
                               Rate(self._began), Rate(self._began), Rate(self._began))  # fmt: skip
         loader = load if isinstance(load, Loader) else Loader(load)
-        self._residents = Residents(loader, self._shared, self._helper, self.wake, lambda task: self._tasks.add(task))
-        self._tasks = Tasks(self._residents, Busy, self._shared.trace)
-        self._arrivals = Arrivals(self._residents, self._shared)
+        self._manager = ModelManager(loader, self._context, self._helper, self.wake, lambda task: self._tasks.add(task))
+        self._tasks = TaskQueue(self._manager, self._context.trace)
+        self._router = Router(self._manager, self._context)
         self._inbox: deque[Callable[[], None]] = deque()
         self._wakeup = threading.Event()
         self._stopping = False  # no new requests
@@ -82,12 +78,12 @@ class Engine:
 
     def _submit(self, request: Request, limit: int | None, admitted: bool = False) -> RequestHandle:
         request.sampling.check()
-        handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._arrivals.cancel(job)))
+        handle = RequestHandle(request.id, limit, lambda: self._call(lambda: self._router.cancel(state)))
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(63)
-        job = Job(request, handle, seed, self._clock())
+        state = RequestState(request, handle, seed, self._clock())
         with self._closing:  # once the engine stops, nothing may be put where nobody looks any more
             self._check_open(admitted)
-            self._call(lambda: self._arrivals.add(job))
+            self._call(lambda: self._router.add(state))
         return handle
 
     def batch(self, requests: Sequence[Request], *, errors: str = "raise") -> list[Result | GrusError]:
@@ -135,21 +131,21 @@ class Engine:
 
     def cancel(self, request: str) -> bool:
         """Cancel by id. False when no such request is running."""
-        job = self._arrivals.find(request)
-        if job is not None:
-            job.handle.cancel()
-        return job is not None
+        state = self._router.find(request)
+        if state is not None:
+            state.handle.cancel()
+        return state is not None
 
     def load(self, name: str, *, pin: bool = False, timeout: float | None = None) -> None:
         """Load now instead of at the first request. Raises what loading raises."""
 
         def work() -> None:
             try:
-                self._residents.lane(name)
+                self._manager.executor(name)
             except Busy:
                 raise QueueFull("There is no room for another model while those that are loaded work.") from None
             if pin:
-                self._residents.pinned.add(name)
+                self._manager.pinned.add(name)
 
         self._ask(work, timeout)
 
@@ -157,8 +153,8 @@ class Engine:
         """A pinned model is never unloaded to make room or for being idle."""
 
         def work() -> None:
-            self._lane_named(name)
-            (self._residents.pinned.add if pinned else self._residents.pinned.discard)(name)
+            self._executor_of(name)
+            (self._manager.pinned.add if pinned else self._manager.pinned.discard)(name)
 
         self._ask(work, None)
 
@@ -166,15 +162,15 @@ class Engine:
         """Unload, after the model's requests have ended or (`cancel`) at once. Returns when it is gone."""
 
         def work() -> None:
-            self._lane_named(name)
+            self._executor_of(name)
             if cancel:
-                self._residents.unload(name)
+                self._manager.unload(name)
             else:
-                self._residents.closing.add(name)
+                self._manager.closing.add(name)
 
         self._ask(work, timeout)
         deadline = None if timeout is None else time.monotonic() + timeout
-        while name in self._residents.closing:
+        while name in self._manager.closing:
             if self._thread is None:
                 self.turn()
                 continue
@@ -187,53 +183,53 @@ class Engine:
         until it is unloaded; a model that is not loaded yet will be kept so when it is."""
         if seconds is not None and not seconds >= 0:
             raise BadRequest(f"A model is kept for 0 seconds or more, not {seconds!r}.", "seconds")
-        self._ask(lambda: self._residents.keep(name, seconds), None)
+        self._ask(lambda: self._manager.keep(name, seconds), None)
 
-    def forget_prefixes(self, model: str | None = None) -> int:
+    def clear_prefix_cache(self, model: str | None = None) -> int:
         """Drop the idle prefixes of a loaded model, or of all, and those on disk. Returns how many there were."""
 
         def work() -> Future[int]:
             if model is not None:
-                self._lane_named(model)
-            return self._residents.forget_prefixes(model)
+                self._executor_of(model)
+            return self._manager.clear_prefix_cache(model)
 
         return self._ask(work, None).result()
 
     def models(self) -> list[ModelStats]:
-        return self._residents.stats(self._clock())
+        return self._manager.stats(self._clock())
 
     def stats(self) -> EngineStats:
-        now, tally, shared = self._clock(), self._shared.tally, self._shared
-        lanes = list(self._residents.lanes.values())
+        now, counters, context = self._clock(), self._context.counters, self._context
+        executors = list(self._manager.executors.values())
         models = self.models()
         return EngineStats(
             active=sum(m.active for m in models),
             waiting=self._waiting(),
             evicted=sum(m.evicted for m in models),
-            total=tally.total,
-            completed=tally.completed,
-            cancelled=tally.cancelled,
-            failed=tally.failed,
-            evictions=tally.evictions,
+            total=counters.total,
+            completed=counters.completed,
+            cancelled=counters.cancelled,
+            failed=counters.failed,
+            evictions=counters.preemptions,
             kv_bytes=sum(m.kv_bytes for m in models),
             weight_bytes=sum(m.weight_bytes for m in models),
-            memory_limit=self._residents.limit.nbytes,
-            host_bytes=sum(lane.scheduler.placement.host_bytes for lane in lanes),
-            prefix_hits=tally.prefix_hits,
-            prefix_tokens=tally.prefix_tokens,
-            spilled_bytes=self._residents.spill.nbytes if self._residents.spill is not None else 0,
-            prompt_tokens=tally.prompt_tokens,
-            output_tokens=tally.output_tokens,
-            drafted=tally.drafted,
-            accepted=tally.accepted,
-            steps=tally.steps,
-            leaks=tally.leaks,
-            tokens_per_second=shared.tokens.read(now),
-            prompt_tokens_per_second=shared.prompt_tokens.read(now),
-            requests_per_second=shared.finished.read(now),
-            avg_tokens_per_request=tally.requests.tokens_per_request,
-            avg_decode_tokens_per_second=tally.requests.decode_rate,
-            last_minute=tally.requests.last_minute(now),
+            memory_limit=self._manager.limit.nbytes,
+            host_bytes=sum(executor.scheduler.allocator.host_bytes for executor in executors),
+            prefix_hits=counters.prefix_hits,
+            prefix_tokens=counters.prefix_tokens,
+            spilled_bytes=self._manager.offload.nbytes if self._manager.offload is not None else 0,
+            prompt_tokens=counters.prompt_tokens,
+            output_tokens=counters.output_tokens,
+            drafted=counters.drafted,
+            accepted=counters.accepted,
+            steps=counters.steps,
+            leaks=counters.leaks,
+            tokens_per_second=context.tokens.read(now),
+            prompt_tokens_per_second=context.prompt_tokens.read(now),
+            requests_per_second=context.finished.read(now),
+            avg_tokens_per_request=counters.requests.tokens_per_request,
+            avg_decode_tokens_per_second=counters.requests.decode_rate,
+            last_minute=counters.requests.last_minute(now),
             process_memory=psutil.Process().memory_info().rss,
             uptime=now - self._began,
             models=models,
@@ -242,14 +238,14 @@ class Engine:
     @property
     def request_metrics(self) -> RequestMetrics:
         """Of all requests since the start. To read; only the engine writes it."""
-        return self._shared.tally.requests
+        return self._context.counters.requests
 
     @property
     def idle(self) -> bool:
         """Nothing is asked for and nothing is running."""
-        lanes = list(self._residents.lanes.values())
-        waited_for = self._inbox or self._arrivals.running or len(self._tasks)
-        return not waited_for and not any(lane.busy for lane in lanes)
+        executors = list(self._manager.executors.values())
+        waited_for = self._inbox or self._router.running or len(self._tasks)
+        return not waited_for and not any(executor.busy for executor in executors)
 
     def close(self, grace: float = 0.0) -> None:
         """Take no more requests; let those that run go on for `grace` seconds; end the rest with EngineStopped."""
@@ -309,9 +305,9 @@ class Engine:
 
     def _waiting(self) -> int:
         """What was asked for and has not begun."""
-        lanes = list(self._residents.lanes.values())
-        in_lanes = sum(len(lane.scheduler.waiting) + lane.encoding.waiting for lane in lanes)
-        return len(self._inbox) + self._arrivals.waiting + self._tasks.waiting + in_lanes
+        executors = list(self._manager.executors.values())
+        in_lanes = sum(len(executor.scheduler.waiting) + executor.encoder.waiting for executor in executors)
+        return len(self._inbox) + self._router.waiting + self._tasks.waiting + in_lanes
 
     # -- on the engine's thread
 
@@ -321,7 +317,7 @@ class Engine:
             while not self._over:
                 self._wakeup.clear()
                 if not self.turn():
-                    deadline = self._residents.next_deadline()
+                    deadline = self._manager.next_deadline()
                     nap = _NAP if deadline is None else min(_NAP, max(0.001, deadline - self._clock()))
                     self._wakeup.wait(nap)
         except Exception:  # nobody may wait for a thread that is gone
@@ -335,14 +331,14 @@ class Engine:
         worked = bool(self._inbox)
         while self._inbox:
             self._inbox.popleft()()
-        for lane in list(self._residents.lanes.values()):
-            worked |= self._step(lane)
+        for executor in list(self._manager.executors.values()):
+            worked |= self._step(executor)
         self._linger()
         worked |= self._tasks.step()
-        left = self._residents.tidy(self._clock())
-        lanes = self._residents.lanes.values()
-        if self._arrivals.waiting and (left or not all(lane.busy for lane in lanes) or not lanes):
-            self._arrivals.place_waiting()
+        left = self._manager.tidy(self._clock())
+        executors = self._manager.executors.values()
+        if self._router.waiting and (left or not all(executor.busy for executor in executors) or not executors):
+            self._router.place_waiting()
         if worked:
             self._checked = False
         elif not self._checked:
@@ -359,37 +355,37 @@ class Engine:
             while self._inbox:
                 self._inbox.popleft()()
 
-    def _step(self, lane: Lane) -> bool:
-        self._residents.share_memory(lane)
+    def _step(self, executor: ModelExecutor) -> bool:
+        self._manager.share_memory(executor)
         try:
-            return lane.step()
+            return executor.step()
         except Exception as error:
-            log.exception("a step of %s failed in the engine itself", lane.loaded.name)
+            log.exception("a step of %s failed in the engine itself", executor.loaded.name)
             fault = EngineFault(f"The engine failed: {type(error).__name__}: {error}")
-            for job in list(lane.jobs.values()):
-                lane.fail(job, fault, keep=False)
+            for state in list(executor.requests.values()):
+                executor.fail(state, fault, keep=False)
             return True
 
     def check(self) -> int:
         """Look for slots without an owner in models that do nothing. Returns how many were found (and closed)."""
         self._checked = True
-        return sum(lane.check() for lane in self._residents.lanes.values() if not lane.busy)
+        return sum(executor.check() for executor in self._manager.executors.values() if not executor.busy)
 
-    def _lane_named(self, name: str) -> Lane:
-        lane = self._residents.lanes.get(name)
-        if lane is None:
+    def _executor_of(self, name: str) -> ModelExecutor:
+        executor = self._manager.executors.get(name)
+        if executor is None:
             raise ModelNotFound(f"The model {name} is not loaded.")
-        return lane
+        return executor
 
     def _shut_down(self) -> None:
         while self._inbox:
             self._inbox.popleft()()
         stopped = EngineStopped("The engine was stopped before the request ended.")
-        self._arrivals.stop(stopped)
+        self._router.stop(stopped)
         self._tasks.stop(stopped)
-        for lane in self._residents.lanes.values():
-            lane.stop(str(stopped))
-        self._residents.close()
+        for executor in self._manager.executors.values():
+            executor.stop(str(stopped))
+        self._manager.close()
         self._helper.shutdown()
         if self._profile is not None:
-            self._shared.trace.write(self._profile)
+            self._context.trace.write(self._profile)

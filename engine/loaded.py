@@ -1,15 +1,21 @@
-"""What the engine needs of a loaded model. Loading is someone else's work; the engine only calls `load(name)`.
+"""The interface of a loaded model as the engine uses it, and the models that have no sequences.
 
-Knows no architecture and no file format: a model is a runner, its memory, and the few facts that scheduling and
-sampling ask for.
+`Loaded` is a runner, its KVCache cache, and the few facts that scheduling and sampling need; no architecture and no file
+format. `LoadedPart` is a model without tokens (a page layout, voice activity, a codec): resident like others, used
+through tasks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
 
-from backends.base import KV, DeviceMemory, Runner
+from backends.base import Backend, DeviceMemory, KVCache, MemorySpec, Profiler, Runner, Segment, Slot, unprofiled
+from engine.errors import BadRequest
+from engine.weights.source import Source
+from engine.weights.view import View, build
 
 
 class TextStream(Protocol):
@@ -20,7 +26,7 @@ class TextStream(Protocol):
         """What was held back, at the end."""
 
 
-class Vocabulary(Protocol):
+class TokenVocabulary(Protocol):
     """What structured output must know of a tokenizer."""
 
     def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> Sequence[int]: ...
@@ -29,7 +35,7 @@ class Vocabulary(Protocol):
         """The bytes that a token adds to the output; none for an id that the tokenizer does not have."""
 
 
-class Device(Protocol):
+class ModelDevice(Protocol):
     """The part of a backend that the engine asks questions of."""
 
     @property
@@ -42,7 +48,7 @@ class Loaded(Protocol):
     """One model, ready to run."""
 
     name: str
-    kv: KV
+    kv: KVCache
     runner: Runner
     context: int  # tokens, prompt and reply together
     vocab: int
@@ -50,9 +56,9 @@ class Loaded(Protocol):
     fingerprint: str  # changes when the weights change: the key of what is spilled to disk
 
     @property
-    def backend(self) -> Device: ...
+    def backend(self) -> ModelDevice: ...
     @property
-    def tokenizer(self) -> Vocabulary: ...
+    def tokenizer(self) -> TokenVocabulary: ...
     @property
     def eos_ids(self) -> Collection[int]: ...
     @property
@@ -78,3 +84,64 @@ class Loader:
 
     def unloaded(self, loaded: Loaded) -> None:
         """The model is closed: for whatever reason it went."""
+
+
+MakePart = Callable[[View, Mapping[str, Any]], Any]
+
+
+class NoMemory:
+    """The KV cache of a model that has no sequences."""
+
+    specs: Sequence[MemorySpec] = ()
+    budget = 0
+    used = 0
+
+    def bytes_for(self, n: int) -> int:
+        return 0
+
+    def open(self, n: int) -> Slot | None:
+        return None
+
+
+class NoRunner:
+    """The runner of a model that takes no steps."""
+
+    span: Profiler = staticmethod(unprofiled)
+
+    def warm(self) -> None:
+        """Nothing is recorded or compiled ahead."""
+
+    def run(self, segments: Sequence[Segment]) -> NoReturn:
+        raise BadRequest("This model writes no text.", "model")
+
+
+@dataclass
+class LoadedPart:
+    """See `engine.loaded.Loaded`; `model` is the part itself."""
+
+    name: str
+    folder: Path
+    config: Mapping[str, Any]
+    backend: Backend
+    model: Any
+    weight_bytes: int
+    fingerprint: str
+    kv: Any = field(default_factory=NoMemory)
+    runner: Any = field(default_factory=NoRunner)
+    context: int = 0
+    vocab: int = 0
+    eos_ids: tuple[int, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    tokenizer: Any = None
+
+    def text_stream(self) -> TextStream:
+        raise BadRequest(f"The model {self.name} writes no text.", "model")
+
+    def close(self) -> None:
+        self.model = None
+        self.backend.release()
+
+
+def load_part(make: MakePart, source: Source, config: Mapping[str, Any], backend: Backend) -> Any:
+    """Build a part; what is wrong with its checkpoint is found before anything big is read."""
+    return build(lambda view: make(view, config), source, backend)

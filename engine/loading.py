@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import KV, Array, Backend, BackendMissing, DeviceMemory, Model, Runner
+from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Model, Runner
 from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
+from engine.loaded import LoadedPart, load_part
+from engine.model_files import ModelFiles, open_model
 from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import ARCHITECTURES, EXACT_PARTS, find_architecture, find_part, part_kind
-from engine.opening import Opened, open_model
-from engine.parts import LoadedPart, load_part
 from engine.text.detokenizer import Detokenizer
 from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
@@ -53,7 +53,7 @@ class LoadedModel:
     folder: Path
     config: Mapping[str, Any]
     backend: Backend
-    kv: KV
+    kv: KVCache
     runner: Runner
     tokenizer: Tokenizer
     template: ChatTemplate
@@ -70,10 +70,10 @@ class LoadedModel:
     model: Array = field(default=None, repr=False)
     sight: Sight | None = field(default=None, repr=False)  # how the model sees; None for one that reads text only
 
-    def text_stream(self) -> TextStream | NoText:
+    def text_stream(self) -> _ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
-            return NoText()
-        return TextStream(self.tokenizer, self.markers)
+            return _NoText()
+        return _ReplyText(self.tokenizer, self.markers)
 
     def close(self) -> None:
         """Drop the arrays and give their memory back to the system."""
@@ -83,7 +83,7 @@ class LoadedModel:
         self.backend.release()
 
 
-class TextStream:
+class _ReplyText:
     """One reply's tokens as text."""
 
     def __init__(self, tokenizer: Tokenizer, keep: Collection[int]) -> None:
@@ -96,7 +96,7 @@ class TextStream:
         return self._detokenizer.flush()
 
 
-class NoText:
+class _NoText:
     """Of a reply in frames of codes."""
 
     def push(self, token: int) -> str:
@@ -113,7 +113,7 @@ class LoadOptions:
     backend: str = "auto"
     device: str = "auto"
     dtype: str = "auto"
-    memory_limit: int | None = None  # bytes for weights and KV together; None: a share of the device
+    memory_limit: int | None = None  # bytes for weights and KV cache together; None: a share of the device
     kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
     quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
     cache_dir: str | None = None
@@ -123,7 +123,7 @@ class LoadOptions:
     progress: Callable[[int, int], None] | None = None
 
 
-def device_memory(choice: pick.Choice) -> DeviceMemory:
+def device_memory(choice: pick.BackendChoice) -> DeviceMemory:
     """How much memory a choice of backend has, without keeping the backend."""
     return pick.pick(choice.backend, choice.device, choice.dtype).memory()
 
@@ -147,7 +147,7 @@ def fetch(name: str, options: LoadOptions) -> Path:
     )
 
 
-def open_named(name: str, options: LoadOptions) -> tuple[Opened, Path]:
+def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
     """A model's files, and where they lie."""
     model_type = model_type_named(options.model_type)
     folder = fetch(name, options)
@@ -187,7 +187,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
         return None
 
 
-def _part_backend(opened: Opened, piece: str, options: LoadOptions) -> Backend:
+def _part_backend(opened: ModelFiles, piece: str, options: LoadOptions) -> Backend:
     exact = part_kind(opened.config, piece) in EXACT_PARTS
     return pick_backend(replace(options, dtype="f32") if exact else options)
 
@@ -209,7 +209,7 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
     return loaded
 
 
-def _load_model(name: str, folder: Path, opened: Opened, options: LoadOptions) -> LoadedModel:
+def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> LoadedModel:
     began = time.monotonic()
     config, generation = opened.config, opened.generation_config
     backend = pick_backend(options)
@@ -316,7 +316,7 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def fingerprint(opened: Opened, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
+def fingerprint(opened: ModelFiles, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
     """Changes when the weights, or the form in which their memory is kept, change. Reads no tensor data."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
     digest.update(str(opened.config.get("model_type")).encode())

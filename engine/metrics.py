@@ -1,16 +1,24 @@
-"""What all requests of an engine took: counters, histograms, and quantiles of the last minute.
+"""Counters, rates, histograms and traces of an engine, and the dataclasses that report them.
 
-Only the engine's thread writes, in a time that does not depend on how much was counted; any thread may read. Counters and
-histograms belong to the engine, not to a model: unloading one takes nothing away.
+Only the engine's thread writes, in constant time; any thread may read. Counters and histograms belong to the engine, not
+to a model: unloading a model keeps them.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import threading
+import time
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from engine.settings import Settings
 from engine.types import Timings
 
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -150,3 +158,165 @@ class RequestMetrics:
         return {
             name: dict(zip(("p50", "p95"), one.last_minute.quantiles(now, 0.5, 0.95))) for name, one in series.items()
         }
+
+
+_HALF_LIFE = 10.0  # seconds after which a rate has forgotten half of what it knew
+
+
+class Rate:
+    """Events a second, smoothed: old seconds weigh less and less."""
+
+    def __init__(self, now: float) -> None:
+        self._rate = 0.0
+        self._at = now
+        self._pending = 0
+
+    def add(self, count: int, now: float) -> None:
+        self._pending += count
+        if now - self._at >= 0.1:
+            self._fold(now)
+
+    def _fold(self, now: float) -> None:
+        span = now - self._at
+        keep = math.exp(-math.log(2.0) * span / _HALF_LIFE)
+        self._rate = self._rate * keep + (1.0 - keep) * self._pending / span
+        self._at, self._pending = now, 0
+
+    def read(self, now: float) -> float:
+        span = now - self._at
+        if span <= 0.0:
+            return self._rate
+        keep = math.exp(-math.log(2.0) * span / _HALF_LIFE)
+        return self._rate * keep + (1.0 - keep) * self._pending / span
+
+
+@dataclass
+class Counters:
+    """Counters of the whole engine. Only the engine thread writes."""
+
+    total: int = 0
+    completed: int = 0
+    cancelled: int = 0
+    failed: int = 0
+    leaks: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    steps: int = 0
+    preemptions: int = 0
+    prefix_hits: int = 0
+    prefix_tokens: int = 0
+    requests: RequestMetrics = field(default_factory=RequestMetrics)
+
+
+@dataclass(frozen=True)
+class ModelStats:
+    name: str
+    active: int
+    waiting: int
+    evicted: int
+    pinned: bool
+    in_use: bool
+    weight_bytes: int
+    kv_bytes: int
+    kv_budget: int
+    idle_prefixes: int
+    max_active: int  # the concurrency cap as it is now
+    expires_in: float | None  # seconds until it is unloaded, if nobody uses it; None: only when its room is needed
+
+
+@dataclass(frozen=True)
+class EngineStats:
+    active: int = 0
+    waiting: int = 0
+    evicted: int = 0  # now
+    total: int = 0  # requests ever
+    completed: int = 0
+    cancelled: int = 0
+    failed: int = 0
+    evictions: int = 0  # ever
+    kv_bytes: int = 0
+    weight_bytes: int = 0
+    memory_limit: int | None = None
+    host_bytes: int = 0  # states of evicted sequences
+    prefix_hits: int = 0
+    prefix_tokens: int = 0
+    spilled_bytes: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    steps: int = 0
+    leaks: int = 0  # slots that were found without an owner, and closed
+    tokens_per_second: float = 0.0
+    prompt_tokens_per_second: float = 0.0
+    requests_per_second: float = 0.0
+    avg_tokens_per_request: float = 0.0
+    avg_decode_tokens_per_second: float = 0.0  # of one reply
+    last_minute: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # p50 and p95, by what was measured
+    process_memory: int = 0
+    uptime: float = 0.0
+    models: Sequence[ModelStats] = field(default_factory=tuple)
+
+
+_MOST = 200_000  # spans that are kept, the last ones: a server runs for weeks
+
+
+class NullTracer:
+    """No profile was asked for."""
+
+    on = False  # is it worth collecting facts for a span?
+
+    _nothing: AbstractContextManager[None] = nullcontext()
+
+    def span(self, name: str, **facts: Any) -> AbstractContextManager[None]:
+        return self._nothing
+
+    def past(self, name: str, seconds: float, **facts: Any) -> None:
+        """Something that took `seconds` has just ended."""
+
+    def write(self, path: Path) -> None: ...
+
+
+class Tracer(NullTracer):
+    on = True
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._events: deque[dict[str, Any]] = deque(maxlen=_MOST)
+
+    @contextmanager
+    def _timed(self, name: str, facts: dict[str, Any]) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._add(name, began, time.perf_counter(), facts)
+
+    def span(self, name: str, **facts: Any) -> AbstractContextManager[None]:
+        return self._timed(name, facts)
+
+    def past(self, name: str, seconds: float, **facts: Any) -> None:
+        now = time.perf_counter()
+        self._add(name, now - seconds, now, facts)
+
+    def _add(self, name: str, began: float, ended: float, facts: dict[str, Any]) -> None:
+        self._events.append({
+            "name": name, "ph": "X", "pid": 1, "tid": threading.get_ident() % 100_000,
+            "ts": round((began - self._began) * 1e6, 1), "dur": round((ended - began) * 1e6, 1), "args": facts,
+        })  # fmt: skip
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps({"traceEvents": list(self._events), "displayTimeUnit": "ms"}))
+
+
+@dataclass
+class EngineContext:
+    settings: Settings
+    clock: Callable[[], float]
+    trace: NullTracer
+    counters: Counters
+    tokens: Rate
+    prompt_tokens: Rate
+    finished: Rate

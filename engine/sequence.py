@@ -1,35 +1,42 @@
-"""A request inside the engine (`Job`) and each of its `n` replies (`Choice`).
+"""The state of a request inside the engine (`RequestState`) and of each of its `n` replies (`Sequence`).
 
-A choice is its tokens and, while it runs, a slot. One rule carries everything that can happen to it: *what must be
-computed next is `tokens[slot.length:]`*. A prompt, a reply's next token, a resumption after an eviction and a repair
-after a rejected guess are the same thing to the scheduler.
+A sequence is its tokens and, while it runs, a slot of the KV cache. One invariant covers prefill, decoding, resumption
+after preemption and the repair after rejected draft tokens: the next step computes `tokens[slot.length:]`.
+`OutputProcessor` detokenizes what was sampled and finds stop tokens, stop strings and the length limit;
+`EmbeddingPool` and `prompt_scores` make embeddings and prompt logprobs.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import abc
+from collections.abc import Collection
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.base import Slot, Snapshot, Token
-from engine.guesses import Guesser
-from engine.handle import RequestHandle
+from backends.base import KVSnapshot, SegmentOutput, Slot
+from engine.loaded import TextStream
 from engine.metrics import RequestMetrics
-from engine.output import Output, Piece
-from engine.pooling import Pool
-from engine.sampling import Chooser
-from engine.types import FinishReason, Request, SamplingParams, Timings
-
-if TYPE_CHECKING:
-    from engine.grammar import Constraint
+from engine.ngram import DraftProposer
+from engine.sampling import GrammarConstraint, Sampler
+from engine.text.stops import StopMatcher
+from engine.types import (
+    FinishReason,
+    Pooling,
+    PromptScores,
+    Request,
+    RequestHandle,
+    SamplingParams,
+    Timings,
+    TokenLogprob,
+)
 
 _GAPS_KEPT = 4096
 
 
-class Job:
+class RequestState:
     """One request: its reader, its clock, and the choices that still run."""
 
     def __init__(self, request: Request, handle: RequestHandle, seed: int, now: float) -> None:
@@ -37,11 +44,11 @@ class Job:
         self.handle = handle
         self.seed = seed
         self.params: SamplingParams = request.sampling  # the model's defaults are filled in when it is known
-        self.choices: list[Choice] = []
+        self.sequences: list[Sequence] = []
         self.cancelled = False
         self.over = False
         self.sound: np.ndarray | None = None  # features of the request's sound, once they are made
-        self.shared: Snapshot | None = None  # the prompt's memory, for choices that cannot copy rows
+        self.prompt_snapshot: KVSnapshot | None = None  # the prompt's memory, for choices that cannot copy rows
         self.submitted = now
         self.admitted: float | None = None
         self.first_token: float | None = None
@@ -54,17 +61,17 @@ class Job:
     def id(self) -> str:
         return self.request.id
 
-    def note_tokens(self, choice: Choice, count: int, now: float, metrics: RequestMetrics) -> None:
+    def record_tokens(self, sequence: Sequence, count: int, now: float, metrics: RequestMetrics) -> None:
         """`count` tokens of `choice` arrived at `now`."""
         if self.first_token is None:
             self.first_token = now
             metrics.started(now - self.submitted, now - (self.admitted or self.submitted), now)
-        elif choice.last_token is not None and count:
-            gap = (now - choice.last_token) / count
+        elif sequence.last_token is not None and count:
+            gap = (now - sequence.last_token) / count
             metrics.tokens(gap, count, now)
             if len(self._gaps) < _GAPS_KEPT:
                 self._gaps.extend([gap] * count)
-        choice.last_token = now
+        sequence.last_token = now
 
     def timings(self, now: float) -> Timings:
         gaps = sorted(self._gaps)
@@ -75,7 +82,7 @@ class Job:
             total=now - self.submitted,
             prompt_tokens=len(self.request.prompt_ids),
             cached_tokens=self.cached,
-            output_tokens=sum(c.output.count for c in self.choices),
+            output_tokens=sum(c.output.count for c in self.sequences),
             gap_p50=gaps[len(gaps) // 2] if gaps else 0.0,
             gap_p95=gaps[len(gaps) * 95 // 100] if gaps else 0.0,
             drafted=self.drafted,
@@ -84,15 +91,15 @@ class Job:
 
 
 @dataclass
-class Prepared:
+class PreparedSequence:
     """What a helper thread made ready for a choice before it joins."""
 
-    constraint: Constraint | None = None
-    stored: Kept | None = None  # the memory of a prefix, found on disk
+    constraint: GrammarConstraint | None = None
+    stored: HostState | None = None  # the memory of a prefix, found on disk
 
 
 @dataclass
-class Kept:
+class HostState:
     """A sequence's memory in host arrays: evicted, or read from disk."""
 
     length: int
@@ -102,39 +109,39 @@ class Kept:
 
 
 @dataclass(eq=False)
-class Choice:
-    """One reply being made."""
+class Sequence:
+    """One reply of a request while it is generated (vLLM's sequence): its tokens, its slot, its sampling state."""
 
-    job: Job
+    parent: RequestState
     index: int
-    tokens: list[int]  # prompt and everything sampled; never shrinks
-    prompt: int  # how many of them are the prompt
-    key: list[int]  # as `tokens`, but with numbers of their own for embeddings: what prefixes are compared by
-    chooser: Chooser
-    output: Output
+    tokens: list[int]  # prompt and output; never shrinks
+    prompt_length: int
+    key: list[int]  # as `tokens`, with unique negative numbers for embeddings: what the prefix cache compares
+    sampler: Sampler
+    output: OutputProcessor
     embedded: dict[int, int] = field(default_factory=dict)  # position -> row of the request's embeddings
-    frames: list[np.ndarray] | None = None  # of a model that makes them: each reply token's codes
+    frames: list[np.ndarray] | None = None  # of a model that generates frames: the codes of each output token
     framed_slot: int | None = None  # the slot whose last sampled frame the device still holds
-    constraint: Constraint | None = None
+    constraint: GrammarConstraint | None = None
     speculates: bool = False
-    guesser: Guesser | None = None  # None while it speculates: only a draft model does
-    ready: Future[Prepared] | None = None  # must be done before the choice can be admitted
+    proposer: DraftProposer | None = None  # None while it speculates: only a draft model proposes
+    prepared: Future[PreparedSequence] | None = None  # must be done before the sequence can be admitted
     slot: Slot | None = None
-    borders: list[Snapshot] = field(default_factory=list)  # states that the slot can be rewound to
-    kept: Kept | None = None
+    checkpoints: list[KVSnapshot] = field(default_factory=list)  # recurrent states that the slot can return to
+    host_state: HostState | None = None
     unread: int = 0  # tokens sampled by a step that has not been read
-    turns: int = 0  # tokens since it was last admitted
-    alone: bool = False  # a step failed with it and others: it must prove itself in a step of its own
+    tokens_since_admission: int = 0
+    isolated: bool = False  # a step failed with it and others: it runs alone until a step succeeds
     ended: FinishReason | None = None
-    stop: str | int | None = None  # what ended it
-    pool: Pool | None = None  # instead of a reply
-    sound: bool = True  # may its slot serve as a prefix afterwards?
-    last_token: float | None = None
+    stop: str | int | None = None  # the stop string or token that ended it
+    pool: EmbeddingPool | None = None  # instead of a reply
+    cacheable: bool = True  # whether its slot may enter the prefix cache at the end
+    last_token: float | None = None  # when it arrived
 
     @property
     def sampled(self) -> int:
         """Tokens sampled, those not yet read included."""
-        return len(self.tokens) - self.prompt + self.unread
+        return len(self.tokens) - self.prompt_length + self.unread
 
     @property
     def own_slot(self) -> Slot:
@@ -143,29 +150,29 @@ class Choice:
         return self.slot
 
     @property
-    def left(self) -> int:
+    def uncomputed(self) -> int:
         """Known tokens whose memory is not yet computed."""
         return len(self.tokens) - self.own_slot.length
 
     @property
-    def replying(self) -> bool:
+    def decoding(self) -> bool:
         return self.sampled > 0
 
     @property
     def adapter(self) -> str | None:
-        return self.job.request.adapter
+        return self.parent.request.adapter
 
     @property
     def needs_host(self) -> bool:
         """Must the last token be read before the next step can be issued?"""
-        return self.chooser.looks_back or self.constraint is not None or self.speculates
+        return self.sampler.looks_back or self.constraint is not None or self.speculates
 
     def same_kind(self, start: int, stop: int) -> tuple[int, int | None]:
         """Where a chunk from `start` must end so that it is all tokens, or all rows of embeddings in order; in that
         case also the first row."""
         row = self.embedded.get(start)
-        if self.frames is not None and start < self.prompt:
-            stop = min(stop, self.prompt)
+        if self.frames is not None and start < self.prompt_length:
+            stop = min(stop, self.prompt_length)
         at = start + 1
         while at < stop and self.embedded.get(at) == (None if row is None else row + at - start):
             at += 1
@@ -173,40 +180,45 @@ class Choice:
 
     def positions(self, start: int, stop: int) -> np.ndarray | None:
         """Of tokens `start` to `stop`, where they are more than their count: `[3, n]` for multi-axis rope."""
-        rope = self.job.request.rope
+        rope = self.parent.request.rope
         if rope is None:
             return None
-        beyond = np.arange(max(start, self.prompt), max(stop, self.prompt)) - self.prompt + rope.max() + 1
+        beyond = (
+            np.arange(max(start, self.prompt_length), max(stop, self.prompt_length))
+            - self.prompt_length
+            + rope.max()
+            + 1
+        )
         return np.concatenate((rope[:, start:stop], np.broadcast_to(beyond, (3, len(beyond)))), axis=1)
 
     def track(self, start: int, stop: int) -> np.ndarray | None:
         """What is added to the inputs `start` to `stop`; the prompt holds its own part already."""
-        track = self.job.request.track
-        if track is None or stop <= self.prompt:
+        track = self.parent.request.track
+        if track is None or stop <= self.prompt_length:
             return None
-        rows = np.minimum(np.arange(start, stop) - self.prompt, len(track) - 1)
+        rows = np.minimum(np.arange(start, stop) - self.prompt_length, len(track) - 1)
         added: np.ndarray = track[np.maximum(rows, 0)]
-        if start < self.prompt:
-            added[: self.prompt - start] = 0.0
+        if start < self.prompt_length:
+            added[: self.prompt_length - start] = 0.0
         return added
 
     def codes(self, start: int, stop: int) -> np.ndarray | None:
         """The frames that are fed again from `start` to `stop`, all of them behind the prompt."""
-        if self.frames is None or start < self.prompt:
+        if self.frames is None or start < self.prompt_length:
             return None
-        return np.stack(self.frames[start - self.prompt : stop - self.prompt])
+        return np.stack(self.frames[start - self.prompt_length : stop - self.prompt_length])
 
-    def accept(self, token: Token) -> Piece:
+    def accept(self, token: SegmentOutput) -> OutputDelta:
         """Take what a step sampled."""
         if self.frames is not None and token.codes is not None:
             self.frames.append(token.codes)
             self.framed_slot = self.own_slot.id
         self.tokens.extend(token.ids)
         self.key.extend(token.ids)
-        self.turns += len(token.ids)
+        self.tokens_since_admission += len(token.ids)
         piece = self.output.accept(token)
         for id in token.ids:
-            self.chooser.add(id)
+            self.sampler.add(id)
         if self.constraint is not None and piece.reason is None:
             self.constraint.accept(token.ids, piece.text)
             if self.constraint.complete:
@@ -229,3 +241,115 @@ def embedding_keys(request: Request, mark: str) -> tuple[list[int], dict[int, in
         content = request.embeds[row].tobytes() if on_host else f"{mark}:{row}".encode()
         key[position] = -1 - (int.from_bytes(hashlib.blake2b(content, digest_size=8).digest()) >> 2)
     return key, {position: row for row, position in enumerate(positions)}
+
+
+@dataclass
+class OutputDelta:
+    """What one step adds to a reply."""
+
+    text: str = ""
+    ids: list[int] = field(default_factory=list)
+    logprobs: list[TokenLogprob] = field(default_factory=list)
+    reason: FinishReason | None = None
+    stop: str | int | None = None
+
+
+class OutputProcessor:
+    """Accepts tokens until one of them ends the reply."""
+
+    def __init__(self, stream: TextStream, stops: abc.Sequence[str], silent: Collection[int], named: Collection[int],
+                 limit: int) -> None:  # fmt: skip
+        """`silent` tokens (end of text) end the reply without a name, `named` ones are reported; neither is shown."""
+        self._stream = stream
+        self._stops = StopMatcher(stops) if stops else None
+        self._silent = silent
+        self._named = named
+        self._ends = frozenset(silent) | frozenset(named)
+        self.limit = limit
+        self.count = 0
+
+    def accept(self, token: SegmentOutput) -> OutputDelta:
+        piece = OutputDelta()
+        for i, id in enumerate(token.ids):
+            if id in self._ends:
+                self._end(piece, "stop", id if id in self._named else None)
+                break
+            self.count += 1
+            piece.ids.append(id)
+            if token.logprobs is not None:
+                top = tuple(token.top[i]) if token.top else ()
+                piece.logprobs.append(TokenLogprob(id, token.logprobs[i], top))
+            text = self._stream.push(id)
+            if self._stops is not None:
+                text, hit = self._stops.push(text)
+                if hit is not None:
+                    piece.text += text
+                    piece.reason, piece.stop = "stop", hit
+                    break
+            piece.text += text
+            if self.count >= self.limit:
+                self._end(piece, "length", None)
+                break
+        return piece
+
+    def finish(self, piece: OutputDelta) -> OutputDelta:
+        """The reply ends for a reason that no token gave (a grammar is complete, a cancel)."""
+        if piece.reason is None:
+            self._end(piece, "stop", None)
+        return piece
+
+    def _end(self, piece: OutputDelta, reason: FinishReason, stop: int | None) -> None:
+        piece.reason, piece.stop = reason, stop
+        text = self._stream.finish()
+        if self._stops is not None:
+            text, hit = self._stops.push(text)
+            if hit is not None:
+                piece.reason, piece.stop = "stop", hit
+            else:
+                text += self._stops.flush()
+        piece.text += text
+
+
+class EmbeddingPool:
+    """One prompt's vector in the making."""
+
+    def __init__(self, kind: Pooling, length: int) -> None:
+        self.kind = kind
+        self.length = length
+        self._seen = 0
+        self._sum: np.ndarray | None = None
+
+    def wants(self, stop: int) -> bool:
+        """Are hidden states needed of a chunk that ends there?"""
+        return self.kind == "mean" or stop >= self.length
+
+    def add(self, start: int, hidden: np.ndarray) -> None:
+        """The hidden states of the tokens from `start` on."""
+        stop = start + len(hidden)
+        if self.kind == "last":
+            self._sum = hidden[-1]
+        elif stop > self._seen:
+            new = hidden[max(0, self._seen - start) :].sum(axis=0, dtype=np.float64)
+            self._sum = new if self._sum is None else self._sum + new
+        self._seen = max(self._seen, stop)
+
+    @property
+    def vector(self) -> np.ndarray | None:
+        """`[D]` f32; None until the last token was added."""
+        if self._sum is None or self._seen < self.length:
+            return None
+        return np.asarray(self._sum if self.kind == "last" else self._sum / self.length, np.float32)
+
+
+def prompt_scores(sequence: Sequence, start: int, logits: np.ndarray) -> PromptScores:
+    """`logits[i]` were made at `start + i`, so they score the token after it."""
+    wide = logits.astype(np.float64)
+    wide -= wide.max(axis=-1, keepdims=True)
+    norm = np.log(np.exp(wide).sum(axis=-1))
+    most = sequence.parent.params.top_logprobs
+    scores = []
+    for i in range(len(wide)):
+        id, line = sequence.tokens[start + i + 1], wide[i] - norm[i]
+        best = np.argsort(-line, kind="stable")[:most]
+        scores.append(TokenLogprob(id, float(line[id]), [(int(t), float(line[t])) for t in best]))
+    return PromptScores(sequence.parent.id, start + 1, scores)

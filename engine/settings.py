@@ -44,12 +44,12 @@ class Settings:
     max_events: int = 4096  # events that one consumer may leave unread
     prefix_reuse: bool = True
     state_snapshots: int = 4  # of recurrent models: points a sequence can be rewound to
-    issue_ahead: bool | None = None  # issue a step before the last one is read; None: on asynchronous devices
+    async_scheduling: bool | None = None  # issue a step before the last one is read; None: on asynchronous devices
     speculation: Literal["off", "ngram", "draft"] = "off"
     draft_model: str | None = None
     max_draft: int = 8
-    spill_folder: Path | None = None
-    spill_limit: str = "8G"
+    offload_folder: Path | None = None
+    offload_limit: str = "8G"
     idle_ttl: float | None = None  # seconds after which an unused model is unloaded
     max_models: int = 0  # 0: as many as memory holds
 
@@ -65,5 +65,5 @@ class Settings:
             raise BadRequest(f"max_gap must be above 1, not {self.max_gap!r}.", "max_gap")
         if (self.speculation == "draft") != (self.draft_model is not None):
             raise BadRequest("speculation 'draft' and draft_model belong together.", "draft_model")
-        for size in (self.gpu_memory_limit, self.host_memory_limit, self.spill_limit):
+        for size in (self.gpu_memory_limit, self.host_memory_limit, self.offload_limit):
             memory_limit(size, 1 << 30)

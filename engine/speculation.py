@@ -1,15 +1,22 @@
-"""Guesses at replies' next tokens, checked by the model in the step that would have made the first of them anyway.
+"""Speculative decoding: draft tokens, verified by the model in the step that would have made the first of them anyway.
 
-Every row is sampled with its own noise and a guess counts only while it equals what sampling chose; so the tokens are
-those that would have come without guessing, only sooner. Each choice's own guesser (`guesses.py`) is asked for a batch;
-another source (a draft model) may guess where these do not.
+Every position is sampled with its own noise, and a draft token is accepted only while it equals what sampling chose. So
+the output is the same as without speculation, only sooner. Draft tokens come from each sequence's own n-gram proposer
+(`ngram.py`); where that has none, a draft model may propose some.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections import abc
+from dataclasses import dataclass, field
 
-from engine.sequence import Choice
+from backends.base import Segment, Slot
+from engine.loaded import Loaded
+from engine.prefix_cache import SequenceMemory, common
+from engine.sequence import Sequence
+
+log = logging.getLogger("grus.engine")
 
 
 class Speculation:
@@ -20,26 +27,151 @@ class Speculation:
         """Device memory that guessing itself needs."""
         return 0
 
-    def propose(self, choices: Sequence[Choice]) -> dict[Choice, list[int]]:
-        guesses = {}
-        for choice in choices:
-            room = room_for_guesses(choice)
-            if choice.guesser is not None and room > 0 and (found := choice.guesser.propose(choice.tokens)):
-                guesses[choice] = found[:room]
-        return guesses
+    def propose(self, sequences: abc.Sequence[Sequence]) -> dict[Sequence, list[int]]:
+        drafts = {}
+        for sequence in sequences:
+            room = room_for_draft_tokens(sequence)
+            if sequence.proposer is not None and room > 0 and (found := sequence.proposer.propose(sequence.tokens)):
+                drafts[sequence] = found[:room]
+        return drafts
 
-    def learn(self, choice: Choice, guessed: int, accepted: int, made: int) -> None:
+    def learn(self, sequence: Sequence, drafted: int, accepted: int, made: int) -> None:
         """A step brought `made` tokens; of `guessed` ones `accepted` were right."""
-        if guessed and choice.guesser is not None:
-            choice.guesser.learn(guessed, accepted, len(choice.tokens) + made)
+        if drafted and sequence.proposer is not None:
+            sequence.proposer.learn(drafted, accepted, len(sequence.tokens) + made)
 
-    def forget(self, choice: Choice) -> None:
+    def forget(self, sequence: Sequence) -> None:
         """The choice has lost its slot."""
 
     def close(self) -> None:
         """The model is being unloaded."""
 
 
-def room_for_guesses(choice: Choice) -> int:
+def room_for_draft_tokens(sequence: Sequence) -> int:
     """Guesses beyond the slot's room or the reply's limit would be wasted."""
-    return min(choice.own_slot.capacity - len(choice.tokens), choice.output.limit - choice.output.count - 1)
+    return min(sequence.own_slot.capacity - len(sequence.tokens), sequence.output.limit - sequence.output.count - 1)
+
+
+_CHUNK = 512  # prompt tokens that the draft model catches up in one go
+
+
+@dataclass
+class _Track:
+    """One reply as the draft model knows it."""
+
+    slot: Slot
+    length: int  # guesses to make
+    fed: list[int] = field(default_factory=list)  # as long as the slot
+    marked: int = 0  # tokens at the point that the slot can return to
+
+
+_PROBE = "The quick brown fox, 12.5 km: Müller's «déjà vu» 東京\n\tdef f(x): return {x}"
+
+
+def same_vocabulary(one: Loaded, other: Loaded) -> bool:
+    """Whether tokens of one model mean the same to the other, as far as a text of many kinds tells."""
+    if getattr(one, "tokenizer", None) is None or getattr(other, "tokenizer", None) is None:
+        return False
+    ours, theirs = (list(model.tokenizer.encode(_PROBE, add_special=False)) for model in (one, other))
+    return ours == theirs
+
+
+class DraftModelSpeculation(Speculation):
+    def __init__(self, loaded: Loaded, most: int, vocab: int) -> None:
+        self._loaded = loaded
+        self._most = most
+        self._vocab = vocab  # of the large model: of one family, sizes may be padded differently
+        self.memory = SequenceMemory(loaded.kv)
+        self._tracks: dict[Sequence, _Track] = {}
+        self._predicted: set[Sequence] = set()  # whose guesses came from their own prediction the last time
+        loaded.runner.warm()
+
+    @property
+    def held_bytes(self) -> int:
+        return self._loaded.weight_bytes + self.memory.used
+
+    def propose(self, sequences: abc.Sequence[Sequence]) -> dict[Sequence, list[int]]:
+        predicted = super().propose(sequences)
+        self._predicted = set(predicted)
+        return predicted | self._run_ahead([sequence for sequence in sequences if sequence not in predicted])
+
+    def _run_ahead(self, sequences: abc.Sequence[Sequence]) -> dict[Sequence, list[int]]:
+        try:
+            return self._propose(sequences)
+        except Exception as error:
+            log.warning("the draft model failed, its guesses are left out: %r", error)
+            for sequence in list(self._tracks):
+                self.forget(sequence)
+            return {}
+
+    def _propose(self, sequences: abc.Sequence[Sequence]) -> dict[Sequence, list[int]]:
+        following: dict[Sequence, tuple[_Track, int]] = {}
+        for sequence in sequences:
+            track = self._follow(sequence) if sequence.speculates else None
+            if track is not None and (n := min(track.length, room_for_draft_tokens(sequence))) > 0:
+                following[sequence] = (track, n)
+        drafts: dict[Sequence, list[int]] = {sequence: [] for sequence in following}
+        while active := [c for c, (_, n) in following.items() if len(drafts[c]) < n]:
+            segments = []
+            for sequence in active:
+                track, made = following[sequence][0], drafts[sequence]
+                ids = [*sequence.tokens, *made][len(track.fed) :]
+                segments.append(
+                    Segment(track.slot, ids, sample=sequence.sampler.at(sequence.sampled + len(made), made))
+                )
+                track.fed.extend(ids)
+            tokens = self._loaded.runner.run(segments).read()
+            for sequence in active:
+                track, made = following[sequence][0], drafts[sequence]
+                token = tokens[track.slot]
+                if not made:
+                    self.memory.kv.checkpoint(track.slot)
+                    track.marked = len(track.fed)
+                if token.nan or token.ids[0] >= self._vocab:
+                    del following[sequence]
+                else:
+                    made.extend(token.ids)
+        return {sequence: made for sequence, made in drafts.items() if made}
+
+    def _follow(self, sequence: Sequence) -> _Track | None:
+        """The reply's track, holding nothing but confirmed tokens. None while it cannot keep up."""
+        tokens, kv = sequence.tokens, self.memory.kv
+        track = self._tracks.get(sequence)
+        if track is not None and (shared := common(track.fed, tokens)) < len(track.fed):
+            if shared < track.marked:
+                self.forget(sequence)
+                track = None
+            else:
+                kept = kv.rollback(track.slot, shared - track.marked)
+                del track.fed[track.marked + kept :]
+        room = len(tokens) + self._most
+        if track is None:
+            slot = self.memory.open(room)
+            if slot is None:
+                return None
+            track = self._tracks[sequence] = _Track(slot, min(2, self._most))
+        if not self.memory.grow(track.slot, room):
+            return None
+        while len(tokens) - len(track.fed) > _CHUNK:
+            ids = tokens[len(track.fed) : len(track.fed) + _CHUNK]
+            self._loaded.runner.run([Segment(track.slot, ids)]).read()
+            track.fed.extend(ids)
+        return track
+
+    def learn(self, sequence: Sequence, drafted: int, accepted: int, made: int) -> None:
+        if sequence in self._predicted:
+            super().learn(sequence, drafted, accepted, made)
+            return
+        track = self._tracks.get(sequence)
+        if track is not None and drafted:
+            track.length = min(self._most, track.length + 2) if accepted == drafted else max(1, accepted + 1)
+
+    def forget(self, sequence: Sequence) -> None:
+        track = self._tracks.pop(sequence, None)
+        if track is not None:
+            self.memory.close(track.slot)
+
+    def close(self) -> None:
+        for sequence in list(self._tracks):
+            self.forget(sequence)
+        self._loaded.close()

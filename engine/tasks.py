@@ -8,14 +8,12 @@ Tasks take turns, one piece each, so that a long one never blocks a short one. W
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from engine.errors import EngineFault, GrusError
-from engine.trace import Silent
 
 log = logging.getLogger("grus.engine")
 T = TypeVar("T")
@@ -33,23 +31,6 @@ class Joint(Generic[T]):
 
     def __call__(self, loaded: Any) -> Generator[None, None, T]:
         return (yield from self.together(loaded, [self.part]))[0]
-
-
-class Place(Protocol):
-    """A loaded model, as work beside requests sees it: `engine.lane.Lane`."""
-
-    tasks: set[Run]  # that have begun: the model is in use
-
-    @property
-    def loaded(self) -> Any: ...
-    def touch(self) -> None: ...
-
-
-class Places(Protocol):
-    """Where models are found."""
-
-    def lane(self, name: str) -> Place:
-        """Raises what loading raises, or Busy."""
 
 
 class Task(Generic[T]):
@@ -86,7 +67,7 @@ class Task(Generic[T]):
             self.future.set_exception(error)
 
 
-class Run:
+class TaskRun:
     """The work of one task, or of several that have it done together. On the engine's thread only."""
 
     def __init__(self, task: Task[Any]) -> None:
@@ -129,7 +110,7 @@ class Run:
         """Its tasks that take a place in the queue."""
         return sum(task.counted and not task.cancelled for task in self.tasks)
 
-    def joins(self, other: Run) -> bool:
+    def joins(self, other: TaskRun) -> bool:
         """Whether `other`, which waits, may have its work done here."""
         mine, theirs = self.tasks[0].work, other.tasks[0].work
         if self._work is not None or other._work is not None or self.model != other.model or other.forgone:
@@ -185,72 +166,3 @@ def wrapped(error: Exception) -> GrusError:
     fault = EngineFault(f"The engine failed: {type(error).__name__}: {error}")
     fault.__cause__ = error
     return fault
-
-
-class Tasks:
-    """All tasks of an engine."""
-
-    def __init__(self, lanes: Places, busy: type[Exception], trace: Silent | None = None) -> None:
-        self._lanes = lanes
-        self._trace = trace or Silent()
-        self._busy = busy  # what `lane` raises while a model has no room until another one is idle
-        self._queue: deque[Run] = deque()
-
-    def __len__(self) -> int:
-        return len(self._queue)
-
-    @property
-    def waiting(self) -> int:
-        """Tasks that wait for their turn: all but one, since tasks take turns. Any thread may ask."""
-        return max(0, sum(run.counted for run in self._queue.copy()) - 1)
-
-    def add(self, task: Task[Any]) -> None:
-        self._queue.append(Run(task))
-
-    @property
-    def hopeful(self) -> bool:
-        """Whether the next work may have company that has not come yet."""
-        if not self._queue or not self._queue[0].lonely:
-            return False
-        first, *others = self._queue
-        return len(first.tasks) + sum(len(other.tasks) for other in others if first.joins(other)) < first.most
-
-    def step(self) -> bool:
-        """One piece of the first work that can go on; it then goes to the end of the line. False: none could."""
-        for _ in range(len(self._queue)):
-            run = self._queue.popleft()
-            if run.over:  # its model was unloaded
-                continue
-            if run.forgone:  # no model is loaded for what nobody waits for
-                run.fail(CancelledError())
-                return True
-            try:
-                lane = self._lanes.lane(run.model)
-            except self._busy:
-                self._queue.append(run)
-                continue
-            except Exception as error:
-                run.fail(wrapped(error))
-                return True
-            self._gather(run)
-            lane.tasks.add(run)
-            with self._trace.span("task", model=run.model, what=run.what):
-                more = run.advance(lane.loaded)
-            if more:
-                self._queue.append(run)
-            else:
-                lane.tasks.discard(run)
-            lane.touch()
-            return True
-        return False
-
-    def _gather(self, run: Run) -> None:
-        """Those in line that may have their work done with this one's."""
-        for other in list(self._queue):
-            if run.joins(other):
-                run.tasks += other.tasks
-                self._queue.remove(other)
-
-    def stop(self, error: GrusError) -> None:
-        while self._queue:
-            self._queue.popleft().fail(error)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Backend, Sampling, Seg
+from backends.base import Backend, Sampling, Segment
 from backends.pick import pick
 from engine.models.registry import find_architecture
 from engine.weights.checkpoint import Checkpoint
@@ -33,7 +33,7 @@ class Driver:
         for size in chunks or [len(ids)]:
             part = ids[at : at + size]
             at += size
-            token = self.runner.run([Seg(slot, part, want=range(len(part)))]).read()[slot]
+            token = self.runner.run([Segment(slot, part, want=range(len(part)))]).read()[slot]
             rows.append(token.logits)
         self.kv.close(slot)
         return np.concatenate(rows)
@@ -44,7 +44,7 @@ class Driver:
         assert slot is not None
         rows, at = [], 0
         for size in chunks or [len(ids)]:
-            rows.append(self.runner.run([Seg(slot, ids[at : at + size], hidden=True)]).read()[slot].hidden)
+            rows.append(self.runner.run([Segment(slot, ids[at : at + size], hidden=True)]).read()[slot].hidden)
             at += size
         self.kv.close(slot)
         return np.concatenate(rows)
@@ -53,8 +53,8 @@ class Driver:
         """`n` greedy tokens; `held`: each next input stays on the device."""
         slot = self.kv.open(len(ids) + n)
         assert slot is not None
-        out = self.runner.run([Seg(slot, ids, sample=Sampling())]).read()[slot].ids
+        out = self.runner.run([Segment(slot, ids, sample=Sampling())]).read()[slot].ids
         while len(out) < n:
-            out += self.runner.run([Seg(slot, None if held else [out[-1]], sample=Sampling())]).read()[slot].ids
+            out += self.runner.run([Segment(slot, None if held else [out[-1]], sample=Sampling())]).read()[slot].ids
         self.kv.close(slot)
         return out

@@ -14,8 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import DeviceMemory, KVSpec, Profiler, Sampling, Seg, Slot, Snapshot, StateSpec, Token, unprofiled
-from backends.drafts import mark_drafts, settle_drafts
+from backends.base import (
+    DeviceMemory,
+    KVSnapshot,
+    KVSpec,
+    Profiler,
+    Sampling,
+    Segment,
+    SegmentOutput,
+    Slot,
+    StateSpec,
+    unprofiled,
+)
+from backends.drafts import checkpoint_drafts, roll_back_drafts
 from engine.sampling import uniform
 from engine.text.detokenizer import Detokenizer
 from engine.types import SamplingParams
@@ -120,13 +131,13 @@ class FakeKV:
         slot.place = None
         self.open_slots.discard(slot)
 
-    def snapshot(self, slot: Slot, *, rows: bool = True) -> Snapshot:
+    def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
         self._must(slot.open, f"snapshot of closed slot {slot.id}")
         kept = list(slot.place.rows[: slot.length]) if rows else None
         nbytes = self.state_bytes + (self.row_bytes * slot.length if rows else 0)
-        return Snapshot(slot.length, nbytes, kept, (slot.place.state, slot.id))
+        return KVSnapshot(slot.length, nbytes, kept, (slot.place.state, slot.id))
 
-    def restore(self, slot: Slot, snapshot: Snapshot) -> None:
+    def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         state, source = snapshot.states
         if snapshot.rows is not None:
             self._must(slot.capacity >= snapshot.length, f"restore beyond slot {slot.id}'s room")
@@ -147,7 +158,7 @@ class FakeKV:
         self._must(length <= slot.length, f"slot {slot.id} truncated to more than it has")
         slot.length, slot.place.last = length, None
 
-    def mark(self, slot: Slot) -> None:
+    def checkpoint(self, slot: Slot) -> None:
         slot.place.marked = (slot.length, slot.place.state)
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
@@ -160,17 +171,17 @@ class FakeKV:
         slot.length = length + keep
         return keep
 
-    def put(self, slot: Slot, layer: int, k: Any, v: Any) -> None:
+    def write_cross(self, slot: Slot, layer: int, k: Any, v: Any) -> None:
         raise NotImplementedError("The fake model has no cross attention.")
 
-    def export(self, snapshot: Snapshot) -> list[np.ndarray]:
+    def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
         rows = np.array(snapshot.rows, dtype=np.uint64)
         return [rows, np.array([snapshot.states[0]], dtype=np.uint64)]
 
-    def adopt(self, length: int, arrays: Sequence[np.ndarray]) -> Snapshot:
+    def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
         rows = [int(x) for x in arrays[0]]
         self._must(len(rows) == length, "adopted rows do not match their length")
-        return Snapshot(length, self.row_bytes * length + self.state_bytes, rows, (int(arrays[1][0]), -1))
+        return KVSnapshot(length, self.row_bytes * length + self.state_bytes, rows, (int(arrays[1][0]), -1))
 
     def _must(self, holds: bool, what: str) -> None:
         if not holds:
@@ -182,10 +193,10 @@ class FakeKV:
 class Ready:
     """A step's outcome; `error` comes out when it is read."""
 
-    tokens: dict[Slot, Token]
+    tokens: dict[Slot, SegmentOutput]
     error: Exception | None = None
 
-    def read(self) -> dict[Slot, Token]:
+    def read(self) -> dict[Slot, SegmentOutput]:
         if self.error is not None:
             raise self.error
         return self.tokens
@@ -209,8 +220,8 @@ class FakeRunner:
         self.kv = kv
         self.clock = clock
         self.costs = costs  # a step, a row, a token
-        self.before: Callable[[Sequence[Seg]], None] | None = None
-        self.reading: Callable[[Sequence[Seg]], Exception | None] | None = None
+        self.before: Callable[[Sequence[Segment]], None] | None = None
+        self.reading: Callable[[Sequence[Segment]], Exception | None] | None = None
         self.steps: list[list[tuple[int, int]]] = []  # per step: (slot, tokens)
         self.log_steps = False
         self.warmed = 0
@@ -218,37 +229,39 @@ class FakeRunner:
     def warm(self) -> None:
         self.warmed += 1
 
-    def run(self, segs: Sequence[Seg]) -> Ready:
+    def run(self, segments: Sequence[Segment]) -> Ready:
         kv = self.kv
-        kv._must(len({id(seg.slot) for seg in segs}) == len(segs), "a slot twice in one step")
-        for seg in segs:
-            kv._must(seg.slot.open, f"a step with closed slot {seg.slot.id}")
-            kv._must(seg.slot.length + len(seg) <= seg.slot.capacity, f"slot {seg.slot.id} has no room")
-            kv._must(len(seg) > 0, f"nothing to do for slot {seg.slot.id}")
+        kv._must(len({id(segment.slot) for segment in segments}) == len(segments), "a slot twice in one step")
+        for segment in segments:
+            kv._must(segment.slot.open, f"a step with closed slot {segment.slot.id}")
+            kv._must(segment.slot.length + len(segment) <= segment.slot.capacity, f"slot {segment.slot.id} has no room")
+            kv._must(len(segment) > 0, f"nothing to do for slot {segment.slot.id}")
         if self.before is not None:
-            self.before(segs)
-        if any(seg.ids is not None and BOOM in seg.ids for seg in segs):
+            self.before(segments)
+        if any(segment.ids is not None and BOOM in segment.ids for segment in segments):
             raise RuntimeError("the model met a token that it cannot stand")
         if self.log_steps:
-            self.steps.append([(seg.slot.id, len(seg)) for seg in segs])
+            self.steps.append([(segment.slot.id, len(segment)) for segment in segments])
         if self.clock is not None:
             step, row, token = self.costs
-            self.clock.now += step + row * len(segs) + token * sum(len(seg) for seg in segs)
-        mark_drafts(kv, segs)
-        tokens = {seg.slot: self._one(seg) for seg in segs}
-        settle_drafts(kv, segs, tokens, lambda again: [self._one(seg) for seg in again])
-        error = self.reading(segs) if self.reading is not None else None
+            self.clock.now += step + row * len(segments) + token * sum(len(segment) for segment in segments)
+        checkpoint_drafts(kv, segments)
+        tokens = {segment.slot: self._one(segment) for segment in segments}
+        roll_back_drafts(kv, segments, tokens, lambda again: [self._one(segment) for segment in again])
+        error = self.reading(segments) if self.reading is not None else None
         if error is not None:
-            for seg in segs:
-                seg.slot.place.rows = [7] * len(seg.slot.place.rows)  # a failed device leaves nothing to rely on
+            for segment in segments:
+                segment.slot.place.rows = [7] * len(
+                    segment.slot.place.rows
+                )  # a failed device leaves nothing to rely on
         return Ready(tokens, error)
 
-    def _one(self, seg: Seg) -> Token:
-        slot, place, nature = seg.slot, seg.slot.place, self.kv.nature
-        if seg.embeds is not None:
-            fed = [int.from_bytes(row.tobytes()[:8], "little") for row in seg.embeds]
+    def _one(self, segment: Segment) -> SegmentOutput:
+        slot, place, nature = segment.slot, segment.slot.place, self.kv.nature
+        if segment.embeds is not None:
+            fed = [int.from_bytes(row.tobytes()[:8], "little") for row in segment.embeds]
         else:
-            fed = list(seg.ids) if seg.ids is not None else [place.last]
+            fed = list(segment.ids) if segment.ids is not None else [place.last]
             self.kv._must(None not in fed, f"slot {slot.id} holds no sampled token")
         del place.rows[slot.length :]
         digests = []
@@ -259,36 +272,36 @@ class FakeRunner:
         first = slot.length
         slot.length += len(fed)
         logits = None
-        if seg.want is not None:
-            logits = np.stack([fake_logits(digests[i]) for i in seg.want])
-        hidden = np.stack([fake_hidden(digest) for digest in digests]) if seg.hidden else None
-        if seg.sample is None:
-            return Token([], logits=logits, hidden=hidden, nan=seg.hidden and NAN in fed)
+        if segment.want is not None:
+            logits = np.stack([fake_logits(digests[i]) for i in segment.want])
+        hidden = np.stack([fake_hidden(digest) for digest in digests]) if segment.hidden else None
+        if segment.sample is None:
+            return SegmentOutput([], logits=logits, hidden=hidden, nan=segment.hidden and NAN in fed)
         if NAN in fed:
             place.last = NAN
-            return Token([], nan=True)
-        return self._sample(seg, digests, first, logits)
+            return SegmentOutput([], nan=True)
+        return self._sample(segment, digests, first, logits)
 
-    def _sample(self, seg: Seg, digests: list[int], first: int, logits: np.ndarray | None) -> Token:
+    def _sample(self, segment: Segment, digests: list[int], first: int, logits: np.ndarray | None) -> SegmentOutput:
         chosen: list[int] = []
         accepted = 0
-        hows = [*(seg.samples or ()), seg.sample]
+        hows = [*(segment.samples or ()), segment.sample]
         base = len(digests) - len(hows)
         for i, how in enumerate(hows):
             token = self.kv.nature.token(digests[base + i], first + base + i, how)
             if token < 0:
-                return Token([], nan=True)
+                return SegmentOutput([], nan=True)
             chosen.append(token)
-            if i < seg.draft:
-                if seg.ids[base + 1 + i] != token:
+            if i < segment.draft:
+                if segment.ids[base + 1 + i] != token:
                     break
                 accepted += 1
-        seg.slot.place.last = chosen[-1]
+        segment.slot.place.last = chosen[-1]
         logprobs = top = None
-        if seg.sample.logprobs is not None:
+        if segment.sample.logprobs is not None:
             logprobs = [-(digests[base + i] % 97) / 97 for i in range(len(chosen))]
-            top = [[(t, -0.1 * t) for t in range(seg.sample.logprobs)] for _ in chosen]
-        return Token(chosen, logprobs, top, logits, accepted=accepted)
+            top = [[(t, -0.1 * t) for t in range(segment.sample.logprobs)] for _ in chosen]
+        return SegmentOutput(chosen, logprobs, top, logits, accepted=accepted)
 
 
 def fake_logits(digest: int) -> np.ndarray:

@@ -13,9 +13,9 @@ import grus
 from app.commands.bench_media import listening, reading, speaking
 from app.commands.options import add_model, add_profile, check_profile, load_options, say_quantized
 from app.kinds import kind_of
+from engine.benchmark import Figure, Say, TextBenchmark
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions, fetch
-from engine.measure import Figure, Measure, Say
 
 DESCRIPTION = """\
 Measures a model on this machine, through the engine, as it is used: a model that chats (reading a prompt, answering one or
@@ -106,7 +106,7 @@ def _chat(
     with grus.Model(options.model, load, profile=options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
         found = [Figure("load", model.loaded.load_seconds, "s")]
-        measure = Measure(model.engine, model.loaded, say)
+        measure = TextBenchmark(model.engine, model.loaded, say)
         found += measure.all(options.prompt, options.reply, streams or (1, 4, 8, 16), options.runs)
         return model.loaded, model.engine.stats().process_memory, found
 

@@ -10,10 +10,9 @@ import numpy as np
 
 import grus
 import resources
+from engine.benchmark import TEXT, Figure, ListeningBenchmark, ReadingBenchmark, Say, SpeechBenchmark, voice_like
 from engine.errors import BadRequest, UnreadableFile
 from engine.loading import LoadedModel, LoadOptions
-from engine.measure import Figure, Say
-from engine.measure_media import TEXT, Listening, Reading, Speaking, voice_like
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.speaking.voice import Manner
@@ -29,7 +28,7 @@ def speaking(options: argparse.Namespace, load: LoadOptions, streams: list[int] 
     began = time.perf_counter()
     with grus.Speaker(options.model, load, profile=options.profile) as speaker:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        measure = Speaking(speaker.voice, _manner(speaker, options), text, say)
+        measure = SpeechBenchmark(speaker.voice, _manner(speaker, options), text, say)
         found += measure.all(streams or AT_ONCE, options.runs)
         return speaker.loaded, speaker.engine.stats().process_memory, found
 
@@ -57,7 +56,7 @@ def listening(options: argparse.Namespace, load: LoadOptions, streams: list[int]
     began = time.perf_counter()
     with grus.Ears(options.model, load, profile=options.profile) as ears:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        found += Listening(ears.listener, ears.engine, audio, say).all(streams or AT_ONCE, options.runs)
+        found += ListeningBenchmark(ears.listener, ears.engine, audio, say).all(streams or AT_ONCE, options.runs)
         return ears.loaded, ears.engine.stats().process_memory, found
 
 
@@ -73,7 +72,7 @@ def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] |
     began = time.perf_counter()
     with ReadingModels(options.model, None, load, profile=options.profile) as models:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        found += Reading(Session(models.recognizer), models.engine, pages, say).all(options.runs)
+        found += ReadingBenchmark(Session(models.recognizer), models.engine, pages, say).all(options.runs)
         return models.loaded, models.engine.stats().process_memory, found
 
 

@@ -163,7 +163,7 @@ def engine_settings(options: argparse.Namespace) -> Settings:
     return Settings(
         speculation=speculation(options.speculation, options.draft),
         draft_model=options.draft,
-        spill_folder=None if options.kv_offload_dir is None else options.kv_offload_dir.expanduser(),
+        offload_folder=None if options.kv_offload_dir is None else options.kv_offload_dir.expanduser(),
     )
 
 

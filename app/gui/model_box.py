@@ -116,7 +116,7 @@ class ModelBox(QComboBox):
 
     def _check(self, folder: Path) -> None:
         """Raises BadRequest, in plain words, for a folder whose model cannot be used here. Reads the disk."""
-        from engine.opening import open_model
+        from engine.model_files import open_model
 
         if self._chat:
             open_model(folder)

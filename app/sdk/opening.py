@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.engine import Engine
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, load_any
-from engine.parts import LoadedPart
 from engine.settings import Settings
 
 Loaded = LoadedModel | LoadedPart

@@ -18,9 +18,9 @@ from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.models.model_types import model_type_named
-from engine.parts import LoadedPart
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.settings import Settings, memory_limit
 from engine.starter import starters
@@ -58,8 +58,8 @@ def engine_settings(options: Mapping[str, Any]) -> Settings:
         gpu_memory_limit=options["gpu_memory_limit"],
         speculation=speculation(options["speculation"], options["draft"]),
         draft_model=options["draft"],
-        spill_folder=Path(options["kv_offload_dir"]).expanduser() if options["kv_offload_dir"] else None,
-        spill_limit=options["kv_offload_limit"],
+        offload_folder=Path(options["kv_offload_dir"]).expanduser() if options["kv_offload_dir"] else None,
+        offload_limit=options["kv_offload_limit"],
         idle_ttl=options["idle_ttl"],
         max_models=options["max_models"],
     )

@@ -23,13 +23,11 @@ from app.server.kinds import Kind, need
 from app.server.metrics import Meters
 from app.server.replies import Part, ReplyReader
 from engine.errors import GrusError, ModelNotFound
-from engine.loaded import Loader
+from engine.loaded import LoadedPart, Loader
 from engine.loading import LoadedModel, split_piece
-from engine.metrics import RequestMetrics
-from engine.parts import LoadedPart
-from engine.stats import EngineStats
+from engine.metrics import EngineStats, RequestMetrics
 from engine.tasks import Task, Work
-from engine.types import Done, Event, Failed, Handle, Request, Timings
+from engine.types import Done, Event, Failed, Request, RequestHandle, Timings
 
 log = logging.getLogger("grus.server")
 
@@ -37,12 +35,12 @@ log = logging.getLogger("grus.server")
 class EngineLike(Protocol):
     """The part of the engine that a server needs."""
 
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle: ...
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
     def load(self, name: str) -> Any: ...
     def unload(self, name: str, *, cancel: bool = False) -> Any: ...
     def keep(self, name: str, seconds: float | None) -> Any: ...
-    def forget_prefixes(self) -> int: ...
+    def clear_prefix_cache(self) -> int: ...
     def models(self) -> Sequence[Any]: ...
     def stats(self) -> EngineStats: ...
     @property
@@ -58,7 +56,7 @@ MakeEngine = Callable[[LoadModel], EngineLike]
 class Running:
     """A request that was submitted: its parts as they come, bound to whoever reads them."""
 
-    def __init__(self, handle: Handle, reader: ReplyReader, ended: Callable[[Running], None]) -> None:
+    def __init__(self, handle: RequestHandle, reader: ReplyReader, ended: Callable[[Running], None]) -> None:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
@@ -267,16 +265,16 @@ class Service:
         """Unload the model when it was unused for so long; None: when its room is needed."""
         await asyncio.to_thread(self.engine.keep, name, seconds)
 
-    async def forget_prefixes(self) -> int:
+    async def clear_prefix_cache(self) -> int:
         """Of all models. Returns how many there were."""
-        return await asyncio.to_thread(self.engine.forget_prefixes)
+        return await asyncio.to_thread(self.engine.clear_prefix_cache)
 
     def submit(self, request: Request, reader: ReplyReader | None = None, *, admitted: bool = False) -> Running:
         if self.log_prompts and (loaded := self._models.get(request.model)) is not None:
             log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
         return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyReader())
 
-    def follow(self, handle: Handle, model: str, reader: ReplyReader) -> Running:
+    def follow(self, handle: RequestHandle, model: str, reader: ReplyReader) -> Running:
         """A reply that is being made, for a client."""
         account.add(handle)
         running = Running(handle, reader, self._running.discard)
@@ -284,7 +282,7 @@ class Service:
         self._running.add(running)
         return running
 
-    def start(self, request: Request, *, admitted: bool = False) -> Handle:
+    def start(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         """For pipelines that read a request's events themselves, in a thread of their own."""
         try:
             return self.engine.submit(request, admitted=admitted)
@@ -335,7 +333,7 @@ class Direct:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle:
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
         return self._service.start(request, admitted=admitted)
 
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:

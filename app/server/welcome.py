@@ -9,8 +9,8 @@ from typing import Any
 from app.server.kinds import kind_of
 from app.server.service import Service
 from app.server.settings import ServerSettings
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, gigabytes
-from engine.parts import LoadedPart
 from engine.starter import GUIDE, PAGE, READER
 
 _HEADER = "-H 'Content-Type: application/json'"

@@ -12,29 +12,29 @@ import mlx.core as mx
 import psutil
 
 from backends.base import (
-    KV,
-    Among,
     BackendMissing,
     DeviceMemory,
     DType,
+    EncoderAttention,
+    EncoderRunner,
     Foreign,
-    FrameParts,
-    Frames,
+    FramePredictor,
+    FramePredictorParts,
+    KVCache,
     MemorySpec,
     Model,
     Raw,
     Rope,
     Weight,
-    Whole,
 )
-from backends.frames import PlainFrames
+from backends.frames import EagerFramePredictor
 from backends.mlx.kv import MlxKV
 from backends.mlx.linear import AnyLinear, make_experts, make_linear
 from backends.mlx.load import from_raw
 from backends.mlx.ops import DTYPES, TextOps
 from backends.mlx.runner import MlxRunner
 from backends.mlx.signal import SignalOps
-from backends.whole import PlainWhole
+from backends.whole import EagerEncoder
 
 
 class Ops(TextOps, SignalOps):
@@ -78,15 +78,17 @@ class MlxBackend:
     def kv_bits(self, model: Model) -> int:
         return 32  # attention reads rows of the dtype that it computes in, which is of 16 bits already
 
-    def runner(self, model: Model, kv: KV) -> MlxRunner:
+    def runner(self, model: Model, kv: KVCache) -> MlxRunner:
         assert isinstance(kv, MlxKV)
         return MlxRunner(model, kv, self.ops)
 
-    def frames(self, parts: FrameParts) -> Frames:
-        return PlainFrames(self.ops, parts)
+    def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor:
+        return EagerFramePredictor(self.ops, parts)
 
-    def whole(self, layers: Sequence[Callable[[mx.array, Any, Among], mx.array]], rope: Rope | None) -> Whole:
-        return PlainWhole(self.ops, layers, rope)
+    def encoder(
+        self, layers: Sequence[Callable[[mx.array, Any, EncoderAttention], mx.array]], rope: Rope | None
+    ) -> EncoderRunner:
+        return EagerEncoder(self.ops, layers, rope)
 
     def memory(self) -> DeviceMemory:
         if self.device == "cpu":

@@ -18,7 +18,7 @@ from backends.mlx.delta import delta_rule
 from backends.mlx.kv import MlxKV
 from backends.mlx.slabs import Parts, Plain, Slabs
 from backends.mlx.states import Batch, Pair
-from backends.plan import Group, Plan, Span
+from backends.plan import Group, PackedSegment, StepPlan
 
 NEAR = 4  # a row that is not in the step costs less to attend to for nothing than a second call does
 
@@ -106,17 +106,17 @@ class Writer:
 class MlxCache:
     """Implements `backends.base.Cache` for one plan. Made before the slots' lengths advance."""
 
-    def __init__(self, kv: MlxKV, plan: Plan, kernel: bool) -> None:
+    def __init__(self, kv: MlxKV, plan: StepPlan, kernel: bool) -> None:
         self._kv = kv
         self._plan = plan
         self._kernel = kernel
         self._plain = Plain(kv.dtype)  # encoder output is never quantized
-        self._singles = len(plan.spans) - len(plan.longs)
+        self._singles = len(plan.segments) - len(plan.longs)
         self._groups = [(g, Writer(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
         self._starts = [mx.array([s.slot.place.row, s.past]) for s in plan.longs]
-        self._memories: list[tuple[list[Span], Batch, dict[int, Pair]]] = []
+        self._memories: list[tuple[list[PackedSegment], Batch, dict[int, Pair]]] = []
         if kv.states.specs:
-            runs = [plan.spans[: self._singles], *([s] for s in plan.longs)]
+            runs = [plan.segments[: self._singles], *([s] for s in plan.longs)]
             self._memories = [(run, kv.states.gather([s.slot for s in run]), {}) for run in runs if run]
 
     # -- attention
@@ -181,7 +181,7 @@ class MlxCache:
 
     def cross(self, layer: int, q: mx.array, scale: float) -> mx.array:
         memory, singles, outs = self._kv.crossed, self._singles, []
-        alone = list(self._plan.spans)
+        alone = list(self._plan.segments)
         if singles > 1:
             both = memory.together([span.slot for span in alone[:singles]], layer)
             outs.append(
@@ -219,7 +219,7 @@ class MlxCache:
             new[layer] = (new[layer][0] if layer in new else batch.layers[layer][0], state)
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
-    def _batched(self, x: mx.array, run: list[Span]) -> mx.array:
+    def _batched(self, x: mx.array, run: list[PackedSegment]) -> mx.array:
         """Packed tokens of a run of spans as `[B, T, ...]`: single tokens side by side, or one long span."""
         mine = _rows(x, run[0].start, run[-1].stop)
         return mx.expand_dims(mine, 1 if len(run[0]) == 1 else 0)
@@ -228,7 +228,7 @@ class MlxCache:
         """Hand the new states over, and advance every slot."""
         for run, batch, new in self._memories:
             self._kv.states.assign([s.slot for s in run], Batch(batch.size, {**batch.layers, **new}))
-        for span in self._plan.spans:
+        for span in self._plan.segments:
             span.slot.length += len(span)
 
 

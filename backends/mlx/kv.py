@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 import numpy as np
 
-from backends.base import CrossSpec, KVSpec, MemorySpec, Slot, Snapshot, StateSpec
+from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
 from backends.mlx.crossed import CrossMemory, Layers
 from backends.mlx.slabs import Parts, Slabs, make_format, row_width
 from backends.mlx.states import Batch, Held, StateBank
@@ -116,7 +116,7 @@ class MlxKV:
         self._refuse_recurrent("truncate")
         slot.length = min(slot.length, length)
 
-    def mark(self, slot: Slot) -> None:
+    def checkpoint(self, slot: Slot) -> None:
         self._marks[slot.id] = Mark(slot.length, self.states.get(slot))
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
@@ -133,16 +133,16 @@ class MlxKV:
 
     # -- copies
 
-    def snapshot(self, slot: Slot, *, rows: bool = True) -> Snapshot:
+    def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
         taken: Parts | None = None
         if rows:
             taken = self.slabs[slot.capacity].read(slot.place.row, slot.length)
         kept = Kept(self.states.get(slot).alone(), self.crossed.layers(slot))
         states = [a for pair in kept.states.layers.values() for a in pair]
         mx.eval(states)
-        return Snapshot(slot.length, sum(a.nbytes for a in [*(taken or []), *states]), taken, kept)
+        return KVSnapshot(slot.length, sum(a.nbytes for a in [*(taken or []), *states]), taken, kept)
 
-    def restore(self, slot: Slot, snapshot: Snapshot) -> None:
+    def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         if snapshot.rows is None and snapshot.length > slot.length:
             raise ValueError(f"the snapshot holds no rows, and slot {slot.id} has only {slot.length} of its own")
         if snapshot.length > slot.capacity:
@@ -163,12 +163,12 @@ class MlxKV:
             self.slabs[target.capacity].write(target.place.row, rows)
         target.length = length
 
-    def export(self, snapshot: Snapshot) -> list[np.ndarray]:
+    def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
         if snapshot.rows is None or snapshot.states.cross:
             raise ValueError("only a snapshot of rows and recurrent states can leave the device")
         return [_to_host(a) for a in self._flat(snapshot)]
 
-    def adopt(self, length: int, arrays: Sequence[np.ndarray]) -> Snapshot:
+    def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
         rows: Parts = []
         left = iter(arrays)
         for side in ("keys", "values"):
@@ -179,10 +179,10 @@ class MlxKV:
             layer: (_from_host(next(left), self.dtype), _from_host(next(left), mx.float32))
             for layer in self.states.specs
         }
-        snapshot = Snapshot(length, 0, rows, Kept(Batch(1, layers), {}))
-        return Snapshot(length, sum(a.nbytes for a in self._flat(snapshot)), rows, snapshot.states)
+        snapshot = KVSnapshot(length, 0, rows, Kept(Batch(1, layers), {}))
+        return KVSnapshot(length, sum(a.nbytes for a in self._flat(snapshot)), rows, snapshot.states)
 
-    def _flat(self, snapshot: Snapshot) -> Parts:
+    def _flat(self, snapshot: KVSnapshot) -> Parts:
         return [*snapshot.rows, *(a for pair in snapshot.states.states.layers.values() for a in pair)]
 
     def _refuse_recurrent(self, what: str) -> None:
@@ -191,7 +191,7 @@ class MlxKV:
 
     # -- encoders, and what steps need
 
-    def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> None:
+    def write_cross(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> None:
         if not isinstance(self.specs[layer], CrossSpec):
             raise ValueError(f"layer {layer} has no cross attention")
         self.used += self.crossed.put(slot, layer, k, v)

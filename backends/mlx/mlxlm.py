@@ -22,10 +22,10 @@ from mlx.utils import tree_flatten
 from mlx_lm.models import cache as lm_cache
 from mlx_lm.utils import MODEL_REMAPPING, load_model
 
-from backends.base import BackendMissing, Foreign, MemorySpec, Profiler, Sampling, Seg, Slot, Snapshot, unprofiled
-from backends.drafts import mark_drafts
+from backends.base import BackendMissing, Foreign, KVSnapshot, MemorySpec, Profiler, Sampling, Segment, Slot, unprofiled
+from backends.drafts import checkpoint_drafts
 from backends.mlx.pending import Held, MlxPending, collected
-from backends.plan import Plan, Span, make_plan
+from backends.plan import PackedSegment, StepPlan, make_plan
 from backends.rows import RowTable, capacity_class
 
 Caches = list[Any]
@@ -147,7 +147,7 @@ class MlxLmKV:
         self._require_trimmable()
         self._cut(slot, length)
 
-    def mark(self, slot: Slot) -> None:
+    def checkpoint(self, slot: Slot) -> None:
         kept = [] if self._trimmable else copy.deepcopy(self.caches(slot))
         self._marks[slot.id] = Mark(slot.length, kept)
 
@@ -164,13 +164,13 @@ class MlxLmKV:
         slot.length = mark.length
         return 0
 
-    def snapshot(self, slot: Slot, *, rows: bool = True) -> Snapshot:
+    def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
         """With `rows` or without, the whole of the slot's caches: they cannot be told apart from outside."""
         kept = copy.deepcopy(self.caches(slot))
         mx.eval(_arrays(kept))
-        return Snapshot(slot.length, sum(c.nbytes for c in kept), kept, None)
+        return KVSnapshot(slot.length, sum(c.nbytes for c in kept), kept, None)
 
-    def restore(self, slot: Slot, snapshot: Snapshot) -> None:
+    def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         if snapshot.length > slot.capacity:
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
         self._caches[slot.id] = copy.deepcopy(snapshot.rows)
@@ -193,13 +193,13 @@ class MlxLmKV:
         if not self._trimmable:
             raise ValueError("this architecture's memory cannot be cut: restore a snapshot instead")
 
-    def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> None:
+    def write_cross(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> None:
         raise ValueError("models that run through mlx-lm have no cross attention of ours")
 
-    def export(self, snapshot: Snapshot) -> list[np.ndarray]:
+    def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
         raise ValueError("snapshots of models that run through mlx-lm do not leave the process")
 
-    def adopt(self, length: int, arrays: Sequence[np.ndarray]) -> Snapshot:
+    def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
         raise ValueError("snapshots of models that run through mlx-lm do not come from outside the process")
 
     def arrays(self) -> list[mx.array]:
@@ -220,16 +220,16 @@ class MlxLmRunner:
         self._held: Held = WeakKeyDictionary()
         self._issued: MlxPending | None = None
 
-    def run(self, segs: Sequence[Seg]) -> MlxPending:
-        plan = make_plan(segs)
-        mark_drafts(self._kv, segs)
-        for span in plan.spans:
-            _refuse_what_mlx_lm_lacks(span.seg)
-        inputs = [self._ids(plan, span) for span in plan.spans]
+    def run(self, segments: Sequence[Segment]) -> MlxPending:
+        plan = make_plan(segments)
+        checkpoint_drafts(self._kv, segments)
+        for span in plan.segments:
+            _refuse_what_mlx_lm_lacks(span.segment)
+        inputs = [self._ids(plan, span) for span in plan.segments]
         outs = [
-            self._model.net(ids[None], cache=self._kv.caches(span.slot))[0] for ids, span in zip(inputs, plan.spans)
+            self._model.net(ids[None], cache=self._kv.caches(span.slot))[0] for ids, span in zip(inputs, plan.segments)
         ]
-        for span in plan.spans:
+        for span in plan.segments:
             span.slot.length += len(span)
         pending = MlxPending(plan, self._kv, self._held, self.run)
         if len(plan.picked):
@@ -239,8 +239,8 @@ class MlxLmRunner:
         self._issued = pending
         return pending
 
-    def _ids(self, plan: Plan, span: Span) -> mx.array:
-        if span.seg.ids is not None:
+    def _ids(self, plan: StepPlan, span: PackedSegment) -> mx.array:
+        if span.segment.ids is not None:
             return mx.array(plan.ids[span.start : span.stop])
         if span.slot not in self._held:
             raise ValueError(f"slot {span.slot.id} has no sampled token to go on from")
@@ -252,19 +252,23 @@ class MlxLmRunner:
             return
         try:
             for ids in ([0, 0], [0]):
-                self.run([Seg(slot, ids=ids, sample=Sampling())]).read()
+                self.run([Segment(slot, ids=ids, sample=Sampling())]).read()
         finally:
             self._kv.close(slot)
 
 
-def _refuse_what_mlx_lm_lacks(seg: Seg) -> None:
-    for what, given in (("embeddings", seg.embeds), ("additions to its inputs", seg.add), ("positions", seg.pos)):
+def _refuse_what_mlx_lm_lacks(segment: Segment) -> None:
+    for what, given in (
+        ("embeddings", segment.embeds),
+        ("additions to its inputs", segment.add),
+        ("positions", segment.pos),
+    ):
         if given is not None:
             raise ValueError(f"A model that runs through mlx-lm takes no {what}: it reads text only.")
-    if seg.hidden:
+    if segment.hidden:
         raise ValueError("A model that runs through mlx-lm gives out no hidden states.")
 
 
-def _rows_of_each(plan: Plan) -> list[mx.array]:
+def _rows_of_each(plan: StepPlan) -> list[mx.array]:
     """For each span, its picked rows counted from its start."""
-    return [mx.array(plan.picked[(plan.picked >= s.start) & (plan.picked < s.stop)] - s.start) for s in plan.spans]
+    return [mx.array(plan.picked[(plan.picked >= s.start) & (plan.picked < s.stop)] - s.start) for s in plan.segments]

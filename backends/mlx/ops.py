@@ -221,13 +221,13 @@ class TextOps:
         )
         return out.transpose(0, 2, 1, 3)
 
-    def attend_recent(self, q: mx.array, k: mx.array, v: mx.array, window: int, scale: float) -> mx.array:
+    def attend_window(self, q: mx.array, k: mx.array, v: mx.array, window: int, scale: float) -> mx.array:
         seen = k.shape[0] - q.shape[0]
         distance = np.arange(q.shape[0])[:, None] + seen - np.arange(k.shape[0])
         hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf).astype(np.float32)
         return self.sdpa(q[None], k[None], v[None], scale, mask=self.array(hidden[None, None]))[0]
 
-    def attend_segs(self, q: mx.array, k: mx.array, v: mx.array, lens: Sequence[int], scale: float) -> mx.array:
+    def attend_varlen(self, q: mx.array, k: mx.array, v: mx.array, lens: Sequence[int], scale: float) -> mx.array:
         """Runs of equal length (pages cut alike) go through the kernel as one batch."""
         if not lens:
             return mx.zeros((0, q.shape[1], v.shape[2]), q.dtype)

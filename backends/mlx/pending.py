@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.base import KV, Seg, Slot, Token
-from backends.drafts import settle_drafts
+from backends.base import KVCache, Segment, SegmentOutput, Slot
+from backends.drafts import roll_back_drafts
 from backends.mlx.sample import Drawn, sample
-from backends.plan import Plan, Span, sampled_tokens
+from backends.plan import PackedSegment, StepPlan, sampled_tokens
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Last:
 Held = WeakKeyDictionary[Slot, Last]
 
 
-class Store(KV, Protocol):
+class Store(KVCache, Protocol):
     def clear(self, slot: Slot) -> None:
         """Leave nothing of a sequence that went wrong."""
 
@@ -56,25 +56,25 @@ class _Sampled:
 class MlxPending:
     """Implements `backends.base.Pending`."""
 
-    def __init__(self, plan: Plan, kv: Store, held: Held, run: Callable[[list[Seg]], Any]) -> None:
+    def __init__(self, plan: StepPlan, kv: Store, held: Held, run: Callable[[list[Segment]], Any]) -> None:
         self._plan, self._kv, self._held, self._run = plan, kv, held, run
         self._ids: mx.array | None = None
         self._drawn: Drawn | None = None
         self._logits: mx.array | None = None
         self._hidden: dict[Slot, mx.array] = {}
         self._codes: mx.array | None = None
-        self._tokens: dict[Slot, Token] | None = None
+        self._tokens: dict[Slot, SegmentOutput] | None = None
 
     def keep_hidden(self, hidden: mx.array) -> None:
         """Of the segments that asked for it."""
-        for span in self._plan.spans:
-            if span.seg.hidden:
+        for span in self._plan.segments:
+            if span.segment.hidden:
                 self._hidden[span.slot] = hidden[span.start : span.stop].astype(mx.float32)
 
     def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
         """Add to the step's graph what follows the logits of its picked rows. `frame` takes the sampled ids."""
         plan = self._plan
-        if any(span.seg.want for span in plan.spans):
+        if any(span.segment.want for span in plan.segments):
             self._logits = logits.astype(mx.float32)
         if not plan.samplings:
             return
@@ -83,9 +83,9 @@ class MlxPending:
         if frame is not None:
             self._codes, next_inputs = frame(self._ids)
         row = -1
-        for span in plan.spans:
-            if span.seg.sample is not None:
-                row += span.seg.draft + 1
+        for span in plan.segments:
+            if span.segment.sample is not None:
+                row += span.segment.draft + 1
                 self._held[span.slot] = Last(next_inputs, row, embedded=frame is not None)
 
     def issue(self, before: MlxPending | None, remembered: list[mx.array]) -> None:
@@ -99,17 +99,17 @@ class MlxPending:
         drawn = [] if self._drawn is None else self._drawn.arrays()
         return [a for a in (self._ids, self._logits, self._codes, *drawn, *self._hidden.values()) if a is not None]
 
-    def read(self) -> dict[Slot, Token]:
+    def read(self) -> dict[Slot, SegmentOutput]:
         if self._tokens is None:
             self._tokens = self._read()
         return self._tokens
 
-    def _read(self) -> dict[Slot, Token]:
+    def _read(self) -> dict[Slot, SegmentOutput]:
         sampled = _Sampled(self._ids, self._drawn)
         tokens = sampled_tokens(self._plan, sampled.ids)
         row = 0
-        for span in self._plan.spans:
-            rows = range(row, row + (span.seg.draft + 1 if span.seg.sample is not None else 0))
+        for span in self._plan.segments:
+            rows = range(row, row + (span.segment.draft + 1 if span.segment.sample is not None else 0))
             row = rows.stop
             if rows:
                 self._describe(span, tokens[span.slot], rows, sampled)
@@ -120,16 +120,16 @@ class MlxPending:
             if not np.isfinite(states).all():
                 tokens[slot].nan = True
                 self._kv.clear(slot)
-        settle_drafts(self._kv, [span.seg for span in self._plan.spans], tokens, self._run)
+        roll_back_drafts(self._kv, [span.segment for span in self._plan.segments], tokens, self._run)
         return tokens
 
-    def _describe(self, span: Span, token: Token, rows: range, sampled: _Sampled) -> None:
+    def _describe(self, span: PackedSegment, token: SegmentOutput, rows: range, sampled: _Sampled) -> None:
         used = rows[: len(token.ids)]
         if not sampled.fine[used.start : used.stop].all():
             token.ids, token.nan, token.accepted = [], True, 0
             self._kv.clear(span.slot)
             return
-        if span.seg.draft:
+        if span.segment.draft:
             self._held[span.slot] = Last(mx.array([token.ids[-1]], mx.int32), 0)
         if all(at in sampled.logprobs for at in used):
             token.logprobs = [sampled.logprobs[at] for at in used]
@@ -137,12 +137,12 @@ class MlxPending:
         if self._codes is not None:
             token.codes = np.array(self._codes[rows[-1]])
 
-    def _deal_logits(self, tokens: dict[Slot, Token]) -> None:
+    def _deal_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
         wide = np.array(self._logits)
         picked = {int(row): i for i, row in enumerate(self._plan.picked)}
-        for span in self._plan.spans:
-            if span.seg.want:
-                tokens[span.slot].logits = wide[[picked[span.start + i] for i in span.seg.want]]
+        for span in self._plan.segments:
+            if span.segment.want:
+                tokens[span.slot].logits = wide[[picked[span.start + i] for i in span.segment.want]]
 
 
 def taken(x: mx.array, rows: np.ndarray) -> mx.array:

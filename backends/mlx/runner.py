@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.base import CrossSpec, Model, Profiler, Sampling, Seg, Step, unprofiled
-from backends.drafts import mark_drafts
+from backends.base import CrossSpec, Model, Profiler, Sampling, Segment, Step, unprofiled
+from backends.drafts import checkpoint_drafts
 from backends.mlx.cache import MlxCache
 from backends.mlx.graph import count_primitives
 from backends.mlx.kv import MlxKV
 from backends.mlx.ops import TextOps
 from backends.mlx.pending import Held, Last, MlxPending, collected, taken
-from backends.plan import Plan, Span, make_plan
+from backends.plan import PackedSegment, StepPlan, make_plan
 
 
 class MlxRunner:
@@ -34,10 +34,10 @@ class MlxRunner:
         self._held: Held = WeakKeyDictionary()
         self._issued: MlxPending | None = None
 
-    def run(self, segs: Sequence[Seg]) -> MlxPending:
-        plan = make_plan(segs)
-        mark_drafts(self._kv, segs)
-        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._held.get(s.slot)) for s in plan.spans]
+    def run(self, segments: Sequence[Segment]) -> MlxPending:
+        plan = make_plan(segments)
+        checkpoint_drafts(self._kv, segments)
+        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._held.get(s.slot)) for s in plan.segments]
         try:
             pending = self._build(plan)
             pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._held.values())])
@@ -54,7 +54,7 @@ class MlxRunner:
         self._issued = pending
         return pending
 
-    def _build(self, plan: Plan) -> MlxPending:
+    def _build(self, plan: StepPlan) -> MlxPending:
         """The step's graph; nothing has run yet."""
         cache = MlxCache(self._kv, plan, kernel=self._ops.device == "metal")
         hidden = self._model(Step(self._inputs(plan), mx.array(plan.pos), cache))
@@ -72,26 +72,28 @@ class MlxRunner:
 
     # -- inputs
 
-    def _inputs(self, plan: Plan) -> mx.array:
+    def _inputs(self, plan: StepPlan) -> mx.array:
         """`[T, D]`"""
         if plan.tokens_are_plain:
             return self._model.embed(mx.array(plan.ids))
-        lasts = [self._last(plan.spans[row]) for row in plan.held]  # a held span is one token long and comes early
-        if not any(last.embedded for last in lasts) and all(s.seg.ids is not None or s.seg.held for s in plan.spans):
+        lasts = [self._last(plan.segments[row]) for row in plan.held]  # a held span is one token long and comes early
+        if not any(last.embedded for last in lasts) and all(
+            s.segment.ids is not None or s.segment.held for s in plan.segments
+        ):
             x = self._model.embed(self._joined_ids(plan, lasts))
         else:
             x = self._joined_embeddings(plan)
-        if any(span.seg.add is not None for span in plan.spans):
+        if any(span.segment.add is not None for span in plan.segments):
             x = self._added(plan, x)
         return x
 
-    def _last(self, span: Span) -> Last:
+    def _last(self, span: PackedSegment) -> Last:
         try:
             return self._held[span.slot]
         except KeyError:
             raise ValueError(f"slot {span.slot.id} has no sampled token to go on from") from None
 
-    def _joined_ids(self, plan: Plan, lasts: list[Last]) -> mx.array:
+    def _joined_ids(self, plan: StepPlan, lasts: list[Last]) -> mx.array:
         if not lasts:
             return mx.array(plan.ids)
         ids = collected(lasts)
@@ -101,14 +103,14 @@ class MlxRunner:
         joined[mx.array(plan.held)] = ids
         return joined
 
-    def _joined_embeddings(self, plan: Plan) -> mx.array:
+    def _joined_embeddings(self, plan: StepPlan) -> mx.array:
         pieces: list[mx.array] = []
-        for span in plan.spans:
-            if span.seg.embeds is not None:
-                pieces.append(_on_device(span.seg.embeds, self._kv.dtype))
-            elif span.seg.codes is not None:
-                pieces.append(self._model.reframe(mx.array(span.seg.codes)).astype(self._kv.dtype))  # type: ignore[attr-defined]
-            elif span.seg.ids is not None:
+        for span in plan.segments:
+            if span.segment.embeds is not None:
+                pieces.append(_on_device(span.segment.embeds, self._kv.dtype))
+            elif span.segment.codes is not None:
+                pieces.append(self._model.reframe(mx.array(span.segment.codes)).astype(self._kv.dtype))  # type: ignore[attr-defined]
+            elif span.segment.ids is not None:
                 pieces.append(self._model.embed(mx.array(plan.ids[span.start : span.stop])))
             else:
                 last = self._last(span)
@@ -116,12 +118,12 @@ class MlxRunner:
                 pieces.append(row.astype(self._kv.dtype) if last.embedded else self._model.embed(row))
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
 
-    def _added(self, plan: Plan, x: mx.array) -> mx.array:
+    def _added(self, plan: StepPlan, x: mx.array) -> mx.array:
         pieces = []
-        for span in plan.spans:
+        for span in plan.segments:
             piece = x[span.start : span.stop]
-            if span.seg.add is not None:
-                piece = piece + _on_device(span.seg.add, x.dtype)
+            if span.segment.add is not None:
+                piece = piece + _on_device(span.segment.add, x.dtype)
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
 
@@ -131,9 +133,9 @@ class MlxRunner:
         """Of the graph of one greedy decode step of `batch` sequences, which is built and thrown away."""
         slots = [slot for slot in (self._kv.open(16) for _ in range(batch)) if slot is not None]
         try:
-            self.run([Seg(slot, ids=[0] * 8, sample=Sampling()) for slot in slots]).read()
-            self.run([Seg(slot, sample=Sampling()) for slot in slots]).read()
-            pending = self._build(make_plan([Seg(slot, sample=Sampling()) for slot in slots]))
+            self.run([Segment(slot, ids=[0] * 8, sample=Sampling()) for slot in slots]).read()
+            self.run([Segment(slot, sample=Sampling()) for slot in slots]).read()
+            pending = self._build(make_plan([Segment(slot, sample=Sampling()) for slot in slots]))
             return count_primitives(*pending.arrays(), *self._kv.arrays())
         finally:
             for slot in slots:
@@ -148,11 +150,11 @@ class MlxRunner:
         slots = [slot for slot in (self._kv.open(8), self._kv.open(8)) if slot is not None]
         greedy, drawn = Sampling(), Sampling(temperature=1.0, top_p=0.9, top_k=2)
         try:
-            self.run([Seg(slot, ids=[0] * (2 + i), sample=greedy) for i, slot in enumerate(slots)]).read()
+            self.run([Segment(slot, ids=[0] * (2 + i), sample=greedy) for i, slot in enumerate(slots)]).read()
             for chosen in (slots[:1], slots):
                 for sampling in (greedy, drawn):
                     if chosen:
-                        self.run([Seg(slot, ids=[0], sample=sampling) for slot in chosen]).read()
+                        self.run([Segment(slot, ids=[0], sample=sampling) for slot in chosen]).read()
         finally:
             for slot in slots:
                 self._held.pop(slot, None)

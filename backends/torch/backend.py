@@ -13,21 +13,21 @@ import torch
 from torch import Tensor
 
 from backends.base import (
-    KV,
-    Among,
     BackendMissing,
     DeviceMemory,
     DType,
+    EncoderAttention,
+    EncoderRunner,
     Foreign,
-    FrameParts,
-    Frames,
+    FramePredictor,
+    FramePredictorParts,
+    KVCache,
     Linear,
     MemorySpec,
     Model,
     Raw,
     Rope,
     Weight,
-    Whole,
 )
 from backends.torch.frames import TorchFrames
 from backends.torch.kernels import library
@@ -81,15 +81,17 @@ class TorchBackend:
         recorded = self._place.type == "cpu" and library.available() and can_be_recorded(model)
         return 16 if recorded else 32
 
-    def runner(self, model: Model, kv: KV) -> TorchRunner:
+    def runner(self, model: Model, kv: KVCache) -> TorchRunner:
         if not isinstance(kv, TorchKV):
-            raise TypeError("this backend's runner needs a KV store of this backend")
+            raise TypeError("this backend's runner needs a KV cache of this backend")
         return TorchRunner(model, kv, self.ops)
 
-    def frames(self, parts: FrameParts) -> Frames:
+    def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor:
         return TorchFrames(self.ops, parts)
 
-    def whole(self, layers: Sequence[Callable[[Tensor, Any, Among], Tensor]], rope: Rope | None) -> Whole:
+    def encoder(
+        self, layers: Sequence[Callable[[Tensor, Any, EncoderAttention], Tensor]], rope: Rope | None
+    ) -> EncoderRunner:
         return TorchWhole(self.ops, layers, rope)
 
     def memory(self) -> DeviceMemory:

@@ -1,4 +1,4 @@
-"""One step's view of a KV store: the only place on torch where sequences are told apart.
+"""One step's view of a KV cache: the only place on torch where sequences are told apart.
 
 Bound to a plan. Sequences that add one token are computed together, a run of neighbouring rows at a time; prompt chunks
 one after the other. What does not depend on the layer (indices, masks) is made once a step.
@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import KVSpec
-from backends.plan import Group, Plan, Span
+from backends.plan import Group, PackedSegment, StepPlan
 from backends.torch import delta
 from backends.torch.kv import States, TorchKV
 from backends.torch.slab import Slab, places_of
@@ -52,7 +52,7 @@ def runs_of(group: Group) -> list[Run]:
 class TorchCache:
     """See `backends.base.Cache`."""
 
-    def __init__(self, kv: TorchKV, plan: Plan) -> None:
+    def __init__(self, kv: TorchKV, plan: StepPlan) -> None:
         self.kv, self.plan, self.device = kv, plan, kv.device
         self.singles = plan.groups[-1].stop if plan.groups else 0
         self.runs = [(group, runs_of(group)) for group in plan.groups]
@@ -127,7 +127,9 @@ class TorchCache:
                 self._masks[key] = mask.masked_fill_(hidden, -torch.inf)[:, None, None]
         return self._masks[key]
 
-    def _attend_span(self, span: Span, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
+    def _attend_span(
+        self, span: PackedSegment, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None
+    ) -> Tensor:
         row, total = span.slot.place.row, span.past + len(span)
         first = max(0, span.past + 1 - window) if window else 0
         keys, values = (slab.read(row, row + 1, first, total) for slab in slabs)
@@ -143,7 +145,9 @@ class TorchCache:
         )
         return out[0].transpose(0, 1)
 
-    def _span_mask(self, span: Span, first: int, total: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
+    def _span_mask(
+        self, span: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
+    ) -> Tensor | None:
         """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right."""
         if not span.past and (window is None or total <= window):
             return None
@@ -162,7 +166,7 @@ class TorchCache:
 
     def cross(self, layer: int, q: Tensor, scale: float) -> Tensor:
         parts = []
-        for span in self.plan.spans:
+        for span in self.plan.segments:
             k, v = self.kv.cross_of(span.slot, layer)
             if not k.shape[1]:
                 raise ValueError(f"slot {span.slot.id} has no encoder keys for layer {layer}: put them first")
@@ -217,7 +221,7 @@ class TorchCache:
 
     @cached_property
     def _turn(self) -> StateTurn:
-        rows = [span.slot.place.state for span in self.plan.spans[: self.singles]]
+        rows = [span.slot.place.state for span in self.plan.segments[: self.singles]]
         return StateTurn(rows, len(self.kv.table.states), self.device)
 
     def commit(self) -> None:

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSpec, Model, Step
-from backends.plan import Plan
+from backends.plan import StepPlan
 from backends.torch import delta
 from backends.torch.graph import Captured
 from backends.torch.kv import TorchKV
@@ -95,21 +95,21 @@ class DecodeGraphs:
         self._recordings: dict[tuple[int, int], Recording] = {}
         self._version = -1
 
-    def fits(self, plan: Plan) -> bool:
+    def fits(self, plan: StepPlan) -> bool:
         if not self.possible or plan.longs or len(plan.groups) != 1 or plan.pos.ndim != 1 or plan.total > LARGEST:
             return False
         owners = self.kv.table.classes[plan.groups[0].capacity]
         if len(owners) > LARGEST or any(owner.length >= owner.capacity for owner in owners):
             return False
-        return all((s.seg.ids is not None or s.seg.held) and s.seg.add is None for s in plan.spans)
+        return all((s.segment.ids is not None or s.segment.held) and s.segment.add is None for s in plan.segments)
 
-    def run(self, plan: Plan, ids: Tensor) -> tuple[Tensor, Tensor]:
+    def run(self, plan: StepPlan, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Hidden states and logits of each row: the recording's own tensors, good until the next step."""
         capacity = plan.groups[0].capacity
         owners = self.kv.table.classes[capacity]
         padded = 1 << (len(owners) - 1).bit_length()
         junk = self.kv.reserve_padding(capacity, padded)
-        rows = [span.slot.place.row for span in plan.spans]
+        rows = [span.slot.place.row for span in plan.segments]
         if self._version != self.kv.version:  # a tensor that the recordings hold has been replaced
             self._recordings.clear()
             self._version = self.kv.version
@@ -124,8 +124,8 @@ class DecodeGraphs:
         columns = upload_columns(
             [
                 column(plan.pos.tolist(), [0] * padded),
-                column([span.past for span in plan.spans], idle),
-                column([span.slot.place.state for span in plan.spans], [junk] * padded),
+                column([span.past for span in plan.segments], idle),
+                column([span.slot.place.state for span in plan.segments], [junk] * padded),
                 rows + [0] * (padded - len(rows)),
             ],
             torch.int64,

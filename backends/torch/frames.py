@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 from torch import Tensor
 
-from backends.base import FrameChoice, FrameParts, Linear
-from backends.frames import PlainFrames
+from backends.base import FramePredictorParts, FrameSampling, Linear
+from backends.frames import EagerFramePredictor
 from backends.torch.kernels import library
 from backends.torch.kernels.frame import FrameProgram
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
@@ -18,9 +18,9 @@ from backends.torch.recorded import watch
 
 
 class TorchFrames:
-    def __init__(self, ops: TextOps, parts: FrameParts) -> None:
+    def __init__(self, ops: TextOps, parts: FramePredictorParts) -> None:
         self.ops, self.parts = ops, parts
-        self.plain = PlainFrames(ops, parts)  # type: ignore[arg-type]  # the joined operations, see backend.py
+        self.plain = EagerFramePredictor(ops, parts)  # type: ignore[arg-type]  # the joined operations, see backend.py
         self.program: FrameProgram | None = None
         self._may_record = ops.device.type == "cpu" and library.available()
 
@@ -30,7 +30,7 @@ class TorchFrames:
         return self.program is not None
 
     def __call__(
-        self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameChoice
+        self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
     ) -> tuple[Tensor, Tensor]:
         if self._may_record:
             self._may_record = False

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, MemorySpec, Slot, Snapshot, StateSpec
+from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
 from backends.rows import SMALLEST, Move, RowTable, capacity_class
 from backends.torch.kernels import arena
 from backends.torch.slab import Codec, Halved, Plain, Quantized, Slab
@@ -182,13 +182,13 @@ class TorchKV:
 
     # -- snapshots
 
-    def snapshot(self, slot: Slot, *, rows: bool = True) -> Snapshot:
+    def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
         states = [t.clone() for t in self._state_rows(slot)]
         parts = [t.clone() for t in self._row_parts(slot, slot.length)] if rows else None
         nbytes = sum(t.nbytes for t in [*states, *(parts or [])])
-        return Snapshot(slot.length, nbytes, parts, states)
+        return KVSnapshot(slot.length, nbytes, parts, states)
 
-    def restore(self, slot: Slot, snapshot: Snapshot) -> None:
+    def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         if snapshot.rows is None and slot.length < snapshot.length:
             raise ValueError("a snapshot without rows can only rewind the slot that it was taken from")
         if slot.capacity < snapshot.length:
@@ -210,7 +210,7 @@ class TorchKV:
         self._needs_rows_alone("truncated")
         slot.length = min(slot.length, length)
 
-    def mark(self, slot: Slot) -> None:
+    def checkpoint(self, slot: Slot) -> None:
         self._marks[slot.id] = Mark(slot.length, [t.clone() for t in self._state_rows(slot)])
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
@@ -257,7 +257,7 @@ class TorchKV:
 
     # -- encoder keys and values
 
-    def put(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
+    def write_cross(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
         self._set_cross(slot, layer, k.transpose(0, 1).contiguous(), v.transpose(0, 1).contiguous())
 
     def cross_of(self, slot: Slot, layer: int) -> tuple[Tensor, Tensor]:
@@ -279,10 +279,10 @@ class TorchKV:
 
     # -- to and from the host
 
-    def export(self, snapshot: Snapshot) -> list[np.ndarray]:
+    def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
         return [_to_host(t) for t in [*(snapshot.rows or []), *snapshot.states]]
 
-    def adopt(self, length: int, arrays: Sequence[np.ndarray]) -> Snapshot:
+    def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
         dtypes = self._row_dtypes()
         states = 2 * len(self.states)
         with_rows = len(arrays) == len(dtypes) + states
@@ -293,7 +293,7 @@ class TorchKV:
         tensors = [_from_host(a, dtype, self.device) for a, dtype in zip(arrays, wanted)]
         split = len(dtypes) if with_rows else 0
         nbytes = sum(t.nbytes for t in tensors)
-        return Snapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:])
+        return KVSnapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:])
 
     def _row_dtypes(self) -> list[torch.dtype]:
         kept = [plane for pair in self._codecs.values() for codec in pair for _, plane in codec.planes]

@@ -244,15 +244,15 @@ class TextOps:
         )
         return out.transpose(1, 2)
 
-    def attend_recent(self, q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
+    def attend_window(self, q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
         if self._fused and q.dtype == torch.float32 and min(q.shape[2], v.shape[2]) >= fused.LEAST and q.shape[0]:
-            return fused.attend_recent(q, k, v, window, scale)
+            return fused.attend_window(q, k, v, window, scale)
         seen = k.shape[0] - q.shape[0]
         distance = np.arange(q.shape[0])[:, None] + seen - np.arange(k.shape[0])
         hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf).astype(np.float32)
         return self.sdpa(q[None], k[None], v[None], scale, mask=self.array(hidden[None, None]))[0]
 
-    def attend_segs(self, q: Tensor, k: Tensor, v: Tensor, lens: Sequence[int], scale: float) -> Tensor:
+    def attend_varlen(self, q: Tensor, k: Tensor, v: Tensor, lens: Sequence[int], scale: float) -> Tensor:
         if not q.shape[0]:
             return v.new_empty(0, q.shape[1], v.shape[2])
         if len(set(lens)) == 1:  # images of one size are one batch

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSpec, Model, Rope, Slot, StateSpec, Step
-from backends.plan import Plan
+from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL
 from backends.torch.kernels.program import Program
 from backends.torch.kv import TorchKV
@@ -100,16 +100,16 @@ class RecordedModel:
         self._version = -1
         self._ears: dict[int, _Ear] = {}  # by slot id
 
-    def run(self, plan: Plan, x: Tensor) -> Tensor:
+    def run(self, plan: StepPlan, x: Tensor) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""
         if self._version != self.kv.version:
             self._slabs.clear()
             self._last = [], np.empty(0, np.int64)
             self._version = self.kv.version
-        spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.spans], np.int64)
-        memory = self._memory([span.slot for span in plan.spans])
+        spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.segments], np.int64)
+        memory = self._memory([span.slot for span in plan.segments])
         if self._crossed:
-            for i, span in enumerate(plan.spans):
+            for i, span in enumerate(plan.segments):
                 memory[self._crossed, i, :2], spans[i, 4] = self._heard(span.slot)
         angles = [part for turns in self._turns for part in turns.at(plan.pos)]
         return self.program.run(x.contiguous(), spans, memory, angles)  # any float: the registers are f32

@@ -1,6 +1,6 @@
 """One model's steps on torch: pack, compute, sample, and hand each sequence its part.
 
-Order, positions and which rows are sampled are `backends.plan`'s business; memory is the KV store's. This file builds a
+Order, positions and which rows are sampled are `backends.plan`'s business; memory is the KV cache's. This file builds a
 step's inputs (ids, embeddings, additions, the token sampled last), runs the model, and keeps what the next step may
 need on the device.
 """
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, Model, Profiler, Sampling, Seg, Slot, Step, Token, unprofiled
-from backends.plan import Plan, make_plan, sampled_tokens
+from backends.base import CrossSpec, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
+from backends.plan import StepPlan, make_plan, sampled_tokens
 from backends.rows import SMALLEST
 from backends.torch.cache import TorchCache
 from backends.torch.decode import DecodeGraphs
@@ -43,9 +43,9 @@ class TorchRunner:
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._last: dict[int, tuple[Tensor, int]] = {}
 
-    def run(self, segs: Sequence[Seg]) -> TorchPending:
+    def run(self, segments: Sequence[Segment]) -> TorchPending:
         with torch.inference_mode():
-            plan = make_plan(segs)
+            plan = make_plan(segments)
             pending = TorchPending(self, plan)
             if self.graphs is not None and self.frame is None and self.graphs.fits(plan):
                 hidden, logits = self.graphs.run(plan, self._ids(plan, self._held(plan)))
@@ -63,25 +63,25 @@ class TorchRunner:
                     cache = TorchCache(self.kv, plan)
                     pos = upload(torch.from_numpy(plan.pos), self.ops.device)
                     self._sample(plan, self.model(Step(x, pos, cache)), pending)
-                for seg in segs:
-                    if seg.draft:
-                        self.kv.mark(seg.slot)
+                for segment in segments:
+                    if segment.draft:
+                        self.kv.checkpoint(segment.slot)
                 if self._recorded is None:
                     cache.commit()
-            for span in plan.spans:
+            for span in plan.segments:
                 span.slot.length += len(span)
             self._forget_closed()
             return pending
 
     # -- inputs
 
-    def _inputs(self, plan: Plan) -> Tensor:
+    def _inputs(self, plan: StepPlan) -> Tensor:
         device, dtype = self.ops.device, self.kv.dtype
-        embedded = [span for span in plan.spans if span.seg.embeds is not None or span.seg.codes is not None]
+        embedded = [span for span in plan.segments if span.segment.embeds is not None or span.segment.codes is not None]
         held = self._held(plan)
         framed = held is not None and held.ndim == 2
-        if len(embedded) == len(plan.spans) and len(embedded) == 1:
-            x = self._embedded(embedded[0].seg, dtype)
+        if len(embedded) == len(plan.segments) and len(embedded) == 1:
+            x = self._embedded(embedded[0].segment, dtype)
         elif held is not None and framed and len(plan.held) == plan.total:
             x = held.to(dtype)
         else:
@@ -90,22 +90,22 @@ class TorchRunner:
                 at = upload(torch.tensor(plan.held), device)
                 x = x.index_copy(0, at, held.to(x.dtype))  # not by x[at]: torch would wake its threads for so few rows
             for span in embedded:
-                x[span.start : span.stop] = self._embedded(span.seg, x.dtype)
-        added = [span for span in plan.spans if span.seg.add is not None]
+                x[span.start : span.stop] = self._embedded(span.segment, x.dtype)
+        added = [span for span in plan.segments if span.segment.add is not None]
         if added:
             sums = torch.zeros_like(x)
             for span in added:
-                sums[span.start : span.stop] = _rows(span.seg.add, x.dtype, device)
+                sums[span.start : span.stop] = _rows(span.segment.add, x.dtype, device)
             x = x + sums
         return x
 
-    def _embedded(self, seg: Seg, dtype: torch.dtype) -> Tensor:
-        if seg.codes is None:
-            return _rows(seg.embeds, dtype, self.ops.device)
-        made: Tensor = self.model.reframe(torch.from_numpy(np.ascontiguousarray(seg.codes)).to(self.ops.device))  # type: ignore[attr-defined]
+    def _embedded(self, segment: Segment, dtype: torch.dtype) -> Tensor:
+        if segment.codes is None:
+            return _rows(segment.embeds, dtype, self.ops.device)
+        made: Tensor = self.model.reframe(torch.from_numpy(np.ascontiguousarray(segment.codes)).to(self.ops.device))  # type: ignore[attr-defined]
         return made.to(dtype)
 
-    def _ids(self, plan: Plan, held: Tensor | None) -> Tensor:
+    def _ids(self, plan: StepPlan, held: Tensor | None) -> Tensor:
         ids = upload(torch.from_numpy(plan.ids), self.ops.device)
         if held is None:
             return ids
@@ -114,11 +114,11 @@ class TorchRunner:
         at = upload(torch.tensor(plan.held), self.ops.device)
         return ids.index_copy(0, at, held.to(ids.dtype))
 
-    def _held(self, plan: Plan) -> Tensor | None:
+    def _held(self, plan: StepPlan) -> Tensor | None:
         """The next inputs of sequences whose last token may not be on the host: ids `[n]`, or embeddings `[n, D]`."""
         if not plan.held:
             return None
-        slots = [span.slot for span in plan.spans if span.seg.held]
+        slots = [span.slot for span in plan.segments if span.segment.held]
         for slot in slots:
             if slot.id not in self._last:
                 raise ValueError(f"slot {slot.id} has no sampled token to go on from: give its ids")
@@ -134,10 +134,10 @@ class TorchRunner:
 
     # -- outputs
 
-    def _sample(self, plan: Plan, hidden: Tensor, pending: TorchPending, logits: Tensor | None = None) -> None:
+    def _sample(self, plan: StepPlan, hidden: Tensor, pending: TorchPending, logits: Tensor | None = None) -> None:
         """`logits` of all rows, where a recording has made them; else those of the picked rows are made here."""
-        for span in plan.spans:
-            if span.seg.hidden:  # a copy: the next replay of a recording overwrites its rows
+        for span in plan.segments:
+            if span.segment.hidden:  # a copy: the next replay of a recording overwrites its rows
                 pending.hidden[span.slot] = hidden[span.start : span.stop].to(torch.float32, copy=True)
         if not len(plan.picked):
             return
@@ -150,7 +150,7 @@ class TorchRunner:
         if drawn is None:
             if logits is None:
                 logits = self.model.logits(picked)
-            elif any(span.seg.want is not None for span in plan.spans):
+            elif any(span.segment.want is not None for span in plan.segments):
                 logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
             pending.logits = logits
             if not plan.samplings:
@@ -165,17 +165,17 @@ class TorchRunner:
         if self.frame is not None:
             pending.codes, following = self.frame(chosen, drawn.ids, plan.samplings)
         row = 0
-        for span in plan.spans:
-            if span.seg.sample is not None:
-                row += span.seg.draft + 1
+        for span in plan.segments:
+            if span.segment.sample is not None:
+                row += span.segment.draft + 1
                 self._last[span.slot.id] = following, row - 1
 
-    def _drawn_greedily(self, plan: Plan, picked: Tensor) -> Drawn | None:
+    def _drawn_greedily(self, plan: StepPlan, picked: Tensor) -> Drawn | None:
         """Where each row's largest logit is all that is asked for."""
         greedy = self._greedy
         if greedy is None or not 0 < len(plan.samplings) == len(picked) <= TOKENS or not only_best(plan.samplings):
             return None
-        if any(span.seg.want is not None for span in plan.spans):
+        if any(span.segment.want is not None for span in plan.segments):
             return None
         asked = [row for row, sampling in enumerate(plan.samplings) if sampling.logprobs is not None]
         with self.span("sample"):
@@ -183,17 +183,17 @@ class TorchRunner:
         logprobs = None if found.logprobs is None else found.logprobs[asked]
         return Drawn(found.places.to(torch.int32), found.logits, asked, logprobs)
 
-    def settle_draft(self, seg: Seg, accepted: int) -> None:
+    def settle_draft(self, segment: Segment, accepted: int) -> None:
         """Make the slot what it would be had only the accepted guesses been given."""
-        assert seg.ids is not None
-        keep = len(seg) - seg.draft + accepted
-        if accepted < seg.draft:
-            kept = self.kv.rollback(seg.slot, keep)
+        assert segment.ids is not None
+        keep = len(segment) - segment.draft + accepted
+        if accepted < segment.draft:
+            kept = self.kv.rollback(segment.slot, keep)
             if kept < keep:
-                pos = None if seg.pos is None else seg.pos[..., kept:keep]
-                self.run([Seg(seg.slot, seg.ids[kept:keep], pos=pos)])
+                pos = None if segment.pos is None else segment.pos[..., kept:keep]
+                self.run([Segment(segment.slot, segment.ids[kept:keep], pos=pos)])
         else:
-            self.kv.forget_mark(seg.slot)
+            self.kv.forget_mark(segment.slot)
 
     def continue_from(self, slot: Slot, token: int) -> None:
         self._last[slot.id] = torch.tensor([token], dtype=torch.int32, device=self.ops.device), 0
@@ -211,9 +211,9 @@ class TorchRunner:
         for batch in (1, 2, 4, 8, 16) if self.graphs is not None else (1,):
             while len(slots) < batch and (slot := self.kv.open(SMALLEST)) is not None:
                 slots.append(slot)
-                self.run([Seg(slot, [0, 0, 0], sample=Sampling())]).read()
+                self.run([Segment(slot, [0, 0, 0], sample=Sampling())]).read()
             if len(slots) == batch:
-                self.run([Seg(slot, [0], sample=Sampling()) for slot in slots]).read()
+                self.run([Segment(slot, [0], sample=Sampling()) for slot in slots]).read()
         for slot in slots:
             self.kv.close(slot)
 
@@ -221,40 +221,40 @@ class TorchRunner:
 class TorchPending:
     """See `backends.base.Pending`."""
 
-    def __init__(self, runner: TorchRunner, plan: Plan) -> None:
+    def __init__(self, runner: TorchRunner, plan: StepPlan) -> None:
         self._runner, self._plan = runner, plan
         self.logits: Tensor | None = None  # of the picked rows
         self.hidden: dict[Slot, Tensor] = {}  # of the segments that asked for them
         self.drawn: Drawn | None = None
         self.codes: Tensor | None = None
-        self._tokens: dict[Slot, Token] | None = None
+        self._tokens: dict[Slot, SegmentOutput] | None = None
 
-    def read(self) -> dict[Slot, Token]:
+    def read(self) -> dict[Slot, SegmentOutput]:
         if self._tokens is None:
             self._tokens = self._read()
         return self._tokens
 
-    def _read(self) -> dict[Slot, Token]:
+    def _read(self) -> dict[Slot, SegmentOutput]:
         plan, drawn = self._plan, self.drawn
         tokens = sampled_tokens(plan, drawn.ids.tolist() if drawn is not None else [])
         if drawn is not None:
             self._complete(tokens, drawn)
-        if any(span.seg.want is not None for span in plan.spans):
+        if any(span.segment.want is not None for span in plan.segments):
             self._add_logits(tokens)
         for slot, hidden in self.hidden.items():
             tokens[slot].hidden = rows = hidden.cpu().numpy()
             if not np.isfinite(rows).all():
                 self._runner.kv.poisoned.add(slot.id)
                 tokens[slot].nan = True
-        for span in plan.spans:
-            if span.seg.draft:
+        for span in plan.segments:
+            if span.segment.draft:
                 token = tokens[span.slot]
-                self._runner.settle_draft(span.seg, token.accepted)
+                self._runner.settle_draft(span.segment, token.accepted)
                 if token.ids:
                     self._runner.continue_from(span.slot, token.ids[-1])
         return tokens
 
-    def _complete(self, tokens: dict[Slot, Token], drawn: Drawn) -> None:
+    def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: Drawn) -> None:
         sound = [isfinite(best) for best in drawn.best.tolist()]
         codes = None if self.codes is None else self.codes.cpu().numpy()
         chosen = [] if drawn.chosen is None else drawn.chosen.tolist()
@@ -262,11 +262,11 @@ class TorchPending:
         top = [] if drawn.top is None else drawn.top.tolist()
         of_row = {row: at for at, row in enumerate(drawn.logprob_rows)}
         row = 0
-        for span in self._plan.spans:
-            if span.seg.sample is None:
+        for span in self._plan.segments:
+            if span.segment.sample is None:
                 continue
             token, first = tokens[span.slot], row
-            row += span.seg.draft + 1
+            row += span.segment.draft + 1
             if not all(sound[first:row]):
                 self._runner.kv.poisoned.add(span.slot.id)
                 token.ids, token.nan, token.accepted = [], True, 0
@@ -282,12 +282,12 @@ class TorchPending:
                 else:
                     token.top = [[] for _ in rows]
 
-    def _add_logits(self, tokens: dict[Slot, Token]) -> None:
+    def _add_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
         assert self.logits is not None
         place = {int(row): at for at, row in enumerate(self._plan.picked)}
-        for span in self._plan.spans:
-            if span.seg.want is not None:
-                at = [place[span.start + i] for i in span.seg.want]
+        for span in self._plan.segments:
+            if span.segment.want is not None:
+                at = [place[span.start + i] for i in span.segment.want]
                 tokens[span.slot].logits = self.logits[at].float().cpu().numpy()
 
 

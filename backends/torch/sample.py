@@ -40,7 +40,7 @@ class Drawn:
 def only_best(params: Sequence[Sampling]) -> bool:
     """Whether nothing is asked of any row's logits, as they are, but which is the largest and, nearly, how likely."""
     greedy = all(p.temperature == 0 and p.mask is None for p in params)
-    if any(p.logprobs is not None and not (p.nearly and p.logprobs == 0) for p in params):
+    if any(p.logprobs is not None and not (p.approximate_logprobs and p.logprobs == 0) for p in params):
         return False
     return greedy and not repetition_entries(params, 1 << 62)[0] and not additive_entries(params, 1 << 62)[0]
 

@@ -10,14 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import Among, Rope
+from backends.base import EncoderAttention, Rope
 from backends.torch.kernels import library
 from backends.torch.kernels.program import Program
 from backends.torch.ops import Angles, TextOps
 from backends.torch.recorder import IN_FLOATS, HeadSymbol, NotRecorded, Recorder, Symbol
-from backends.whole import AT_ONCE, PlainWhole, places
+from backends.whole import AT_ONCE, EagerEncoder, places
 
-Layer = Callable[[Any, Any, Among], Any]
+Layer = Callable[[Any, Any, EncoderAttention], Any]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Noting:
 class TorchWhole:
     def __init__(self, ops: TextOps, layers: Sequence[Layer], rope: Rope | None) -> None:
         self.ops, self.layers, self.rope = ops, list(layers), rope
-        self.plain = PlainWhole(ops, layers, rope)  # type: ignore[arg-type]  # the joined operations, see backend.py
+        self.plain = EagerEncoder(ops, layers, rope)  # type: ignore[arg-type]  # the joined operations, see backend.py
         self._recorded: Recorded | None = None
         self._may_record = ops.device.type == "cpu" and library.available()
 

@@ -148,7 +148,7 @@ class WindowedAttention:
                 k, v = ops.cat([past[0], k], 0), ops.cat([past[1], v], 0)
             first = max(0, k.shape[0] - self.window + 1)
             kept.append((k[first:], v[first:]))
-            made.append(ops.attend_recent(q, k, v, self.window, self.dim**-0.5))
+            made.append(ops.attend_window(q, k, v, self.window, self.dim**-0.5))
         where.pieces.keep(self, kept)
         return self.out(ops.cat(made, 0).reshape(x.shape[0], self.heads * self.dim), add)
 

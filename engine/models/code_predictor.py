@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, FrameChoice, FrameParts, KVSpec, Sampling
+from backends.base import Array, FramePredictorParts, FrameSampling, KVSpec, Sampling
 from engine.errors import ConfigError
 from engine.models.config import Fields, text_config
 from engine.models.decoder import Attention, Layers, Mlp, Traits
@@ -47,8 +47,8 @@ class CodePredictor:
         if c.hidden != talker_hidden:
             narrow = w.linear(("small_to_mtp_projection", c.hidden), inp=talker_hidden, bias=True)
         specs = [KVSpec(c.kv_heads, c.head_dim)] * c.layers
-        self.parts = FrameParts(self.layers, specs, heads, self.embeddings, narrow)
-        self.frames = w.backend.frames(self.parts)
+        self.parts = FramePredictorParts(self.layers, specs, heads, self.embeddings, narrow)
+        self.frames = w.backend.frame_predictor(self.parts)
 
     def choose_like(self, generation: Mapping[str, Any]) -> None:
         """Take the settings that a generation_config has for the predictor."""
@@ -61,7 +61,7 @@ class CodePredictor:
     def __call__(self, hidden: Array, first: Array, ids: Array, params: Sequence[Sampling]) -> tuple[Array, Array]:
         """`hidden [N, D]`, `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
         sum of their embeddings."""
-        choice = FrameChoice(self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
+        choice = FrameSampling(self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
         noise = spread([p.noise for p in params], self.more)
         random = np.array([p.temperature > 0 for p in params], np.int32)
         return self.frames(hidden, first, ids, noise, random, choice)

@@ -59,7 +59,7 @@ class Pieces:
         return parts[0] if len(parts) == 1 else self.ops.cat(parts, 0)
 
     def attend(self, q: Array, k: Array, v: Array, lens: Sequence[int], scale: float) -> Work:
-        """As `Ops.attend_segs`."""
+        """As `Ops.attend_varlen`."""
         each = 2 * q.shape[1] * q.shape[2]
         parts, start = [], 0
         for run in self._runs(lens, each):
@@ -68,7 +68,7 @@ class Pieces:
             if len(run) == 1:
                 parts.append((yield from self._attend_one(*mine, scale, each * run[0])))
             else:
-                parts.append(self.ops.attend_segs(*mine, run, scale))
+                parts.append(self.ops.attend_varlen(*mine, run, scale))
                 yield from self.cut(parts[-1])
             start = stop
         return parts[0] if len(parts) == 1 else self.ops.cat(parts, 0)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import KV, Among, Array, CrossSpec, KVSpec, MemorySpec, Rope, Slot, Step
+from backends.base import Array, CrossSpec, EncoderAttention, KVCache, KVSpec, MemorySpec, Rope, Slot, Step
 from engine.errors import BadRequest, ConfigError
 from engine.media.inputs import Sound
 from engine.models.config import Fields
@@ -58,11 +58,11 @@ class MoonshineDecoder:
     def logits(self, hidden: Array) -> Array:
         return self.head(hidden)
 
-    def begin(self, kv: KV, slot: Slot, features: np.ndarray) -> None:
+    def begin(self, kv: KVCache, slot: Slot, features: np.ndarray) -> None:
         """Let a fresh sequence attend to `features [S, D]`."""
         sound = self.ops.array(features, self.layers[0].dtype)
         for layer in self.layers:
-            kv.put(slot, layer.cross_at, *layer.sound_memory(sound))
+            kv.write_cross(slot, layer.cross_at, *layer.sound_memory(sound))
 
 
 class _DecoderLayer:
@@ -115,8 +115,8 @@ class Moonshine(MoonshineDecoder):
             for i in range(f.int("encoder_num_hidden_layers"))
         ]
         norm = inner.norm("layer_norm", hidden)
-        last: Callable[[Array, Any, Among], Array] = lambda x, *_: self.ops.layer_norm(x, norm, None, EPS)  # noqa: E731
-        self.whole = w.backend.whole([*self.encoder, last], partial_rope(f, hidden // heads))
+        last: Callable[[Array, Any, EncoderAttention], Array] = lambda x, *_: self.ops.layer_norm(x, norm, None, EPS)  # noqa: E731
+        self.whole = w.backend.encoder([*self.encoder, last], partial_rope(f, hidden // heads))
 
     def encode(self, sounds: Sequence[Sound]) -> Generator[None, None, list[np.ndarray]]:
         ops, rows = self.ops, []
@@ -162,7 +162,7 @@ class EncoderLayer:
             w.tensor(f"{norm}.{name}", (hidden,)) + plus for norm in ("input_layernorm", "post_attention_layernorm")
         ]
 
-    def __call__(self, x: Array, angles: Any, among: Among) -> Array:
+    def __call__(self, x: Array, angles: Any, among: EncoderAttention) -> Array:
         """Without `angles` nothing is turned."""
         ops = self.ops
         projected = self.project(ops.layer_norm(x, self.norms[0], None, EPS))

@@ -54,7 +54,7 @@ class MoonshineStreaming(MoonshineDecoder):
             )
             for i, (back, ahead) in enumerate(self.windows)
         ]  # fmt: skip
-        self.whole = w.backend.whole(self.encoder, None)
+        self.whole = w.backend.encoder(self.encoder, None)
         self.encoder_norm = inner.tensor("final_norm.gamma", (hidden,)) + 1.0
         self.longest = outer.int("max_position_embeddings")
         self.places = decoder.embedding("pos_emb", self.longest, hidden)

@@ -7,6 +7,7 @@ from typing import Any
 
 from backends.base import Model
 from engine.errors import UnsupportedArchitecture
+from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder
 from engine.models.bicodec_encoder import bicodec_encoder
 from engine.models.codec12 import codec_decoder
@@ -28,7 +29,6 @@ from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
 from engine.models.wav2vec2 import wav2vec2
-from engine.parts import MakePart
 from engine.weights.view import View
 
 Maker = Callable[[View, Mapping[str, Any]], Model]

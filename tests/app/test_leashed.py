@@ -19,11 +19,10 @@ from app.gui.store.worker import AppStore
 from app.gui.viewmodels.listen import ListenResults
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
-from engine.handle import RequestHandle
 from engine.pipelines.listening.listener import Ear, Listener
 from engine.pipelines.reading.recognizer import Crop
 from engine.tasks import Task
-from engine.types import Done, Request, SamplingParams, Text, Timings
+from engine.types import Done, Request, RequestHandle, SamplingParams, Text, Timings
 from tests.app.gui.media import AtOnce
 from tests.app.server.scripted import until
 from tests.engine.pipelines.listening.conftest import RATE, talk

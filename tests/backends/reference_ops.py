@@ -188,13 +188,13 @@ def sdpa(q, k, v, scale, *, causal=False, mask=None):
     return out
 
 
-def attend_recent(q, k, v, window, scale):
+def attend_window(q, k, v, window, scale):
     distance = np.arange(len(q))[:, None] + len(k) - len(q) - np.arange(len(k))
     hidden = np.where((distance >= 0) & (distance < window), 0.0, -np.inf)
     return sdpa(q[None], k[None], v[None], scale, mask=hidden)[0]
 
 
-def attend_segs(q, k, v, lens, scale):
+def attend_varlen(q, k, v, lens, scale):
     ends = np.cumsum(lens)
     runs = [sdpa(q[None, e - n : e], k[None, e - n : e], v[None, e - n : e], scale)[0] for e, n in zip(ends, lens)]
     return np.concatenate([np.zeros((0, q.shape[1], v.shape[2])), *runs])

@@ -8,7 +8,7 @@ import pytest
 from mlx_lm.models import qwen3
 from mlx_lm.models.cache import BatchKVCache, KVCache
 
-from backends.base import KVSpec, Rope, Sampling, Seg, Step
+from backends.base import KVSpec, Rope, Sampling, Segment, Step
 from backends.mlx.backend import MlxBackend
 from backends.mlx.graph import count_primitives
 from backends.mlx.linear import make_linear
@@ -73,9 +73,9 @@ def ours(batch: int, even: bool) -> int:
     runner = backend.runner(model, kv)
     slots = [kv.open(20) for _ in range(batch)]
     prompts = [[1] * (3 if even else 3 + i) for i in range(batch)]
-    runner.run([Seg(s, ids=ids, sample=Sampling()) for s, ids in zip(slots, prompts)]).read()
-    runner.run([Seg(s, sample=Sampling()) for s in slots]).read()
-    pending = runner._build(make_plan([Seg(s, sample=Sampling()) for s in slots]))
+    runner.run([Segment(s, ids=ids, sample=Sampling()) for s, ids in zip(slots, prompts)]).read()
+    runner.run([Segment(s, sample=Sampling()) for s in slots]).read()
+    pending = runner._build(make_plan([Segment(s, sample=Sampling()) for s in slots]))
     return count_primitives(*pending.arrays(), *kv.arrays())
 
 
@@ -134,10 +134,10 @@ def test_decoding_writes_in_place(shape):
     count = {"alone": 1, "even": 4, "ragged": 4, "holes": 6}[shape]
     slots = [kv.open(4096) for _ in range(count)]
     lengths = [3] * count if shape in ("alone", "even") else range(3, 3 + count)
-    runner.run([Seg(s, ids=[1] * n, sample=Sampling()) for s, n in zip(slots, lengths)]).read()
+    runner.run([Segment(s, ids=[1] * n, sample=Sampling()) for s, n in zip(slots, lengths)]).read()
     if shape == "holes":
         del slots[2]
-    steps = lambda: [runner.run([Seg(s, sample=Sampling()) for s in slots]) for _ in range(3)][-1].read()  # noqa: E731
+    steps = lambda: [runner.run([Segment(s, sample=Sampling()) for s in slots]) for _ in range(3)][-1].read()  # noqa: E731
     steps()
     mx.synchronize()
     before = mx.get_active_memory()
@@ -155,8 +155,8 @@ def test_prompt_chunks_write_in_place():
         before = mx.get_active_memory()
         mx.reset_peak_memory()
         for s in (slot, other):
-            runner.run([Seg(s, ids=[1] * 16, sample=None)]).read()
-        runner.run([Seg(slot, ids=[2] * 8), Seg(other, ids=[1], sample=Sampling())]).read()
+            runner.run([Segment(s, ids=[1] * 16, sample=None)]).read()
+        runner.run([Segment(slot, ids=[2] * 8), Segment(other, ids=[1], sample=Sampling())]).read()
         mx.synchronize()
         if i:
             slab = next(iter(kv.slabs.values())).arrays()[0].nbytes
@@ -172,11 +172,11 @@ def test_a_runner_counts_its_own_step_and_leaves_no_trace():
 def test_a_kept_snapshot_does_not_make_writes_copy():
     runner, kv = tiny_runner("aa", budget=1 << 34)
     slot = kv.open(1 << 14)
-    runner.run([Seg(slot, ids=[1] * 3, sample=Sampling())]).read()
-    runner.run([Seg(slot, sample=Sampling())]).read()
+    runner.run([Segment(slot, ids=[1] * 3, sample=Sampling())]).read()
+    runner.run([Segment(slot, sample=Sampling())]).read()
     kept = kv.snapshot(slot)
     before = mx.get_active_memory()
     mx.reset_peak_memory()
-    runner.run([Seg(slot, sample=Sampling())]).read()
+    runner.run([Segment(slot, sample=Sampling())]).read()
     assert mx.get_peak_memory() - before < next(iter(kv.slabs.values())).arrays()[0].nbytes / 4
     assert kept.nbytes < 1 << 16

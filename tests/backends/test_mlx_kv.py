@@ -1,4 +1,4 @@
-"""The KV store on MLX: budget, moves, snapshots, and going back. Rows are told apart by the logits they lead to."""
+"""The KV cache on MLX: budget, moves, snapshots, and going back. Rows are told apart by the logits they lead to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from backends.base import CrossSpec, KVSpec, Sampling, Seg
+from backends.base import CrossSpec, KVSpec, Sampling, Segment
 from backends.mlx.backend import MlxBackend
 from backends.mlx.cache import MlxCache
 from backends.mlx.slabs import make_format
@@ -24,7 +24,7 @@ def prompt(length: int, seed: int = 0) -> list[int]:
 
 
 def feed(runner, slot, ids) -> np.ndarray:
-    return runner.run([Seg(slot, ids=ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits[0]
+    return runner.run([Segment(slot, ids=ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits[0]
 
 
 def test_the_budget_holds_and_comes_back():
@@ -81,7 +81,7 @@ def test_a_snapshot_fills_another_slot(layers, bits):
     want = feed(runner, slot, [3, 4])
     kv.close(slot)
     other = kv.open(400)
-    kv.restore(other, kv.adopt(taken.length, kv.export(taken)))
+    kv.restore(other, kv.import_snapshot(taken.length, kv.export_snapshot(taken)))
     assert other.length == 6
     np.testing.assert_allclose(feed(runner, other, [3, 4]), want, atol=1e-5)
     third = kv.open(20)
@@ -93,9 +93,9 @@ def test_exports_are_exact_in_half_precision():
     runner, kv = tiny_runner("ad", dtype="bf16")
     slot = kv.open(20)
     feed(runner, slot, prompt(6))
-    arrays = kv.export(kv.snapshot(slot))
-    again = kv.export(kv.adopt(6, arrays))
-    assert kv.adopt(6, arrays).nbytes == kv.snapshot(slot).nbytes
+    arrays = kv.export_snapshot(kv.snapshot(slot))
+    again = kv.export_snapshot(kv.import_snapshot(6, arrays))
+    assert kv.import_snapshot(6, arrays).nbytes == kv.snapshot(slot).nbytes
     assert every(a.dtype == b.dtype and (a == b).all() for a, b in zip(arrays, again, strict=True))
 
 
@@ -118,13 +118,13 @@ def test_rolling_back_forgets_what_came_after_the_mark(layers):
     runner, kv = tiny_runner(layers)
     slot = kv.open(30)
     feed(runner, slot, prompt(6))
-    kv.mark(slot)
+    kv.checkpoint(slot)
     want = feed(runner, slot, [3, 4])
     assert kv.rollback(slot) == 0
     feed(runner, slot, [8, 8, 8]) if layers == "aa" else None
     kv.truncate(slot, 6) if layers == "aa" else None
     np.testing.assert_allclose(feed(runner, slot, [3, 4]), want, atol=1e-5)
-    kv.mark(slot)
+    kv.checkpoint(slot)
     feed(runner, slot, [5, 6])
     assert kv.rollback(slot, keep=2) == 2
     assert slot.length == 10
@@ -156,7 +156,7 @@ def test_encoder_rows_are_counted_and_kept_apart():
     slot, other = kv.open(4), kv.open(4)
     rng = np.random.default_rng(0)
     k, v = rng.normal(size=(2, 5, 2, 32)).astype(np.float32)
-    kv.put(slot, 1, backend.ops.array(k), backend.ops.array(v))
+    kv.write_cross(slot, 1, backend.ops.array(k), backend.ops.array(v))
     assert kv.used == 2 * kv.bytes_for(4) + k.nbytes + v.nbytes
     with pytest.raises(ValueError, match="no encoder output"):
         kv.crossed.get(other, 1)
@@ -183,9 +183,9 @@ def test_odd_quantizations_are_refused():
 def test_a_slots_own_sampling_survives_growth():
     runner, kv = tiny_runner("aa")
     slot = kv.open(256)
-    runner.run([Seg(slot, ids=prompt(256), sample=Sampling())]).read()
+    runner.run([Segment(slot, ids=prompt(256), sample=Sampling())]).read()
     kv.grow(slot, 257)
-    assert runner.run([Seg(slot, sample=Sampling())]).read()[slot].ids
+    assert runner.run([Segment(slot, sample=Sampling())]).read()[slot].ids
     assert slot.length == 257
 
 
@@ -198,14 +198,14 @@ def test_cross_attention_of_a_batch_equals_solo_runs():
     stored = {}
     for slot, length in zip(slots, (5, 3, 5)):
         k, v = rng.normal(size=(2, length, 2, 32)).astype(np.float32)
-        kv.put(slot, 0, backend.ops.array(k), backend.ops.array(v))
+        kv.write_cross(slot, 0, backend.ops.array(k), backend.ops.array(v))
         stored[slot] = (k, v)
 
     def attended(lengths: dict) -> None:
-        plan = make_plan([Seg(slot, ids=[1] * n) for slot, n in lengths.items()])
+        plan = make_plan([Segment(slot, ids=[1] * n) for slot, n in lengths.items()])
         q = rng.normal(size=(plan.total, 4, 32)).astype(np.float32)
         got = np.array(MlxCache(kv, plan, kernel=False).cross(0, mx.array(q), 0.2))
-        for span in plan.spans:
+        for span in plan.segments:
             k, v = stored[span.slot]
             scores = np.einsum("thd,shd->ths", q[span.start : span.stop], np.repeat(k, 2, 1)) * 0.2
             shares = np.exp(scores - scores.max(-1, keepdims=True))
@@ -218,6 +218,6 @@ def test_cross_attention_of_a_batch_equals_solo_runs():
     attended({first: 1, third: 1})
     attended({first: 1, second: 4, third: 1})
     attended({second: 1})
-    kv.put(third, 0, backend.ops.array(stored[first][1]), backend.ops.array(stored[first][0]))
+    kv.write_cross(third, 0, backend.ops.array(stored[first][1]), backend.ops.array(stored[first][0]))
     stored[third] = stored[first][::-1]
     attended({first: 1, third: 1})

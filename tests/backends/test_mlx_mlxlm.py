@@ -12,7 +12,7 @@ import pytest
 from mlx.utils import tree_flatten, tree_map
 from mlx_lm.models.cache import make_prompt_cache
 
-from backends.base import BackendMissing, Sampling, Seg
+from backends.base import BackendMissing, Sampling, Segment
 from backends.mlx.backend import MlxBackend
 
 GREEDY = Sampling()
@@ -70,10 +70,10 @@ def alone(net, ids: list[int], count: int) -> list[int]:
 
 
 def greedy(runner, slots, prompts, count):
-    tokens = runner.run([Seg(s, ids=ids, sample=GREEDY) for s, ids in zip(slots, prompts)]).read()
+    tokens = runner.run([Segment(s, ids=ids, sample=GREEDY) for s, ids in zip(slots, prompts)]).read()
     out = {s: tokens[s].ids for s in slots}
     for _ in range(count - 1):
-        for slot, token in runner.run([Seg(s, sample=GREEDY) for s in slots]).read().items():
+        for slot, token in runner.run([Segment(s, sample=GREEDY) for s in slots]).read().items():
             out[slot] += token.ids
     return [out[s] for s in slots]
 
@@ -90,15 +90,15 @@ def test_chunks_wanted_logits_and_snapshots(folder):
     loaded = load(folder)
     runner, kv = loaded.runner, loaded.kv
     slot, other = kv.open(30), kv.open(30)
-    whole = runner.run([Seg(slot, ids=[1, 2, 3, 4, 5], want=range(5))]).read()[slot].logits
-    runner.run([Seg(other, ids=[1, 2])]).read()
+    whole = runner.run([Segment(slot, ids=[1, 2, 3, 4, 5], want=range(5))]).read()[slot].logits
+    runner.run([Segment(other, ids=[1, 2])]).read()
     taken = kv.snapshot(other)
-    rest = runner.run([Seg(other, ids=[3, 4, 5], want=range(3))]).read()[other].logits
+    rest = runner.run([Segment(other, ids=[3, 4, 5], want=range(3))]).read()[other].logits
     np.testing.assert_allclose(rest, whole[2:], atol=1e-4)
     third = kv.open(30)
     for again in (third, other):
         kv.restore(again, taken)
-        got = runner.run([Seg(again, ids=[3, 4, 5], want=range(3))]).read()[again].logits
+        got = runner.run([Segment(again, ids=[3, 4, 5], want=range(3))]).read()[again].logits
         np.testing.assert_allclose(got, whole[2:], atol=1e-4)
 
 
@@ -107,19 +107,19 @@ def test_drafts_are_settled(folder):
     runner, kv = loaded.runner, loaded.kv
     want = alone(loaded.model.net, [1, 2, 3], 6)
     slot = kv.open(30)
-    first = runner.run([Seg(slot, ids=[1, 2, 3], sample=GREEDY)]).read()[slot].ids
+    first = runner.run([Segment(slot, ids=[1, 2, 3], sample=GREEDY)]).read()[slot].ids
     wrong = [want[1], (want[2] + 1) % 61]
-    token = runner.run([Seg(slot, ids=[*first, *wrong], draft=2, samples=[GREEDY] * 2, sample=GREEDY)]).read()[slot]
+    token = runner.run([Segment(slot, ids=[*first, *wrong], draft=2, samples=[GREEDY] * 2, sample=GREEDY)]).read()[slot]
     assert (token.accepted, token.ids) == (1, want[1:3])
     assert slot.length == 5
-    assert runner.run([Seg(slot, sample=GREEDY)]).read()[slot].ids == want[3:4]
+    assert runner.run([Segment(slot, sample=GREEDY)]).read()[slot].ids == want[3:4]
 
 
 def test_the_budget_counts_what_the_caches_take(folder):
     loaded = load(folder)
     kv = loaded.kv
     slot = kv.open(300)
-    loaded.runner.run([Seg(slot, ids=[1] * 300)]).read()
+    loaded.runner.run([Segment(slot, ids=[1] * 300)]).read()
     assert kv.used == pytest.approx(sum(c.nbytes for c in kv.caches(slot)), rel=0.01)
     kv.budget = kv.used
     assert kv.open(1) is None
@@ -131,9 +131,9 @@ def test_what_mlx_lm_lacks_is_refused_by_name(folder):
     loaded = load(folder)
     slot = loaded.kv.open(9)
     with pytest.raises(ValueError, match="takes no embeddings"):
-        loaded.runner.run([Seg(slot, embeds=np.zeros((2, 32), np.float32))])
+        loaded.runner.run([Segment(slot, embeds=np.zeros((2, 32), np.float32))])
     with pytest.raises(ValueError, match="no hidden states"):
-        loaded.runner.run([Seg(slot, [1, 2], hidden=True)])
+        loaded.runner.run([Segment(slot, [1, 2], hidden=True)])
     assert slot.length == 0
     loaded.runner.warm()
 

@@ -6,7 +6,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from backends.base import Sampling, Seg
+from backends.base import Sampling, Segment
 from backends.mlx.kv import MlxKV
 from backends.mlx.runner import MlxRunner
 from tests.backends.mlx_models import VOCAB, WIDTH, tiny_runner
@@ -22,16 +22,16 @@ def prompt(length: int, seed: int = 0) -> list[int]:
 def logits_of(runner: MlxRunner, kv: MlxKV, ids: list[int]) -> np.ndarray:
     """Of every position, in one run in a slot of its own."""
     slot = kv.open(len(ids))
-    tokens = runner.run([Seg(slot, ids=ids, want=range(len(ids)))]).read()
+    tokens = runner.run([Segment(slot, ids=ids, want=range(len(ids)))]).read()
     kv.close(slot)
     return tokens[slot].logits
 
 
 def greedy(runner: MlxRunner, kv: MlxKV, ids: list[int], count: int) -> list[int]:
     slot = kv.open(len(ids) + count)
-    out = runner.run([Seg(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
+    out = runner.run([Segment(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
     while len(out) < count:
-        out += runner.run([Seg(slot, sample=GREEDY)]).read()[slot].ids
+        out += runner.run([Segment(slot, sample=GREEDY)]).read()[slot].ids
     kv.close(slot)
     return out
 
@@ -43,7 +43,7 @@ def test_chunks_and_single_tokens_equal_one_run(layers):
     want = logits_of(runner, kv, ids)
     slot = kv.open(23)
     chunks = (ids[:7], ids[7:8], ids[8:20], *([t] for t in ids[20:]))
-    got = [runner.run([Seg(slot, ids=c, want=range(len(c)))]).read()[slot].logits for c in chunks]
+    got = [runner.run([Segment(slot, ids=c, want=range(len(c)))]).read()[slot].logits for c in chunks]
     np.testing.assert_allclose(np.concatenate(got), want, atol=1e-4)
     assert slot.length == 23
 
@@ -57,10 +57,10 @@ def test_a_ragged_batch_equals_solo_runs(layers, bits):
     assert len({tuple(ids) for ids in want}) == 4
     assert len({token for ids in want for token in ids}) > 5
     slots = [kv.open(40) for _ in prompts]
-    out = runner.run([Seg(s, ids=ids, sample=GREEDY) for s, ids in zip(slots, prompts)]).read()
+    out = runner.run([Segment(s, ids=ids, sample=GREEDY) for s, ids in zip(slots, prompts)]).read()
     got = {s: out[s].ids for s in slots}
     for _ in range(7):
-        for slot, token in runner.run([Seg(s, sample=GREEDY) for s in slots[::-1]]).read().items():
+        for slot, token in runner.run([Segment(s, sample=GREEDY) for s in slots[::-1]]).read().items():
             got[slot] += token.ids
     assert [got[s] for s in slots] == want
 
@@ -72,7 +72,7 @@ def test_joining_leaving_growing_and_pausing_change_nothing(layers):
     want = [greedy(runner, kv, ids, 12) for ids in (long, short, late)]
     slots = [kv.open(256), kv.open(20)]
     others = [kv.open(5) for _ in range(7)]  # rows in between, and holes when they leave
-    got = [runner.run([Seg(s, ids=ids, sample=GREEDY)]).read()[s].ids for s, ids in zip(slots, (long, short))]
+    got = [runner.run([Segment(s, ids=ids, sample=GREEDY)]).read()[s].ids for s, ids in zip(slots, (long, short))]
     kv.close(others[0])
     for step in range(11):
         if step == 3:
@@ -80,12 +80,12 @@ def test_joining_leaving_growing_and_pausing_change_nothing(layers):
             slots.append(kv.open(30))
         if slots[0].length == slots[0].capacity:
             assert kv.grow(slots[0], slots[0].length + 1)
-        segs = [Seg(s, sample=GREEDY) for s in slots[:2] if not (s is slots[1] and step == 5)]
+        segments = [Segment(s, sample=GREEDY) for s in slots[:2] if not (s is slots[1] and step == 5)]
         if step == 3:
-            segs.append(Seg(slots[2], ids=late, sample=GREEDY))
+            segments.append(Segment(slots[2], ids=late, sample=GREEDY))
         elif step > 3:
-            segs.append(Seg(slots[2], sample=GREEDY))
-        out = runner.run(segs).read()
+            segments.append(Segment(slots[2], sample=GREEDY))
+        out = runner.run(segments).read()
         if step == 3:
             got.append([])
         for i, slot in enumerate(slots):
@@ -101,8 +101,8 @@ def test_a_step_issued_before_the_last_was_read():
     ids = prompt(5)
     want = greedy(runner, kv, ids, 6)
     slot = kv.open(20)
-    pendings = [runner.run([Seg(slot, ids=ids, sample=GREEDY)])]
-    pendings += [runner.run([Seg(slot, sample=GREEDY)]) for _ in range(5)]
+    pendings = [runner.run([Segment(slot, ids=ids, sample=GREEDY)])]
+    pendings += [runner.run([Segment(slot, sample=GREEDY)]) for _ in range(5)]
     assert [t for p in pendings for t in p.read()[slot].ids] == want
 
 
@@ -115,9 +115,9 @@ def test_windows_forget_what_lies_further_back():
     )
     slots = [kv.open(40), kv.open(40)]
     for slot, start in zip(slots, (20, 25)):
-        runner.run([Seg(slot, ids=ids[:start])]).read()
+        runner.run([Segment(slot, ids=ids[:start])]).read()
     for step in range(5):
-        out = runner.run([Seg(s, ids=[ids[s.length]], want=range(1)) for s in slots]).read()
+        out = runner.run([Segment(s, ids=[ids[s.length]], want=range(1)) for s in slots]).read()
         for slot in slots:
             np.testing.assert_allclose(out[slot].logits[0], want[slot.length - 1], atol=1e-4, err_msg=str(step))
 
@@ -128,14 +128,14 @@ def test_accepted_drafts_equal_steps_without_them(layers):
     ids = prompt(6)
     want = greedy(runner, kv, ids, 10)
     slot = kv.open(40)
-    got = runner.run([Seg(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
+    got = runner.run([Segment(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
     while len(got) < 10:
         guesses = want[len(got) : len(got) + 3]
         if len(guesses) == 3 and len(got) % 2:
             guesses[2] = (guesses[2] + 1) % VOCAB
         fed = [got[-1], *guesses]
         token = runner.run(
-            [Seg(slot, ids=fed, draft=len(guesses), samples=[GREEDY] * len(guesses), sample=GREEDY)]
+            [Segment(slot, ids=fed, draft=len(guesses), samples=[GREEDY] * len(guesses), sample=GREEDY)]
         ).read()[slot]
         got += token.ids
         assert slot.length == len(ids) + len(got) - 1
@@ -148,14 +148,17 @@ def test_embeddings_additions_and_positions():
     want = logits_of(runner, kv, ids)
     table = np.array(runner._model.embedding)
     slot = kv.open(10)
-    runner.run([Seg(slot, ids=ids[:2])]).read()
+    runner.run([Segment(slot, ids=ids[:2])]).read()
     extra = np.full((1, WIDTH), 0.25, np.float32)
-    segs = [Seg(slot, embeds=table[ids[2:5]]), Seg(slot, embeds=table[[ids[5]]] - extra, add=extra, want=range(1))]
-    for seg in segs:
-        out = runner.run([seg]).read()
+    segments = [
+        Segment(slot, embeds=table[ids[2:5]]),
+        Segment(slot, embeds=table[[ids[5]]] - extra, add=extra, want=range(1)),
+    ]
+    for segment in segments:
+        out = runner.run([segment]).read()
     np.testing.assert_allclose(out[slot].logits[0], want[-1], atol=1e-4)
     shifted = kv.open(10)  # rotary attention only knows differences of positions
-    got = runner.run([Seg(shifted, ids=ids, pos=np.arange(6) + 40, want=range(6))]).read()[shifted].logits
+    got = runner.run([Segment(shifted, ids=ids, pos=np.arange(6) + 40, want=range(6))]).read()[shifted].logits
     np.testing.assert_allclose(got, want, atol=1e-3)
 
 
@@ -164,10 +167,10 @@ def test_frames_feed_the_next_step():
     model = runner._model
     model.frame = lambda hidden, ids, params: (mx.stack([ids, ids + 1], 1), model.embed((ids + 5) % VOCAB))
     slot, plain = kv.open(20), kv.open(20)
-    token = runner.run([Seg(slot, ids=[1, 2, 3], sample=GREEDY)]).read()[slot]
+    token = runner.run([Segment(slot, ids=[1, 2, 3], sample=GREEDY)]).read()[slot]
     assert token.codes.tolist() == [token.ids[0], token.ids[0] + 1]
-    second = runner.run([Seg(slot, want=range(1), sample=GREEDY)]).read()[slot]
-    same = runner.run([Seg(plain, ids=[1, 2, 3, (token.ids[0] + 5) % VOCAB], want=range(3, 4))]).read()[plain]
+    second = runner.run([Segment(slot, want=range(1), sample=GREEDY)]).read()[slot]
+    same = runner.run([Segment(plain, ids=[1, 2, 3, (token.ids[0] + 5) % VOCAB], want=range(3, 4))]).read()[plain]
     np.testing.assert_allclose(second.logits, same.logits, atol=1e-4)
 
 
@@ -177,7 +180,7 @@ def test_logprobs_and_masks_come_with_the_token():
     mask[[4, 9]] = True
     slot, other = kv.open(9), kv.open(9)
     out = runner.run(
-        [Seg(slot, ids=[1, 2], sample=Sampling(mask=mask, logprobs=2)), Seg(other, ids=[1], sample=GREEDY)]
+        [Segment(slot, ids=[1, 2], sample=Sampling(mask=mask, logprobs=2)), Segment(other, ids=[1], sample=GREEDY)]
     )
     token = out.read()[slot]
     assert token.ids[0] in (4, 9)
@@ -192,15 +195,15 @@ def test_nan_is_told_and_does_not_stay():
     ids = prompt(5)
     want = greedy(runner, kv, ids, 3)
     bad, good = kv.open(20), kv.open(20)
-    runner.run([Seg(good, ids=ids, sample=GREEDY)]).read()
-    token = runner.run([Seg(bad, embeds=np.full((9, WIDTH), np.nan, np.float32), sample=GREEDY)]).read()[bad]
+    runner.run([Segment(good, ids=ids, sample=GREEDY)]).read()
+    token = runner.run([Segment(bad, embeds=np.full((9, WIDTH), np.nan, np.float32), sample=GREEDY)]).read()[bad]
     assert token.nan
     assert token.ids == []
     kv.close(bad)
     fresh = kv.open(20)
-    first = runner.run([Seg(fresh, ids=ids[:2], sample=GREEDY)]).read()[fresh]
+    first = runner.run([Segment(fresh, ids=ids[:2], sample=GREEDY)]).read()[fresh]
     assert not first.nan
-    out = runner.run([Seg(s, sample=GREEDY) for s in (good, fresh)]).read()
+    out = runner.run([Segment(s, sample=GREEDY) for s in (good, fresh)]).read()
     assert not out[fresh].nan
     assert out[good].ids == want[1:2]
 
@@ -208,8 +211,8 @@ def test_nan_is_told_and_does_not_stay():
 def test_half_precision_stays_half():
     runner, kv = tiny_runner("ad", dtype="bf16")
     slot = kv.open(10)
-    runner.run([Seg(slot, ids=[1, 2, 3], sample=GREEDY)]).read()
-    runner.run([Seg(slot, sample=GREEDY)]).read()
+    runner.run([Segment(slot, ids=[1, 2, 3], sample=GREEDY)]).read()
+    runner.run([Segment(slot, sample=GREEDY)]).read()
     assert {a.dtype for s in kv.slabs.values() for a in s.arrays()} == {mx.bfloat16}
     assert {a.dtype for a in kv.states.arrays()} == {mx.bfloat16, mx.float32}
 
@@ -221,7 +224,7 @@ def test_quantized_keys_and_values_stay_near(bits):
     runner, kv = tiny_runner("aa", bits=bits)
     slot = kv.open(20)
     chunks = (ids[:10], *([t] for t in ids[10:]))
-    got = [runner.run([Seg(slot, ids=c, want=range(len(c)))]).read()[slot].logits for c in chunks]
+    got = [runner.run([Segment(slot, ids=c, want=range(len(c)))]).read()[slot].logits for c in chunks]
     error = np.abs(np.concatenate(got) - want).max() / np.abs(want).max()
     assert 0 < error < {16: 2e-3, 8: 0.02, 4: 0.3}[bits]
     assert kv.used <= tiny_runner("aa")[1].bytes_for(20) * (bits + (bits < 16) * 6) / 32
@@ -238,7 +241,7 @@ def test_a_sequence_without_a_token_cannot_go_on():
     runner, kv = tiny_runner("aa")
     slot = kv.open(9)
     with pytest.raises(ValueError, match="no sampled token"):
-        runner.run([Seg(slot, sample=GREEDY)])
+        runner.run([Segment(slot, sample=GREEDY)])
     assert slot.length == 0
 
 
@@ -249,21 +252,21 @@ def test_a_step_that_fails_can_be_run_again(layers, where, monkeypatch):
     ids = prompt(5)
     want = greedy(runner, kv, ids, 6)
     slot, fresh = kv.open(20), kv.open(20)
-    got = runner.run([Seg(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
-    got += runner.run([Seg(slot, sample=GREEDY)]).read()[slot].ids
+    got = runner.run([Segment(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
+    got += runner.run([Segment(slot, sample=GREEDY)]).read()[slot].ids
 
     def fail(*_):
         raise MemoryError("no room")
 
-    segs = [Seg(slot, sample=GREEDY), Seg(fresh, ids=ids, sample=GREEDY)]
+    segments = [Segment(slot, sample=GREEDY), Segment(fresh, ids=ids, sample=GREEDY)]
     with monkeypatch.context() as patched:
         patched.setattr(*((runner._model, "logits") if where == "while building" else (mx, "async_eval")), fail)
         with pytest.raises(MemoryError):
-            runner.run(segs)
+            runner.run(segments)
     assert (slot.length, fresh.length) == (6, 0)
-    out = runner.run(segs).read()
+    out = runner.run(segments).read()
     got += out[slot].ids
     assert out[fresh].ids == want[:1]
     while len(got) < 6:
-        got += runner.run([Seg(slot, sample=GREEDY)]).read()[slot].ids
+        got += runner.run([Segment(slot, sample=GREEDY)]).read()[slot].ids
     assert got == want

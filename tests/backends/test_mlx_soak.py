@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from backends.base import Seg, Slot
+from backends.base import Segment, Slot
 from tests.backends.mlx_models import VOCAB, tiny_runner
 
 
@@ -20,7 +20,7 @@ def test_nobody_notices_the_others(layers, window, seed):
     def check(slot: Slot, logits: np.ndarray) -> None:
         solo = own.open(len(tokens[slot]))
         last = len(tokens[slot]) - 1
-        want = alone.run([Seg(solo, ids=tokens[slot], want=range(last, last + 1))]).read()[solo].logits
+        want = alone.run([Segment(solo, ids=tokens[slot], want=range(last, last + 1))]).read()[solo].logits
         own.close(solo)
         np.testing.assert_allclose(logits, want, atol=2e-4)
 
@@ -45,17 +45,17 @@ def test_nobody_notices_the_others(layers, window, seed):
             slot = list(tokens)[rng.integers(len(tokens))]
             assert kv.grow(slot, 2 * slot.capacity) or slot.capacity > 1024
         running = [slot for slot in tokens if rng.random() < 0.7]
-        segs = []
+        segments = []
         for slot in running:
             n = int(rng.choice([1, 1, 1, 2, 7]))
             if slot.length + n > slot.capacity:
                 assert kv.grow(slot, slot.length + n)
             ids = rng.integers(0, VOCAB, n).tolist()
             tokens[slot] += ids
-            segs.append(Seg(slot, ids=ids, want=range(n - 1, n)))
-        rng.shuffle(segs)
-        if segs:
-            out = runner.run(segs).read()
+            segments.append(Segment(slot, ids=ids, want=range(n - 1, n)))
+        rng.shuffle(segments)
+        if segments:
+            out = runner.run(segments).read()
             if step % 3 == 0:
                 for slot in running:
                     check(slot, out[slot].logits)

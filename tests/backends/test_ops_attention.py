@@ -27,12 +27,12 @@ def dense(name: str, b: int, l: int, s: int, h: int, k: int, d: int, mask=None, 
 def packed(name: str, lens: list[int], h: int, k: int, d: int) -> Case:
     n = sum(lens)
     inputs = [normal(n, h, d), normal(n, k, d, seed=1), normal(n, k, d, seed=2)]
-    return Case("attend_segs", name, inputs, {"lens": lens, "scale": d**-0.5}, slack=2)
+    return Case("attend_varlen", name, inputs, {"lens": lens, "scale": d**-0.5}, slack=2)
 
 
 def recent(name: str, length: int, total: int, h: int, k: int, d: int, window: int) -> Case:
     inputs = [normal(length, h, d), normal(total, k, d, seed=1), normal(total, k, d, seed=2)]
-    return Case("attend_recent", name, inputs, {"window": window, "scale": d**-0.5}, slack=2)
+    return Case("attend_window", name, inputs, {"window": window, "scale": d**-0.5}, slack=2)
 
 
 BAND = np.where(np.abs(np.subtract.outer(np.arange(5), np.arange(5))) < 2, 0, -np.inf).astype(np.float32)
@@ -73,6 +73,6 @@ def test_attention_op_is_what_numpy_says(bench: Bench, case: Case) -> None:
 
 def test_a_run_does_not_see_its_neighbours(bench: Bench) -> None:
     q, k, v = (bench.put(normal(5, 2, 8, seed=i)) for i in range(3))
-    whole = bench.ops.attend_segs(q, k, v, [2, 3], 0.5)
-    alone = bench.ops.attend_segs(q[2:], k[2:], v[2:], [3], 0.5)
+    whole = bench.ops.attend_varlen(q, k, v, [2, 3], 0.5)
+    alone = bench.ops.attend_varlen(q[2:], k[2:], v[2:], [3], 0.5)
     check(bench, whole[2:], bench.ops.numpy(alone).astype(np.float64))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from backends.base import Sampling, Seg
+from backends.base import Sampling, Segment
 from backends.torch.decode import DecodeGraphs
 from tests.backends.torch_toy import Rig, prompt
 
@@ -42,12 +42,12 @@ def test_steps_of_any_batch_equal_the_usual_way(layers, bits):
     for i in range(5):
         pairs.append((rig.kv.open(30), usual.kv.open(30)))
         for r, slot in zip((rig, usual), pairs[-1]):
-            r.runner.run([Seg(slot, prompt(3 + i, i), sample=Sampling())]).read()
+            r.runner.run([Segment(slot, prompt(3 + i, i), sample=Sampling())]).read()
         for _ in range(3):
             outs = []
             for side, r in enumerate((rig, usual)):
-                segs = [Seg(pair[side], sample=Sampling(), want=range(1)) for pair in reversed(pairs)]
-                outs.append(r.runner.run(segs).read())
+                segments = [Segment(pair[side], sample=Sampling(), want=range(1)) for pair in reversed(pairs)]
+                outs.append(r.runner.run(segments).read())
             for mine, theirs in pairs:
                 assert outs[0][mine].ids == outs[1][theirs].ids
                 np.testing.assert_allclose(outs[0][mine].logits, outs[1][theirs].logits, atol=2e-4)
@@ -73,8 +73,8 @@ def test_hidden_states_outlive_the_next_replay():
     rig, usual = Rig("full"), Rig("full")
     rig.runner.graphs = DecodeGraphs(rig.model, rig.kv, Overwriting)
     mine, theirs = rig.kv.open(10), usual.kv.open(10)
-    issued = [rig.runner.run([Seg(mine, [token], hidden=True)]) for token in (3, 4)]
-    whole = usual.runner.run([Seg(theirs, [3, 4], hidden=True)]).read()[theirs].hidden
+    issued = [rig.runner.run([Segment(mine, [token], hidden=True)]) for token in (3, 4)]
+    whole = usual.runner.run([Segment(theirs, [3, 4], hidden=True)]).read()[theirs].hidden
     found = np.concatenate([pending.read()[mine].hidden for pending in issued])
     np.testing.assert_allclose(found, whole, atol=2e-4)
 
@@ -88,20 +88,20 @@ def test_rows_of_idle_sequences_are_padding_and_stay_what_they_are(layers, bits)
     pairs = [(rig.kv.open(30), usual.kv.open(30)) for _ in range(5)]
     for number, pair in enumerate(pairs):
         for r, slot in zip((rig, usual), pair):
-            r.runner.run([Seg(slot, prompt(3 + number, number), sample=Sampling())]).read()
+            r.runner.run([Segment(slot, prompt(3 + number, number), sample=Sampling())]).read()
     assert made == []
     for _ in range(3):
         outs = []
         for side, r in enumerate((rig, usual)):
-            segs = [Seg(pairs[number][side], sample=Sampling(), want=range(1)) for number in (4, 1, 3)]
-            outs.append(r.runner.run(segs).read())
+            segments = [Segment(pairs[number][side], sample=Sampling(), want=range(1)) for number in (4, 1, 3)]
+            outs.append(r.runner.run(segments).read())
         for number in (4, 1, 3):
             mine, theirs = (outs[side][pairs[number][side]] for side in (0, 1))
             assert mine.ids == theirs.ids
             np.testing.assert_allclose(mine.logits, theirs.logits, atol=2e-4)
     assert [shapes[0] for shapes in made] == [8]
     for number in (0, 2):  # idle all the while: they go on as if nothing had happened
-        outs = [r.runner.run([Seg(slot, sample=Sampling(), want=range(1))]).read()[slot]
+        outs = [r.runner.run([Segment(slot, sample=Sampling(), want=range(1))]).read()[slot]
                 for r, slot in zip((rig, usual), pairs[number])]  # fmt: skip
         assert outs[0].ids == outs[1].ids
         np.testing.assert_allclose(outs[0].logits, outs[1].logits, atol=2e-4)
@@ -111,8 +111,8 @@ def test_rows_of_idle_sequences_are_padding_and_stay_what_they_are(layers, bits)
 def test_a_full_idle_row_has_no_place_to_pad_in():
     rig, made = rig_of("full")
     full, other = rig.kv.open(256), rig.kv.open(10)
-    rig.runner.run([Seg(full, prompt(256, 1))]).read()
-    rig.runner.run([Seg(other, [1])]).read()
+    rig.runner.run([Segment(full, prompt(256, 1))]).read()
+    rig.runner.run([Segment(other, [1])]).read()
     assert made == []
 
 
@@ -120,16 +120,16 @@ def test_what_does_not_fit_goes_the_usual_way():
     rig, made = rig_of("full")
     a, b, long = rig.kv.open(10), rig.kv.open(10), rig.kv.open(300)
     table = rig.model.table
-    for segs in (
-        [Seg(a, [1, 2])],
-        [Seg(a, [1]), Seg(b, [1]), Seg(long, [1])],
-        [Seg(a, [1]), Seg(b, embeds=table[:1])],
-        [Seg(a, [1], pos=np.zeros((3, 1))), Seg(b, [1])],
+    for segments in (
+        [Segment(a, [1, 2])],
+        [Segment(a, [1]), Segment(b, [1]), Segment(long, [1])],
+        [Segment(a, [1]), Segment(b, embeds=table[:1])],
+        [Segment(a, [1], pos=np.zeros((3, 1))), Segment(b, [1])],
     ):
-        rig.runner.run(segs).read()
+        rig.runner.run(segments).read()
     assert made == []
-    rig.runner.run([Seg(a, [1]), Seg(b, [1])]).read()
-    rig.runner.run([Seg(long, [1])]).read()
+    rig.runner.run([Segment(a, [1]), Segment(b, [1])]).read()
+    rig.runner.run([Segment(long, [1])]).read()
     assert [shapes[0] for shapes in made] == [2, 1]
     cross, made = rig_of("full", "cross")
     cross.runner.warm()

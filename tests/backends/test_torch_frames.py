@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from backends.base import FrameChoice, FrameParts, KVSpec
-from backends.frames import PlainFrames
+from backends.base import FramePredictorParts, FrameSampling, KVSpec
+from backends.frames import EagerFramePredictor
 from backends.torch.frames import TorchFrames
 from backends.torch.kernels import library
 from tests.backends.kernels.weights_made_here import make
@@ -18,10 +18,10 @@ from tests.checkpoints import save
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
 CODES, VOCAB = 5, 96
-GREEDY, DRAWN = FrameChoice(0.0, 1, 1.0), FrameChoice(0.9, 20, 0.95)
+GREEDY, DRAWN = FrameSampling(0.0, 1, 1.0), FrameSampling(0.9, 20, 0.95)
 
 
-def parts_of(side: Side, kind: str, narrow: bool) -> FrameParts:
+def parts_of(side: Side, kind: str, narrow: bool) -> FramePredictorParts:
     """The layers of a tiny model between heads and embeddings of one type."""
     inner = side.model.embed(torch.zeros(1, dtype=torch.int32)).shape[1]
     width = 2 * inner if narrow else inner
@@ -29,7 +29,7 @@ def parts_of(side: Side, kind: str, narrow: bool) -> FrameParts:
     def linear(rows: int, columns: int, seed: int) -> object:
         return side.backend.linear([make(kind, rows, columns, seed=seed).weight], [None])
 
-    return FrameParts(
+    return FramePredictorParts(
         side.model,
         [spec for spec in side.model.memory if isinstance(spec, KVSpec)],
         [linear(VOCAB, inner, i) for i in range(CODES)],
@@ -43,7 +43,7 @@ def parts_of(side: Side, kind: str, narrow: bool) -> FrameParts:
 def test_frames_of_any_number_of_sequences(tmp_path: Path, kind: str, narrow: bool) -> None:
     side = Side(save("qwen3", tmp_path / "qwen3"), recorded=False)
     parts = parts_of(side, kind, narrow)
-    mine, plain = side.backend.frames(parts), PlainFrames(side.backend.ops, parts)
+    mine, plain = side.backend.frame_predictor(parts), EagerFramePredictor(side.backend.ops, parts)
     rng = np.random.default_rng(0)
     width = parts.embeddings[0].shape[1]
     for n in (1, 3, 2, 1):
@@ -65,7 +65,7 @@ def test_frames_of_any_number_of_sequences(tmp_path: Path, kind: str, narrow: bo
 def test_frames_of_sixteen_bits(tmp_path: Path) -> None:
     """The first codes' embeddings come in bf16; what is made of them is f32, and whose sums they are."""
     side = Side(save("qwen3", tmp_path / "qwen3"), recorded=False, quant=None, dtype="bf16")
-    frames = side.backend.frames(parts_of(side, "BF16", False))
+    frames = side.backend.frame_predictor(parts_of(side, "BF16", False))
     width, rng = side.model.embed(torch.zeros(1, dtype=torch.int32)).shape[1], np.random.default_rng(2)
     hidden, first = (torch.from_numpy(rng.standard_normal((3, width), np.float32)) for _ in range(2))
     ids, noise = torch.arange(3, dtype=torch.int32), rng.random((3, CODES), np.float32)
@@ -79,7 +79,7 @@ def test_frames_of_sixteen_bits(tmp_path: Path) -> None:
 
 def test_a_voice_has_the_same_frame_alone_and_in_company(tmp_path: Path) -> None:
     side = Side(save("qwen3", tmp_path / "qwen3"), recorded=False)
-    frames = side.backend.frames(parts_of(side, "Q8_0", False))
+    frames = side.backend.frame_predictor(parts_of(side, "Q8_0", False))
     rng = np.random.default_rng(1)
     width = side.model.embed(torch.zeros(1, dtype=torch.int32)).shape[1]
     hidden, first = (torch.from_numpy(rng.standard_normal((4, width), np.float32)) for _ in range(2))
@@ -93,8 +93,10 @@ def test_a_voice_has_the_same_frame_alone_and_in_company(tmp_path: Path) -> None
 def test_parts_that_the_kernels_do_not_run_go_operation_by_operation(tmp_path: Path) -> None:
     side = Side(save("qwen3", tmp_path / "qwen3"), recorded=False)
     parts = parts_of(side, "F32", False)
-    odd = FrameParts(lambda step: torch.relu(side.model(step)), parts.specs, parts.heads, parts.embeddings, None)
-    frames, width = side.backend.frames(odd), parts.embeddings[0].shape[1]
+    odd = FramePredictorParts(
+        lambda step: torch.relu(side.model(step)), parts.specs, parts.heads, parts.embeddings, None
+    )
+    frames, width = side.backend.frame_predictor(odd), parts.embeddings[0].shape[1]
     hidden = torch.ones(1, width)
     codes, _ = frames(
         hidden, hidden, torch.zeros(1, dtype=torch.int32), np.zeros((1, CODES), np.float32), np.zeros(1), GREEDY

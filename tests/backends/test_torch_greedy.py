@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from backends.base import Sampling, Seg, Token
+from backends.base import Sampling, Segment, SegmentOutput
 from backends.torch import shortlist
 from backends.torch.greedy import TOKENS, Best
 from backends.torch.kernels import library, moving
@@ -38,20 +38,20 @@ def side(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return made
 
 
-def replies(side: Side, sampling: Sampling, steps: int = 12, count: int = 3, **asked: Any) -> list[list[Token]]:
+def replies(side: Side, sampling: Sampling, steps: int = 12, count: int = 3, **asked: Any) -> list[list[SegmentOutput]]:
     slots = [slot for _ in range(count) if (slot := side.kv.open(60)) is not None]
     made = []
-    segs = [Seg(slot, tokens(4 + i, i), sample=sampling, **asked) for i, slot in enumerate(slots)]
+    segments = [Segment(slot, tokens(4 + i, i), sample=sampling, **asked) for i, slot in enumerate(slots)]
     for _ in range(steps):
-        read = side.runner.run(segs).read()
+        read = side.runner.run(segments).read()
         made.append([read[slot] for slot in slots])
-        segs = [Seg(slot, sample=sampling, **asked) for slot in slots]
+        segments = [Segment(slot, sample=sampling, **asked) for slot in slots]
     for slot in slots:
         side.kv.close(slot)
     return made
 
 
-def texts(made: list[list[Token]]) -> list[list[list[int]]]:
+def texts(made: list[list[SegmentOutput]]) -> list[list[list[int]]]:
     return [[token.ids for token in step] for step in made]
 
 
@@ -67,7 +67,7 @@ def test_replies_are_those_of_all_logits(side: Side, count: int, monkeypatch: py
     [
         (Sampling(temperature=1.0), {}),
         (Sampling(logprobs=0), {}),
-        (Sampling(logprobs=2, nearly=True), {}),
+        (Sampling(logprobs=2, approximate_logprobs=True), {}),
         (Sampling(bias={3: 50.0}), {}),
         (Sampling(mask=np.arange(1000) % 7 == 3), {}),
         (Sampling(repetition=1.5, repeated=[1, 2]), {}),
@@ -99,7 +99,7 @@ def test_a_confidence_comes_with_it(side: Side, monkeypatch: pytest.MonkeyPatch)
         return found
 
     monkeypatch.setattr(greedy, "best", watched)
-    nearly = [token for step in replies(side, Sampling(logprobs=0, nearly=True)) for token in step]
+    nearly = [token for step in replies(side, Sampling(logprobs=0, approximate_logprobs=True)) for token in step]
     assert asked == [True] * 12
     exactly = [token for step in replies(side, Sampling(logprobs=0)) for token in step]
     assert [token.ids for token in nearly] == [token.ids for token in exactly]
@@ -110,8 +110,8 @@ def test_a_confidence_comes_with_it(side: Side, monkeypatch: pytest.MonkeyPatch)
 
 def test_one_row_may_ask_for_a_confidence_and_its_neighbour_not(side: Side) -> None:
     slots = [slot for _ in range(2) if (slot := side.kv.open(60)) is not None]
-    asked = Sampling(), Sampling(logprobs=0, nearly=True)
-    read = side.runner.run([Seg(slot, tokens(4, 0), sample=one) for slot, one in zip(slots, asked)]).read()
+    asked = Sampling(), Sampling(logprobs=0, approximate_logprobs=True)
+    read = side.runner.run([Segment(slot, tokens(4, 0), sample=one) for slot, one in zip(slots, asked)]).read()
     assert read[slots[0]].logprobs is None
     sure = read[slots[1]].logprobs
     assert sure is not None
@@ -122,10 +122,10 @@ def test_guesses_are_judged_by_it(side: Side) -> None:
     alone = [step[0].ids[0] for step in replies(side, Sampling(), count=1)]
     slot = side.kv.open(60)
     assert slot is not None
-    first = side.runner.run([Seg(slot, tokens(4, 0), sample=Sampling())]).read()[slot]
+    first = side.runner.run([Segment(slot, tokens(4, 0), sample=Sampling())]).read()[slot]
     assert first.ids == alone[:1]
     guesses = [alone[0], alone[1], alone[2], alone[3] + 1]
-    token = side.runner.run([Seg(slot, guesses, samples=[Sampling()] * 3, sample=Sampling(), draft=3)]).read()[slot]
+    token = side.runner.run([Segment(slot, guesses, samples=[Sampling()] * 3, sample=Sampling(), draft=3)]).read()[slot]
     assert token.ids == alone[1:4]
     assert token.accepted == 2
 
@@ -134,6 +134,8 @@ def test_no_number_is_told(side: Side) -> None:
     slot = side.kv.open(60)
     assert slot is not None
     width = side.model.embed(torch.zeros(1, dtype=torch.int64)).shape[1]
-    token = side.runner.run([Seg(slot, embeds=np.full((2, width), np.nan, np.float32), sample=Sampling())]).read()[slot]
+    token = side.runner.run([Segment(slot, embeds=np.full((2, width), np.nan, np.float32), sample=Sampling())]).read()[
+        slot
+    ]
     assert token.nan
     assert token.ids == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from backends.base import Sampling, Seg, Snapshot
+from backends.base import KVSnapshot, Sampling, Segment
 from backends.torch.slab import Halved, Quantized
 from tests.backends.torch_toy import DIM, KV_HEADS, Rig, prompt
 
@@ -76,9 +76,9 @@ def test_a_snapshot_fills_another_slot_and_survives_the_host(layers, bits):
     want = rig.feed(source, ids[12:])
     kv.close(source)
     kv.open(5)  # so that rows differ
-    arrays = kv.export(snapshot)
+    arrays = kv.export_snapshot(snapshot)
     assert snapshot.nbytes == sum(a.nbytes for a in arrays)
-    for saved in (snapshot, kv.adopt(12, [a.copy() for a in arrays])):
+    for saved in (snapshot, kv.import_snapshot(12, [a.copy() for a in arrays])):
         slot = kv.open(300)
         kv.restore(slot, saved)
         assert slot.length == 12
@@ -90,12 +90,12 @@ def test_snapshots_keep_their_bytes_in_bf16():
     slot = rig.kv.open(10)
     rig.feed(slot, prompt(10))
     snapshot = rig.kv.snapshot(slot)
-    back = rig.kv.adopt(10, rig.kv.export(snapshot))
+    back = rig.kv.import_snapshot(10, rig.kv.export_snapshot(snapshot))
     for a, b in zip([*snapshot.rows, *snapshot.states], [*back.rows, *back.states]):
         assert a.dtype == b.dtype
         assert torch.equal(a, b)
     with pytest.raises(ValueError, match="has 4 arrays, not 3"):
-        rig.kv.adopt(10, rig.kv.export(snapshot)[:3])
+        rig.kv.import_snapshot(10, rig.kv.export_snapshot(snapshot)[:3])
 
 
 @pytest.mark.parametrize("layers", KINDS)
@@ -107,13 +107,13 @@ def test_states_alone_rewind_their_own_slot(layers):
     snapshot = kv.snapshot(slot, rows=False)
     assert snapshot.rows is None
     want = rig.feed(slot, ids[12:])
-    back = kv.adopt(12, kv.export(snapshot))
+    back = kv.import_snapshot(12, kv.export_snapshot(snapshot))
     kv.restore(slot, back)
     same(rig.feed(slot, ids[12:]), want)
     with pytest.raises(ValueError, match="only rewind"):
         kv.restore(kv.open(20), snapshot)
     with pytest.raises(ValueError, match="room for 256"):
-        kv.restore(kv.open(20), Snapshot(257, 0, [], []))
+        kv.restore(kv.open(20), KVSnapshot(257, 0, [], []))
 
 
 def test_copy_and_truncate():
@@ -141,7 +141,7 @@ def test_mark_and_rollback(layers):
     kv, ids = rig.kv, prompt(10)
     slot = kv.open(30)
     rig.feed(slot, ids)
-    kv.mark(slot)
+    kv.checkpoint(slot)
     rig.feed(slot, [1, 2, 3, 4])
     kept = kv.rollback(slot, 2)
     assert kept == (0 if "delta" in layers else 2)
@@ -156,7 +156,7 @@ def test_nan_does_not_outlive_its_sequence():
     kv = rig.kv
     keeper, broken = kv.open(10), kv.open(10)
     bad = np.full((5, 32), np.nan, np.float32)
-    token = rig.runner.run([Seg(broken, embeds=bad, sample=Sampling())]).read()[broken]
+    token = rig.runner.run([Segment(broken, embeds=bad, sample=Sampling())]).read()[broken]
     assert token.nan
     assert token.ids == []
     kv.close(broken)
@@ -164,7 +164,7 @@ def test_nan_does_not_outlive_its_sequence():
     assert heir.place.row == 1
     rig.feed(keeper, prompt(8))
     rig.feed(heir, [1, 2])
-    got = rig.runner.run([Seg(s, [3], want=range(1)) for s in (keeper, heir)]).read()
+    got = rig.runner.run([Segment(s, [3], want=range(1)) for s in (keeper, heir)]).read()
     same(got[heir].logits, rig.alone([1, 2, 3])[2:])
     same(got[keeper].logits, rig.alone([*prompt(8), 3])[8:])
 
@@ -177,11 +177,11 @@ def test_cross_attention_remembers_the_encoder():
         rig.feed(a, [1])
     for slot, size in ((a, 3), (b, 7)):
         k, v = torch.from_numpy(random.normal(size=(2, size, KV_HEADS, DIM)).astype(np.float32))
-        kv.put(slot, 1, k, v)
+        kv.write_cross(slot, 1, k, v)
     assert kv.used == 2 * kv.bytes_for(10) + 2 * (3 + 7) * KV_HEADS * DIM * 4
-    got = rig.runner.run([Seg(s, [3, 4], want=range(2)) for s in (a, b)]).read()
+    got = rig.runner.run([Segment(s, [3, 4], want=range(2)) for s in (a, b)]).read()
     snapshot, fresh = kv.snapshot(b), kv.open(10)
-    kv.restore(fresh, kv.adopt(2, kv.export(snapshot)))
+    kv.restore(fresh, kv.import_snapshot(2, kv.export_snapshot(snapshot)))
     same(rig.feed(fresh, [5]), rig.feed(b, [5]))
     assert not np.allclose(got[a].logits, got[b].logits, atol=1e-3)
     for slot in (a, b, fresh):

@@ -10,12 +10,12 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from backends.base import KV, DType, Sampling, Seg, Slot
+from backends.base import DType, KVCache, Sampling, Segment, Slot
 from backends.torch.backend import TorchBackend
 from backends.torch.kernels import library
 from backends.torch.runner import TorchRunner
+from engine.model_files import open_model
 from engine.models.registry import find_architecture
-from engine.opening import open_model
 from engine.weights.fit import fitted
 from engine.weights.view import build
 from tests.checkpoints import save
@@ -33,7 +33,7 @@ class Side:
         make = find_architecture(opened.config, str(folder))
         source = fitted(opened.source, self.backend, quant)
         self.model: Any = build(lambda view: make(view, opened.config), source, self.backend)
-        self.kv: KV = self.backend.kv(self.model.memory, 1 << 30, bits)
+        self.kv: KVCache = self.backend.kv(self.model.memory, 1 << 30, bits)
         self.runner: TorchRunner = self.backend.runner(self.model, self.kv)  # type: ignore[assignment]
         self.runner._may_record &= recorded
 
@@ -53,9 +53,11 @@ def listening(side: Side) -> list[np.ndarray]:
     slots = [hears(side, 60, frames) for frames in (1, 40, 83)]
     made = []
     for counts in ((5, 0, 0), (1, 3, 0), (1, 1, 18), (1, 1, 1)):
-        segs = [Seg(slot, tokens(n, n + i), want=range(n)) for i, (slot, n) in enumerate(zip(slots, counts)) if n]
-        read = side.runner.run(segs).read()
-        made.extend(read[seg.slot].logits for seg in segs)
+        segments = [
+            Segment(slot, tokens(n, n + i), want=range(n)) for i, (slot, n) in enumerate(zip(slots, counts)) if n
+        ]
+        read = side.runner.run(segments).read()
+        made.extend(read[segment.slot].logits for segment in segments)
     return made
 
 
@@ -69,21 +71,21 @@ def steps(side: Side) -> list[np.ndarray]:
     slots.append(side.kv.open(300))
     made = []
 
-    def run(*segs: Seg) -> None:
-        read = side.runner.run(segs).read()
-        made.extend(read[seg.slot].logits for seg in segs)
+    def run(*segments: Segment) -> None:
+        read = side.runner.run(segments).read()
+        made.extend(read[segment.slot].logits for segment in segments)
 
-    def seg(i: int, n: int) -> Seg:
+    def segment(i: int, n: int) -> Segment:
         slot = slots[i]
         assert slot is not None
-        return Seg(slot, tokens(n, 10 * i + n), sample=Sampling(), want=range(n))
+        return Segment(slot, tokens(n, 10 * i + n), sample=Sampling(), want=range(n))
 
-    run(seg(0, 1))
-    run(seg(0, 40), seg(1, 2))
-    run(seg(2, 17), seg(0, 1), seg(1, 1))
-    run(seg(0, 1), seg(1, 1), seg(2, 1), seg(3, 16), seg(4, 33))
-    run(*(seg(i, 1) for i in range(5)))
-    run(seg(4, 200), seg(2, 5))
+    run(segment(0, 1))
+    run(segment(0, 40), segment(1, 2))
+    run(segment(2, 17), segment(0, 1), segment(1, 1))
+    run(segment(0, 1), segment(1, 1), segment(2, 1), segment(3, 16), segment(4, 33))
+    run(*(segment(i, 1) for i in range(5)))
+    run(segment(4, 200), segment(2, 5))
     return made
 
 
@@ -153,15 +155,15 @@ def test_a_sequence_without_a_sound_is_said(tmp_path: Path) -> None:
     slot = side.kv.open(8)
     assert slot is not None
     with pytest.raises(ValueError, match="put them first"):
-        side.runner.run([Seg(slot, [1], sample=Sampling())])
+        side.runner.run([Segment(slot, [1], sample=Sampling())])
 
 
 def test_another_sound_in_the_same_slot_is_heard(tmp_path: Path) -> None:
     side = Side(save_listener("moonshine", tmp_path / "ears"), True, None)
 
     def heard(slot: Slot) -> np.ndarray:
-        side.kv.mark(slot)
-        found = side.runner.run([Seg(slot, [7], want=range(1))]).read()[slot].logits
+        side.kv.checkpoint(slot)
+        found = side.runner.run([Segment(slot, [7], want=range(1))]).read()[slot].logits
         assert found is not None
         side.kv.rollback(slot)
         return found
@@ -181,7 +183,7 @@ def test_slots_change_places_between_steps(tmp_path: Path) -> None:
     text = [tokens(9, i) for i in range(4)]
 
     def step(who: list[int], at: int) -> None:
-        read = side.runner.run([Seg(slots[i], text[i][at : at + 1], want=range(1)) for i in who]).read()
+        read = side.runner.run([Segment(slots[i], text[i][at : at + 1], want=range(1)) for i in who]).read()
         for i in who:
             made[i].append(read[slots[i]].logits)
 
@@ -195,7 +197,7 @@ def test_slots_change_places_between_steps(tmp_path: Path) -> None:
         slot = side.kv.open(60)
         assert slot is not None
         ids = [text[i][at] for at in past]
-        whole = side.runner.run([Seg(slot, ids, want=range(len(ids)))]).read()[slot].logits
+        whole = side.runner.run([Segment(slot, ids, want=range(len(ids)))]).read()[slot].logits
         assert whole is not None
         np.testing.assert_allclose(np.concatenate(made[i]), whole, atol=1e-4)
 
@@ -207,7 +209,7 @@ def test_a_key_that_is_no_number_is_told(bits: int, tmp_path: Path) -> None:
     side = Side(tmp_path, True, None)
     slot = side.kv.open(60)
     assert slot is not None
-    side.runner.run([Seg(slot, tokens(5, 0), sample=Sampling())]).read()
+    side.runner.run([Segment(slot, tokens(5, 0), sample=Sampling())]).read()
     keys, _ = side.kv.slabs[slot.capacity][0]  # type: ignore[attr-defined]
     keys.planes[0][slot.place.row].view(torch.int32)[0, 2, 3] = bits
-    assert side.runner.run([Seg(slot, [7], sample=Sampling())]).read()[slot].nan
+    assert side.runner.run([Segment(slot, [7], sample=Sampling())]).read()[slot].nan

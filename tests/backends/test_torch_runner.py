@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from backends.base import Sampling, Seg
+from backends.base import Sampling, Segment
 from tests.backends.torch_toy import VOCAB, WIDTH, Rig, prompt
 
 KINDS = [("full", "window"), ("full", "delta", "delta")]
@@ -34,8 +34,8 @@ def test_a_ragged_batch_is_as_if_each_were_alone(layers):
         if past:
             rig.feed(slot, prompt(past + news[i], i)[:past])
     order = [4, 0, 6, 2, 5, 1, 3]
-    segs = [Seg(slots[i], prompt(pasts[i] + news[i], i)[pasts[i] :], want=range(news[i])) for i in order]
-    got = rig.runner.run(segs).read()
+    segments = [Segment(slots[i], prompt(pasts[i] + news[i], i)[pasts[i] :], want=range(news[i])) for i in order]
+    got = rig.runner.run(segments).read()
     for i, slot in enumerate(slots):
         assert slot.length == pasts[i] + news[i]
         same(got[slot].logits, rig.alone(prompt(pasts[i] + news[i], i))[pasts[i] :])
@@ -53,7 +53,7 @@ def test_decoding_in_any_company_and_row_order(layers):
     alive = [0, 2, 3, 5]
     for step in range(3):
         company = alive if step != 1 else [5, 0]
-        rig.runner.run([Seg(slots[i], [step], want=range(1)) for i in company]).read()
+        rig.runner.run([Segment(slots[i], [step], want=range(1)) for i in company]).read()
     for i in alive:
         fed = [0, 1, 2] if i in (5, 0) else [0, 2]
         same(rig.feed(slots[i], [9]), rig.alone([*prompt(5 + i, i), *fed, 9])[-1:])
@@ -62,11 +62,11 @@ def test_decoding_in_any_company_and_row_order(layers):
 def test_the_last_token_may_stay_on_the_device():
     rig = Rig("full", "delta")
     slots = [rig.kv.open(30) for _ in range(3)]
-    first = rig.runner.run([Seg(s, prompt(4 + i, i), sample=Sampling()) for i, s in enumerate(slots)]).read()
+    first = rig.runner.run([Segment(s, prompt(4 + i, i), sample=Sampling()) for i, s in enumerate(slots)]).read()
     late = rig.kv.open(30)
-    first |= rig.runner.run([Seg(late, prompt(3, 9), sample=Sampling())]).read()
+    first |= rig.runner.run([Segment(late, prompt(3, 9), sample=Sampling())]).read()
     everyone = [late, *slots]
-    pending = [rig.runner.run([Seg(s, sample=Sampling()) for s in everyone]) for _ in range(4)]
+    pending = [rig.runner.run([Segment(s, sample=Sampling()) for s in everyone]) for _ in range(4)]
     out = {s: first[s].ids + [p.read()[s].ids[0] for p in pending] for s in everyone}
     for slot, start in zip(everyone, [prompt(3, 9), *(prompt(4 + i, i) for i in range(3))]):
         ids = list(start)
@@ -74,7 +74,7 @@ def test_the_last_token_may_stay_on_the_device():
             assert int(rig.alone(ids)[-1].argmax()) == token
             ids.append(token)
     with pytest.raises(ValueError, match="give its ids"):
-        rig.runner.run([Seg(rig.kv.open(5), sample=Sampling())])
+        rig.runner.run([Segment(rig.kv.open(5), sample=Sampling())])
 
 
 def test_embeddings_and_additions_replace_and_join_ids():
@@ -85,17 +85,17 @@ def test_embeddings_and_additions_replace_and_join_ids():
     half = rig.model.table[ids] * 0.5
     got = rig.runner.run(
         [
-            Seg(slots[0], embeds=table[ids], want=range(6)),
-            Seg(slots[1], embeds=half, add=half.numpy(), want=range(6)),
-            Seg(slots[2], ids, want=range(6)),
-            Seg(slots[3], ids, add=np.zeros((6, WIDTH)), want=range(5, 6)),
+            Segment(slots[0], embeds=table[ids], want=range(6)),
+            Segment(slots[1], embeds=half, add=half.numpy(), want=range(6)),
+            Segment(slots[2], ids, want=range(6)),
+            Segment(slots[3], ids, add=np.zeros((6, WIDTH)), want=range(5, 6)),
         ]
     ).read()
     for slot in slots[:3]:
         same(got[slot].logits, want)
     same(got[slots[3]].logits, want[5:])
     alone = rig.kv.open(10)
-    same(rig.runner.run([Seg(alone, embeds=table[ids], want=range(6))]).read()[alone].logits, want)
+    same(rig.runner.run([Segment(alone, embeds=table[ids], want=range(6))]).read()[alone].logits, want)
 
 
 def test_positions_may_be_given():
@@ -103,7 +103,7 @@ def test_positions_may_be_given():
     slot, axes = rig.kv.open(10), rig.kv.open(10)
     pos = np.arange(6) * 2
     got = rig.runner.run(
-        [Seg(slot, ids, pos=pos, want=range(6)), Seg(axes, ids, pos=np.stack([pos] * 3), want=range(6))]
+        [Segment(slot, ids, pos=pos, want=range(6)), Segment(axes, ids, pos=np.stack([pos] * 3), want=range(6))]
     ).read()
     same(got[slot].logits, got[axes].logits)
     assert not np.allclose(got[slot].logits, rig.alone(ids), atol=1e-2)
@@ -119,16 +119,16 @@ def test_a_draft_gives_what_no_draft_would(layers, right):
     guesses = true[7 + 1 : 7 + 1 + right] + [(true[8 + i] + 1) % VOCAB for i in range(right, 3)]
     slot, other = rig.kv.open(30), rig.kv.open(30)
     rig.feed(slot, ids)
-    segs = [
-        Seg(slot, [true[7], *guesses], sample=Sampling(logprobs=2), samples=[Sampling(logprobs=2)] * 3, draft=3),
-        Seg(other, [1, 2]),
+    segments = [
+        Segment(slot, [true[7], *guesses], sample=Sampling(logprobs=2), samples=[Sampling(logprobs=2)] * 3, draft=3),
+        Segment(other, [1, 2]),
     ]
-    got = rig.runner.run(segs).read()
+    got = rig.runner.run(segments).read()
     assert (got[slot].ids, got[slot].accepted) == (true[8 : 9 + right], right)
     assert len(got[slot].logprobs) == len(got[slot].top) == right + 1
     assert slot.length == 8 + right
     assert (got[other].ids, got[other].accepted, other.length) == ([], 0, 2)
-    following = rig.runner.run([Seg(slot, sample=Sampling(), want=range(1))]).read()[slot]
+    following = rig.runner.run([Segment(slot, sample=Sampling(), want=range(1))]).read()[slot]
     same(following.logits, rig.alone([*true[: 9 + right]])[-1:])
 
 
@@ -137,9 +137,9 @@ def test_logprobs_and_wanted_logits_come_back_by_slot():
     a, b, c = (rig.kv.open(10) for _ in range(3))
     got = rig.runner.run(
         [
-            Seg(a, [1, 2, 3], sample=Sampling(), want=range(1, 3)),
-            Seg(b, [4], sample=Sampling(logprobs=3)),
-            Seg(c, [5, 6], want=range(1)),
+            Segment(a, [1, 2, 3], sample=Sampling(), want=range(1, 3)),
+            Segment(b, [4], sample=Sampling(logprobs=3)),
+            Segment(c, [5, 6], want=range(1)),
         ]
     ).read()
     same(got[a].logits, rig.alone([1, 2, 3])[1:])
@@ -160,10 +160,10 @@ def test_a_bad_step_changes_nothing():
     ids = prompt(5)
     rig.feed(slot, ids)
     for bad in (
-        [Seg(slot, [1]), Seg(slot, [2])],
-        [Seg(slot, prompt(300))],
-        [Seg(slot, [1]), Seg(other, embeds=np.zeros((2, 3)))],
-        [Seg(slot, [1]), Seg(other)],
+        [Segment(slot, [1]), Segment(slot, [2])],
+        [Segment(slot, prompt(300))],
+        [Segment(slot, [1]), Segment(other, embeds=np.zeros((2, 3)))],
+        [Segment(slot, [1]), Segment(other)],
     ):
         with pytest.raises((ValueError, RuntimeError)):
             rig.runner.run(bad)
@@ -178,7 +178,7 @@ def test_a_step_that_fails_inside_the_model_changes_nothing():
     whole, rig.model.out[2] = rig.model.out[2], rig.model.out[2][:, :3]  # the last layer's product cannot be made
     for tokens in ([1], [1, 2]):
         with pytest.raises(RuntimeError):
-            rig.runner.run([Seg(slot, tokens)])
+            rig.runner.run([Segment(slot, tokens)])
     rig.model.out[2] = whole
     assert slot.length == 5
     same(rig.feed(slot, [7]), rig.alone([*ids, 7])[-1:])
@@ -195,16 +195,16 @@ def test_a_frame_model_feeds_itself():
     rig.runner.frame = frame
     slots = [rig.kv.open(20) for _ in range(2)]
     for i, slot in enumerate(slots):
-        token = rig.runner.run([Seg(slot, prompt(4 + i, i), sample=Sampling())]).read()[slot]
+        token = rig.runner.run([Segment(slot, prompt(4 + i, i), sample=Sampling())]).read()[slot]
         assert token.codes.tolist() == [token.ids[0] + j for j in range(3)]
         slot.first = token.ids[0]
     track = np.ones((1, WIDTH), np.float32)
-    got = rig.runner.run([Seg(s, add=track, sample=Sampling(), want=range(1)) for s in slots]).read()
+    got = rig.runner.run([Segment(s, add=track, sample=Sampling(), want=range(1)) for s in slots]).read()
     table = rig.model.table.numpy()
     for i, slot in enumerate(slots):
         other = rig.kv.open(20)
         rig.feed(other, prompt(4 + i, i))
-        want = rig.runner.run([Seg(other, embeds=table[[slot.first]] * 2 + track, want=range(1))]).read()[other]
+        want = rig.runner.run([Segment(other, embeds=table[[slot.first]] * 2 + track, want=range(1))]).read()[other]
         same(got[slot].logits, want.logits)
 
 

@@ -56,7 +56,7 @@ def ended(work: Generator[None, None, Tensor]) -> tuple[Tensor, int]:
 @pytest.mark.parametrize("window", [None, (5, 0), (1, 3), (40, 7)])
 def test_it_equals_the_operations_one_by_one(rope: Rope | None, window: tuple[int, int] | None) -> None:
     backend = TorchBackend()
-    whole = backend.whole([Layer(backend, seed, window) for seed in range(4)], rope)
+    whole = backend.encoder([Layer(backend, seed, window) for seed in range(4)], rope)
     assert isinstance(whole, TorchWhole)
     for lens in ([70], [1, 16, 33], [200, 5]):
         x = torch.randn(sum(lens), WIDTH, generator=torch.Generator().manual_seed(sum(lens)))
@@ -73,7 +73,7 @@ def test_it_equals_the_operations_one_by_one(rope: Rope | None, window: tuple[in
 def test_of_sixteen_bits(dtype: DType) -> None:
     """What lies between the layers is f32, so it is no farther from f32 than the operations one by one."""
     backend, wide = TorchBackend("cpu", dtype), TorchBackend()
-    whole, exact = (b.whole([Layer(b, seed, (1, 3)) for seed in range(4)], ROPE) for b in (backend, wide))
+    whole, exact = (b.encoder([Layer(b, seed, (1, 3)) for seed in range(4)], ROPE) for b in (backend, wide))
     x = torch.randn(60, WIDTH, generator=torch.Generator().manual_seed(0))
     made, _ = ended(whole.run(x.to(DTYPES[dtype]), [20, 40]))
     usual, _ = ended(whole.plain.run(x.to(DTYPES[dtype]), [20, 40]))
@@ -85,7 +85,7 @@ def test_of_sixteen_bits(dtype: DType) -> None:
 
 def test_what_one_run_made_outlives_the_next() -> None:
     backend = TorchBackend()
-    whole = backend.whole([Layer(backend, 0, None)], None)
+    whole = backend.encoder([Layer(backend, 0, None)], None)
     first, _ = ended(whole.run(torch.ones(9, WIDTH), [9]))
     kept = first.clone()
     ended(whole.run(torch.zeros(9, WIDTH), [9]))
@@ -95,10 +95,10 @@ def test_what_one_run_made_outlives_the_next() -> None:
 def test_layers_that_no_instruction_stands_for_run_all_the_same() -> None:
     backend = TorchBackend()
     layer = Layer(backend, 0, None)
-    whole = backend.whole([layer, lambda x, *_: x * 2.0], None)
+    whole = backend.encoder([layer, lambda x, *_: x * 2.0], None)
     x = torch.randn(7, WIDTH, generator=torch.Generator().manual_seed(1))
     made, _ = ended(whole.run(x, [7]))
-    want, _ = ended(backend.whole([layer], None).run(x, [7]))
+    want, _ = ended(backend.encoder([layer], None).run(x, [7]))
     assert isinstance(whole, TorchWhole)
     assert not whole.recorded
     torch.testing.assert_close(made, want * 2.0, rtol=0, atol=2e-5 * float(want.abs().max()))
@@ -106,7 +106,7 @@ def test_layers_that_no_instruction_stands_for_run_all_the_same() -> None:
 
 def test_the_error_function_of_numbers_of_all_sizes() -> None:
     backend = TorchBackend()
-    whole = backend.whole([lambda x, *_: backend.ops.gelu(x)], None)
+    whole = backend.encoder([lambda x, *_: backend.ops.gelu(x)], None)
     assert isinstance(whole, TorchWhole)
     x = torch.cat([torch.linspace(-12, 12, 48 * 50 - 3), torch.tensor([0.0, 1e30, float("nan")])]).view(50, 48)
     made, _ = ended(whole.run(x, [50]))

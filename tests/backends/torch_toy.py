@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Seg, StateSpec, Step
+from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Segment, StateSpec, Step
 from backends.torch.backend import TorchBackend
 from backends.torch.kv import TorchKV
 from backends.torch.runner import TorchRunner
@@ -71,7 +71,7 @@ class Rig:
 
     def feed(self, slot, ids) -> np.ndarray:
         """Logits of all of `ids`."""
-        return self.runner.run([Seg(slot, ids, want=range(len(ids)))]).read()[slot].logits
+        return self.runner.run([Segment(slot, ids, want=range(len(ids)))]).read()[slot].logits
 
     def alone(self, ids, *chunks: int) -> np.ndarray:
         """Logits of all of `ids` in a fresh slot, in chunks of these sizes."""

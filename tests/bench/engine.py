@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import grus
-from engine.measure import Measure
+from engine.benchmark import TextBenchmark
 from engine.settings import Settings
 from tests.bench.shapes import checkpoint
 from tests.bench.table import Row
@@ -17,7 +17,7 @@ HISTORY, REPLY = 2000, 16
 
 def stream_rows() -> list[Row]:
     with grus.load(str(checkpoint("qwen3-0.6b", "F32")), backend="torch", device="cpu", dtype="f32") as model:
-        measure = Measure(model.engine, model.loaded)
+        measure = TextBenchmark(model.engine, model.loaded)
         measure.decode(2, 4, 1)
         # in turn, so that a machine that slows down slows all of them
         rounds = [{n: measure.decode(n, REPLY, 1) for n in (1, 4, 8, 16)} for _ in range(3)]
@@ -35,8 +35,8 @@ def overhead_rows() -> list[Row]:
         from tests.checkpoints import save
 
         path = save("qwen3", Path(folder) / "tiny")
-        with grus.load(str(path), Settings(issue_ahead=False), backend="torch", device="cpu") as model:
-            costs = [Measure(model.engine, model.loaded, seed=i).overhead() for i in range(5)]
+        with grus.load(str(path), Settings(async_scheduling=False), backend="torch", device="cpu") as model:
+            costs = [TextBenchmark(model.engine, model.loaded, seed=i).overhead() for i in range(5)]
     return [Row("the engine's own cost, one stream", "ms a token", 1000 * statistics.median(costs), aim="<= 0.3")]
 
 

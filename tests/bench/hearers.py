@@ -45,7 +45,7 @@ class GrusHearer:
         for _ in range(sounds):
             self.seed += 1  # what was encoded is remembered: each must be new
             params = SamplingParams(  # as a listener asks, who wants to know how sure the model is
-                temperature=0.0, max_tokens=TOKENS, ignore_eos=True, logprobs=True, nearly=True
+                temperature=0.0, max_tokens=TOKENS, ignore_eos=True, logprobs=True, approximate_logprobs=True
             )
             given.append(Request(self.folder, [1], params, sound=Sound(sound(self.seed), str(self.seed))))
         began = time.perf_counter()

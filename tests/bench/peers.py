@@ -69,8 +69,8 @@ class Grus:
     def __init__(self, folder: str, dtype: str, backend: str) -> None:
         began = time.perf_counter()
         from backends.pick import pick
+        from engine.model_files import open_model
         from engine.models.registry import find_architecture
-        from engine.opening import open_model
         from engine.weights.fit import fitted, kept_bits
         from engine.weights.view import build
 
@@ -87,28 +87,28 @@ class Grus:
         self.runner = self.backend.runner(self.model, self.kv)
 
     def prefill(self, n: int) -> float:
-        from backends.base import Sampling, Seg
+        from backends.base import Sampling, Segment
 
         slot = self.kv.open(n)
         assert slot is not None
         began = time.perf_counter()
-        self.runner.run([Seg(slot, list(range(5, 5 + n)), sample=Sampling())]).read()
+        self.runner.run([Segment(slot, list(range(5, 5 + n)), sample=Sampling())]).read()
         took = time.perf_counter() - began
         self.kv.close(slot)
         return took
 
     def decode(self, n: int, batch: int, past: int) -> float:
-        from backends.base import Sampling, Seg
+        from backends.base import Sampling, Segment
 
         slots = [self.kv.open(past + n + 1) for _ in range(batch)]
         for i, slot in enumerate(slots):
             assert slot is not None
             ids = [5 + (i + at) % 1000 for at in range(past)]
-            self.runner.run([Seg(slot, ids, sample=Sampling())]).read()
+            self.runner.run([Segment(slot, ids, sample=Sampling())]).read()
         live = [slot for slot in slots if slot is not None]
         began = time.perf_counter()
         for _ in range(n):
-            self.runner.run([Seg(slot, sample=Sampling()) for slot in live]).read()
+            self.runner.run([Segment(slot, sample=Sampling()) for slot in live]).read()
         took = time.perf_counter() - began
         for slot in live:
             self.kv.close(slot)
@@ -211,13 +211,13 @@ class GrusTorch(Grus):
 
         import torch.nn.functional as F
 
-        from backends.base import Sampling, Seg
+        from backends.base import Sampling, Segment
         from backends.torch.linear import DenseMatrix
 
         slot = self.kv.open(past + 4 * n + 8)
         assert slot is not None
-        self.runner.run([Seg(slot, list(range(5, 5 + past)), sample=Sampling())]).read()
-        step = [Seg(slot, sample=Sampling())]
+        self.runner.run([Segment(slot, list(range(5, 5 + past)), sample=Sampling())]).read()
+        step = [Segment(slot, sample=Sampling())]
 
         def seconds() -> float:
             times = []

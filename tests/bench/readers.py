@@ -44,12 +44,12 @@ class GrusReader:
 
     def prefill(self, n: int) -> float:
         """Of text, once, so that everything is warm."""
-        from backends.base import Sampling, Seg
+        from backends.base import Sampling, Segment
 
         slot = self.kv.open(n)
         assert slot is not None
         began = time.perf_counter()
-        self.runner.run([Seg(slot, list(range(5, 5 + n)), sample=Sampling())]).read()
+        self.runner.run([Segment(slot, list(range(5, 5 + n)), sample=Sampling())]).read()
         took = time.perf_counter() - began
         self.kv.close(slot)
         return took
@@ -87,7 +87,7 @@ class GrusReader:
         return took
 
     def _started(self, features: np.ndarray, room: int) -> Any:
-        from backends.base import Sampling, Seg
+        from backends.base import Sampling, Segment
         from engine.vision.sight import rope_positions
 
         slot = self.kv.open(len(PROMPT) + room)
@@ -95,12 +95,12 @@ class GrusReader:
         first = PROMPT.index(IMAGE)
         rows[first : first + PLACES] = features
         self.behind = rope_positions(len(PROMPT), [(first, (GRID[1] // 2, GRID[2] // 2))])
-        self.runner.run([Seg(slot, embeds=rows, pos=self.behind.astype(np.int32), sample=Sampling())]).read()
+        self.runner.run([Segment(slot, embeds=rows, pos=self.behind.astype(np.int32), sample=Sampling())]).read()
         return slot
 
     def decode(self, n: int, batch: int) -> float:
         """Seconds a step."""
-        from backends.base import Sampling, Seg
+        from backends.base import Sampling, Segment
 
         if self.features_of_one is None:
             (self.features_of_one,) = self._encoded(1)
@@ -109,7 +109,7 @@ class GrusReader:
         began = time.perf_counter()
         for i in range(n):
             place = np.full((3, 1), start + i, np.int32)
-            self.runner.run([Seg(slot, pos=place, sample=Sampling()) for slot in slots]).read()
+            self.runner.run([Segment(slot, pos=place, sample=Sampling()) for slot in slots]).read()
         took = time.perf_counter() - began
         for slot in slots:
             self.kv.close(slot)

@@ -136,7 +136,7 @@ def _site() -> tuple[str, int]:
 
 def decode_step(folder: Path, recorded: bool, samplings: Sequence[Any]) -> Callable[[], Any]:
     """Issues a decode step of several sequences, warmed up."""
-    from backends.base import Seg
+    from backends.base import Segment
     from backends.torch.backend import TorchBackend
     from backends.torch.decode import DecodeGraphs
     from engine.models.registry import find_architecture
@@ -155,10 +155,10 @@ def decode_step(folder: Path, recorded: bool, samplings: Sequence[Any]) -> Calla
         runner.graphs = DecodeGraphs(model, kv, Again)
     slots = [kv.open(256) for _ in samplings]
     for slot, sampling in zip(slots, samplings):
-        runner.run([Seg(slot, [1, 2, 3, 4], sample=sampling)]).read()
+        runner.run([Segment(slot, [1, 2, 3, 4], sample=sampling)]).read()
 
     def run() -> Any:
-        return runner.run([Seg(slot, None, sample=sampling) for slot, sampling in zip(slots, samplings)])
+        return runner.run([Segment(slot, None, sample=sampling) for slot, sampling in zip(slots, samplings)])
 
     for _ in range(3):
         run().read()

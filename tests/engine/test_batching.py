@@ -29,7 +29,7 @@ def greedy(prompt, **params) -> Request:
 @pytest.mark.parametrize("ahead", [False, True])
 def test_replies_equal_those_of_requests_alone(build, recurrent, ahead):
     nature = Nature(recurrent)
-    engine = build(FakeLoaded(nature=nature), max_concurrent=5, prefill_chunk=7, issue_ahead=ahead)
+    engine = build(FakeLoaded(nature=nature), max_concurrent=5, prefill_chunk=7, async_scheduling=ahead)
     requests = [
         Request("fake", [10 + i, *range(20, 20 + 3 * i)], SamplingParams(max_tokens=30, seed=i, temperature=i % 2))
         for i in range(12)

@@ -9,7 +9,7 @@ from safetensors.numpy import load_file, save_file
 from engine.engine import Engine
 from engine.errors import BadRequest, ContextOverflow, NumericalError
 from engine.loading import LoadOptions, load
-from engine.pooling import Pool
+from engine.sequence import EmbeddingPool
 from engine.settings import Settings
 from engine.types import Progress, Request, SamplingParams
 from tests.checkpoints import reference_cached, save
@@ -44,7 +44,7 @@ def asked(prompt=PROMPT, pooling="mean", **more):
 @pytest.mark.parametrize("chunk", [1, 7, 64])
 def test_the_vector_does_not_depend_on_chunks_or_company(build, chunk, ahead, recurrent):
     loaded = FakeLoaded(nature=Nature(recurrent=recurrent))
-    engine = build(loaded, prefill_chunk=chunk, issue_ahead=ahead, max_concurrent=4)
+    engine = build(loaded, prefill_chunk=chunk, async_scheduling=ahead, max_concurrent=4)
     chat = Request("fake", PROMPT, SamplingParams(max_tokens=20))
     mean, _, last, again = finish(engine, asked(), chat, asked(pooling="last"), asked())
     rows = hidden_of(PROMPT, recurrent)
@@ -75,9 +75,9 @@ def test_an_evicted_text_goes_on_and_counts_no_token_twice(build, keep):
     for turn in range(1000):
         if not engine.turn():
             break
-        (lane,) = engine._residents.lanes.values()
-        if turn in (1, 3) and lane.scheduler.running:
-            lane.scheduler.evict(lane.scheduler.running[0], keep=keep)
+        (executor,) = engine._manager.executors.values()
+        if turn in (1, 3) and executor.scheduler.running:
+            executor.scheduler.preempt(executor.scheduler.running[0], keep=keep)
     assert engine.stats().evictions == 2
     assert handle.result(0).vector == pytest.approx(hidden_of(PROMPT).mean(0), abs=1e-6)
 
@@ -113,9 +113,9 @@ def test_a_step_that_fails_is_tried_again(build):
     loaded = FakeLoaded()
     failed = []
 
-    def reading(segs):
+    def reading(segments):
         if len(failed) < 1:
-            failed.append(len(segs))
+            failed.append(len(segments))
             return RuntimeError("the device hiccuped")
         return None
 
@@ -127,7 +127,7 @@ def test_a_step_that_fails_is_tried_again(build):
 
 
 def test_a_pool_keeps_one_row():
-    pool = Pool("mean", 3)
+    pool = EmbeddingPool("mean", 3)
     pool.add(0, np.ones((2, 4), np.float32))
     assert pool.vector is None
     pool.add(1, np.array([[5.0] * 4, [4.0] * 4], np.float32))  # the first of them was counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.encoding import Features
+from engine.admission import FeatureCache
 from engine.errors import BadRequest, EngineFault, EngineStopped, QueueFull
 from engine.types import Picture, Request, SamplingParams, Sound
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
@@ -82,7 +82,7 @@ def test_a_batch_is_limited(build, loaded):
 def test_replies_go_on_between_pieces(build, loaded):
     engine = build(loaded)
     steps = []
-    loaded.runner.before = lambda segs: steps.append(len(loaded.model.batches))
+    loaded.runner.before = lambda segments: steps.append(len(loaded.model.batches))
     talking = engine.submit(Request("fake", [40] * 4, SamplingParams(temperature=0.0, max_tokens=40)))
     for _ in range(3):
         engine.turn()
@@ -157,7 +157,7 @@ def test_what_does_not_fit_together_is_refused(build, loaded, wrong):
 
 
 def test_features_are_forgotten_oldest_first():
-    kept = Features(limit=100)
+    kept = FeatureCache(limit=100)
     kept.put("a", np.zeros(10, np.float32))
     kept.put("b", np.zeros(10, np.float32))
     assert kept.get("a") is not None

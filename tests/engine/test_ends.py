@@ -10,11 +10,10 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import BadRequest, EngineStopped
-from engine.handle import RequestHandle
-from engine.residents import Residents
-from engine.sequence import Job
+from engine.model_manager import ModelManager
+from engine.sequence import RequestState
 from engine.settings import Settings
-from engine.types import Done, Failed, Request, SamplingParams, Timings
+from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Timings
 from tests.app.server.scripted import until
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 
@@ -32,13 +31,13 @@ def run(engine):
 
 def test_whoever_keeps_an_ended_request_keeps_nothing_of_the_engine(monkeypatch):
     jobs = weakref.WeakSet()
-    first = Job.__init__
+    first = RequestState.__init__
 
     def noted(self, *given):
         first(self, *given)
         jobs.add(self)
 
-    monkeypatch.setattr(Job, "__init__", noted)
+    monkeypatch.setattr(RequestState, "__init__", noted)
     models = {"fake": FakeLoaded(nature=Nature(eos_every=0), clock=FakeClock())}
     engine = Engine(models.__getitem__, Settings(gpu_memory_limit="1T"), start=False, clock=FakeClock())
     whole, stopped = engine.submit(asks()), engine.submit(asks(max_tokens=60))
@@ -121,7 +120,7 @@ def test_a_fault_of_the_engine_itself_leaves_nobody_waiting(monkeypatch):
     def faulty(self, now):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Residents, "tidy", faulty)
+    monkeypatch.setattr(ModelManager, "tidy", faulty)
     with pytest.raises(EngineStopped):
         engine.submit(asks(max_tokens=100_000)).result(10)
     with pytest.raises(EngineStopped):

@@ -37,7 +37,7 @@ def quiet(caplog):
 @pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize(("poison", "error"), [(BOOM, EngineFault), (NAN, NumericalError)])
 def test_only_the_culprit_fails(build, poison, error, ahead):
-    engine = build(FakeLoaded(nature=NATURE), issue_ahead=ahead)
+    engine = build(FakeLoaded(nature=NATURE), async_scheduling=ahead)
     asked = [request(40), request(41, poison), request(42)]
     handles = [engine.submit(r) for r in asked]
     spin(engine)
@@ -57,7 +57,7 @@ def test_a_step_that_fails_once_harms_nobody(build, recurrent):
     handles = [engine.submit(r) for r in asked]
     failures = iter([None] * 5 + [RuntimeError("once")])
 
-    def before(segs):
+    def before(segments):
         if (error := next(failures, None)) is not None:
             raise error
 
@@ -71,11 +71,11 @@ def test_a_step_that_fails_once_harms_nobody(build, recurrent):
 @pytest.mark.parametrize("error", [RuntimeError("device lost"), OutOfMemory("late")])
 def test_a_step_that_fails_when_read_is_computed_again(build, ahead, error):
     loaded = FakeLoaded(nature=NATURE)
-    engine = build(loaded, issue_ahead=ahead)
+    engine = build(loaded, async_scheduling=ahead)
     asked = [request(40), request(41), request(42)]
     handles = [engine.submit(r) for r in asked]
     outcomes = iter([None] * 4 + [error])
-    loaded.runner.reading = lambda segs: next(outcomes, None)
+    loaded.runner.reading = lambda segments: next(outcomes, None)
     spin(engine)
     assert every(right(handle, r) for handle, r in zip(handles, asked))
     assert loaded.kv.violations == []
@@ -84,7 +84,9 @@ def test_a_step_that_fails_when_read_is_computed_again(build, ahead, error):
 def test_a_request_that_fails_alone_whenever_read_ends(build):
     loaded = FakeLoaded(nature=NATURE)
     engine = build(loaded)
-    loaded.runner.reading = lambda segs: RuntimeError("always") if any(seg.slot.length > 9 for seg in segs) else None
+    loaded.runner.reading = lambda segments: (
+        RuntimeError("always") if any(segment.slot.length > 9 for segment in segments) else None
+    )
     bad, good = engine.submit(request(40)), engine.submit(request(41, max_tokens=3))
     spin(engine)
     with pytest.raises(EngineFault):
@@ -96,8 +98,8 @@ def test_out_of_memory_evicts_and_goes_on(build):
     loaded = FakeLoaded(nature=NATURE)
     engine = build(loaded)
 
-    def before(segs):
-        if sum(seg.slot.length for seg in segs) > 24:
+    def before(segments):
+        if sum(segment.slot.length for segment in segments) > 24:
             raise OutOfMemory("full")
 
     loaded.runner.before = before
@@ -113,8 +115,8 @@ def test_out_of_memory_alone_shrinks_the_chunk_then_fails(build):
     loaded.runner.log_steps = True
     engine = build(loaded)
 
-    def before(segs):
-        if sum(len(seg) for seg in segs) > 40:
+    def before(segments):
+        if sum(len(segment) for segment in segments) > 40:
             raise MemoryError
 
     loaded.runner.before = before
@@ -124,7 +126,7 @@ def test_out_of_memory_alone_shrinks_the_chunk_then_fails(build):
     assert right(handle, asked)
     assert loaded.runner.steps[0][0][1] <= 40
 
-    def always(segs):
+    def always(segments):
         raise MemoryError
 
     loaded.runner.before = always
@@ -141,9 +143,9 @@ def test_a_backend_that_breaks_its_promise_is_not_trusted(build):
     handles = [engine.submit(r) for r in asked]
     calls = iter(range(100))
 
-    def before(segs):
+    def before(segments):
         if next(calls) == 4:
-            segs[0].slot.length += 1  # half a step
+            segments[0].slot.length += 1  # half a step
             raise RuntimeError("half way")
 
     loaded.runner.before = before
@@ -240,13 +242,13 @@ def test_nothing_that_was_copied_from_a_failed_step_is_used(build, recurrent, ah
     nature = Nature(recurrent, eos_every=0)
     for failing in range(1, 6):
         loaded = FakeLoaded(nature=nature)
-        engine = build(loaded, issue_ahead=ahead, prefill_chunk=16)
+        engine = build(loaded, async_scheduling=ahead, prefill_chunk=16)
         asked = Request("fake", [40 + i % 50 for i in range(40)], SamplingParams(n=3, seed=1, max_tokens=6))
         handles = [engine.submit(asked), engine.submit(request(40))]
         company = iter(range(1000))
 
-        def reading(segs, at=failing, company=company):
-            return RuntimeError("lost") if len(segs) > 1 and next(company) == at else None
+        def reading(segments, at=failing, company=company):
+            return RuntimeError("lost") if len(segments) > 1 and next(company) == at else None
 
         loaded.runner.reading = reading
         spin(engine)

@@ -73,7 +73,7 @@ def test_an_eviction_changes_nothing(build, host):
     small = Talker()
     small.backend.total = 1 << 40
     engine = build(small, host_memory_limit=host, decode_tokens_per_seq=4)
-    engine._residents.lane("talker").memory.loaded_budget = small.kv.bytes_for(300) + small.kv.bytes_for(256)
+    engine._manager.executor("talker").memory.loaded_budget = small.kv.bytes_for(300) + small.kv.bytes_for(256)
     handles = [engine.submit(request(seed, long)) for seed in range(3)]
     while engine.turn():
         pass
@@ -87,6 +87,6 @@ def test_positions_go_on_from_their_maximum(build):
     engine = build(Talker())
     engine.submit(request(1, rope=rope))
     engine.turn()
-    (choice,) = engine._residents.lanes["talker"].scheduler.running
-    np.testing.assert_array_equal(choice.positions(8, 11), [[8, 9, 10], [4, 9, 10], [2, 9, 10]])
-    np.testing.assert_array_equal(choice.positions(12, 13), [[12]] * 3)
+    (sequence,) = engine._manager.executors["talker"].scheduler.running
+    np.testing.assert_array_equal(sequence.positions(8, 11), [[8, 9, 10], [4, 9, 10], [2, 9, 10]])
+    np.testing.assert_array_equal(sequence.positions(12, 13), [[12]] * 3)

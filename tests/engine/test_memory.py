@@ -27,7 +27,7 @@ def finish(engine, wanted):
 def test_evicted_sequences_resume_with_the_same_tokens(build, recurrent, host, ahead):
     nature = Nature(recurrent, eos_every=0)
     loaded = FakeLoaded(nature=nature, budget=20_000)
-    engine = build(loaded, host_memory_limit=host, prefix_reuse=False, issue_ahead=ahead)
+    engine = build(loaded, host_memory_limit=host, prefix_reuse=False, async_scheduling=ahead)
     wanted = requests(6)
     for request, handle in zip(wanted, finish(engine, wanted)):
         assert list(handle.result(0).ids) == oracle(nature, request.prompt_ids, request.sampling).ids
@@ -45,17 +45,17 @@ def test_the_longest_output_is_evicted_and_the_cap_tightens(build):
     third = engine.submit(requests(3)[2])
     for _ in range(12):
         engine.turn()
-    lane = engine._residents.lanes["fake"]
-    longest = max(choice.sampled for choice in lane.scheduler.running)
-    lane.scheduler.evict(lane.scheduler.victim())
-    (evicted,) = lane.scheduler.evicted
+    executor = engine._manager.executors["fake"]
+    longest = max(sequence.sampled for sequence in executor.scheduler.running)
+    executor.scheduler.preempt(executor.scheduler.victim())
+    (evicted,) = executor.scheduler.preempted
     assert (evicted.sampled, evicted.job.id) == (longest, second.id)  # of two equals, the one that came later
     assert evicted.kept is not None
-    assert lane.scheduler.cap == 2
+    assert executor.scheduler.cap == 2
     while engine.turn():
         pass
     assert [len(handle.result(0).ids) for handle in (first, second, third)] == [60, 60, 60]
-    assert lane.scheduler.cap > 2
+    assert executor.scheduler.cap > 2
 
 
 def test_a_newcomer_is_not_evicted_before_its_turn(build):
@@ -67,16 +67,16 @@ def test_a_newcomer_is_not_evicted_before_its_turn(build):
     engine.submit(Request("fake", [99] * 5, SamplingParams(temperature=0.0, max_tokens=50)))
     for _ in range(4):
         engine.turn()
-    lane = engine._residents.lanes["fake"]
-    old, new = lane.scheduler.running
-    lane.scheduler.evict(old)
-    lane.scheduler.cap = 16
+    executor = engine._manager.executors["fake"]
+    old, new = executor.scheduler.running
+    executor.scheduler.preempt(old)
+    executor.scheduler.cap = 16
     for _ in range(3):
         engine.turn()
-    assert [choice is new or choice is old for choice in lane.scheduler.running] == [True, True]
-    new.turns = 10
+    assert [sequence is new or sequence is old for sequence in executor.scheduler.running] == [True, True]
+    new.tokens_since_admission = 10
     assert old.sampled > new.sampled
-    assert lane.scheduler.victim() is new  # the longer output has just come back
+    assert executor.scheduler.victim() is new  # the longer output has just come back
 
 
 def test_what_never_fits_fails_with_a_sentence(build):
@@ -95,7 +95,7 @@ def test_the_idle_check_finds_a_planted_leak(build):
     engine = build(loaded)
     finish(engine, requests(2, 3))
     assert engine.check() == 0
-    engine._residents.lanes["fake"].memory.open(50)  # nobody owns it
+    engine._manager.executors["fake"].memory.open(50)  # nobody owns it
     assert engine.check() == 1
     assert engine.stats().leaks == 1
     assert engine.check() == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pace import Pace
+from engine.scheduler import PrefillBudget
 from engine.types import Request, SamplingParams, Text
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 
@@ -66,28 +66,28 @@ def test_short_prompts_join_between_steps(build):
 
 
 def test_a_plain_step_is_measured_before_the_first_chunk_beside_replies():
-    pace = Pace(512, 2.0)
-    pace.note(10.0, 0, 100)
-    assert pace.chunk(1) == 0
-    pace.note(1.0, 1, 0)
-    assert 1 <= pace.chunk(1) <= 9
-    pace.note(3.0, 1, 8)  # 2 seconds for 8 tokens: dearer than it may be
-    assert pace.chunk(1) == 3
+    budget = PrefillBudget(512, 2.0)
+    budget.record(10.0, 0, 100)
+    assert budget.tokens(1) == 0
+    budget.record(1.0, 1, 0)
+    assert 1 <= budget.tokens(1) <= 9
+    budget.record(3.0, 1, 8)  # 2 seconds for 8 tokens: dearer than it may be
+    assert budget.tokens(1) == 3
 
 
 def test_a_plain_step_with_as_many_replies_is_measured_before_a_chunk_beside_them():
-    pace = Pace(512, 2.0)
-    pace.note(1.0, 1, 0)
-    pace.note(1.01, 1, 1)
-    assert pace.chunk(3) == 0  # else the two further replies would be taken for the price of a prompt token
-    pace.note(2.0, 3, 0)
-    assert pace.chunk(3) > 100
+    budget = PrefillBudget(512, 2.0)
+    budget.record(1.0, 1, 0)
+    budget.record(1.01, 1, 1)
+    assert budget.tokens(3) == 0  # else the two further replies would be taken for the price of a prompt token
+    budget.record(2.0, 3, 0)
+    assert budget.tokens(3) > 100
 
 
 def test_a_cap_is_lifted_again_in_calm():
-    pace = Pace(512, 2.0)
-    assert pace.shrink()
-    assert pace.chunk(0) == 256
+    budget = PrefillBudget(512, 2.0)
+    assert budget.shrink()
+    assert budget.tokens(0) == 256
     for _ in range(40):
-        pace.note(0.001, 0, 256)
-    assert pace.chunk(0) == 512
+        budget.record(0.001, 0, 256)
+    assert budget.tokens(0) == 512

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import Snapshot
+from backends.base import KVSnapshot
 from engine.errors import ModelNotFound
-from engine.prefix import common, thin
+from engine.prefix_cache import common, thin
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeLoaded, Nature, oracle
 
@@ -103,38 +103,38 @@ def test_an_adapter_has_prefixes_of_its_own(build):
 @pytest.mark.parametrize("spilling", [False, True])
 def test_what_is_forgotten_is_computed_again(build, recurrent, spilling, tmp_path):
     loaded = FakeLoaded(nature=Nature(recurrent, eos_every=0))
-    engine = build(loaded, spill_folder=tmp_path if spilling else None)
+    engine = build(loaded, offload_folder=tmp_path if spilling else None)
     ask(engine, PROMPT)
-    assert engine.forget_prefixes("fake") == 1
+    assert engine.clear_prefix_cache("fake") == 1
     assert loaded.kv.used == 0
     again = ask(engine, [*PROMPT, 33])
     assert again.timings.cached_tokens == 0
-    assert engine.forget_prefixes() == 1
+    assert engine.clear_prefix_cache() == 1
     assert list(tmp_path.glob("*.prefix")) == []
     with pytest.raises(ModelNotFound):
-        engine.forget_prefixes("nowhere")
+        engine.clear_prefix_cache("nowhere")
 
 
 def test_forgetting_a_model_leaves_the_files_of_others(build, tmp_path):
     other = FakeLoaded()
     other.fingerprint = "fake-2"
     for loaded in (FakeLoaded(), other):
-        engine = build(loaded, spill_folder=tmp_path)
+        engine = build(loaded, offload_folder=tmp_path)
         ask(engine, PROMPT)
         engine.close()
     assert len(list(tmp_path.glob("*.prefix"))) == 2
-    engine = build(FakeLoaded(), spill_folder=tmp_path)
+    engine = build(FakeLoaded(), offload_folder=tmp_path)
     engine.load("fake")
-    assert engine.forget_prefixes("fake") == 1
+    assert engine.clear_prefix_cache("fake") == 1
     assert len(list(tmp_path.glob("*.prefix"))) == 1
-    assert engine.forget_prefixes() == 1
+    assert engine.clear_prefix_cache() == 1
 
 
 def test_a_running_reply_outlives_a_flush(build):
     engine = build(FakeLoaded(nature=Nature(eos_every=0)))
     handle = engine.submit(Request("fake", PROMPT, SamplingParams(temperature=0.0, max_tokens=6)))
     engine.turn()
-    assert engine.forget_prefixes() == 0
+    assert engine.clear_prefix_cache() == 0
     while engine.turn():
         pass
     assert list(handle.result(0).ids) == said(Nature(eos_every=0), PROMPT)
@@ -143,10 +143,10 @@ def test_a_running_reply_outlives_a_flush(build):
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_spilled_prefixes_survive_a_restart(build, recurrent, tmp_path):
     nature = Nature(recurrent, eos_every=0)
-    first = build(FakeLoaded(nature=nature), spill_folder=tmp_path)
+    first = build(FakeLoaded(nature=nature), offload_folder=tmp_path)
     reply = ask(first, PROMPT)
     first.close()
-    second = build(FakeLoaded(nature=nature), spill_folder=tmp_path)
+    second = build(FakeLoaded(nature=nature), offload_folder=tmp_path)
     prompt = [*PROMPT, *reply.ids, 33]
     result = ask(second, prompt)
     assert result.timings.cached_tokens == 205
@@ -155,30 +155,30 @@ def test_spilled_prefixes_survive_a_restart(build, recurrent, tmp_path):
 
 
 def test_other_weights_do_not_read_what_was_spilled(build, tmp_path):
-    first = build(FakeLoaded(), spill_folder=tmp_path)
+    first = build(FakeLoaded(), offload_folder=tmp_path)
     ask(first, PROMPT)
     first.close()
     changed = FakeLoaded()
     changed.fingerprint = "fake-2"
-    assert ask(build(changed, spill_folder=tmp_path), PROMPT).timings.cached_tokens == 0
+    assert ask(build(changed, offload_folder=tmp_path), PROMPT).timings.cached_tokens == 0
 
 
 def test_a_damaged_file_is_deleted_and_not_used(build, tmp_path):
-    first = build(FakeLoaded(), spill_folder=tmp_path)
+    first = build(FakeLoaded(), offload_folder=tmp_path)
     ask(first, PROMPT)
     first.close()
     (file,) = tmp_path.glob("*.prefix")
     raw = bytearray(file.read_bytes())
     raw[-3] ^= 1
     file.write_bytes(raw)
-    result = ask(build(FakeLoaded(), spill_folder=tmp_path), PROMPT)
+    result = ask(build(FakeLoaded(), offload_folder=tmp_path), PROMPT)
     assert result.timings.cached_tokens == 0
     assert list(result.ids) == said(Nature(), PROMPT)
     assert not file.exists()
 
 
 def test_two_engines_share_a_folder(build, tmp_path):
-    one, two = (build(FakeLoaded(), spill_folder=tmp_path) for _ in range(2))
+    one, two = (build(FakeLoaded(), offload_folder=tmp_path) for _ in range(2))
     ask(one, PROMPT)
     one.close()
     assert ask(two, [*PROMPT, 33]).timings.cached_tokens == 200  # written after `two` had looked into the folder
@@ -189,7 +189,7 @@ def test_two_engines_share_a_folder(build, tmp_path):
 
 
 def test_the_folder_is_bounded(build, tmp_path):
-    engine = build(FakeLoaded(), spill_folder=tmp_path, spill_limit="8K")
+    engine = build(FakeLoaded(), offload_folder=tmp_path, offload_limit="8K")
     for i in range(8):
         ask(engine, [33 + i, *PROMPT])
     engine.close()
@@ -207,6 +207,6 @@ def test_common_beginnings():
 
 
 def test_thinning_keeps_the_newest_and_spreads_the_rest():
-    borders = [Snapshot(length, 1) for length in (10, 500, 510, 1000, 1010)]
+    borders = [KVSnapshot(length, 1) for length in (10, 500, 510, 1000, 1010)]
     assert [border.length for border in thin(borders, 3)] == [500, 1000, 1010]
     assert thin(borders[:2], 4) == borders[:2]

@@ -21,7 +21,7 @@ from tests.driver import Driver
 COUNT, LENGTH = 32, 12
 MODES = {
     "plain": {},
-    "ahead": {"issue_ahead": True},
+    "ahead": {"async_scheduling": True},
     "evicting": {"evict": 4},
     "evicting, computed again": {"evict": 5, "host_memory_limit": "1"},
     "guessing": {"speculation": "ngram"},
@@ -57,7 +57,7 @@ def make(folder, backend, tmp_path, mode):
     chosen = dict(MODES[mode])
     evict = chosen.pop("evict", 0)
     if chosen.pop("spill", False):
-        chosen |= {"spill_folder": tmp_path / "spill", "spill_limit": "64M"}
+        chosen |= {"offload_folder": tmp_path / "spill", "offload_limit": "64M"}
     options = LoadOptions(backend=backend, device="cpu", dtype="f32")
     loaded = load(str(folder), options)
     return Engine(lambda name: loaded, Settings(prefill_chunk=16, **chosen), start=False), evict
@@ -70,11 +70,11 @@ def say(engine, asked, evict=0):
         engine.turn()
         turns += 1
         if evict and turns % evict == 0:
-            (lane,) = engine._residents.lanes.values()
-            victim = lane.scheduler.victim()
+            (executor,) = engine._manager.executors.values()
+            victim = executor.scheduler.victim()
             if victim is not None:
-                lane.scheduler.evict(victim)
-                lane.scheduler.cap = 16
+                executor.scheduler.preempt(victim)
+                executor.scheduler.cap = 16
     return [list(handle.result(0).ids) for handle in handles]
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import BadRequest
+from engine.metrics import Rate
 from engine.settings import Settings, memory_limit
-from engine.stats import Rate
 from engine.types import Progress, PromptScores, Request, SamplingParams
 from tests.asserting import every
 from tests.fake_backend import FakeClock, FakeLoaded, Nature, fake_logits, mix

@@ -102,13 +102,13 @@ def test_what_can_never_fit_fails():
 def test_what_can_never_fit_pushes_nothing_out():
     engine, shelf, _ = make({"big": 200 * MEG, "a": 60 * MEG})
     ask(engine, "a").result(0)
-    kept = engine._residents.stats(0.0)[0].idle_prefixes
+    kept = engine._manager.stats(0.0)[0].idle_prefixes
     with pytest.raises(OutOfMemory, match="big takes 200 MiB"):
         ask(engine, "big").result(0)
     with pytest.raises(CheckpointError):
         ask(engine, "nowhere").result(0)
     assert shelf.names == ["a"]
-    assert engine._residents.stats(0.0)[0].idle_prefixes == kept
+    assert engine._manager.stats(0.0)[0].idle_prefixes == kept
 
 
 def test_idle_models_go_after_their_time_but_not_pinned_ones():

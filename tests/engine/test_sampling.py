@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.sampling import Chooser, check_tokens, uniform
+from engine.sampling import Sampler, check_tokens, uniform
 from engine.types import Request, SamplingParams, Text
 from tests.asserting import every
 from tests.fake_backend import EOS, VOCAB, FakeLoaded, Nature, oracle
 
 
-def chooser(prompt=(), stops=(), **params) -> Chooser:
-    return Chooser(SamplingParams(**params), 7, 0, prompt, stops, VOCAB)
+def chooser(prompt=(), stops=(), **params) -> Sampler:
+    return Sampler(SamplingParams(**params), 7, 0, prompt, stops, VOCAB)
 
 
 def test_noise_is_uniform_and_exact_in_f32():

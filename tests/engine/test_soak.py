@@ -11,20 +11,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from backends.base import Seg
+from backends.base import Segment
 from engine.engine import Engine
 from engine.errors import EngineFault, NumericalError, OutOfMemory
-from engine.handle import RequestHandle
 from engine.settings import Settings
-from engine.types import Done, Failed, Finished, Request, SamplingParams, Text
+from engine.types import Done, Failed, Finished, Request, RequestHandle, SamplingParams, Text
 from tests.fake_backend import BOOM, NAN, FakeLoaded, Nature, oracle
 
 KINDS = {
     "attending": (Nature(), {}),
-    "attending, issued ahead": (Nature(), {"issue_ahead": True}),
+    "attending, issued ahead": (Nature(), {"async_scheduling": True}),
     "attending, guessing": (Nature(loopy=True), {"speculation": "ngram"}),
     "recurrent": (Nature(recurrent=True), {}),
-    "recurrent, issued ahead": (Nature(recurrent=True), {"issue_ahead": True}),
+    "recurrent, issued ahead": (Nature(recurrent=True), {"async_scheduling": True}),
     "recurrent, guessing": (Nature(recurrent=True, loopy=True), {"speculation": "ngram"}),
     "spilling": (Nature(), {"spill": True}),
     "recurrent, spilling": (Nature(recurrent=True), {"spill": True}),
@@ -56,16 +55,16 @@ class Life:
 
     # -- what goes wrong
 
-    def trouble(self, segs: Sequence[Seg]) -> None:
-        if len(segs) > 1:  # alone, nobody else could be to blame, and the request would fail
+    def trouble(self, segments: Sequence[Segment]) -> None:
+        if len(segments) > 1:  # alone, nobody else could be to blame, and the request would fail
             chance = self.random.random()
             if chance < 0.003:
                 raise RuntimeError("a step failed for no reason")
             if chance < 0.006:
                 raise OutOfMemory("the device is full")
 
-    def late_trouble(self, segs: Sequence[Seg]) -> Exception | None:
-        return RuntimeError("the device failed") if len(segs) > 1 and self.random.random() < 0.001 else None
+    def late_trouble(self, segments: Sequence[Segment]) -> Exception | None:
+        return RuntimeError("the device failed") if len(segments) > 1 and self.random.random() < 0.001 else None
 
     # -- what is asked
 
@@ -125,7 +124,7 @@ class Life:
             if self.turn % 50 == 0:
                 self.remember()
             if self.turn % 400 == 0:
-                self.engine.forget_prefixes()
+                self.engine.clear_prefix_cache()
             assert self.turn < 100 * self.count, "the engine does not come to an end"
 
     def remember(self) -> None:
@@ -140,7 +139,7 @@ class Life:
     def check(self) -> None:
         for sent in self.sent:
             self.check_one(sent)
-        lane = self.engine._residents.lanes["fake"]
+        executor = self.engine._manager.executors["fake"]
         assert self.loaded.kv.violations == []
         assert self.engine.check() == 0
         stats = self.engine.stats()
@@ -149,8 +148,8 @@ class Life:
         assert stats.evictions > 0
         assert stats.prefix_hits > 0
         assert stats.accepted > 0
-        lane.prefixes.clear()
-        assert (self.loaded.kv.used, lane.memory.snapshot_bytes, stats.host_bytes) == (0, 0, 0)
+        executor.prefix_cache.clear()
+        assert (self.loaded.kv.used, executor.memory.snapshot_bytes, stats.host_bytes) == (0, 0, 0)
 
     def check_one(self, sent: Sent) -> None:
         events = list(sent.handle)
@@ -182,7 +181,7 @@ def test_ten_thousand_requests(kind, tmp_path):
     nature, chosen = KINDS[kind]
     chosen = dict(chosen)
     if chosen.pop("spill", False):
-        chosen |= {"spill_folder": tmp_path, "spill_limit": "1M"}
+        chosen |= {"offload_folder": tmp_path, "offload_limit": "1M"}
     settings = Settings(max_concurrent=8, prefill_chunk=32, gpu_memory_limit="1T", max_queue=10_000, **chosen)
     life = Life(sum(map(ord, kind)), nature, settings, REQUESTS)
     life.run()

@@ -8,7 +8,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import BadRequest
-from engine.guesses import Guesser, Prediction
+from engine.ngram import DraftProposer, PredictedOutput
 from engine.settings import Settings
 from engine.types import Request, SamplingParams
 from tests.fake_backend import FakeLoaded, Nature, oracle
@@ -65,7 +65,7 @@ def test_a_draft_model_changes_nothing(recurrent, draft_nature):
 
 def test_a_draft_model_in_trouble_costs_no_request():
     target, draft = FakeLoaded(), FakeLoaded("draft")
-    draft.runner.before = lambda segs: 1 / 0
+    draft.runner.before = lambda segments: 1 / 0
     settings = Settings(speculation="draft", draft_model="draft", gpu_memory_limit="1T")
     engine = Engine({"fake": target, "draft": draft}.__getitem__, settings, start=False)
     wanted = requests(3)
@@ -140,7 +140,7 @@ def test_a_prediction_of_unknown_tokens_is_refused(build):
 
 def test_a_prediction_is_followed_past_a_difference():
     text = [1, 2, 3, 4, 5, 6, 7, 1, 2, 9]
-    prediction = Prediction(text, 1)
+    prediction = PredictedOutput(text, 1)
     assert prediction.propose([0], 3) == [1, 2, 3]
     assert prediction.propose([0, 1, 2], 3) == [3, 4, 5]
     assert prediction.propose([0, 1, 2, 8], 3) == []
@@ -151,15 +151,15 @@ def test_a_prediction_is_followed_past_a_difference():
 
 
 def test_a_guess_is_what_followed_last_time():
-    guesser = Guesser(8)
+    guesser = DraftProposer(8)
     assert guesser.propose([1, 2, 3, 4, 5, 1, 2]) == [3, 4]
     guesser.learn(2, 2, 9)
     assert guesser.propose([1, 2, 3, 4, 5, 1, 2, 3, 4]) == [5, 1, 2, 3]
-    assert Guesser(8).propose([1, 2, 3]) == []
+    assert DraftProposer(8).propose([1, 2, 3]) == []
 
 
 def test_wrong_guesses_are_made_shorter_then_paused():
-    guesser = Guesser(8)
+    guesser = DraftProposer(8)
     text = [1, 2, 3, 4, 5, 1, 2]
     guesser.propose(text)
     for _ in range(3):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.spill import Spill
+from engine.prefix_cache import PrefixOffload
 
 
 class Later(Executor):
@@ -28,30 +28,30 @@ def arrays() -> list[np.ndarray]:
 
 
 def test_a_prefix_that_waits_is_not_stored_twice(tmp_path: Path) -> None:
-    spill, helper = Spill(tmp_path, 1 << 20), Later()
+    offload, helper = PrefixOffload(tmp_path, 1 << 20), Later()
     for _ in range(3):
-        spill.store("key", range(40), arrays, helper)
-    assert len(helper.work) == spill.pending == 1
+        offload.store("key", range(40), arrays, helper)
+    assert len(helper.work) == offload.pending == 1
     helper.work[0]()
-    assert spill.pending == 0
-    spill.store("key", range(40), arrays, helper)
+    assert offload.pending == 0
+    offload.store("key", range(40), arrays, helper)
     assert len(helper.work) == 1
 
 
 def test_in_a_hurry_only_a_few_wait(tmp_path: Path) -> None:
-    spill, helper = Spill(tmp_path, 1 << 20), Later()
+    offload, helper = PrefixOffload(tmp_path, 1 << 20), Later()
     for number in range(10):
-        spill.store("key", range(number, number + 40), arrays, helper)
-    assert spill.pending == len(helper.work) == 4
-    spill.store("key", range(100, 140), arrays, helper, hurry=False)
-    assert spill.pending == 5
+        offload.store("key", range(number, number + 40), arrays, helper)
+    assert offload.pending == len(helper.work) == 4
+    offload.store("key", range(100, 140), arrays, helper, hurry=False)
+    assert offload.pending == 5
 
 
 def test_a_prefix_that_cannot_be_written_waits_no_longer(tmp_path: Path) -> None:
-    spill, helper = Spill(tmp_path, 1 << 20), Later()
+    offload, helper = PrefixOffload(tmp_path, 1 << 20), Later()
     broken: Any = [None]
-    spill.store("key", range(40), lambda: broken, helper)
-    assert spill.pending == 1
+    offload.store("key", range(40), lambda: broken, helper)
+    assert offload.pending == 1
     with pytest.raises(AttributeError):
         helper.work[0]()
-    assert spill.pending == 0
+    assert offload.pending == 0

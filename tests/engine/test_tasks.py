@@ -37,7 +37,7 @@ def test_the_result_comes_back(build):
 def test_a_running_reply_gets_a_step_between_any_two_pieces(build):
     loaded = FakeLoaded(nature=Nature(eos_every=0), clock=FakeClock())
     engine, log = build(loaded), []
-    loaded.runner.before = lambda segs: log.append("step")
+    loaded.runner.before = lambda segments: log.append("step")
     handle = engine.submit(Request("fake", [40] * 4, SamplingParams(max_tokens=12)))
 
     def work(loaded):
@@ -118,7 +118,7 @@ def test_a_model_that_cannot_be_loaded(build):
     def missing(name):
         raise ModelNotFound(f"{name} is not there.")
 
-    engine._residents._load = missing
+    engine._manager._load = missing
     task = engine.task("other", counting(1, []))
     while engine.turn():
         pass

@@ -95,7 +95,7 @@ def test_evicted_texts_come_out_as_when_they_are_alone() -> None:
         texts = [[*words[i:], *words * 200][:250] for i in range(3)]
         params = SamplingParams(temperature=0.0, max_tokens=24, ignore_eos=True)
         alone = [model.engine.submit(Request(model.name, text, params)).result().ids for text in texts]
-        memory = model.engine._residents.lanes[model.name].memory
+        memory = model.engine._manager.executors[model.name].memory
         memory.loaded_budget = memory.kv.bytes_for(300) + memory.kv.bytes_for(256)
         handles = [model.engine.submit(Request(model.name, text, params)) for text in texts]
         assert [handle.result().ids for handle in handles] == alone

@@ -19,8 +19,8 @@ from app.server.service import Direct, Service
 from app.server.streaming import while_connected
 from engine.errors import EngineStopped
 from engine.pipelines.speaking.leash import Leash
-from engine.types import Handle
 from engine.types import Request as EngineRequest
+from engine.types import RequestHandle
 
 T = TypeVar("T")
 _END = object()
@@ -35,7 +35,7 @@ class Counted(Direct):
         super().__init__(service)
         self._account = account.current.get()
 
-    def submit(self, request: EngineRequest, *, admitted: bool = False) -> Handle:
+    def submit(self, request: EngineRequest, *, admitted: bool = False) -> RequestHandle:
         handle = super().submit(request, admitted=admitted)
         if self._account is not None:
             self._account.add(handle)

@@ -29,8 +29,8 @@ from app.server.sglang.protocol import (
 )
 from app.server.strict import StrictRoute
 from app.server.version import server_version
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
-from engine.parts import LoadedPart
 from engine.types import Request as EngineRequest
 from engine.types import SamplingParams
 
@@ -148,5 +148,5 @@ async def abort_request(body: AbortRequest, server: Here) -> Done:
 @router.post("/flush_cache", responses=errors())
 async def flush_cache(server: Here) -> Done:
     """Forget the beginnings of prompts that are kept for their next use. Replies that are being made go on."""
-    count = await server.service.forget_prefixes()
+    count = await server.service.clear_prefix_cache()
     return Done(message=f"{count} prefixes were forgotten.")

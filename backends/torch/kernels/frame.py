@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import FrameChoice, KVSpec
+from backends.base import FrameSampling, KVSpec
 from backends.torch.kernels.library import Frame, Step, library
 from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.program import Program
@@ -40,7 +40,7 @@ class FrameProgram:
         self._library = library()
 
     def run(
-        self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameChoice
+        self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
     ) -> tuple[Tensor, Tensor]:
         n, more = noise.shape
         codes = torch.empty(n, 1 + more, dtype=torch.int32)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from backends.torch.kernels.library import AttendBlock, Heads, library
 
-LEAST = 16  # dimensions of a head that `attend_recent` reads
+LEAST = 16  # dimensions of a head that `attend_window` reads
 
 
 def _plain(x: Tensor) -> Tensor:
@@ -83,8 +83,8 @@ def heads(x: Tensor, shape: Heads, cos: Tensor | None, sin: Tensor | None) -> Te
     return out
 
 
-def attend_recent(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
-    """See `backends.base.Ops.attend_recent`; f32, dimensions of 16 or more."""
+def attend_window(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
+    """See `backends.base.Ops.attend_window`; f32, dimensions of 16 or more."""
     q, k, v = (x if x.stride()[1:] == (x.shape[2], 1) else x.contiguous() for x in (q, k, v))
     length, heads, dim = q.shape
     out = q.new_empty(length, heads, v.shape[2])

@@ -25,7 +25,7 @@ from engine.pipelines.listening.speech import VOICE_ACTIVITY, spans
 from engine.pipelines.listening.transcript import Segment, Transcript, Word
 from engine.pipelines.listening.words import words_in_time
 from engine.tasks import Task, Work
-from engine.types import Handle, Request, Result, SamplingParams, Sound
+from engine.types import Request, RequestHandle, Result, SamplingParams, Sound
 
 LISTENING = ("moonshine", "moonshine_streaming")  # model types
 _AHEAD = 32  # segments that are given to the engine before the first is awaited
@@ -38,7 +38,7 @@ _AGAIN = 1.3  # the repetition penalty of a second try
 class EngineLike(Protocol):
     """The part of the engine that listening needs."""
 
-    def submit(self, request: Request, *, admitted: bool = False) -> Handle: ...
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle: ...
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
@@ -86,7 +86,7 @@ class Listener:
     def segments(self, audio: Audio, *, language: str | None = None, words: bool = False) -> Iterator[Segment]:
         """In order, each as soon as it and all before it are done. Closing the iterator stops the work."""
         self._check(audio, language)
-        flying: deque[tuple[Span, np.ndarray, Handle]] = deque()
+        flying: deque[tuple[Span, np.ndarray, RequestHandle]] = deque()
         admitted = False  # a sound that was begun is heard to its end, however full the queue is
         spans = iter(self.spans(audio))
         try:
@@ -122,17 +122,17 @@ class Listener:
         """Where speech is."""
         return spans(self._engine, audio, self._rules, self._vad)
 
-    def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> Handle:
+    def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> RequestHandle:
         rate = _TOKENS_A_SECOND.get(self.model.language, _TOKENS_A_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
-            temperature=0.0, max_tokens=most, logprobs=True, nearly=True, repetition_penalty=penalty
+            temperature=0.0, max_tokens=most, logprobs=True, approximate_logprobs=True, repetition_penalty=penalty
         )
         key = hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest()
         request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key))
         return self._engine.submit(request, admitted=admitted)
 
-    def segment(self, samples: np.ndarray, begins: float, handle: Handle, words: bool = False) -> Segment:
+    def segment(self, samples: np.ndarray, begins: float, handle: RequestHandle, words: bool = False) -> Segment:
         """Wait for a segment's text, and ask again where the model lost itself in repetitions."""
         result = handle.result()
         loop = loop_start(result.text.split())

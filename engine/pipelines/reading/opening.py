@@ -6,8 +6,8 @@ from pathlib import Path
 
 from engine.engine import Engine
 from engine.errors import BadRequest
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, load_any
-from engine.parts import LoadedPart
 from engine.pipelines.reading.elements import NO_MODEL
 from engine.pipelines.reading.layout import Layout
 from engine.pipelines.reading.model_layout import ModelLayout

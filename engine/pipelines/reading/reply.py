@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from engine.at_exit import join_at_exit
 from engine.errors import EngineFault, EngineStopped, GrusError, UnreadableFile
-from engine.handle import RequestHandle
 from engine.loading import LoadedModel
 from engine.pipelines.ocr import Session
 from engine.pipelines.reading.events import DocumentRead, ElementRead, Event, PageRead, PageSplit
@@ -24,7 +23,7 @@ from engine.pipelines.reading.result import Element
 from engine.pipelines.reading.vision_recognizer import VisionRecognizer
 from engine.pipelines.reading.writers.formats import Style
 from engine.pipelines.reading.writers.plain import text_of
-from engine.types import Done, Failed, FinishReason, Handle, Request, Started, Text, Timings, new_id
+from engine.types import Done, Failed, FinishReason, Request, RequestHandle, Started, Text, Timings, new_id
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,7 +32,7 @@ log = logging.getLogger("grus.reading")
 
 
 def page_reply(
-    submit: Callable[..., Handle], loaded: LoadedModel, pages: Sequence[Image], most: int | None = None
+    submit: Callable[..., RequestHandle], loaded: LoadedModel, pages: Sequence[Image], most: int | None = None
 ) -> RequestHandle:
     """Reads in a thread of its own. `submit` takes the requests for single lines, as `Engine.submit` does; `most`: tokens
     that are told."""
@@ -45,15 +44,15 @@ def page_reply(
 class _Lines:
     """The engine as the lines of one reply see it: they are counted, and can be stopped together."""
 
-    def __init__(self, submit: Callable[..., Handle]) -> None:
+    def __init__(self, submit: Callable[..., RequestHandle]) -> None:
         self._submit = submit
         self._lock = threading.Lock()
-        self._handles: list[Handle] = []
+        self._handles: list[RequestHandle] = []
         self.stopped = False
         self.tokens = 0  # of all prompts
         self.problem: GrusError | None = None  # why a line was not taken
 
-    def submit(self, request: Request) -> Handle:
+    def submit(self, request: Request) -> RequestHandle:
         with self._lock:
             if self.stopped:
                 raise EngineStopped("The reading was stopped.")

@@ -13,7 +13,7 @@ from engine.loading import LoadedModel
 from engine.pipelines.prompt import encoded
 from engine.pipelines.reading.recognizer import Crop, LinePart, Piece, Reading
 from engine.pipelines.reading.result import Task
-from engine.types import Done, Failed, Handle, Request, SamplingParams, Text
+from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Text
 from engine.vision.strips import pieces
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _ENDS_SINCE_1_5 = "Assistant:\n"  # earlier versions end their prompt in a blank
 class Submits(Protocol):
     """The part of the engine that is needed here."""
 
-    def submit(self, request: Request) -> Handle: ...
+    def submit(self, request: Request) -> RequestHandle: ...
 
 
 class VisionRecognizer:
@@ -86,7 +86,7 @@ class VisionRecognizer:
             repetition_penalty=manner.repetition_penalty,
             seed=manner.seed,
             logprobs=True,
-            nearly=True,
+            approximate_logprobs=True,
         )
         return prompt.request(self._loaded.name, sampling)
 
@@ -100,7 +100,7 @@ class VisionRecognizer:
 class _Running:
     """One request, as a reading."""
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: RequestHandle) -> None:
         self._handle = handle
         self.cut = False
 

@@ -17,7 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import BadRequest
-from engine.handle import RequestHandle
 from engine.media.mel import speaker_mel
 from engine.models.causal import Past
 from engine.models.codec12 import TOGETHER
@@ -27,7 +26,7 @@ from engine.pipelines.speaking.recordings import checked
 from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
 from engine.tasks import Joint, Task, Work
-from engine.types import Event, Frames, Request, SamplingParams
+from engine.types import Event, Frames, Request, RequestHandle, SamplingParams
 
 RATE = 24000
 CHUNKS = (3, 5, 8)  # frames of the codec's first chunks, and of all that follow

@@ -16,7 +16,7 @@ import numpy as np
 from engine.errors import SpeechRanAway
 from engine.pipelines.speaking.guard import LONGEST_PAUSE, Hush, Loops
 from engine.tasks import Task
-from engine.types import Done, Event, Failed, Handle
+from engine.types import Done, Event, Failed, RequestHandle
 
 TRIES = 3
 End = Literal["whole", "silent", "repeats", "long"]
@@ -29,7 +29,7 @@ WHY = {
 
 
 def heard(
-    handle: Handle,
+    handle: RequestHandle,
     frames_of: Callable[[Event], Iterable[np.ndarray]],
     render: Callable[[list[np.ndarray], bool], Task[np.ndarray] | None],
     sizes: tuple[int, ...],

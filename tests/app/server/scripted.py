@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import GrusError
-from engine.handle import RequestHandle
-from engine.metrics import RequestMetrics
-from engine.stats import EngineStats
+from engine.metrics import EngineStats, RequestMetrics
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.types import (
@@ -30,6 +28,7 @@ from engine.types import (
     FinishReason,
     PromptScores,
     Request,
+    RequestHandle,
     Started,
     Text,
     Timings,
@@ -107,7 +106,7 @@ class ScriptedEngine:
     def keep(self, name: str, seconds: float | None) -> None:
         self.kept[name] = seconds
 
-    def forget_prefixes(self) -> int:
+    def clear_prefix_cache(self) -> int:
         return 0
 
     def models(self) -> list[Any]:

@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from engine.errors import EngineFault, QueueFull
-from engine.grammar import Grammars
+from engine.sampling import GrammarCompiler
 from tests.app.server.live import Live
 from tests.app.server.scripted import schema_of, until
 
@@ -171,7 +171,7 @@ def test_strict_calls_are_held_by_a_grammar_among_words(client: openai.OpenAI, l
 def follows(live: Live, grammar: Any, text: str) -> bool:
     """Whether a reply under this grammar could say this, and end."""
     model = live.service.loaded["tiny"]
-    constraint = Grammars(model.tokenizer, model.vocab, list(model.eos_ids)).constraint(grammar, None)
+    constraint = GrammarCompiler(model.tokenizer, model.vocab, list(model.eos_ids)).constraint(grammar, None)
     for token in model.tokenizer.encode(text, add_special=False):
         if not constraint.masks([])[1][0][token]:  # type: ignore[index]
             return False

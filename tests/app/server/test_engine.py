@@ -20,10 +20,10 @@ from app.server.catalogue import Catalogue
 from app.server.service import Running
 from app.server.streaming import Stream
 from engine.engine import Engine
-from engine.handle import RequestHandle
 from engine.loading import LoadOptions, load
-from engine.sequence import Job
+from engine.sequence import RequestState
 from engine.settings import Settings
+from engine.types import RequestHandle
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
@@ -197,7 +197,7 @@ async def crowd(live: Live, clients: int) -> Counter[Any]:
 def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many requests that began in this test something still holds on to."""
     begun: WeakSet[Any] = WeakSet()
-    for kind in (RequestHandle, Running, Stream, Job):
+    for kind in (RequestHandle, Running, Stream, RequestState):
 
         def noted(self: Any, *given: Any, _made: Any = kind.__init__, **named: Any) -> None:
             _made(self, *given, **named)
@@ -241,7 +241,7 @@ def test_clients_that_leave_free_their_slots(crowded: Live, monkeypatch: pytest.
     before = crowded.engine.stats().cancelled
     httpx.post(f"{crowded.url}/v1/chat/completions", json=body | {"stream": False, "max_tokens": 1})  # it is loaded
     runner = crowded.service.loaded["tiny"].runner
-    monkeypatch.setattr(runner, "before", lambda segs: time.sleep(0.001))  # nobody is done before he leaves
+    monkeypatch.setattr(runner, "before", lambda segments: time.sleep(0.001))  # nobody is done before he leaves
     for _ in range(20):  # more than there are slots: those that stayed would block the last ones
         with httpx.stream("POST", f"{crowded.url}/v1/chat/completions", json=body) as reply:
             next(reply.iter_lines())

@@ -247,7 +247,7 @@ def test_any_model_is_described_and_probed(models: tuple[str, dict[str, str]], n
 def test_a_model_that_cannot_compute_is_unhealthy(
     models: tuple[str, dict[str, str]], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(segs: Any) -> None:
+    def fails(segments: Any) -> None:
         raise RuntimeError("no device")
 
     with served(models, name) as alone:

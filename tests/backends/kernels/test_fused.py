@@ -50,8 +50,8 @@ def test_layer_norm(tier: str, rows: int, n: int) -> None:
 
 def test_a_token_attends_the_same_however_many_come_with_it(tier: str) -> None:
     q, k, v = normal(50, 4, 32), normal(50, 2, 32, seed=1), normal(50, 2, 32, seed=2)
-    whole = fused.attend_recent(q, k, v, 20, 0.2)
+    whole = fused.attend_window(q, k, v, 20, 0.2)
     for first, end in ((0, 7), (7, 8), (8, 41), (41, 50)):
         low = max(0, first - 19)
-        piece = fused.attend_recent(q[first:end], k[low:end], v[low:end], 20, 0.2)
+        piece = fused.attend_window(q[first:end], k[low:end], v[low:end], 20, 0.2)
         assert torch.equal(piece, whole[first:end])

@@ -18,7 +18,7 @@ from engine.hub.resolve import resolve
 from engine.hub.searching import facts, search
 from engine.hub.selection import wanted
 from engine.loading import LoadOptions, load
-from engine.opening import open_model
+from engine.model_files import open_model
 from engine.weights.convert import convert
 from engine.weights.gguf.reader import read
 from engine.weights.gguf.writer import Plan, write

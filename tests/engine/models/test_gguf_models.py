@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import Seg
+from backends.base import Segment
 from engine.loading import LoadOptions, load
 from engine.weights.convert import convert
 from tests.checkpoints import save
@@ -33,7 +33,7 @@ def logits(path: Path, backend: str, quant: str = "none") -> np.ndarray:
     model = load(str(path), LoadOptions(backend=backend, device="cpu", quant=quant))
     slot = model.kv.open(len(PROMPT))
     assert slot is not None
-    found = model.runner.run([Seg(slot, PROMPT, want=range(len(PROMPT)))]).read()[slot].logits
+    found = model.runner.run([Segment(slot, PROMPT, want=range(len(PROMPT)))]).read()[slot].logits
     assert found is not None
     return found
 

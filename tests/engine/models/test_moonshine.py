@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from backends.base import Sampling, Seg
+from backends.base import Sampling, Segment
 from engine.errors import BadRequest
 from engine.types import Sound
 from tests.driver import Driver
@@ -93,7 +93,7 @@ class TestParity:
         own = driver(name, backend)
         (features,) = encoded(own, sounds()[:1])
         slot = opened(own, features)
-        token = own.runner.run([Seg(slot, [START, 5, 90, 33, 200], want=range(5))]).read()[slot]
+        token = own.runner.run([Segment(slot, [START, 5, 90, 33, 200], want=range(5))]).read()[slot]
         own.kv.close(slot)
         assert worst(token.logits, expected(name, 0)[1]) < 1e-4
 
@@ -101,11 +101,11 @@ class TestParity:
         own = driver(name, backend)
         slots = [opened(own, features) for features in encoded(own, sounds())]
         said = {slot: [] for slot in slots}
-        step = [Seg(slot, [START], sample=Sampling()) for slot in slots]
+        step = [Segment(slot, [START], sample=Sampling()) for slot in slots]
         for _ in range(GREEDY):
             for slot, token in own.runner.run(step).read().items():
                 said[slot] += token.ids
-            step = [Seg(slot, said[slot][-1:], sample=Sampling()) for slot in slots]
+            step = [Segment(slot, said[slot][-1:], sample=Sampling()) for slot in slots]
         for which, slot in enumerate(slots):
             own.kv.close(slot)
             _, _, wanted, margins = expected(name, which)

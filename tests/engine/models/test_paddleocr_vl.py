@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.base import Sampling, Seg, Slot
+from backends.base import Sampling, Segment, Slot
 from engine.errors import ConfigError
 from engine.models.encoder import Pieces
 from engine.models.registry import find_architecture
@@ -131,14 +131,14 @@ def run(work: Generator[None, None, list[np.ndarray]]) -> tuple[list[np.ndarray]
             return end.value, count
 
 
-def segment(driver: Driver, name: str, slot: Slot, **more: Any) -> Seg:
+def segment(driver: Driver, name: str, slot: Slot, **more: Any) -> Segment:
     given = case(name)
     if not given.pictures:
-        return Seg(slot, given.ids, **more)
+        return Segment(slot, given.ids, **more)
     ops = driver.backend.ops
     rows = ops.numpy(driver.model.embed(ops.array(np.array(given.ids, np.int32)))).copy()
     rows[given.places] = np.concatenate(run(driver.model.encode(given.pictures))[0])
-    return Seg(slot, embeds=rows, pos=expected(name)[2].astype(np.int32), **more)
+    return Segment(slot, embeds=rows, pos=expected(name)[2].astype(np.int32), **more)
 
 
 def greedy(driver: Driver, names: Sequence[str]) -> list[list[int]]:
@@ -150,8 +150,8 @@ def greedy(driver: Driver, names: Sequence[str]) -> list[list[int]]:
     out = [list(tokens[slot].ids) for slot in slots]
     while len(out[0]) < GREEDY:
         at = [np.full((3, 1), start + len(got) - 1, np.int32) for start, got in zip(behind, out)]
-        segs = [Seg(slot, [got[-1]], pos=pos, sample=Sampling()) for slot, got, pos in zip(slots, out, at)]
-        tokens = driver.runner.run(segs).read()
+        segments = [Segment(slot, [got[-1]], pos=pos, sample=Sampling()) for slot, got, pos in zip(slots, out, at)]
+        tokens = driver.runner.run(segments).read()
         for slot, got in zip(slots, out):
             got += tokens[slot].ids
     for slot in slots:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.base import Sampling, Seg, Slot, Step
+from backends.base import Sampling, Segment, Slot, Step
 from tests.asserting import every
 from tests.checkpoints import VOCAB, save
 from tests.driver import Driver
@@ -45,7 +45,7 @@ def started(driver: Driver, room: int = 64) -> tuple[Slot, int]:
     """A slot that holds the prompt, and the first greedy token."""
     slot = driver.kv.open(len(PROMPT) + room)
     assert slot is not None
-    token = driver.runner.run([Seg(slot, PROMPT, sample=Sampling())]).read()[slot]
+    token = driver.runner.run([Segment(slot, PROMPT, sample=Sampling())]).read()[slot]
     return slot, token.ids[0]
 
 
@@ -54,7 +54,7 @@ def close_to(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-5) -> bool:
 
 
 def next_logits(driver: Driver, slot: Slot, token: int) -> np.ndarray:
-    found = driver.runner.run([Seg(slot, [token], want=range(1))]).read()[slot].logits
+    found = driver.runner.run([Segment(slot, [token], want=range(1))]).read()[slot].logits
     assert found is not None
     return found[0]
 
@@ -67,14 +67,14 @@ def test_a_draft_changes_speed_and_nothing_else(
     plain = driver.greedy(PROMPT, 10)
     slot, first = started(driver)
     guesses = [*plain[1 : 1 + right], *[(t + 1) % VOCAB for t in plain[1 + right : 4]]]
-    seg = Seg(slot, [first, *guesses], sample=Sampling(), samples=[Sampling()] * 3, draft=3)
-    token = driver.runner.run([seg]).read()[slot]
+    segment = Segment(slot, [first, *guesses], sample=Sampling(), samples=[Sampling()] * 3, draft=3)
+    token = driver.runner.run([segment]).read()[slot]
     assert token.ids == plain[1 : 2 + right]
     assert token.accepted == right
     assert slot.length == len(PROMPT) + 1 + right
     out = [first, *token.ids]
     while len(out) < 10:
-        out += driver.runner.run([Seg(slot, [out[-1]], sample=Sampling())]).read()[slot].ids
+        out += driver.runner.run([Segment(slot, [out[-1]], sample=Sampling())]).read()[slot].ids
     assert out == plain
     driver.kv.close(slot)
 
@@ -84,14 +84,14 @@ def test_drafts_of_several_sequences_share_a_step(drivers: Callable[..., Driver]
     plain = driver.greedy(PROMPT, 8)
     slots = [started(driver)[0] for _ in range(3)]
     guesses = [plain[1:4], [plain[1], (plain[2] + 1) % VOCAB, 7], []]
-    segs = [
-        Seg(slot, [plain[0], *guess], sample=Sampling(), samples=[Sampling()] * len(guess), draft=len(guess))
+    segments = [
+        Segment(slot, [plain[0], *guess], sample=Sampling(), samples=[Sampling()] * len(guess), draft=len(guess))
         for slot, guess in zip(slots, guesses)
     ]
-    tokens = driver.runner.run(segs).read()
+    tokens = driver.runner.run(segments).read()
     assert [tokens[slot].ids for slot in slots] == [plain[1:5], plain[1:3], plain[1:2]]
     for slot, seen in zip(slots, (5, 3, 2)):
-        again = driver.runner.run([Seg(slot, [plain[seen - 1]], sample=Sampling())]).read()[slot]
+        again = driver.runner.run([Segment(slot, [plain[seen - 1]], sample=Sampling())]).read()[slot]
         assert again.ids == [plain[seen]]
         driver.kv.close(slot)
 
@@ -99,9 +99,9 @@ def test_drafts_of_several_sequences_share_a_step(drivers: Callable[..., Driver]
 def test_rollback_undoes_rows_and_recurrent_states(drivers: Callable[..., Driver], name: str, backend: str) -> None:
     driver = drivers(name, backend)
     slot, first = started(driver)
-    driver.kv.mark(slot)
+    driver.kv.checkpoint(slot)
     before = next_logits(driver, slot, first)
-    driver.runner.run([Seg(slot, [9, 8, 7, 6])]).read()
+    driver.runner.run([Segment(slot, [9, 8, 7, 6])]).read()
     kept = driver.kv.rollback(slot)
     assert kept == 0
     assert slot.length == len(PROMPT)
@@ -115,7 +115,7 @@ def test_logits_of_chosen_rows(drivers: Callable[..., Driver], name: str, backen
     slots = [driver.kv.open(32), driver.kv.open(32)]
     assert every(slots)
     a, b = (s for s in slots if s)
-    tokens = driver.runner.run([Seg(a, PROMPT, want=range(2, 5)), Seg(b, PROMPT[:6], sample=Sampling())]).read()
+    tokens = driver.runner.run([Segment(a, PROMPT, want=range(2, 5)), Segment(b, PROMPT[:6], sample=Sampling())]).read()
     assert tokens[a].ids == []
     assert tokens[a].logits is not None
     assert close_to(tokens[a].logits, whole[2:5])
@@ -132,15 +132,17 @@ def test_embeddings_and_positions_of_their_own(drivers: Callable[..., Driver], n
     embeds = ops.numpy(driver.model.embed(ops.array(np.array(PROMPT[3:8], np.int32))))
     slot = driver.kv.open(32)
     assert slot is not None
-    driver.runner.run([Seg(slot, PROMPT[:3])]).read()
-    driver.runner.run([Seg(slot, embeds=embeds, pos=np.tile(np.arange(3, 8), (3, 1)))]).read()
-    rest = driver.runner.run([Seg(slot, PROMPT[8:], want=range(3))]).read()[slot].logits
+    driver.runner.run([Segment(slot, PROMPT[:3])]).read()
+    driver.runner.run([Segment(slot, embeds=embeds, pos=np.tile(np.arange(3, 8), (3, 1)))]).read()
+    rest = driver.runner.run([Segment(slot, PROMPT[8:], want=range(3))]).read()[slot].logits
     assert rest is not None
     assert close_to(rest, whole[8:])
     driver.kv.close(slot)
     moved = driver.kv.open(32)
     assert moved is not None
-    shifted = driver.runner.run([Seg(moved, PROMPT, pos=np.arange(len(PROMPT)) * 3, want=range(len(PROMPT)))]).read()
+    shifted = driver.runner.run(
+        [Segment(moved, PROMPT, pos=np.arange(len(PROMPT)) * 3, want=range(len(PROMPT)))]
+    ).read()
     assert not close_to(shifted[moved].logits, whole, 1e-2)  # type: ignore[arg-type]
     driver.kv.close(moved)
 
@@ -151,7 +153,7 @@ def test_an_addition_to_the_inputs(drivers: Callable[..., Driver], name: str, ba
     table = ops.numpy(driver.model.embed(ops.array(np.arange(2, dtype=np.int32))))
     slot = driver.kv.open(32)
     assert slot is not None
-    added = driver.runner.run([Seg(slot, [0], add=(table[1] - table[0])[None], want=range(1))]).read()[slot].logits
+    added = driver.runner.run([Segment(slot, [0], add=(table[1] - table[0])[None], want=range(1))]).read()[slot].logits
     driver.kv.close(slot)
     assert added is not None
     assert close_to(added, driver.logits([1]), 1e-4)
@@ -189,24 +191,24 @@ def test_a_hook_between_sampling_and_the_next_input(drivers: Callable[..., Drive
     a, b = kv.open(32), kv.open(32)
     assert a is not None
     assert b is not None
-    segs = [Seg(a, PROMPT, sample=Sampling()), Seg(b, PROMPT[:4], sample=Sampling())]
+    segments = [Segment(a, PROMPT, sample=Sampling()), Segment(b, PROMPT[:4], sample=Sampling())]
     frames = []
     for _ in range(4):
-        frames += [runner.run(segs).read()]
-        segs = [Seg(a, sample=Sampling()), Seg(b, sample=Sampling())]
+        frames += [runner.run(segments).read()]
+        segments = [Segment(a, sample=Sampling()), Segment(b, sample=Sampling())]
     for slot, prompt in ((a, PROMPT), (b, PROMPT[:4])):
         other = kv.open(32)
         assert other is not None
-        seg = Seg(other, prompt, sample=Sampling())
+        segment = Segment(other, prompt, sample=Sampling())
         for tokens in frames:  # the same by hand: the codes' embeddings, summed and given as embeddings
-            alone = runner.run([seg]).read()[other]
+            alone = runner.run([segment]).read()[other]
             want = tokens[slot]
             assert want.codes is not None
             assert alone.codes is not None
             assert want.codes.tolist() == alone.codes.tolist()
             assert want.codes[0] == want.ids[0]
             summed = ops.numpy(talker.embed(ops.array(want.codes.astype(np.int32)))).sum(0, keepdims=True)
-            seg = Seg(other, embeds=summed, sample=Sampling())
+            segment = Segment(other, embeds=summed, sample=Sampling())
         kv.close(other)
 
 
@@ -218,8 +220,8 @@ def test_a_vocabulary_mask_from_the_host(drivers: Callable[..., Driver], name: s
     a, b = driver.kv.open(32), driver.kv.open(32)
     assert a is not None
     assert b is not None
-    segs = [Seg(a, PROMPT, sample=Sampling(mask=allowed)), Seg(b, PROMPT, sample=Sampling())]
-    tokens = driver.runner.run(segs).read()
+    segments = [Segment(a, PROMPT, sample=Sampling(mask=allowed)), Segment(b, PROMPT, sample=Sampling())]
+    tokens = driver.runner.run(segments).read()
     assert tokens[a].ids == [max((3, 50, 77, 120), key=lambda t: whole[t])]
     assert tokens[b].ids == [int(whole.argmax())]
     driver.kv.close(a)

@@ -11,8 +11,8 @@ import silero_vad
 import torch
 
 from engine.errors import BadRequest
+from engine.loaded import LoadedPart
 from engine.loading import LoadOptions, load_any
-from engine.parts import LoadedPart
 
 FOLDER = Path(__file__).parents[3] / "resources" / "silero_vad"
 

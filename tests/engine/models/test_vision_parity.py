@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backends.base import Seg
+from backends.base import Segment
 from engine.engine import Engine
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.models.encoder import Pieces
@@ -116,14 +116,14 @@ class World:
             assert slot is not None
             rows, used = [], 0
             for start, stop in zip([0, *ends], [*ends, len(prompt.ids)]):
-                seg = Seg(slot, pos=prompt.rope[:, start:stop], want=range(stop - start))
+                segment = Segment(slot, pos=prompt.rope[:, start:stop], want=range(stop - start))
                 if start in seen:
                     assert features is not None
-                    seg.embeds = features[used : used + stop - start]
+                    segment.embeds = features[used : used + stop - start]
                     used += stop - start
                 else:
-                    seg.ids = prompt.ids[start:stop]
-                rows.append(loaded.runner.run([seg]).read()[slot].logits)
+                    segment.ids = prompt.ids[start:stop]
+                rows.append(loaded.runner.run([segment]).read()[slot].logits)
                 yield
             loaded.kv.close(slot)
             return np.concatenate(rows)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UnsupportedArchitecture
+from engine.loaded import LoadedPart
 from engine.loading import LoadOptions, load, load_any
 from engine.models.codec12 import CodecDecoder
 from engine.models.codec12_encoder import CodecEncoder
 from engine.models.ecapa import SpeakerEncoder
-from engine.parts import LoadedPart
 from tests.qwen3_tts_cases import checkpoint
 
 HALF = LoadOptions(backend="auto", device="cpu", dtype="bf16", quant="none")

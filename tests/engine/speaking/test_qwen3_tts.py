@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.base import FrameChoice, FrameParts, Sampling, Seg
-from backends.frames import PlainFrames
+from backends.base import FramePredictorParts, FrameSampling, Sampling, Segment
+from backends.frames import EagerFramePredictor
 from backends.torch.kernels import library as kernels
 from engine.errors import BadRequest
 from engine.pipelines.speaking.qwen3_tts import Prompts, Score, embedded
@@ -74,10 +74,10 @@ class Rig:
             sampling.repetition, sampling.repeated = 1.05, list(dict.fromkeys(seen))
             sampling.bias = {self.driver.model.eos_ids[0]: -np.inf} if i < 2 else None
             if i == 0:
-                seg = Seg(slot, embeds=rows, sample=sampling)
+                segment = Segment(slot, embeds=rows, sample=sampling)
             else:
-                seg = Seg(slot, add=track[min(i - 1, len(track) - 1)][None], sample=sampling)
-            token = runner.run([seg]).read()[slot]
+                segment = Segment(slot, add=track[min(i - 1, len(track) - 1)][None], sample=sampling)
+            token = runner.run([segment]).read()[slot]
             seen += token.ids
             codes.append(token.codes)
         self.driver.kv.close(slot)
@@ -131,8 +131,8 @@ class TestAgainstTheReference:
         slot = rig.driver.kv.open(len(rows) + RECORDED)
         assert slot is not None
         last = range(len(rows) - 1, len(rows) + RECORDED - 1)
-        seg = Seg(slot, embeds=np.concatenate((rows, given)), want=last, hidden=True)
-        token = rig.driver.runner.run([seg]).read()[slot]
+        segment = Segment(slot, embeds=np.concatenate((rows, given)), want=last, hidden=True)
+        token = rig.driver.runner.run([segment]).read()[slot]
         rig.driver.kv.close(slot)
         assert token.logits is not None
         assert token.hidden is not None
@@ -160,21 +160,21 @@ def predicted(rig: Rig, hidden: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return np.stack(seen(rig, model.predictor.parts, (ops.array(hidden), model.embed(ids), ids)), 1)
 
 
-BEST = FrameChoice(0.0, 1, 1.0)
+BEST = FrameSampling(0.0, 1, 1.0)
 
 
-def ended_early(rig: Rig, parts: FrameParts, inputs: tuple[Any, Any, Any]) -> list[np.ndarray]:
+def ended_early(rig: Rig, parts: FramePredictorParts, inputs: tuple[Any, Any, Any]) -> list[np.ndarray]:
     """A frame in one call shows the logits of its last code; so one is made that ends with each."""
     n, seen = len(inputs[0]), []
     for count in range(1, len(parts.heads) + 1):
         shorter = replace(parts, heads=parts.heads[:count], embeddings=parts.embeddings[:count])
-        frames = rig.driver.backend.frames(shorter)
+        frames = rig.driver.backend.frame_predictor(shorter)
         frames(*inputs, np.zeros((n, count), np.float32), np.zeros(n, np.int32), BEST)
         seen.append(frames.program.laid_out[n].logits.numpy().copy())
     return seen
 
 
-def watched(rig: Rig, parts: FrameParts, inputs: tuple[Any, Any, Any]) -> list[np.ndarray]:
+def watched(rig: Rig, parts: FramePredictorParts, inputs: tuple[Any, Any, Any]) -> list[np.ndarray]:
     """Uncompiled, so that each head's product can be seen."""
     n, seen, ops = len(inputs[0]), list[np.ndarray](), rig.driver.backend.ops
 
@@ -185,7 +185,7 @@ def watched(rig: Rig, parts: FrameParts, inputs: tuple[Any, Any, Any]) -> list[n
 
         return call
 
-    plain = PlainFrames(ops, replace(parts, heads=[seeing(head) for head in parts.heads]))
+    plain = EagerFramePredictor(ops, replace(parts, heads=[seeing(head) for head in parts.heads]))
     noise, random = np.zeros((n, len(parts.heads)), np.float32), np.zeros(n, np.int32)
     plain.frame(BEST)(*inputs, ops.array(noise), ops.array(random))
     return seen
@@ -229,8 +229,8 @@ class TestSampling:
 def test_a_frame_is_one_function(rigs: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch) -> None:
     """On MLX it is traced once for as many voices; on a CPU of torch's it is one call of the kernels. On CUDA it is captured,
     which only such a device can show."""
-    traced, begin = list[int](), PlainFrames.begin
-    monkeypatch.setattr(PlainFrames, "begin", lambda self, n: traced.append(n) or begin(self, n))
+    traced, begin = list[int](), EagerFramePredictor.begin
+    monkeypatch.setattr(EagerFramePredictor, "begin", lambda self, n: traced.append(n) or begin(self, n))
     for backend in ("mlx", "torch"):
         traced.clear()
         rig = rigs("base", backend)

@@ -382,7 +382,7 @@ def residents(service: Service) -> dict[str, ModelMemory]:
 def take_in(service: Service, folder: Path) -> tuple[str, list[str]]:
     """Whether the folder is `one` model or holds `many`, and their names. Raises what is wrong with it."""
     from engine.errors import ModelNotFound
-    from engine.opening import open_model
+    from engine.model_files import open_model
 
     if (folder / "config.json").is_file() or any(folder.glob("*.gguf")):
         open_model(folder)

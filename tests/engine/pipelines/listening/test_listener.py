@@ -64,7 +64,7 @@ def test_evictions_change_nothing(ears, small):
     sound = talk(6)
     wanted = [segment.text for segment in ears.listen(sound, rate=RATE).segments]
     tight = small(decode_tokens_per_seq=4, host_memory_limit="1")
-    memory = tight.engine._residents.lanes[tight.listener.model.name].memory
+    memory = tight.engine._manager.executors[tight.listener.model.name].memory
     memory.loaded_budget = int(memory.kv.bytes_for(64) * 2.5)
     made = [segment.text for segment in tight.listen(sound, rate=RATE).segments]
     assert made == wanted

@@ -13,14 +13,14 @@ import pytest
 from PIL import Image
 
 import grus
-from backends.base import Pending, Seg
+from backends.base import PendingStep, Segment
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from engine.pipelines.ocr import Session, Wishes
 from engine.pipelines.reading.model_layout import ModelLayout
 from engine.pipelines.reading.opening import ReadingModels
 from engine.pipelines.reading.recognizer import Crop
-from engine.types import Handle, Request
+from engine.types import Request, RequestHandle
 from tests.asserting import every
 from tests.checkpoints import save
 from tests.engine.pipelines.reading.sheets import Sheet, prose
@@ -101,14 +101,14 @@ def test_regions_of_several_pages_share_the_engines_steps(
     runner = models._loaded[str(folder)].runner
     run = runner.run
 
-    def submitted(request: Request) -> Handle:
+    def submitted(request: Request) -> RequestHandle:
         if next(first) < 3:
             all_here.wait()  # one region of each page
         return submit(request)
 
-    def counted(segs: Sequence[Seg]) -> Pending:
-        most[0] = max(most[0], len(segs))
-        return run(segs)
+    def counted(segments: Sequence[Segment]) -> PendingStep:
+        most[0] = max(most[0], len(segments))
+        return run(segments)
 
     monkeypatch.setattr(models.engine, "submit", submitted)
     monkeypatch.setattr(runner, "run", counted)

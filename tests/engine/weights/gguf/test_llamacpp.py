@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import Seg
+from backends.base import Segment
 from engine.loading import LoadOptions, load
 from engine.weights.convert import convert
 from engine.weights.gguf.reader import read
@@ -102,7 +102,7 @@ def both(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     ids = PROMPT
     for _ in range(REPLY):
         want = theirs.step(ids)
-        got = model.runner.run([Seg(slot, ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits
+        got = model.runner.run([Segment(slot, ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits
         assert got is not None
         yield got[-1], want
         ids = [int(want.argmax())]

@@ -41,7 +41,7 @@ class StateSpec:
 
 @dataclass(frozen=True)
 class CrossSpec:
-    """Encoder keys and values of a cross attention layer, written once a sequence by `KV.put`."""
+    """Encoder keys and values of a cross attention layer, written once a sequence by `KVCache.write_cross`."""
 
     heads: int
     dim: int
@@ -52,17 +52,17 @@ MemorySpec: TypeAlias = KVSpec | StateSpec | CrossSpec
 
 @dataclass(eq=False)
 class Slot:
-    """A sequence's place in a KV store. It knows its own length; where its rows lie is the store's secret."""
+    """A sequence's place in a KV cache. It knows its own length; where its rows lie is the store's secret."""
 
     id: int
     length: int = 0  # tokens whose memory is written
-    capacity: int = 0  # tokens that fit without `KV.grow`
+    capacity: int = 0  # tokens that fit without `KVCache.grow`
     place: Any = field(default=None, repr=False)  # the store's own bookkeeping
     open: bool = True
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class KVSnapshot:
     """A sequence's memory at one length, kept outside its slot.
 
     `rows` is None when only the recurrent states were taken: such a snapshot can rewind the slot it came from (whose
@@ -75,7 +75,7 @@ class Snapshot:
     states: Any = field(repr=False, default=None)
 
 
-class KV(Protocol):
+class KVCache(Protocol):
     """Memory of all sequences of one model, under one budget in bytes."""
 
     @property
@@ -98,10 +98,10 @@ class KV(Protocol):
 
     def close(self, slot: Slot) -> None: ...
 
-    def snapshot(self, slot: Slot, *, rows: bool = True) -> Snapshot:
+    def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
         """A copy of the slot's memory at its present length (`rows=False`: of its recurrent states only)."""
 
-    def restore(self, slot: Slot, snapshot: Snapshot) -> None:
+    def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         """Make the slot what it was at the snapshot: fill a fresh slot, or rewind the one it was taken from."""
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
@@ -110,18 +110,18 @@ class KV(Protocol):
     def truncate(self, slot: Slot, length: int) -> None:
         """Forget all rows from `length` on. Only without recurrent memory (use `restore` there)."""
 
-    def mark(self, slot: Slot) -> None:
+    def checkpoint(self, slot: Slot) -> None:
         """Remember this point (recurrent states included) so that `rollback` can return to it."""
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         """Undo all tokens since `mark` but the first `keep`. Returns how many were really kept: `keep` for a model
         that only attends, 0 for one with recurrent memory (whose caller runs the kept tokens again)."""
 
-    def put(self, slot: Slot, layer: int, k: Array, v: Array) -> None:
+    def write_cross(self, slot: Slot, layer: int, k: Array, v: Array) -> None:
         """Encoder keys and values `[S, H, D]` of a `CrossSpec` layer."""
 
-    def export(self, snapshot: Snapshot) -> list[np.ndarray]:
+    def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
         """The snapshot as host arrays, byte for byte (dtypes numpy lacks come as uint8/uint16 views)."""
 
-    def adopt(self, length: int, arrays: Sequence[np.ndarray]) -> Snapshot:
+    def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
         """The inverse of `export`."""

@@ -12,7 +12,7 @@ _LONGEST, _SHORTEST = 4, 2  # tokens that must repeat before the ones that follo
 _PAUSE = 16  # tokens without guesses after several in a row were wrong
 
 
-class Prediction:
+class PredictedOutput:
     """A text that a reply may repeat, and where in it the reply is. Lost where the two differ, it looks for the nearest
     place further on at which the reply's last tokens stand."""
 
@@ -43,11 +43,11 @@ class Prediction:
             self._next = places[min(bisect_left(places, self._next), len(places) - 1)]
 
 
-class Guesser:
+class DraftProposer:
     """One reply's guesses: from a prediction that came with it, else from its repetitions (where each short run of
     tokens was last seen); and how well guessing went."""
 
-    def __init__(self, most: int, repeats: bool = True, prediction: Prediction | None = None) -> None:
+    def __init__(self, most: int, repeats: bool = True, prediction: PredictedOutput | None = None) -> None:
         self._most = most
         self._repeats = repeats
         self._prediction = prediction
@@ -82,9 +82,9 @@ class Guesser:
                 self._last[tuple(tokens[end - size : end])] = end
         self._indexed = max(self._indexed, len(tokens))
 
-    def learn(self, guessed: int, accepted: int, total: int) -> None:
+    def learn(self, drafted: int, accepted: int, total: int) -> None:
         """`total`: tokens known so far."""
-        if accepted == guessed:
+        if accepted == drafted:
             self._length, self._misses = min(self._most, self._length * 2), 0
         else:
             self._length = max(1, min(self._length, accepted + 1))

@@ -23,7 +23,7 @@ from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.source import Source, Tensors
 
 
-class Opened(Protocol):
+class ModelFiles(Protocol):
     """A model's files."""
 
     @property
@@ -56,7 +56,7 @@ class Opened(Protocol):
     def template(self) -> ChatTemplate: ...
 
 
-def open_model(path: Path, weights: str = "auto", model_type: str | None = None) -> Opened:
+def open_model(path: Path, weights: str = "auto", model_type: str | None = None) -> ModelFiles:
     """A folder with config.json and safetensors, a GGUF file, or a folder that holds one GGUF model.
 
     `weights`: the format that is opened where a folder holds both, `safetensors` or `gguf`. `model_type`: what the model
@@ -74,14 +74,14 @@ def open_model(path: Path, weights: str = "auto", model_type: str | None = None)
     folder = _with_language_model(path)
     if weights == "gguf" or (weights == "safetensors" and folder.is_dir() and not any(folder.glob("*.safetensors"))):
         raise _lacks(path, weights)
-    return OpenedFolder(Checkpoint.open(folder, model_type))
+    return CheckpointFiles(Checkpoint.open(folder, model_type))
 
 
-def _gguf(file: Path, model_type: str | None) -> OpenedGguf:
+def _gguf(file: Path, model_type: str | None) -> GgufFiles:
     opened = open_gguf(file)
     if model_type is not None:
         opened.config["model_type"] = model_type
-    return OpenedGguf(opened)
+    return GgufFiles(opened)
 
 
 def _lacks(path: Path, weights: str) -> ConfigError:
@@ -106,7 +106,7 @@ def _only(files: list[Path]) -> Path:
 
 
 @dataclass(frozen=True)
-class OpenedFolder:
+class CheckpointFiles:
     checkpoint: Checkpoint
 
     @property
@@ -148,7 +148,7 @@ class OpenedFolder:
 
 
 @dataclass(frozen=True)
-class OpenedGguf:
+class GgufFiles:
     file: GgufCheckpoint
 
     @property
