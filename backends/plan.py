@@ -34,27 +34,27 @@ class PackedSegment:
 
 @dataclass(frozen=True)
 class Group:
-    """Single-token spans of one capacity class: packed rows `start .. stop`, ordered by slab row."""
+    """Single-token segments of one capacity class: packed rows `start .. stop`, ordered by slab row."""
 
     capacity: int
-    spans: list[PackedSegment]
+    segments: list[PackedSegment]
 
     @property
     def start(self) -> int:
-        return self.spans[0].start
+        return self.segments[0].start
 
     @property
     def stop(self) -> int:
-        return self.spans[-1].stop
+        return self.segments[-1].stop
 
     @property
     def rows(self) -> list[int]:
-        return [span.slot.place.row for span in self.spans]
+        return [packed.slot.place.row for packed in self.segments]
 
     @property
     def lengths(self) -> list[int]:
         """Tokens each sequence will have, the new one included."""
-        return [span.past + 1 for span in self.spans]
+        return [packed.past + 1 for packed in self.segments]
 
     def first_row_if_dense(self) -> int | None:
         """The first slab row when the rows are consecutive, so that they can be sliced; else None."""
@@ -64,21 +64,21 @@ class Group:
 
 @dataclass(frozen=True)
 class StepPlan:
-    spans: list[PackedSegment]  # in packed order
-    groups: list[Group]  # of the single-token spans
-    longs: list[PackedSegment]  # the others
+    segments: list[PackedSegment]  # in packed order
+    groups: list[Group]  # of the single-token segments
+    chunks: list[PackedSegment]  # the others
     total: int
     ids: np.ndarray  # int32 [T]; 0 where `held` or embedded
     held: list[int]  # packed rows whose id is the last sampled one, still on the device
     pos: np.ndarray  # int32 [T] or [3, T]
-    picked: np.ndarray  # int32: packed rows whose logits are computed, ascending by span
+    picked: np.ndarray  # int32: packed rows whose logits are computed, ascending by packed
     samplings: list[Sampling]  # of the sampled rows
     sampled: np.ndarray  # int32: for each sampling, its index into `picked`
 
     @property
     def tokens_are_plain(self) -> bool:
         """Every input is an id that the host knows: no embeddings, no additions, nothing held by the device."""
-        return not self.held and all(s.segment.ids is not None and s.segment.add is None for s in self.spans)
+        return not self.held and all(s.segment.ids is not None and s.segment.add is None for s in self.segments)
 
 
 def make_plan(segments: Sequence[Segment]) -> StepPlan:
@@ -86,26 +86,26 @@ def make_plan(segments: Sequence[Segment]) -> StepPlan:
     _check(segments)
     singles = sorted((s for s in segments if len(s) == 1), key=lambda s: (s.slot.capacity, s.slot.place.row))
     longer = [s for s in segments if len(s) > 1]
-    spans: list[PackedSegment] = []
+    row: list[PackedSegment] = []
     start = 0
     for segment in [*singles, *longer]:
-        spans.append(PackedSegment(segment, start, start + len(segment), segment.slot.length))
+        row.append(PackedSegment(segment, start, start + len(segment), segment.slot.length))
         start += len(segment)
     ids = np.zeros(start, np.int32)
     held: list[int] = []
-    for span in spans:
-        if span.segment.ids is not None:
-            ids[span.start : span.stop] = span.segment.ids
-        elif span.segment.held:
-            held.append(span.start)
+    for packed in row:
+        if packed.segment.ids is not None:
+            ids[packed.start : packed.stop] = packed.segment.ids
+        elif packed.segment.held:
+            held.append(packed.start)
     groups: list[Group] = []
-    for span in spans[: len(singles)]:
-        if not groups or groups[-1].capacity != span.slot.capacity:
-            groups.append(Group(span.slot.capacity, []))
-        groups[-1].spans.append(span)
-    picked, samplings, sampled = _pick(spans)
+    for packed in row[: len(singles)]:
+        if not groups or groups[-1].capacity != packed.slot.capacity:
+            groups.append(Group(packed.slot.capacity, []))
+        groups[-1].segments.append(packed)
+    picked, samplings, sampled = _pick(row)
     return StepPlan(
-        spans, groups, spans[len(singles) :], start, ids, held, _positions(spans, start), picked, samplings, sampled
+        row, groups, row[len(singles) :], start, ids, held, _positions(row, start), picked, samplings, sampled
     )
 
 
@@ -128,28 +128,32 @@ def _check(segments: Sequence[Segment]) -> None:
             raise ValueError(f"slot {slot.id}: a draft needs one sampling for each of its tokens")
 
 
-def _positions(spans: Sequence[PackedSegment], total: int) -> np.ndarray:
-    if len(spans) == total and all(span.segment.pos is None for span in spans):  # replies, each with its next token
-        return np.array([span.past for span in spans], np.int32)
-    axes = 3 if any(s.segment.pos is not None and np.ndim(s.segment.pos) == 2 for s in spans) else 1
+def _positions(segments: Sequence[PackedSegment], total: int) -> np.ndarray:
+    if len(segments) == total and all(
+        packed.segment.pos is None for packed in segments
+    ):  # replies, each with its next token
+        return np.array([packed.past for packed in segments], np.int32)
+    axes = 3 if any(s.segment.pos is not None and np.ndim(s.segment.pos) == 2 for s in segments) else 1
     pos = np.zeros((axes, total), np.int32)
-    for span in spans:
-        given = span.segment.pos
-        pos[:, span.start : span.stop] = np.arange(span.past, span.past + len(span)) if given is None else given
+    for packed in segments:
+        given = packed.segment.pos
+        pos[:, packed.start : packed.stop] = (
+            np.arange(packed.past, packed.past + len(packed)) if given is None else given
+        )
     return pos if axes == 3 else pos[0]
 
 
-def _pick(spans: Sequence[PackedSegment]) -> tuple[np.ndarray, list[Sampling], np.ndarray]:
+def _pick(segments: Sequence[PackedSegment]) -> tuple[np.ndarray, list[Sampling], np.ndarray]:
     picked: list[int] = []
     samplings: list[Sampling] = []
     sampled: list[int] = []
-    for span in spans:
-        segment = span.segment
-        rows = {span.start + i for i in (segment.want or ())}
+    for packed in segments:
+        segment = packed.segment
+        rows = {packed.start + i for i in (segment.want or ())}
         chosen: list[tuple[int, Sampling]] = []
         if segment.sample is not None:
             each = [*(segment.samples or ()), segment.sample] if segment.draft else [segment.sample]
-            chosen = list(zip(range(span.stop - len(each), span.stop), each))
+            chosen = list(zip(range(packed.stop - len(each), packed.stop), each))
             rows.update(row for row, _ in chosen)
         order = {row: len(picked) + i for i, row in enumerate(sorted(rows))}
         picked.extend(order)
@@ -180,9 +184,9 @@ def sampled_tokens(plan: StepPlan, ids: Sequence[int]) -> dict[Slot, SegmentOutp
     """Deal the sampled ids out to their slots; slots without a sampling get an empty token."""
     tokens: dict[Slot, SegmentOutput] = {}
     at = 0
-    for span in plan.segments:
-        count = (span.segment.draft + 1) if span.segment.sample is not None else 0
-        accepted_ids, right = accept(span.segment, ids[at : at + count]) if count else ([], 0)
-        tokens[span.slot] = SegmentOutput(accepted_ids, accepted=right)
+    for packed in plan.segments:
+        count = (packed.segment.draft + 1) if packed.segment.sample is not None else 0
+        accepted_ids, right = accept(packed.segment, ids[at : at + count]) if count else ([], 0)
+        tokens[packed.slot] = SegmentOutput(accepted_ids, accepted=right)
         at += count
     return tokens

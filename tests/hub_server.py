@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,9 +28,14 @@ TOKEN = "hf_TheTokenOfATest0123456789"
 
 @dataclass
 class Hold:
-    """A file's body stops after so many bytes until `go` is set; `reached` tells that it stands there."""
+    """A file's body stops after so many bytes until `go` is set; `reached` is set when it stands there.
+
+    With a `pace` the rest comes in pieces of 64 KB with that many seconds before each, so that a client which is stopping
+    has the time to stop before the whole file is there.
+    """
 
     after: int
+    pace: float = 0.0
     reached: threading.Event = field(default_factory=threading.Event)
     go: threading.Event = field(default_factory=threading.Event)
 
@@ -179,6 +185,10 @@ def _handler(hub: FakeHub, storage: bool) -> type[BaseHTTPRequestHandler]:
                     hold.reached.set()
                     hold.go.wait(60)
                     body = body[hold.after :]
+                    while hold.pace and body:
+                        time.sleep(hold.pace)
+                        self.wfile.write(body[:65536])
+                        body = body[65536:]
                 self.wfile.write(body[: cut.pop(0)] if cut else body)
             except OSError:
                 """Who asked has gone."""

@@ -14,7 +14,7 @@ DESCRIPTION = """\
 Writes a model in another format. The files open in llama.cpp (gguf), in mlx-lm (mlx) and in transformers (safetensors).
 
   grus convert Qwen/Qwen3-0.6B qwen.gguf --quant q4_k
-  grus convert ./my-model ./my-model-mlx --to mlx --quant q8_0"""
+  grus convert ./my-model ./my-model-mlx --backend mlx --quant q8_0"""
 
 
 def add_to(commands: Any) -> None:
@@ -26,7 +26,17 @@ def add_to(commands: Any) -> None:
     )
     command.add_argument("source", metavar="SRC", help="a checkpoint's folder, a GGUF file, or a repository id")
     command.add_argument("target", metavar="DST", help="the file (gguf) or folder (mlx, safetensors) to write")
-    command.add_argument("--to", choices=("gguf", "mlx", "safetensors"), default="gguf", help="format (default: gguf)")
+    command.add_argument(
+        "--to",
+        choices=("gguf", "mlx", "safetensors"),
+        help="format (default: gguf, which both backends read; mlx with --backend mlx)",
+    )
+    command.add_argument(
+        "--backend",
+        choices=("auto", "mlx", "torch"),
+        default="auto",
+        help="the backend that the model is written for: it decides the format where --to does not. Nothing is computed on it.",
+    )
     command.add_argument(
         "--quant",
         choices=("none", "q8_0", "q4_0", "q4_k", "q6_k"),
@@ -41,6 +51,7 @@ def convert(options: argparse.Namespace) -> int:
     target = Path(options.target).expanduser()
     source = resolve(options.source, download=not options.offline, progress=TerminalBar(options.source))
     quant = None if options.quant == "none" else options.quant
-    written = convert_model(source, target, options.to, quant, TerminalBar(target.name))
+    to = options.to or ("mlx" if options.backend == "mlx" else "gguf")
+    written = convert_model(source, target, to, quant, TerminalBar(target.name))
     print(written)
     return 0

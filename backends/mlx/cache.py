@@ -111,12 +111,12 @@ class MlxCache:
         self._plan = plan
         self._kernel = kernel
         self._plain = Plain(kv.dtype)  # encoder output is never quantized
-        self._singles = len(plan.segments) - len(plan.longs)
+        self._singles = len(plan.segments) - len(plan.chunks)
         self._groups = [(g, Writer(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
-        self._starts = [mx.array([s.slot.place.row, s.past]) for s in plan.longs]
+        self._starts = [mx.array([s.slot.place.row, s.past]) for s in plan.chunks]
         self._memories: list[tuple[list[PackedSegment], Batch, dict[int, Pair]]] = []
         if kv.states.specs:
-            runs = [plan.segments[: self._singles], *([s] for s in plan.longs)]
+            runs = [plan.segments[: self._singles], *([s] for s in plan.chunks)]
             self._memories = [(run, kv.states.gather([s.slot for s in run]), {}) for run in runs if run]
 
     # -- attention
@@ -134,16 +134,16 @@ class MlxCache:
                 self._attend_block(_rows(mine, block.start, block.stop), keys, values, block, spec, scale)
                 for block in blocks
             )
-        for span in self._plan.longs:
-            keys, values = self._parts(layer, span.slot.capacity)
-            row, begin = span.slot.place.row, 0
+        for packed in self._plan.chunks:
+            keys, values = self._parts(layer, packed.slot.capacity)
+            row, begin = packed.slot.place.row, 0
             if spec.window is not None:
-                begin = max(0, span.past + 1 - spec.window)
-            cut = (slice(row, row + 1), slice(None), slice(begin, span.past + len(span)))
+                begin = max(0, packed.past + 1 - spec.window)
+            cut = (slice(row, row + 1), slice(None), slice(begin, packed.past + len(packed)))
             form = self._kv.form
             outs.append(
                 attend_run(
-                    _rows(q, span.start, span.stop),
+                    _rows(q, packed.start, packed.stop),
                     form.decode([a[cut] for a in keys]),
                     form.decode([a[cut] for a in values]),
                     scale,
@@ -162,10 +162,10 @@ class MlxCache:
             parts = getattr(self._kv.slabs[group.capacity], side)[layer]
             for i, a in enumerate(encoded):
                 parts[i] = writer.write(parts[i], _rows(a, group.start, group.stop))
-        for span, start in zip(self._plan.longs, self._starts, strict=True):
-            parts = getattr(self._kv.slabs[span.slot.capacity], side)[layer]
+        for packed, start in zip(self._plan.chunks, self._starts, strict=True):
+            parts = getattr(self._kv.slabs[packed.slot.capacity], side)[layer]
             for i, a in enumerate(encoded):
-                run = _rows(a, span.start, span.stop).swapaxes(0, 1)[None]
+                run = _rows(a, packed.start, packed.stop).swapaxes(0, 1)[None]
                 parts[i] = mx.slice_update(parts[i], run, start, (0, 2))
 
     def _attend_block(
@@ -183,14 +183,14 @@ class MlxCache:
         memory, singles, outs = self._kv.crossed, self._singles, []
         alone = list(self._plan.segments)
         if singles > 1:
-            both = memory.together([span.slot for span in alone[:singles]], layer)
+            both = memory.together([packed.slot for packed in alone[:singles]], layer)
             outs.append(
                 attend_one_token(_rows(q, 0, singles), [both.keys], [both.values], self._plain, scale, both.mask)
             )
             alone = alone[singles:]
-        for span in alone:
-            k, v = memory.get(span.slot, layer)
-            outs.append(attend_run(_rows(q, span.start, span.stop), k, v, scale, None, causal=False))
+        for packed in alone:
+            k, v = memory.get(packed.slot, layer)
+            outs.append(attend_run(_rows(q, packed.start, packed.stop), k, v, scale, None, causal=False))
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
     # -- recurrence
@@ -220,7 +220,7 @@ class MlxCache:
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
     def _batched(self, x: mx.array, run: list[PackedSegment]) -> mx.array:
-        """Packed tokens of a run of spans as `[B, T, ...]`: single tokens side by side, or one long span."""
+        """Packed tokens of a run of spans as `[B, T, ...]`: single tokens side by side, or one long packed."""
         mine = _rows(x, run[0].start, run[-1].stop)
         return mx.expand_dims(mine, 1 if len(run[0]) == 1 else 0)
 
@@ -228,8 +228,8 @@ class MlxCache:
         """Hand the new states over, and advance every slot."""
         for run, batch, new in self._memories:
             self._kv.states.assign([s.slot for s in run], Batch(batch.size, {**batch.layers, **new}))
-        for span in self._plan.segments:
-            span.slot.length += len(span)
+        for packed in self._plan.segments:
+            packed.slot.length += len(packed)
 
 
 def _rows(x: mx.array, start: int, stop: int) -> mx.array:

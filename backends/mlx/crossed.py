@@ -35,7 +35,7 @@ class CrossMemory:
         self._company: tuple[int, ...] = ()
         self._together: dict[int, Together] = {}  # by layer, of the present company
 
-    def write_cross(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> int:
+    def put(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> int:
         """Returns by how many bytes the slot has grown."""
         before = self.nbytes(slot)
         keys, values = (mx.contiguous(x.astype(self._dtype).transpose(1, 0, 2)[None]) for x in (k, v))

@@ -223,14 +223,15 @@ class MlxLmRunner:
     def run(self, segments: Sequence[Segment]) -> MlxPending:
         plan = make_plan(segments)
         checkpoint_drafts(self._kv, segments)
-        for span in plan.segments:
-            _refuse_what_mlx_lm_lacks(span.segment)
-        inputs = [self._ids(plan, span) for span in plan.segments]
+        for packed in plan.segments:
+            _refuse_what_mlx_lm_lacks(packed.segment)
+        inputs = [self._ids(plan, packed) for packed in plan.segments]
         outs = [
-            self._model.net(ids[None], cache=self._kv.caches(span.slot))[0] for ids, span in zip(inputs, plan.segments)
+            self._model.net(ids[None], cache=self._kv.caches(packed.slot))[0]
+            for ids, packed in zip(inputs, plan.segments)
         ]
-        for span in plan.segments:
-            span.slot.length += len(span)
+        for packed in plan.segments:
+            packed.slot.length += len(packed)
         pending = MlxPending(plan, self._kv, self._held, self.run)
         if len(plan.picked):
             logits = [out[rows] for out, rows in zip(outs, _rows_of_each(plan)) if len(rows)]
@@ -239,12 +240,12 @@ class MlxLmRunner:
         self._issued = pending
         return pending
 
-    def _ids(self, plan: StepPlan, span: PackedSegment) -> mx.array:
-        if span.segment.ids is not None:
-            return mx.array(plan.ids[span.start : span.stop])
-        if span.slot not in self._held:
-            raise ValueError(f"slot {span.slot.id} has no sampled token to go on from")
-        return collected([self._held[span.slot]])
+    def _ids(self, plan: StepPlan, packed: PackedSegment) -> mx.array:
+        if packed.segment.ids is not None:
+            return mx.array(plan.ids[packed.start : packed.stop])
+        if packed.slot not in self._held:
+            raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from")
+        return collected([self._held[packed.slot]])
 
     def warm(self) -> None:
         slot = self._kv.open(8)
@@ -270,5 +271,5 @@ def _refuse_what_mlx_lm_lacks(segment: Segment) -> None:
 
 
 def _rows_of_each(plan: StepPlan) -> list[mx.array]:
-    """For each span, its picked rows counted from its start."""
+    """For each packed, its picked rows counted from its start."""
     return [mx.array(plan.picked[(plan.picked >= s.start) & (plan.picked < s.stop)] - s.start) for s in plan.segments]

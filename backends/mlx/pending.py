@@ -67,14 +67,14 @@ class MlxPending:
 
     def keep_hidden(self, hidden: mx.array) -> None:
         """Of the segments that asked for it."""
-        for span in self._plan.segments:
-            if span.segment.hidden:
-                self._hidden[span.slot] = hidden[span.start : span.stop].astype(mx.float32)
+        for packed in self._plan.segments:
+            if packed.segment.hidden:
+                self._hidden[packed.slot] = hidden[packed.start : packed.stop].astype(mx.float32)
 
     def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
         """Add to the step's graph what follows the logits of its picked rows. `frame` takes the sampled ids."""
         plan = self._plan
-        if any(span.segment.want for span in plan.segments):
+        if any(packed.segment.want for packed in plan.segments):
             self._logits = logits.astype(mx.float32)
         if not plan.samplings:
             return
@@ -83,10 +83,10 @@ class MlxPending:
         if frame is not None:
             self._codes, next_inputs = frame(self._ids)
         row = -1
-        for span in plan.segments:
-            if span.segment.sample is not None:
-                row += span.segment.draft + 1
-                self._held[span.slot] = Last(next_inputs, row, embedded=frame is not None)
+        for packed in plan.segments:
+            if packed.segment.sample is not None:
+                row += packed.segment.draft + 1
+                self._held[packed.slot] = Last(next_inputs, row, embedded=frame is not None)
 
     def issue(self, before: MlxPending | None, remembered: list[mx.array]) -> None:
         """Start the step, once the one before it is through: see the runner about slabs that are being read."""
@@ -108,11 +108,11 @@ class MlxPending:
         sampled = _Sampled(self._ids, self._drawn)
         tokens = sampled_tokens(self._plan, sampled.ids)
         row = 0
-        for span in self._plan.segments:
-            rows = range(row, row + (span.segment.draft + 1 if span.segment.sample is not None else 0))
+        for packed in self._plan.segments:
+            rows = range(row, row + (packed.segment.draft + 1 if packed.segment.sample is not None else 0))
             row = rows.stop
             if rows:
-                self._describe(span, tokens[span.slot], rows, sampled)
+                self._describe(packed, tokens[packed.slot], rows, sampled)
         if self._logits is not None:
             self._deal_logits(tokens)
         for slot, hidden in self._hidden.items():
@@ -120,17 +120,17 @@ class MlxPending:
             if not np.isfinite(states).all():
                 tokens[slot].nan = True
                 self._kv.clear(slot)
-        roll_back_drafts(self._kv, [span.segment for span in self._plan.segments], tokens, self._run)
+        roll_back_drafts(self._kv, [packed.segment for packed in self._plan.segments], tokens, self._run)
         return tokens
 
-    def _describe(self, span: PackedSegment, token: SegmentOutput, rows: range, sampled: _Sampled) -> None:
+    def _describe(self, packed: PackedSegment, token: SegmentOutput, rows: range, sampled: _Sampled) -> None:
         used = rows[: len(token.ids)]
         if not sampled.fine[used.start : used.stop].all():
             token.ids, token.nan, token.accepted = [], True, 0
-            self._kv.clear(span.slot)
+            self._kv.clear(packed.slot)
             return
-        if span.segment.draft:
-            self._held[span.slot] = Last(mx.array([token.ids[-1]], mx.int32), 0)
+        if packed.segment.draft:
+            self._held[packed.slot] = Last(mx.array([token.ids[-1]], mx.int32), 0)
         if all(at in sampled.logprobs for at in used):
             token.logprobs = [sampled.logprobs[at] for at in used]
             token.top = [sampled.top[at][: self._plan.samplings[at].logprobs] for at in used]
@@ -140,9 +140,9 @@ class MlxPending:
     def _deal_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
         wide = np.array(self._logits)
         picked = {int(row): i for i, row in enumerate(self._plan.picked)}
-        for span in self._plan.segments:
-            if span.segment.want:
-                tokens[span.slot].logits = wide[[picked[span.start + i] for i in span.segment.want]]
+        for packed in self._plan.segments:
+            if packed.segment.want:
+                tokens[packed.slot].logits = wide[[picked[packed.start + i] for i in packed.segment.want]]
 
 
 def taken(x: mx.array, rows: np.ndarray) -> mx.array:

@@ -76,22 +76,22 @@ class MlxRunner:
         """`[T, D]`"""
         if plan.tokens_are_plain:
             return self._model.embed(mx.array(plan.ids))
-        lasts = [self._last(plan.segments[row]) for row in plan.held]  # a held span is one token long and comes early
+        lasts = [self._last(plan.segments[row]) for row in plan.held]  # a held packed is one token long and comes early
         if not any(last.embedded for last in lasts) and all(
             s.segment.ids is not None or s.segment.held for s in plan.segments
         ):
             x = self._model.embed(self._joined_ids(plan, lasts))
         else:
             x = self._joined_embeddings(plan)
-        if any(span.segment.add is not None for span in plan.segments):
+        if any(packed.segment.add is not None for packed in plan.segments):
             x = self._added(plan, x)
         return x
 
-    def _last(self, span: PackedSegment) -> Last:
+    def _last(self, packed: PackedSegment) -> Last:
         try:
-            return self._held[span.slot]
+            return self._held[packed.slot]
         except KeyError:
-            raise ValueError(f"slot {span.slot.id} has no sampled token to go on from") from None
+            raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from") from None
 
     def _joined_ids(self, plan: StepPlan, lasts: list[Last]) -> mx.array:
         if not lasts:
@@ -105,25 +105,25 @@ class MlxRunner:
 
     def _joined_embeddings(self, plan: StepPlan) -> mx.array:
         pieces: list[mx.array] = []
-        for span in plan.segments:
-            if span.segment.embeds is not None:
-                pieces.append(_on_device(span.segment.embeds, self._kv.dtype))
-            elif span.segment.codes is not None:
-                pieces.append(self._model.reframe(mx.array(span.segment.codes)).astype(self._kv.dtype))  # type: ignore[attr-defined]
-            elif span.segment.ids is not None:
-                pieces.append(self._model.embed(mx.array(plan.ids[span.start : span.stop])))
+        for packed in plan.segments:
+            if packed.segment.embeds is not None:
+                pieces.append(_on_device(packed.segment.embeds, self._kv.dtype))
+            elif packed.segment.codes is not None:
+                pieces.append(self._model.reframe(mx.array(packed.segment.codes)).astype(self._kv.dtype))  # type: ignore[attr-defined]
+            elif packed.segment.ids is not None:
+                pieces.append(self._model.embed(mx.array(plan.ids[packed.start : packed.stop])))
             else:
-                last = self._last(span)
+                last = self._last(packed)
                 row = last.rows[last.index : last.index + 1]
                 pieces.append(row.astype(self._kv.dtype) if last.embedded else self._model.embed(row))
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
 
     def _added(self, plan: StepPlan, x: mx.array) -> mx.array:
         pieces = []
-        for span in plan.segments:
-            piece = x[span.start : span.stop]
-            if span.segment.add is not None:
-                piece = piece + _on_device(span.segment.add, x.dtype)
+        for packed in plan.segments:
+            piece = x[packed.start : packed.stop]
+            if packed.segment.add is not None:
+                piece = piece + _on_device(packed.segment.add, x.dtype)
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
 

@@ -68,27 +68,27 @@ class TorchCache:
         assert isinstance(spec, KVSpec)
         for group in self.plan.groups:
             self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v)
-        for span in self.plan.longs:
-            keys, values = self.kv.slabs[span.slot.capacity][layer]
-            keys.write_run(span.slot.place.row, span.past, k[span.start : span.stop])
-            values.write_run(span.slot.place.row, span.past, v[span.start : span.stop])
+        for packed in self.plan.chunks:
+            keys, values = self.kv.slabs[packed.slot.capacity][layer]
+            keys.write_run(packed.slot.place.row, packed.past, k[packed.start : packed.stop])
+            values.write_run(packed.slot.place.row, packed.past, v[packed.start : packed.stop])
         parts = [
             self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window)
             for group, runs in self.runs
             for run in runs
         ]
         parts += [
-            self._attend_span(span, self.kv.slabs[span.slot.capacity][layer], q, scale, spec.window)
-            for span in self.plan.longs
+            self._attend_chunk(packed, self.kv.slabs[packed.slot.capacity][layer], q, scale, spec.window)
+            for packed in self.plan.chunks
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def _write_singles(self, group: Group, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor) -> None:
         keys, values = slabs
-        if len(group.spans) == 1:
-            span = group.spans[0]
-            keys.write_run(span.slot.place.row, span.past, k[group.start : group.stop])
-            values.write_run(span.slot.place.row, span.past, v[group.start : group.stop])
+        if len(group.segments) == 1:
+            packed = group.segments[0]
+            keys.write_run(packed.slot.place.row, packed.past, k[group.start : group.stop])
+            values.write_run(packed.slot.place.row, packed.past, v[group.start : group.stop])
             return
         places = self._places_of(group, keys.heads)
         keys.write_each(places, k[group.start : group.stop])
@@ -98,7 +98,7 @@ class TorchCache:
         places = self._places.get((group.capacity, heads))
         if places is None:
             rows = upload(torch.tensor(group.rows), self.device)
-            positions = upload(torch.tensor([span.past for span in group.spans]), self.device)
+            positions = upload(torch.tensor([packed.past for packed in group.segments]), self.device)
             places = self._places[group.capacity, heads] = places_of(rows, positions, heads, group.capacity)
         return places
 
@@ -127,15 +127,15 @@ class TorchCache:
                 self._masks[key] = mask.masked_fill_(hidden, -torch.inf)[:, None, None]
         return self._masks[key]
 
-    def _attend_span(
-        self, span: PackedSegment, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None
+    def _attend_chunk(
+        self, packed: PackedSegment, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None
     ) -> Tensor:
-        row, total = span.slot.place.row, span.past + len(span)
-        first = max(0, span.past + 1 - window) if window else 0
+        row, total = packed.slot.place.row, packed.past + len(packed)
+        first = max(0, packed.past + 1 - window) if window else 0
         keys, values = (slab.read(row, row + 1, first, total) for slab in slabs)
-        mask = self._span_mask(span, first, total, window, q.dtype)
+        mask = self._chunk_mask(packed, first, total, window, q.dtype)
         out = F.scaled_dot_product_attention(
-            q[span.start : span.stop].transpose(0, 1)[None],
+            q[packed.start : packed.stop].transpose(0, 1)[None],
             keys,
             values,
             attn_mask=mask,
@@ -145,15 +145,15 @@ class TorchCache:
         )
         return out[0].transpose(0, 1)
 
-    def _span_mask(
-        self, span: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
+    def _chunk_mask(
+        self, packed: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
     ) -> Tensor | None:
         """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right."""
-        if not span.past and (window is None or total <= window):
+        if not packed.past and (window is None or total <= window):
             return None
-        key = (span.start, total, window)
+        key = (packed.start, total, window)
         if key not in self._masks:
-            ends = torch.arange(span.past + 1, total + 1, device=self.device)[:, None]
+            ends = torch.arange(packed.past + 1, total + 1, device=self.device)[:, None]
             at = torch.arange(first, total, device=self.device)
             hidden = at >= ends
             if window:
@@ -166,11 +166,11 @@ class TorchCache:
 
     def cross(self, layer: int, q: Tensor, scale: float) -> Tensor:
         parts = []
-        for span in self.plan.segments:
-            k, v = self.kv.cross_of(span.slot, layer)
+        for packed in self.plan.segments:
+            k, v = self.kv.cross_of(packed.slot, layer)
             if not k.shape[1]:
-                raise ValueError(f"slot {span.slot.id} has no encoder keys for layer {layer}: put them first")
-            mine = q[span.start : span.stop].transpose(0, 1)[None]
+                raise ValueError(f"slot {packed.slot.id} has no encoder keys for layer {layer}: put them first")
+            mine = q[packed.start : packed.stop].transpose(0, 1)[None]
             shared = mine.shape[1] != k.shape[0]
             out = F.scaled_dot_product_attention(mine, k[None], v[None], scale=scale, enable_gqa=shared)
             parts.append(out[0].transpose(0, 1))
@@ -188,14 +188,14 @@ class TorchCache:
             summed = (seen.float() * taps).sum(1)
             out[: self.singles] = turn.unsorted(summed if bias is None else summed + bias)
             self._writes.append((states, turn.rows, seen[:, 1:]))
-        for span in self.plan.longs:
-            row = span.slot.place.state
-            seen = torch.cat((states[row], x[span.start : span.stop])).float()
-            summed = seen[: len(span)] * taps[0]
+        for packed in self.plan.chunks:
+            row = packed.slot.place.state
+            seen = torch.cat((states[row], x[packed.start : packed.stop])).float()
+            summed = seen[: len(packed)] * taps[0]
             for i in range(1, len(taps)):
-                summed.addcmul_(seen[i : i + len(span)], taps[i])
-            out[span.start : span.stop] = summed if bias is None else summed + bias
-            self._writes.append((states, row, seen[len(span) :]))
+                summed.addcmul_(seen[i : i + len(packed)], taps[i])
+            out[packed.start : packed.stop] = summed if bias is None else summed + bias
+            self._writes.append((states, row, seen[len(packed) :]))
         return out
 
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
@@ -212,16 +212,18 @@ class TorchCache:
                 new = torch.empty_like(state)
                 self._writes.append((states.delta, turn.rows, new))
             out[: self.singles] = turn.unsorted(delta.step(new, state, *inputs))
-        for span in self.plan.longs:
-            row = span.slot.place.state
+        for packed in self.plan.chunks:
+            row = packed.slot.place.state
             new = states.delta[row].clone()
-            out[span.start : span.stop] = delta.scan(new, *(x[span.start : span.stop] for x in (q, k, v, g, beta)))
+            out[packed.start : packed.stop] = delta.scan(
+                new, *(x[packed.start : packed.stop] for x in (q, k, v, g, beta))
+            )
             self._writes.append((states.delta, row, new))
         return out
 
     @cached_property
     def _turn(self) -> StateTurn:
-        rows = [span.slot.place.state for span in self.plan.segments[: self.singles]]
+        rows = [packed.slot.place.state for packed in self.plan.segments[: self.singles]]
         return StateTurn(rows, len(self.kv.table.states), self.device)
 
     def commit(self) -> None:

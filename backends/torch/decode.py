@@ -96,7 +96,7 @@ class DecodeGraphs:
         self._version = -1
 
     def fits(self, plan: StepPlan) -> bool:
-        if not self.possible or plan.longs or len(plan.groups) != 1 or plan.pos.ndim != 1 or plan.total > LARGEST:
+        if not self.possible or plan.chunks or len(plan.groups) != 1 or plan.pos.ndim != 1 or plan.total > LARGEST:
             return False
         owners = self.kv.table.classes[plan.groups[0].capacity]
         if len(owners) > LARGEST or any(owner.length >= owner.capacity for owner in owners):
@@ -109,7 +109,7 @@ class DecodeGraphs:
         owners = self.kv.table.classes[capacity]
         padded = 1 << (len(owners) - 1).bit_length()
         junk = self.kv.reserve_padding(capacity, padded)
-        rows = [span.slot.place.row for span in plan.segments]
+        rows = [packed.slot.place.row for packed in plan.segments]
         if self._version != self.kv.version:  # a tensor that the recordings hold has been replaced
             self._recordings.clear()
             self._version = self.kv.version
@@ -124,8 +124,8 @@ class DecodeGraphs:
         columns = upload_columns(
             [
                 column(plan.pos.tolist(), [0] * padded),
-                column([span.past for span in plan.segments], idle),
-                column([span.slot.place.state for span in plan.segments], [junk] * padded),
+                column([packed.past for packed in plan.segments], idle),
+                column([packed.slot.place.state for packed in plan.segments], [junk] * padded),
                 rows + [0] * (padded - len(rows)),
             ],
             torch.int64,

@@ -107,10 +107,10 @@ class RecordedModel:
             self._last = [], np.empty(0, np.int64)
             self._version = self.kv.version
         spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.segments], np.int64)
-        memory = self._memory([span.slot for span in plan.segments])
+        memory = self._memory([packed.slot for packed in plan.segments])
         if self._crossed:
-            for i, span in enumerate(plan.segments):
-                memory[self._crossed, i, :2], spans[i, 4] = self._heard(span.slot)
+            for i, packed in enumerate(plan.segments):
+                memory[self._crossed, i, :2], spans[i, 4] = self._heard(packed.slot)
         angles = [part for turns in self._turns for part in turns.at(plan.pos)]
         return self.program.run(x.contiguous(), spans, memory, angles)  # any float: the registers are f32
 

@@ -68,8 +68,8 @@ class TorchRunner:
                         self.kv.checkpoint(segment.slot)
                 if self._recorded is None:
                     cache.commit()
-            for span in plan.segments:
-                span.slot.length += len(span)
+            for packed in plan.segments:
+                packed.slot.length += len(packed)
             self._forget_closed()
             return pending
 
@@ -77,7 +77,9 @@ class TorchRunner:
 
     def _inputs(self, plan: StepPlan) -> Tensor:
         device, dtype = self.ops.device, self.kv.dtype
-        embedded = [span for span in plan.segments if span.segment.embeds is not None or span.segment.codes is not None]
+        embedded = [
+            packed for packed in plan.segments if packed.segment.embeds is not None or packed.segment.codes is not None
+        ]
         held = self._held(plan)
         framed = held is not None and held.ndim == 2
         if len(embedded) == len(plan.segments) and len(embedded) == 1:
@@ -89,13 +91,13 @@ class TorchRunner:
             if held is not None and framed:
                 at = upload(torch.tensor(plan.held), device)
                 x = x.index_copy(0, at, held.to(x.dtype))  # not by x[at]: torch would wake its threads for so few rows
-            for span in embedded:
-                x[span.start : span.stop] = self._embedded(span.segment, x.dtype)
-        added = [span for span in plan.segments if span.segment.add is not None]
+            for packed in embedded:
+                x[packed.start : packed.stop] = self._embedded(packed.segment, x.dtype)
+        added = [packed for packed in plan.segments if packed.segment.add is not None]
         if added:
             sums = torch.zeros_like(x)
-            for span in added:
-                sums[span.start : span.stop] = _rows(span.segment.add, x.dtype, device)
+            for packed in added:
+                sums[packed.start : packed.stop] = _rows(packed.segment.add, x.dtype, device)
             x = x + sums
         return x
 
@@ -118,7 +120,7 @@ class TorchRunner:
         """The next inputs of sequences whose last token may not be on the host: ids `[n]`, or embeddings `[n, D]`."""
         if not plan.held:
             return None
-        slots = [span.slot for span in plan.segments if span.segment.held]
+        slots = [packed.slot for packed in plan.segments if packed.segment.held]
         for slot in slots:
             if slot.id not in self._last:
                 raise ValueError(f"slot {slot.id} has no sampled token to go on from: give its ids")
@@ -136,9 +138,9 @@ class TorchRunner:
 
     def _sample(self, plan: StepPlan, hidden: Tensor, pending: TorchPending, logits: Tensor | None = None) -> None:
         """`logits` of all rows, where a recording has made them; else those of the picked rows are made here."""
-        for span in plan.segments:
-            if span.segment.hidden:  # a copy: the next replay of a recording overwrites its rows
-                pending.hidden[span.slot] = hidden[span.start : span.stop].to(torch.float32, copy=True)
+        for packed in plan.segments:
+            if packed.segment.hidden:  # a copy: the next replay of a recording overwrites its rows
+                pending.hidden[packed.slot] = hidden[packed.start : packed.stop].to(torch.float32, copy=True)
         if not len(plan.picked):
             return
         picked = hidden
@@ -150,7 +152,7 @@ class TorchRunner:
         if drawn is None:
             if logits is None:
                 logits = self.model.logits(picked)
-            elif any(span.segment.want is not None for span in plan.segments):
+            elif any(packed.segment.want is not None for packed in plan.segments):
                 logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
             pending.logits = logits
             if not plan.samplings:
@@ -165,17 +167,17 @@ class TorchRunner:
         if self.frame is not None:
             pending.codes, following = self.frame(chosen, drawn.ids, plan.samplings)
         row = 0
-        for span in plan.segments:
-            if span.segment.sample is not None:
-                row += span.segment.draft + 1
-                self._last[span.slot.id] = following, row - 1
+        for packed in plan.segments:
+            if packed.segment.sample is not None:
+                row += packed.segment.draft + 1
+                self._last[packed.slot.id] = following, row - 1
 
     def _drawn_greedily(self, plan: StepPlan, picked: Tensor) -> Drawn | None:
         """Where each row's largest logit is all that is asked for."""
         greedy = self._greedy
         if greedy is None or not 0 < len(plan.samplings) == len(picked) <= TOKENS or not only_best(plan.samplings):
             return None
-        if any(span.segment.want is not None for span in plan.segments):
+        if any(packed.segment.want is not None for packed in plan.segments):
             return None
         asked = [row for row, sampling in enumerate(plan.samplings) if sampling.logprobs is not None]
         with self.span("sample"):
@@ -239,19 +241,19 @@ class TorchPending:
         tokens = sampled_tokens(plan, drawn.ids.tolist() if drawn is not None else [])
         if drawn is not None:
             self._complete(tokens, drawn)
-        if any(span.segment.want is not None for span in plan.segments):
+        if any(packed.segment.want is not None for packed in plan.segments):
             self._add_logits(tokens)
         for slot, hidden in self.hidden.items():
             tokens[slot].hidden = rows = hidden.cpu().numpy()
             if not np.isfinite(rows).all():
                 self._runner.kv.poisoned.add(slot.id)
                 tokens[slot].nan = True
-        for span in plan.segments:
-            if span.segment.draft:
-                token = tokens[span.slot]
-                self._runner.settle_draft(span.segment, token.accepted)
+        for packed in plan.segments:
+            if packed.segment.draft:
+                token = tokens[packed.slot]
+                self._runner.settle_draft(packed.segment, token.accepted)
                 if token.ids:
-                    self._runner.continue_from(span.slot, token.ids[-1])
+                    self._runner.continue_from(packed.slot, token.ids[-1])
         return tokens
 
     def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: Drawn) -> None:
@@ -262,13 +264,13 @@ class TorchPending:
         top = [] if drawn.top is None else drawn.top.tolist()
         of_row = {row: at for at, row in enumerate(drawn.logprob_rows)}
         row = 0
-        for span in self._plan.segments:
-            if span.segment.sample is None:
+        for packed in self._plan.segments:
+            if packed.segment.sample is None:
                 continue
-            token, first = tokens[span.slot], row
-            row += span.segment.draft + 1
+            token, first = tokens[packed.slot], row
+            row += packed.segment.draft + 1
             if not all(sound[first:row]):
-                self._runner.kv.poisoned.add(span.slot.id)
+                self._runner.kv.poisoned.add(packed.slot.id)
                 token.ids, token.nan, token.accepted = [], True, 0
                 continue
             if codes is not None:
@@ -285,10 +287,10 @@ class TorchPending:
     def _add_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
         assert self.logits is not None
         place = {int(row): at for at, row in enumerate(self._plan.picked)}
-        for span in self._plan.segments:
-            if span.segment.want is not None:
-                at = [place[span.start + i] for i in span.segment.want]
-                tokens[span.slot].logits = self.logits[at].float().cpu().numpy()
+        for packed in self._plan.segments:
+            if packed.segment.want is not None:
+                at = [place[packed.start + i] for i in packed.segment.want]
+                tokens[packed.slot].logits = self.logits[at].float().cpu().numpy()
 
 
 def _rows(x: Tensor | np.ndarray, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -53,3 +53,17 @@ def test_nothing_is_overwritten(command: Command, model: Path, tmp_path: Path) -
     seen = command("convert", model, tmp_path / "here.gguf")
     assert seen.code == 2
     assert (tmp_path / "here.gguf").read_text() == "precious"
+
+
+def test_the_backend_decides_the_format_where_to_does_not(command: Command, model: Path, tmp_path: Path) -> None:
+    """`--backend mlx` writes the folder that mlx-lm opens, and it runs on MLX; all else writes one GGUF file."""
+    folder, file = tmp_path / "for-mlx", tmp_path / "for-torch.gguf"
+    assert command("convert", model, folder, "--backend", "mlx", "--quant", "q8_0").code == 0
+    assert "quantization" in json.loads((folder / "config.json").read_text())
+    on_mlx = command("run", folder, "Hi", "--raw", "--max-tokens", 2, "--backend", "mlx")
+    assert on_mlx.code == 0, on_mlx.err
+    assert command("convert", model, file, "--backend", "torch").code == 0
+    assert file.read_bytes()[:4] == b"GGUF"
+    both = command("convert", model, tmp_path / "plain", "--backend", "mlx", "--to", "safetensors")
+    assert both.code == 0, both.err
+    assert "quantization" not in json.loads((tmp_path / "plain" / "config.json").read_text())

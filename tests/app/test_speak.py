@@ -27,7 +27,7 @@ def models(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def conversation_list(tmp_path_factory):
+def shelf(tmp_path_factory):
     return Voices(tmp_path_factory.mktemp("shelf") / "voices")
 
 
@@ -38,8 +38,8 @@ def speaker(models):
 
 
 @pytest.fixture(scope="module")
-def cloner(models, conversation_list):
-    with grus.Speaker(models["base"], HERE, voices=conversation_list) as made:
+def cloner(models, shelf):
+    with grus.Speaker(models["base"], HERE, voices=shelf) as made:
         yield made
 
 

@@ -47,9 +47,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
     where = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
     catalogue = Catalogue(named, use_cache=False)
-    conversation_list = str(folder / "saved")
+    shelf = str(folder / "saved")
     with serving(
-        lambda of: Engine(of, settings), lambda name: load_any(name, where), catalogue, voices_dir=conversation_list
+        lambda of: Engine(of, settings), lambda name: load_any(name, where), catalogue, voices_dir=shelf
     ) as up:
         yield up
 
