@@ -54,7 +54,7 @@ class Device:
 @pytest.fixture
 def pane(grus: Opened, ears: sdk.Ears, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ListenPane:
     Device.opened = []
-    monkeypatch.setattr(devices, "Loudspeaker", Device)
+    monkeypatch.setattr(devices, "SoundOutput", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
     monkeypatch.setattr(abilities, "listener", lambda core, wanted: ears.listener)
     grus.engine.task = ears.engine.task  # type: ignore[attr-defined]

@@ -37,7 +37,7 @@ class Cloning(Spoken):
 @pytest.fixture
 def pane(grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SpeakPane:
     Device.opened = []
-    monkeypatch.setattr(devices, "Loudspeaker", Device)
+    monkeypatch.setattr(devices, "SoundOutput", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
     monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Cloning())
     service = grus.context.core._service.result()

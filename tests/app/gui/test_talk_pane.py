@@ -46,7 +46,7 @@ def hearing(ears: sdk.Ears, monkeypatch: pytest.MonkeyPatch) -> Callable[[Opened
     """Gives a window its devices and its models."""
     Microphone.opened, Loudspeaker.opened = [], []
     monkeypatch.setattr(devices, "Microphone", Microphone)
-    monkeypatch.setattr(devices, "Loudspeaker", Loudspeaker)
+    monkeypatch.setattr(devices, "SoundOutput", Loudspeaker)
     monkeypatch.setattr(abilities, "names", lambda service, ability: [ability])
     monkeypatch.setattr(abilities, "listener", lambda core, wanted: ears.listener)
     monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Spoken())
@@ -177,7 +177,7 @@ def test_models_that_are_missing_are_named_and_models_opens(grus: Opened, bar: T
     grus.until(lambda: "moonshine" not in grus.window.notice.sentence.text())
 
 
-@pytest.mark.parametrize("missing", ["Microphone", "Loudspeaker"])
+@pytest.mark.parametrize("missing", ["Microphone", "SoundOutput"])
 def test_devices_that_are_missing_are_told_above_the_field(
     grus: Opened, bar: TalkBar, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
@@ -189,4 +189,4 @@ def test_devices_that_are_missing_are_told_above_the_field(
     grus.qtbot.mouseClick(composer.talk, LEFT)
     grus.until(lambda: "libpulse0" in composer.problem.text(), 20)
     assert not bar.handsfree.on
-    assert [device.stopped for device in Microphone.opened] == ([True] if missing == "Loudspeaker" else [])
+    assert [device.stopped for device in Microphone.opened] == ([True] if missing == "SoundOutput" else [])
