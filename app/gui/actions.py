@@ -60,7 +60,7 @@ class Actions:
         action.triggered.connect(lambda checked=False: run())
         sequences = [QKeySequence(one) for one in keys.split()]
         action.setShortcuts(sequences)
-        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)  # of a pane that is hidden, Qt hears none
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)  # Qt ignores shortcuts of hidden panes
         shown = sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
         action.setToolTip(f"{title} ({shown})" if shown else title)
         if icon:

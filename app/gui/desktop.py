@@ -54,7 +54,7 @@ class SingleInstance(QObject):
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._greet)
         if not self._server.listen(name):
-            # what a killed process left behind; nobody answered there, or this process would have ended
+            # left behind by a killed process; a live one would have answered before
             QLocalServer.removeServer(name)
             self._server.listen(name)
 

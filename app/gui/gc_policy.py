@@ -54,7 +54,7 @@ class GcPolicy(QObject):
         self._timer.start()
 
     def watch(self, window: QWindow) -> None:
-        """What hands do in this window is not to be disturbed."""
+        """Watch this window for keyboard and mouse events."""
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

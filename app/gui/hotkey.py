@@ -259,7 +259,7 @@ System = Literal["x11", "windows", "macos", "wayland", "none"]
 
 
 def system() -> System:
-    """Who gives keys here. A program that talks X11 to a Wayland desktop gets none that hold everywhere."""
+    """The system that provides global shortcuts. X11 programs on a Wayland desktop get none."""
     shown = QGuiApplication.platformName()
     if shown == "windows":
         return "windows"
@@ -271,7 +271,7 @@ def system() -> System:
 
 
 class HotKey(QObject):
-    """`told`: what a person should know of it is another sentence."""
+    """`told`: the sentence for Settings changed."""
 
     def __init__(self, preferences: Preferences, pressed: Callable[[], Any], parent: QObject) -> None:
         super().__init__(parent)

@@ -265,7 +265,7 @@ def kind(widget: QWidget, name: str) -> QWidget:
 
 
 def restate(widget: QWidget, **properties: object) -> None:
-    """Change state properties (`chosen=True`, `level="error"`) and draw the widget anew."""
+    """Change state properties (`chosen=True`, `level="error"`) and restyle the widget."""
     for name, value in properties.items():
         widget.setProperty(name, value)
     widget.style().unpolish(widget)
@@ -278,7 +278,7 @@ _TRANSLATIONS = Path(__file__).resolve().parents[2] / "resources" / "translation
 
 
 class Look(QObject):
-    """One a process. `changed` tells that colours or the size of text changed."""
+    """One per process. `changed` is emitted when colours or the text size change."""
 
     changed = Signal()
 
@@ -339,7 +339,7 @@ class Look(QObject):
         self.changed.emit()
 
     def speak(self, language: str) -> None:
-        """Translate from now on. What is on screen keeps its words until it is made anew."""
+        """Translate from now on. Widgets that exist keep their texts."""
         self.fall_silent()
         if language != "en":
             for translator in (Translations.read(language), _qt_words(language)):

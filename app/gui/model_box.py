@@ -24,7 +24,7 @@ _ROOM = 60  # pixels for the arrow and the edges
 
 
 class ModelBox(QComboBox):
-    """`picked(name)`: a person chose. `listed`: `known` is another. The choice is kept in the preferences.
+    """`picked(name)`: a person chose. `listed`: `known` changed. The choice is stored in the preferences.
 
     `task` is "chat", "read", "listen" or "speak". In chat, every conversation has a model of its own (`show_model`), also
     one that is no longer here; elsewhere the chosen one holds for all that follows.

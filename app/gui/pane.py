@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class AppContext:
     """The window's services.
 
-    `work` runs jobs beside the UI thread, `store` remembers, `core` asks the engine, `say` shows a sentence where the
+    `work` runs jobs off the UI thread, `store` remembers, `core` asks the engine, `say` shows a sentence where the
     work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`.
     """
 
@@ -49,10 +49,8 @@ class AppContext:
     found: list[Callable[[str], list[tuple[str, Callable[[], Any]]]]] = field(default_factory=list)  # for the palette
     models_changed: Signal = field(default_factory=Signal)  # a model was added, removed, loaded or unloaded
     hotkey: HotKey | None = None  # the key that brings the window to the front
-    wiped: Signal = field(
-        default_factory=Signal
-    )  # everything that is remembered is about to go, or is gone: begin anew
-    reread: Signal = field(default_factory=Signal)  # what is stored may be other than what panes show: read it again
+    wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves
+    reread: Signal = field(default_factory=Signal)  # stored data may differ from what panes show: they reload it
 
     def complain(self, sentence: str) -> None:
         """Show an error."""

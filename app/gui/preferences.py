@@ -68,7 +68,7 @@ log = logging.getLogger("grus.window")
 
 
 class Preferences:
-    """A dictionary that is kept. `changed(key)` tells that a value changed."""
+    """A persistent dictionary. `changed(key)` is emitted when a value changes."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -32,7 +32,6 @@ from PySide6.QtWidgets import (
     QLayout,
     QListView,
     QSplitter,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -45,6 +44,7 @@ from app.gui.pane import AppContext, Pane
 from app.gui.store.files import DRAGGED, private_folder
 from app.gui.theme import GRID
 from app.gui.viewmodels.results import ListedResult, Results
+from app.gui.widgets import paint_row
 
 Index = QModelIndex | QPersistentModelIndex
 T = TypeVar("T", bound=ListedResult)
@@ -201,7 +201,7 @@ class ResultList(QListView):
         self.viewport().update()
 
     def refresh(self, item: Any) -> None:
-        """Its state or progress is another."""
+        """Redraw it: its state or progress changed."""
         if (index := self._list_model.index_of(item)).isValid():
             self._list_model.dataChanged.emit(index, index)
 
@@ -232,14 +232,7 @@ class _ResultPainter(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        if item is self.current or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.selected if item is self.current else theme.hover))
-            painter.drawRoundedRect(room, 6, 6)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(theme.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
+        paint_row(painter, theme, room, option.state, item is self.current)
         words = room.adjusted(GRID, GRID - 2, -GRID, -GRID)
         if self.thumbnail is not None:
             place = QRect(room.left() + GRID, room.top() + GRID, _THUMB.width(), _THUMB.height())

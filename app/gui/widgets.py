@@ -6,14 +6,14 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStyle, QToolButton, QVBoxLayout, QWidget
 
 from app.explain import HAS_MORE, leads_to_log
 from app.gui.look import Look, pixmap
 from app.gui.texts import tr
-from app.gui.theme import GRID
+from app.gui.theme import GRID, Theme
 
 _LOG = "grus:log"
 
@@ -103,6 +103,18 @@ def line(vertical: bool = False) -> QFrame:
 
 
 _WIDTH = 420  # pixels of the sentence
+
+
+def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateFlag, chosen: bool) -> None:
+    """The background of a row of a list: chosen, under the mouse, focused."""
+    if chosen or state & QStyle.StateFlag.State_MouseOver:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.selected if chosen else theme.hover))
+        painter.drawRoundedRect(room, 6, 6)
+    if state & QStyle.StateFlag.State_HasFocus:
+        painter.setPen(QColor(theme.accent))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
 
 
 class EmptyState(QWidget):

@@ -256,7 +256,7 @@ class Chip(QWidget):
 
 
 class Dictation(QObject):
-    """`toggle` begins and ends it. What was being said when it ends still comes."""
+    """`toggle` starts and ends it. Speech that was in progress at the end is still transcribed."""
 
     def __init__(self, context: AppContext, composer: Composer) -> None:
         super().__init__(composer)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QListView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolButton,
@@ -24,7 +23,7 @@ from app.gui.look import Look, pixmap
 from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.conversation_list import ConversationLine, ConversationList
-from app.gui.widgets import icon_button, label
+from app.gui.widgets import icon_button, label, paint_row
 
 Index = QModelIndex | QPersistentModelIndex
 _LINE = Qt.ItemDataRole.UserRole
@@ -33,7 +32,7 @@ _LINE = Qt.ItemDataRole.UserRole
 class ConversationListModel(QAbstractListModel):
     def __init__(self, conversation_list: ConversationList) -> None:
         super().__init__()
-        self._shelf = conversation_list
+        self._list = conversation_list
         conversation_list.changed.connect(self._reset)
 
     def _reset(self) -> None:
@@ -41,10 +40,10 @@ class ConversationListModel(QAbstractListModel):
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own spelling)
-        return 0 if parent.isValid() else len(self._shelf.lines)
+        return 0 if parent.isValid() else len(self._list.lines)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        line = self._shelf.lines[index.row()]
+        line = self._list.lines[index.row()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.AccessibleTextRole):
             return line.title
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -52,7 +51,7 @@ class ConversationListModel(QAbstractListModel):
         return line if role == _LINE else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        line = self._shelf.lines[index.row()]
+        line = self._list.lines[index.row()]
         if line.conversation is not None:
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
         if line.folder is not None:
@@ -60,18 +59,18 @@ class ConversationListModel(QAbstractListModel):
         return Qt.ItemFlag.NoItemFlags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        line = self._shelf.lines[index.row()]
+        line = self._list.lines[index.row()]
         if line.conversation is not None:
-            self._shelf.rename(line.conversation.id, str(value))
+            self._list.rename(line.conversation.id, str(value))
         elif line.folder is not None:
-            self._shelf.rename_folder(line.folder.id, str(value))
+            self._list.rename_folder(line.folder.id, str(value))
         return True
 
 
 class _Painter(QStyledItemDelegate):
     def __init__(self, look: Look, conversation_list: ConversationList) -> None:
         super().__init__()
-        self._look, self._shelf = look, conversation_list
+        self._look, self._list = look, conversation_list
         self.current: int | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -95,14 +94,7 @@ class _Painter(QStyledItemDelegate):
         summary = line.conversation
         assert summary is not None
         selected = summary.id == self.current
-        if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.selected if selected else theme.hover))
-            painter.drawRoundedRect(room, 6, 6)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(theme.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
+        paint_row(painter, theme, room, option.state, selected)
         inner = room.adjusted(GRID, 0, -GRID, 0)
         if summary.pinned:
             ratio = painter.device().devicePixelRatioF()

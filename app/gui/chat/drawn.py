@@ -1,4 +1,4 @@
-"""Formulas as pictures for rich text: drawn beside the UI thread, kept, and announced when they are ready."""
+"""Formulas as images for rich text: rendered off the UI thread, cached, and announced when they are ready."""
 
 from __future__ import annotations
 

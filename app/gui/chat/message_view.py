@@ -86,7 +86,7 @@ class RichText(QTextBrowser):
         self.setHtml(html)
 
     def show_plain(self, text: str, before: str = "") -> None:
-        """Words as they are. `before`: what is shown now, if `text` may go on from there; the rest is then added."""
+        """Plain text. `before`: the text shown now; when `text` continues it, only the rest is appended."""
         if before and text.startswith(before):
             end = QTextCursor(self.document())
             end.movePosition(QTextCursor.MoveOperation.End)
@@ -286,7 +286,7 @@ class ProseWidget(MessageWidget):
 
 
 class UserTextWidget(MessageWidget):
-    """What a person said: as it was typed, in a bubble on the right, with files above and a few buttons below."""
+    """A user message: plain text in a bubble on the right, attachments above, buttons below."""
 
     above = GRID * 3
 

@@ -239,7 +239,7 @@ class ChatPane(Pane):
     # -- messages
 
     def talk_aloud(self) -> None:
-        """What is said goes to one of the two, not to both."""
+        """Speech goes either to Talk or to dictation."""
         self.dictation.stop()
         self.talk_bar.toggle()
 
@@ -333,7 +333,7 @@ class ChatPane(Pane):
         return self._views_of(self.talk.tree[id], id == self.talk.head.leaf)
 
     def _read_ahead(self) -> None:
-        """Replies are read beside the UI thread, the last first, so that scrolling back finds them read. One asks for
+        """Replies are parsed off the UI thread, the last first, so that scrolling back finds them parsed. One asks for
         the next: what is in sight, formulas and colours, is drawn between them, and another conversation ends it."""
         shown, ahead = self._shown, list(self.talk.path)
 

@@ -176,7 +176,7 @@ class TalkBar(QWidget):
 
 
 def _tail(text: str) -> str:
-    """What is being said, as far as it has room."""
+    """The caption of current speech, elided to its width."""
     return text if len(text) <= _TAIL else "…" + text[-_TAIL:].partition(" ")[2]
 
 

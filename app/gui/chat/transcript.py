@@ -127,7 +127,7 @@ class TranscriptView(QAbstractScrollArea):
         self._seen.clear()
 
     def redraw(self) -> None:
-        """Colours or sizes changed: everything is measured and drawn anew."""
+        """Colours or sizes changed: measure and draw everything again."""
         for widget in [*self.widgets.values(), *(v for spare in self._spare.values() for v in spare)]:
             widget.hide()  # it goes with the next turn of the event loop, and must not be seen until then
             widget.deleteLater()
@@ -304,7 +304,7 @@ class TranscriptView(QAbstractScrollArea):
             self._place()
 
     def _again(self) -> None:
-        """Formulas were drawn: rows that waited for them are bound anew."""
+        """Formulas were rendered: message views that waited for them are bound again."""
         if any(widget.waiting for widget in self.widgets.values()):
             for widget in self.widgets.values():
                 if widget.waiting and widget.view is not None:

@@ -109,7 +109,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.caption = label(wrap=True)  # what is being said now
+        self.caption = label(wrap=True)  # the caption of current speech
         self.caption.setContentsMargins(GRID * 2, 0, GRID * 2, GRID)
         document = QWidget()
         inside = QVBoxLayout(document)
@@ -201,7 +201,7 @@ class ListenPane(ResultsPane[ListenRecording]):
             self.results.end_live()
 
     def _lost(self, sentence: str) -> None:
-        """The microphone was disconnected: what was heard is written down to its end."""
+        """The microphone was disconnected: what was recorded is transcribed to its end."""
         self._end_microphone()
         self.context.say(sentence, level="error")
 
@@ -297,7 +297,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.record.setProperty("checked", self.results.live is not None)
 
     def _load_sound(self, item: ListenRecording) -> None:
-        """The sound itself, beside the UI thread."""
+        """Load the samples, off the UI thread."""
         if self._sounding is item or item.state == "live":
             return
         self._sounding = item
@@ -313,7 +313,7 @@ class ListenPane(ResultsPane[ListenRecording]):
                 self.player.playback.show(samples, RATE)
                 self._mark(self.table.currentRow())
 
-        self.context.work.run(read, here, lambda sentence: None)  # the recording's own state tells what is wrong
+        self.context.work.run(read, here, lambda sentence: None)  # the recording's own state shows the error
 
     def _heard(self, item: ListenRecording) -> None:
         if item is self.results.current:
@@ -321,7 +321,7 @@ class ListenPane(ResultsPane[ListenRecording]):
             self._show_state()
 
     def _fill(self, item: ListenRecording) -> None:
-        """Rows are added and changed, never made anew: an editor that is open stays open."""
+        """Rows are added and changed, never recreated: an editor that is open stays open."""
         self._showing = True
         end = self.table.verticalScrollBar()
         at_end = end.value() >= end.maximum() - 8

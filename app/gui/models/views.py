@@ -29,7 +29,7 @@ from app.gui.sampling_fields import DefaultsView
 from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.models.card import ModelAction, ModelCard, ModelFact, ModelLine, title_of
-from app.gui.widgets import label, text_button
+from app.gui.widgets import label, paint_row, text_button
 
 Index = QModelIndex | QPersistentModelIndex
 _LINE = Qt.ItemDataRole.UserRole
@@ -119,14 +119,7 @@ class _Painter(QStyledItemDelegate):
             painter.restore()
             return
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if selected or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.selected if selected else theme.hover))
-            painter.drawRoundedRect(room, 6, 6)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(theme.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
+        paint_row(painter, theme, room, option.state, selected)
         self._words(painter, line, room.adjusted(GRID, 3, -GRID, -3))
         painter.restore()
 

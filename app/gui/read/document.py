@@ -313,7 +313,7 @@ class RegionView(QWidget):
 
 
 class RegionText(QTextEdit):
-    """Text as high as it is. Told when a person has changed it."""
+    """An editable text field as high as its content."""
 
     def __init__(self, text: str, changed: Callable[[str], Any], entered: Callable[[], Any]) -> None:
         super().__init__()

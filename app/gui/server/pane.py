@@ -211,7 +211,7 @@ def _with(run: Callable[[str], object], key: str) -> Callable[[], object]:
     return lambda: run(key)
 
 
-_EVERY = 1000  # milliseconds between two looks at what goes on
+_EVERY = 1000  # milliseconds between two polls of the server's activity
 
 
 ACTIONS = (

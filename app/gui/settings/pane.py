@@ -63,7 +63,7 @@ class SettingsSection(QWidget):
         return told
 
     def say(self) -> QLabel:
-        """A line of its own that tells of what stands above it."""
+        """A note below a setting."""
         told = label(kind="second", wrap=True)
         self._column.addWidget(told)
         return told

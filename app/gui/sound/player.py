@@ -240,7 +240,7 @@ class Player(QWidget):
         self._tell()
 
     def _release(self) -> None:
-        """At its end a sound is heard to the end; otherwise playing stops at once, and goes on there."""
+        """At the end of a sound the buffer is played; otherwise playback stops at once and can resume from there."""
         device, self._device = self._device, None
         if self.playback.ended:
             device.finish()

@@ -311,7 +311,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         problem = self.options.problem(choice) if self.model_box.name else ""
         words = len(text.split())
         self.figures.setText(trn("{n} word", "{n} words", words) if words else "")
-        nobody = bool(self.model_box.advice)  # is there who could speak
+        nobody = bool(self.model_box.advice)  # no speech model
         self.go.setText(tr("Stop") if studio.busy else tr("Get a model") if nobody else tr("Speak"))
         self.go.setAccessibleName(self.go.text())
         self.go.setEnabled(studio.busy or nobody or (bool(text.strip()) and not problem))

@@ -1,4 +1,4 @@
-"""Making a voice: a name, a recording from a file or the microphone, and what is said in it."""
+"""The form for a new voice: a name, a recording from a file or the microphone, and its transcript."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _VACUUM, _CREATED = "vacuum", "created"
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
-    """An id that no row of this table ever had. SQLite gives the id of a deleted row again, and whoever still holds
+    """An id that no row of this table ever had. SQLite gives the id of a deleted row again, and code that still holds
     the old one (a reply that is being written, an Undo) would change a stranger's row."""
     largest = db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0]
     id = max(largest, int(_fact(db, f"last.{table}"))) + 1

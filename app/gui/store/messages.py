@@ -32,7 +32,7 @@ class Attachment:
     kind: Literal["image", "text", "pdf", "sound"]
     path: str
     nbytes: int = 0
-    text: str = ""  # what a model without eyes or ears gets instead
+    text: str = ""  # the text for models without vision or audio
     pages: int = 0
     note: str = ""  # what a person should know: cut short, not readable
 
@@ -48,7 +48,7 @@ class ToolUse:
 
 @dataclass(frozen=True)
 class ReplyStatistics:
-    """What is told under a reply."""
+    """The figures under a reply."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0

@@ -90,7 +90,7 @@ class NoRoom(OSError):
 
 
 class Saving:
-    """Answers questions, each in a transaction. Who watches is told a sentence, through `post`: nothing can be saved, and why;
+    """Runs questions, each in a transaction. Watchers get a sentence through `post`: why nothing can be saved;
     an empty one: all is saved again. Everything but `watch`, `kept`, `wake` and `close` belongs to the store's thread."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Saving:
         self.db: Connection | None = None
         self._told: Callable[[str], Any] = lambda sentence: None
         self.sentence = ""  # why nothing can be saved
-        self._said = ""  # the last that who watches was told
+        self._said = ""  # the last sentence sent to watchers
         self._pause = _FIRST
         self._again = 0.0  # when the next try is due
         self._scheduled = False
@@ -165,8 +165,8 @@ class Saving:
             self._post(self._tell)
 
     def watch(self, told: Callable[[str], Any]) -> None:
-        """`told(sentence)` from now on, and at once where nothing can be saved already."""
-        self._told, self._said = told, ""  # what was said before, nobody heard
+        """Call `told(sentence)` from now on, and at once if nothing can be saved already."""
+        self._told, self._said = told, ""  # sentences before had no watcher
         self._post(self._tell)
 
     def _tell(self) -> None:
@@ -179,7 +179,7 @@ class Saving:
         self.complain("")
 
     def rest(self) -> None:
-        """Until the next try is due, or somebody asks for it. Raises Closed when the store is closing."""
+        """Wait until the next retry is due or requested. Raises Closed when the store is closing."""
         if not self._closing:
             self._waker.wait(self._pause)
         self._waker.clear()

@@ -38,7 +38,7 @@ def at_once(work: Callable[[], None]) -> None:
 
 
 class AppStore:
-    """`post` brings a callback to the UI thread. `failed(sentence)` hears of questions that nobody else looks after."""
+    """`post` runs a callback on the UI thread. `failed(sentence)` receives errors of questions without a handler."""
 
     def __init__(self, file: Path, post: Post = at_once, failed: Callable[[str], None] | None = None) -> None:
         self.file = file
@@ -105,7 +105,7 @@ class AppStore:
         self.ask(mark, then)
 
     def drop_files(self, *unwanted: str) -> None:
-        """Copies that were made, and that nobody wants: deleted unless a row refers to them."""
+        """Delete copies that are no longer needed, unless a row refers to them."""
 
         def drop() -> None:
             unused = self.saving.answer(self._connection(), lambda db: deletion.unused(db, list(unwanted)))
@@ -114,7 +114,7 @@ class AppStore:
         self._submit(drop)
 
     def opened(self, then: Callable[[OpenedDatabase], Any]) -> None:
-        """Tell how the file was found, once it is open."""
+        """Call back with how the file was found, once it is open."""
         self._opened.add_done_callback(
             lambda future: None if future.cancelled() else self._post(lambda: then(future.result()))
         )
@@ -264,7 +264,7 @@ class AppStore:
     def _submit(self, job: Callable[[], _T]) -> Future[_T]:
         try:
             return self._thread.submit(job)
-        except RuntimeError:  # closed: whoever asks now is late, and nobody waits for the answer
+        except RuntimeError:  # closed: the question came too late
             return _cancelled()
 
     def _later(self, seconds: float, job: Callable[[], Any]) -> None:

@@ -31,14 +31,14 @@ __all__ = ["FORMATS", "ListenRecording", "ListenResults"]
 
 @dataclass(eq=False)
 class ListenRecording(ListedResult):
-    """A sound, and what is said in it."""
+    """A recording and its transcript."""
 
     source: Path
     title: str
     id: int = 0
     state: State = "waiting"
     segments: list[Segment] = field(default_factory=list)
-    partial: str = ""  # what is being said now, live
+    partial: str = ""  # the partial transcript of live speech
     seconds: float = 0.0
     language: str = "en"
     error: str = ""
@@ -74,7 +74,7 @@ class ListenRecording(ListedResult):
 
 
 class ListenResults(Results[ListenRecording]):
-    """`heard(recording)`: more of its transcript, or another text."""
+    """`heard(recording)`: its transcript grew or changed."""
 
     kind = KIND
 
@@ -159,7 +159,7 @@ class ListenResults(Results[ListenRecording]):
         return next((item for item in self.items if item.state == "live"), None)
 
     def begin_live(self) -> ListenRecording:
-        """From now on `hear_live` gets what the microphone hears."""
+        """Start a live recording; `hear_live` then receives the microphone's samples."""
         name = time.strftime("%Y-%m-%d %H.%M.%S")
         item = ListenRecording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
         sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
@@ -194,7 +194,7 @@ class ListenResults(Results[ListenRecording]):
                 item.seconds += len(samples) / RATE
 
     def end_live(self) -> None:
-        """What was being said becomes final."""
+        """End the recording: the partial transcript becomes final."""
         if self._sound is not None:
             self._sound.put(None)
 
@@ -208,7 +208,7 @@ class ListenResults(Results[ListenRecording]):
             self._keep(item)
 
     def at(self, item: ListenRecording, seconds: float) -> int:
-        """The segment that is said then; -1: none."""
+        """The index of the segment at this time; -1: none."""
         return next((i for i, s in enumerate(item.segments) if s.start <= seconds < s.end), -1)
 
     def forget(self) -> None:
@@ -221,7 +221,7 @@ class ListenResults(Results[ListenRecording]):
         return (name, lambda target: self.export(item, format, target)) if item.segments else None
 
     def export(self, item: ListenRecording, format: str, target: Path) -> Path:
-        """Beside the UI thread."""
+        """Off the UI thread."""
         target.write_text(write(item.transcript, format), encoding="utf-8")
         return target
 
@@ -245,7 +245,7 @@ def _to_result(item: ListenRecording) -> records.StoredResult:
 
 
 def _from_result(result: records.StoredResult) -> ListenRecording:
-    """What was being heard when the process ended was stopped by that."""
+    """A recording that was in progress when the process ended becomes stopped."""
     body = result.body
     state: Any = result.state if result.state in ("done", "failed") else "stopped"
     segments = [
@@ -265,7 +265,7 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
 
 
 def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
-    """Beside the UI thread."""
+    """Off the UI thread."""
     from app import abilities
     from engine.media.sound import read_sound
 
@@ -277,7 +277,7 @@ def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any
 
 
 def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], keep: Path | None) -> Iterator[Any]:
-    """Beside the UI thread: captions of what comes, until None comes. The sound is written to `keep` meanwhile."""
+    """Runs off the UI thread: captions of the samples in the queue, until None. The samples are also written to `keep`."""
     import soundfile
 
     from app import abilities

@@ -23,7 +23,7 @@ class Playback:
         self.speed = 1.0
         self.playing = False
         self.complete = True  # nothing more will come
-        self.ended = False  # playing came to its end by itself: what was taken last is still to be heard
+        self.ended = False  # playback reached the end: the samples taken last are still buffered
         self._chunks: list[np.ndarray] = []
         self._samples = np.zeros(0, np.float32)
         self._peaks: list[np.ndarray] = []
@@ -120,7 +120,7 @@ class Playback:
         self._return(at)
 
     def give_back(self, count: int) -> None:
-        """The last `count` samples that were taken were not heard."""
+        """Return the last `count` samples, which were not played."""
         if count:
             self._return(self.position - count * self.speed / self.rate)
 
@@ -130,7 +130,7 @@ class Playback:
         self._until = until
 
     def take(self, count: int) -> np.ndarray:
-        """The next samples to be heard; fewer while more is still being made, none when it is not playing."""
+        """The next samples to play; fewer while more is being generated, none when paused."""
         if not self.playing:
             return np.zeros(0, np.float32)
         samples = self.samples

@@ -63,7 +63,7 @@ class ReadSettings:
 
 @dataclass
 class PageInProgress:
-    """A page that is being read: its regions, and what was heard of each so far."""
+    """A page that is being read: its regions, and the text of each so far."""
 
     boxes: dict[int, Box] = field(default_factory=dict)
     heard: dict[int, str] = field(default_factory=dict)
@@ -163,7 +163,7 @@ def to_result(item: ReadDocument) -> StoredResult:
 
 
 def from_result(result: StoredResult) -> ReadDocument:
-    """What was being read when the process ended was stopped by that."""
+    """A document that was being read when the process ended becomes stopped."""
     body: Mapping[str, Any] = result.body
     read = [page_from_json(page) for page in body.get("pages", ())]
     state: Any = "stopped" if result.state in ("reading", "waiting") else result.state
@@ -184,7 +184,7 @@ TOGETHER = 3  # documents that are read at once: their regions share the device
 
 
 class ReadResults(Results[ReadDocument]):
-    """`page_changed(item, number)`: what is known of a page. `heard(item, number, order)`: more text of one region."""
+    """`page_changed(item, number)`: a page changed. `heard(item, number, order)`: more text of one region."""
 
     kind = KIND
 
@@ -242,7 +242,7 @@ class ReadResults(Results[ReadDocument]):
         return True
 
     def again(self, item: ReadDocument, wish: ReadSettings | None = None) -> None:
-        """From the beginning, also with other wishes."""
+        """Read it from the beginning, optionally with other settings."""
         self.cancel(item)
         item.wish = wish or item.wish
         item.read, item.numbers = {}, ()
@@ -363,7 +363,7 @@ def _documents(files: Sequence[Path]) -> list[Path]:
 
 
 def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[Any]:
-    """Beside the UI thread: everything that happens while the document is read."""
+    """Runs off the UI thread: the events of reading one document."""
     from app import abilities
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import Reader, Wishes

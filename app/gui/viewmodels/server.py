@@ -45,7 +45,7 @@ class ServerAccess:
 
 
 class ServerPreferences:
-    """`changed`: `wish` or `problem` is another."""
+    """`changed`: `wish` or `problem` changed."""
 
     def __init__(self, preferences: Preferences) -> None:
         self._preferences = preferences
@@ -93,7 +93,7 @@ class ServerPreferences:
 
 
 def masked(key: str) -> str:
-    """Enough of a key to tell it from another."""
+    """A key with its middle hidden."""
     return f"{key[:8]}…{key[-4:]}"
 
 
@@ -163,7 +163,7 @@ class ServerControl:
         self._core.use(lambda service: hosted.stop(), lambda _: self._stopped(), lambda _: self._stopped())
 
     def close(self) -> None:
-        """The window closes; the wish to serve stays. Waits a moment, so that nothing answers over a closed engine."""
+        """The window closes; the preference to serve stays. Waits briefly, so that no request uses a closed engine."""
         if self._hosted is not None:
             self._hosted.stop(at_once=True)
             self._hosted = None

@@ -27,7 +27,7 @@ DEFAULT_SHARE = 0.7
 
 
 class ComputeSettings:
-    """`changed`: a choice, or what it comes to, is another."""
+    """`changed`: a setting, or its effect, changed."""
 
     def __init__(self, core: Core, preferences: Preferences) -> None:
         self._preferences = preferences
@@ -107,13 +107,13 @@ def read_limit(text: str) -> float | str | None:
         return float(number) / 100
     limit = text.replace(" ", "").replace(",", ".").upper()
     if limit.replace(".", "", 1).isdigit() and float(limit) > 1:
-        limit += "G"  # nobody means that many bytes
+        limit += "G"  # a plain number means GB
     memory_limit(limit, 1 << 30)
     return limit
 
 
 class NetworkSettings:
-    """`changed`: another token, or another state of the switch. The keyring is asked beside the UI thread."""
+    """`changed`: the token or the offline switch changed. The keyring is read off the UI thread."""
 
     def __init__(self, work: Runs, preferences: Preferences) -> None:
         self._work, self._preferences = work, preferences
@@ -226,7 +226,7 @@ class StoredKind:
 
 
 class StoredData:
-    """`changed`: `stored` is known anew. `wiped()`: every pane forgets what it shows. `reread()`: it looks at what is left."""
+    """`changed`: `stored` was measured. `wiped()`: every pane clears itself. `reread()`: every pane reloads what is left."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class StoredData:
         self.asking = False  # whether a person was asked if all shall be deleted
 
     def look(self) -> None:
-        """Measure anew."""
+        """Measure sizes on disk."""
         places, cache_dir = self._places, self._preferences.get("cache_dir")
 
         def got(stored: list[StoredKind]) -> None:
@@ -292,7 +292,7 @@ class StoredData:
 
 
 def measure(places: AppFolders, cache_dir: str | None) -> list[StoredKind]:
-    """Beside the UI thread: reads folders."""
+    """Runs off the UI thread: reads folders."""
     from engine.hub.cache import cache_folder
 
     database = [file for file in places.data.glob(f"{places.database.name}*") if file.is_file()]

@@ -159,7 +159,7 @@ UNKNOWN = SpeakOptions()  # of a model whose files have not been looked at yet
 
 
 def offered(catalogue: Catalogue, name: str) -> SpeakOptions:
-    """By the model of that name. Reads the disk; call it beside the UI thread."""
+    """The options of the model of that name. Reads the disk: call it off the UI thread."""
     if not name:
         return SpeakOptions()
     folder = resolve(catalogue.look_up(name).source, catalogue.cache_dir, download=False)
@@ -312,7 +312,7 @@ class SpeakResults(Results[SpeechTake]):
         self.shown()
 
     def _spoken(self, core: Any, take: SpeechTake) -> Iterator[tuple[str, Any]]:
-        """Beside the UI thread. The file grows with the sound."""
+        """Runs off the UI thread. The sound is written to the file while it is generated."""
         import soundfile
 
         from app import abilities
@@ -355,7 +355,7 @@ class SpeakResults(Results[SpeechTake]):
         return (f"{take.title}.wav", lambda target: shutil.copyfile(take.file, target)) if whole else None
 
     def save(self, take: SpeechTake, target: Path) -> Path:
-        """As the ending says. Beside the UI thread."""
+        """In the format of the file's ending. Runs off the UI thread."""
         samples, rate = _read(take.file)
         write_file(target, [samples], rate, format_of(target))
         return target
@@ -379,7 +379,7 @@ class SpeakResults(Results[SpeechTake]):
         self, name: str, sound: Path | np.ndarray, said: str, model: str, then: Callable[[str], Any],
         failed: Callable[[str], Any],
     ) -> None:  # fmt: skip
-        """A voice from a file, or from samples at 16 kHz. `said`: the words in it, where they are known."""
+        """Clone a voice from a file, or from samples at 16 kHz. `said`: the transcript, if known."""
 
         def make(core: Any) -> Iterator[str]:
             from app import abilities
@@ -445,7 +445,7 @@ def _to_result(take: SpeechTake) -> records.StoredResult:
 
 
 def _from_result(result: records.StoredResult) -> SpeechTake:
-    """What was being spoken when the process ended was stopped by that."""
+    """A text that was being spoken when the process ended becomes stopped."""
     state: Any = "stopped" if result.state == "speaking" else result.state
     body = result.body
     return SpeechTake(

@@ -71,7 +71,7 @@ class MessageTree:
 
     @property
     def last(self) -> int | None:
-        """The newest message of all: where to go on when no leaf was kept."""
+        """The newest message: the fallback when no leaf is stored."""
         return max(self._messages, default=None)
 
 
@@ -226,8 +226,8 @@ Later = Callable[[float, Callable[[], None]], None]
 
 
 class OpenConversation:
-    """`changed`: another conversation, or another branch, is shown. `grew(message)`: one message is another.
-    `listed`: the list of conversations should look again. `busy`: a reply began or ended.
+    """`changed`: another conversation or branch is shown. `grew(message)`: one message changed.
+    `listed`: the list of conversations must be reloaded. `busy`: a reply began or ended.
     `begun(id)`: the conversation has its first message, and is stored."""
 
     def __init__(self, store: AppStore, asks: _Replies, later: Later, say: Callable[..., Any]) -> None:
@@ -310,7 +310,7 @@ class OpenConversation:
     # -- messages
 
     def send(self, text: str, attachments: Sequence[Attachment] = (), folder: int | None = None) -> bool:
-        """False when there is nothing to send, or nobody to answer."""
+        """False when there is nothing to send, or no model."""
         text = text.strip()
         if (not text and not attachments) or self.writing:
             return False
@@ -350,7 +350,7 @@ class OpenConversation:
             self.regenerate(id)
 
     def answer_call(self, id: int, text: str) -> None:
-        """What a tool that the model called has said."""
+        """Append the result of a tool call."""
         if not self.writing:
             self._add_and_answer(StoredMessage(0, id, "tool", text))
 

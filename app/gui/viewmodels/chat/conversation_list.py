@@ -28,7 +28,7 @@ class ConversationLine:
 
 
 class ConversationList:
-    """`changed`: `lines` are others."""
+    """`changed`: `lines` changed."""
 
     def __init__(self, store: AppStore, say: Callable[..., Any], today: Callable[[], datetime.date]) -> None:
         self._store, self._say, self._today = store, say, today
@@ -40,7 +40,7 @@ class ConversationList:
         self._asked = 0
 
     def look(self) -> None:
-        """Read the list anew."""
+        """Reload the list."""
         self._asked += 1
         asked, words = self._asked, self.words
 

@@ -38,7 +38,7 @@ def kind_of(file: Path) -> Kind:
 
 
 def attach(file: Path, folder: Path) -> Attachment:
-    """Copy a file and read what a model can be told of it. The copy is in use (`files.release`) until a row refers to it.
+    """Copy a file and extract the text that a model gets. The copy is in use (`files.release`) until a row refers to it.
     Raises BadRequest in plain words."""
     if not file.is_file():
         raise BadRequest(tr("{name} is not a file. Drop files, not folders.", name=file.name))
@@ -115,7 +115,7 @@ class MessageDraft:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
 
     def __init__(self, store: AppStore, work: Runs, folder: Path, hear: Hear | None = None) -> None:
-        """`hear` writes sound down, so that a model that reads can be told of it."""
+        """`hear` transcribes sound for models that take text only."""
         self._store, self._work, self._folder, self._hear = store, work, folder, hear
         self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"

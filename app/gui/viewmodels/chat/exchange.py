@@ -1,4 +1,4 @@
-"""Conversations out and in: markdown for people, JSON with every branch, HTML for PDF. Knows no file and no widget."""
+"""Export and import of conversations: Markdown, JSON with every branch, HTML for PDF. Works on strings, not files."""
 
 from __future__ import annotations
 

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 _FENCE = re.compile(r"\s*(```|~~~)")
 _RULE = re.compile(r"\s*([-*_=]\s*){3,}$")
 _POINT = re.compile(r"\s*(#{1,6}\s+|[-*+]\s+(\[[ xX]\]\s+)?|>\s*|(?P<number>\d{1,3})[.)]\s+)")
-_MAYBE = re.compile(r"\s*([-*+#>=_~`|\d]|$)")  # what such a line is, only the whole of it tells
+_MAYBE = re.compile(r"\s*([-*+#>=_~`|\d]|$)")  # a line that can only be classified when it is complete
 _EMPHASIS = re.compile(r"\*+(?=\S)|(?<=\S)\*+|`+")
 _CELLS = re.compile(r"\s*\|\s*")
 _ENDS = ".!?…。！？:;,：；，"
 
 
 class SpokenText:
-    """`push` takes the reply bit by bit, and gives what is to be said of it; `finish` gives the rest."""
+    """Turns a streamed Markdown reply into text to speak: `push` takes deltas and returns speakable text; `finish` returns the rest."""
 
     def __init__(self) -> None:
-        self._line = ""  # of the line that is being written, what was not said yet
-        self._begun = False  # was some of it said?
+        self._line = ""  # the unspoken rest of the current line
+        self._begun = False  # whether part of it was spoken
         self._in_code = False
-        self._before = ""  # what comes between what was said and what will be
-        self._last = ""  # the last sign that was said
+        self._before = ""  # the separator before the next text
+        self._last = ""  # the last character that was spoken
 
     def push(self, piece: str) -> str:
         self._line += piece
@@ -83,7 +83,7 @@ class SpokenText:
         return self._run_on(line)
 
     def _run_on(self, text: str) -> str:
-        """What is written over several lines goes on in one sentence."""
+        """Join lines of one paragraph into one sentence."""
         said = self._say(text)
         self._gap(" ")
         return said
@@ -111,7 +111,7 @@ class SpokenText:
 
 Sound = queue.SimpleQueue["np.ndarray | None"]
 TURN = Rules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
-_PATIENCE = 0.03  # seconds between two looks at what the voice has made, while nobody speaks
+_PATIENCE = 0.03  # seconds between two polls of the synthesized voice, during silence
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Unanswered(GrusError):
 
 
 class SpokenQuestion:
-    """What was asked aloud. The chat tells it how the reply grows; the voice reads its words in another thread."""
+    """A spoken message. The chat appends the reply's text; the voice consumes it in another thread."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -152,7 +152,7 @@ class SpokenQuestion:
         self._words.put(Unanswered("The reply failed.") if failed else None)
 
     def answer(self) -> Iterator[str]:
-        """As it is said. Waits for each piece."""
+        """The text to speak. Blocks until each piece arrives."""
         aloud = SpokenText()
         while (piece := self._words.get()) is not None:
             if isinstance(piece, GrusError):
@@ -200,7 +200,7 @@ def conversed(
 
 
 def _next(sound: Sound) -> np.ndarray | None:
-    """All that was heard meanwhile; nothing when it stays silent for a moment; None at the end."""
+    """All samples recorded meanwhile; empty after a moment without any; None at the end."""
     heard: list[np.ndarray] = []
     try:
         while True:
@@ -218,7 +218,7 @@ _SILENCE = -50.0  # decibels under the loudest, where the meter begins
 
 class HandsFree:
     """`changed`: another state, other words. `moved`: another level. `ready(rate)`: a loudspeaker is needed from now on.
-    `hushed`: what the loudspeaker still holds is not to be heard. `ended(problem)`: it is over; empty: because somebody wished it."""
+    `hushed`: the loudspeaker's buffer is discarded. `ended(problem)`: Talk ended; empty: by the user."""
 
     def __init__(self, chat: OpenConversation, streams: Streams, post: Callable[[Callable[[], None]], None]) -> None:
         self._chat, self._streams, self._post = chat, streams, post
@@ -226,9 +226,9 @@ class HandsFree:
         self.hushed = Signal()
         self.state: State = "off"
         self.saying = ""  # by the person, now
-        self.problem = ""  # with the last answer; the conversation goes on
-        self.level = 0.0  # of whoever is heard, 0 to 1
-        self.waits = False  # hears nothing while the voice speaks: for loudspeakers, which it would hear
+        self.problem = ""  # with the last reply; the conversation continues
+        self.level = 0.0  # of the current speaker, 0 to 1
+        self.waits = False  # ignores the microphone while the voice speaks: for loudspeakers, which it would pick up
         self._playback = Playback()
         self._playback.changed.connect(self._played)
         self._rate = 0
@@ -265,7 +265,7 @@ class HandsFree:
         return True
 
     def fail(self, problem: str) -> None:
-        """It cannot go on: a model or a device is missing."""
+        """Talk cannot continue: a model or a device is missing."""
         if self.on:
             self._close(problem)
 
@@ -276,7 +276,7 @@ class HandsFree:
             self._stop_reply()
             self._turn("listening")
 
-    # -- sound, from and to whoever has the devices
+    # -- sound, from and to the devices
 
     def hear(self, samples: np.ndarray) -> None:
         """f32 at 16 kHz."""
@@ -298,7 +298,7 @@ class HandsFree:
         self.level = min(1.0, max(0.0, 1 - 20 * np.log10(max(loudness, 1e-5) * 4) / _SILENCE))
         self.moved()
 
-    # -- what the pipeline tells
+    # -- events of the pipeline
 
     def _hear(self, events: list[Any]) -> None:
         for event in events:
@@ -376,7 +376,7 @@ class HandsFree:
             question.end(failed=True)
 
     def _drop(self, question: SpokenQuestion) -> None:
-        """Nobody waits for the answer: it was interrupted, or is whole."""
+        """The answer is complete, or was interrupted."""
         if self._asked is question:
             self._asked = None
         if self._running is not None and self._running.question is question:
@@ -401,7 +401,7 @@ class HandsFree:
         self._send()
 
     def _named(self, id: int) -> None:
-        """A new conversation gets its number with its first message."""
+        """A new conversation is stored with its first message."""
         self._place = id
 
     def _elsewhere(self) -> None:

@@ -62,7 +62,7 @@ def _is_formula(source: str, start: int, end: int) -> bool:
 
 
 def _block(state: Any, first: int, last: int, silent: bool) -> bool:
-    """A formula on lines of its own; unfinished, it goes on to the end (a reply that is still being written)."""
+    """A display formula; unterminated, it extends to the end (a reply that is still streaming)."""
     begin = state.bMarks[first] + state.tShift[first]
     text = state.src[begin : state.eMarks[first]]
     closing = next((c for o, c, display in _PAIRS if display and text.startswith(o)), None)
@@ -117,7 +117,7 @@ def pieces(text: str) -> list[MarkdownPiece]:
 
 
 class IncrementalMarkdown:
-    """A text that only gets longer; `pieces` is what it is made of now."""
+    """Incremental parser of a text that only grows; `pieces` is its current content."""
 
     def __init__(self, text: str = "") -> None:
         self._text = ""
@@ -242,7 +242,7 @@ class _Html:
         elif kind == "link_open":
             self._link(str(token.attrs.get("href", "")))
         elif kind == "image":
-            # nothing is fetched for a reply: an image is told by its words
+            # nothing is fetched for a reply: an image is shown as its alt text
             self._text(token.content or str(token.attrs.get("src", "")))
         elif token.tag:
             self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")

@@ -9,7 +9,7 @@ from app.gui.store.messages import Attachment, StoredMessage, ToolUse
 from app.gui.texts import number, seconds, tr, trn
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MarkdownPiece
 
-# "unread": a reply that nobody has looked at yet; `Rows.of` makes the rows it stands for
+# "unread": a reply that was not in sight yet; `MessageViews.of` makes its views
 MessageViewKind = Literal["said", "reasoning", "prose", "code", "call", "footer", "unread"]
 
 
@@ -53,7 +53,7 @@ class MessageViews:
         return message.role != "assistant" or not message.text or message.id in self._made
 
     def take(self, id: int, read: IncrementalMarkdown) -> None:
-        """A reply that was read beside the UI thread."""
+        """A reply that was parsed off the UI thread."""
         self._growing.setdefault(id, read)
 
     def unread(self, message: StoredMessage) -> list[MessageView]:
@@ -147,7 +147,7 @@ def _told(message: StoredMessage, doing: str) -> tuple[str, str]:
 
 
 def figures_of(message: StoredMessage) -> str:
-    """Tokens and time, as told under a reply."""
+    """Tokens and time, as shown under a reply."""
     figures = message.figures
     if not figures.output_tokens:
         return ""

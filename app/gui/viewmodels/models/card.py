@@ -139,7 +139,7 @@ class ModelCard:
 
 
 class ModelCards:
-    """Makes the card of what is chosen; `changed` when it is another. Only a search's finds are asked of the network."""
+    """Makes the card of the chosen model; `changed` when it differs. Only search results are looked up on the network."""
 
     def __init__(
         self,

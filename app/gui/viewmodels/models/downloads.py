@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class HubSearch:
-    """`changed`: `found`, `problem` or `searching` are others. `told(repo)`: the facts of one are there."""
+    """Search on Hugging Face. `changed`: `found`, `problem` or `searching` changed. `told(repo)`: the facts of one arrived."""
 
     def __init__(self, work: Runs) -> None:
         self._work = work
@@ -166,7 +166,7 @@ class Downloads:
         return next((item for item in self.items if item.repo == repo), None)
 
     def start(self, repo: str) -> None:
-        """Begin, or go on with one that was paused or broke off."""
+        """Start a download, or resume one that was paused or interrupted."""
         item = self.find(repo)
         if item is None:
             item = Download(repo)
@@ -213,7 +213,7 @@ class Downloads:
 
         self._core.use(discard, lambda _: self.finished(repo), lambda sentence: self._say(sentence, level="error"))
 
-    # -- beside the UI thread
+    # -- off the UI thread
 
     def _run(self, item: Download, stop: threading.Event, cache_dir: str | None) -> None:
         progress = _Progress(
@@ -268,7 +268,7 @@ class Downloads:
 
 
 class _Progress:
-    """What a transfer tells, from its own thread. A stop ends the transfer where it tells something."""
+    """Progress of a transfer, called from its own thread. After a stop it ends the transfer."""
 
     def __init__(
         self, stop: threading.Event, moved: Callable[[int, int, float], None], waiting: Callable[[str], None]
@@ -284,7 +284,7 @@ class _Progress:
 
 
 class _Meter:
-    """Bytes a second over the last few seconds, and when it is time to tell."""
+    """Bytes per second over the last few seconds, and when to report."""
 
     def __init__(self) -> None:
         self.rate = 0.0

@@ -152,7 +152,7 @@ class InstalledModel:
 
 
 class ModelLibrary:
-    """`changed`: `models` are others. `later(seconds, run)` is a clock; `gone()` tells others that models changed."""
+    """`changed`: `models` changed. `later(seconds, run)` is a timer; `gone()` notifies others that models changed."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class ModelLibrary:
         return sum(model.resident.weights + model.resident.talk for model in self.models if model.resident)
 
     def look(self) -> None:
-        """Read the disk anew."""
+        """Scan the disk."""
 
         def got(models: list[InstalledModel]) -> None:
             self.models, self.known = models, True
@@ -350,7 +350,7 @@ class ModelLibrary:
         self._say(sentence, level="error")
 
 
-# -- beside the UI thread
+# -- off the UI thread
 
 
 def on_disk(service: Service) -> list[InstalledModel]:
