@@ -1,4 +1,7 @@
-"""Integration with the desktop: one instance per user, which takes files of later starts, and the tray icon."""
+"""Integration with the desktop: one instance per user, which takes files of later starts, and the tray icon.
+
+A second start only hands its files over, so this module loads no widgets before the tray icon is made.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,18 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QIcon
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
-from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.gui.look import icon
 from app.gui.texts import tr
-from app.gui.theme import LIGHT
-from app.gui.window import Window
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QIcon
+    from PySide6.QtWidgets import QSystemTrayIcon
+
+    from app.gui.window import Window
 
 _PATIENCE = 1000  # milliseconds
 _TOKEN = "XDG_ACTIVATION_TOKEN"  # a Wayland desktop gives it to who may come to the front: the start that a person made
@@ -89,10 +94,15 @@ class SingleInstance(QObject):
 
 
 def app_icon() -> QIcon:
+    from app.gui.look import icon
+    from app.gui.theme import LIGHT
+
     return icon("crane", LIGHT.accent)
 
 
 def add_tray(window: Window) -> QSystemTrayIcon | None:
+    from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
     if not QSystemTrayIcon.isSystemTrayAvailable():
         return None
     tray = QSystemTrayIcon(app_icon(), window)

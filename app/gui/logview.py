@@ -71,7 +71,7 @@ class LogView(QWidget):
         self.raise_()
         self.text.setFocus()
         folder = self._context.places.logs
-        self._context.work.run(lambda: shown(folder), lambda text: self._fill(text, crash), self._context.complain)
+        self._context.work.run(lambda: shown(folder), lambda text: self._fill(text, crash), self._context.show_error)
 
     def _fill(self, text: str, crash: bool) -> None:
         self.text.setPlainText(text)

@@ -76,9 +76,9 @@ class ModelBox(QComboBox):
             self.listed.emit()
 
         if self._chat:
-            self._context.core.models(got, self._context.complain)
+            self._context.core.models(got, self._context.show_error)
         else:
-            self._context.core.use(lambda service: abilities.names(service, self._task), got, self._context.complain)
+            self._context.core.use(lambda service: abilities.names(service, self._task), got, self._context.show_error)
 
     def show_model(self, name: str) -> None:
         """The model of the open conversation, whether it is still here or not."""
@@ -112,7 +112,7 @@ class ModelBox(QComboBox):
             self._context.models_changed()
             self.pick(name)
 
-        self._context.core.use(add, added, self._context.complain)
+        self._context.core.use(add, added, self._context.show_error)
 
     def _check(self, folder: Path) -> None:
         """Raises BadRequest, in plain words, for a folder whose model cannot be used here. Reads the disk."""

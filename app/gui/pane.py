@@ -52,7 +52,7 @@ class AppContext:
     wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves
     reread: Signal = field(default_factory=Signal)  # stored data may differ from what panes show: they reload it
 
-    def complain(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         """Show an error."""
         self.say(sentence, level="error")
 
@@ -68,7 +68,7 @@ class AppContext:
             undo = (tr("Open"), lambda: then(file)) if then is not None else None
             self.say(tr("Saved as {file}.", file=file), level="ok", undo=undo)
 
-        self.work.run(write, written, self.complain)
+        self.work.run(write, written, self.show_error)
 
 
 class Pane(QWidget):

@@ -60,7 +60,7 @@ _NO_NAME = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
 
 
 class ResultsPane(Pane, Generic[T]):
-    """`results` is the view-model. A subclass defines `offer`, `menu`, `begin_anew` and `_show`."""
+    """`results` is the view-model. A subclass defines `offer`, `menu`, `reset` and `_show`."""
 
     def __init__(self, context: AppContext, kind: str, results: Results[T], list_name: str) -> None:
         super().__init__(context)
@@ -78,7 +78,7 @@ class ResultsPane(Pane, Generic[T]):
     def menu(self, item: T, where: QPoint) -> None:
         raise NotImplementedError
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Everything was deleted."""
         self.results.forget()
 
@@ -116,7 +116,7 @@ class ResultsPane(Pane, Generic[T]):
         results.changed.connect(self.list.refresh)
         self.list.chosen.connect(results.choose)
         self.list.menu_wanted.connect(self.menu)
-        self.context.wiped.connect(self.begin_anew)
+        self.context.wiped.connect(self.reset)
         self.context.reread.connect(results.look)
 
     def on_current(self, run: Callable[[T], Any]) -> None:
@@ -299,7 +299,7 @@ class DragOut:
 
         def failed(sentence: str) -> None:
             self._writing = False
-            self._context.complain(sentence)
+            self._context.show_error(sentence)
 
         self._writing = True
         self._context.work.run(make, made, failed)

@@ -255,7 +255,7 @@ class Files:
             self._context.store.ask(write, then)
 
         self._context.work.run(
-            lambda: exchange.read_json(file.read_text(encoding="utf-8")), take, self._context.complain
+            lambda: exchange.read_json(file.read_text(encoding="utf-8")), take, self._context.show_error
         )
 
 

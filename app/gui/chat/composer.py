@@ -135,11 +135,11 @@ class Composer(QWidget):
         self.field.focus_changed.connect(lambda has: restate(self.box, chosen=has))
         draft.loaded.connect(self._load)
         draft.files_changed.connect(self._show_files)
-        draft.failed.connect(self.complain)
+        draft.failed.connect(self.show_error)
         look.on_change(self, self._dress)
         self._show_files()
         self.edit_mode("")
-        self.complain("")
+        self.show_error("")
 
     def _build(self) -> None:
         inner = QVBoxLayout(self.box)
@@ -180,7 +180,7 @@ class Composer(QWidget):
         self.mode.setVisible(bool(sentence))
         self.mode_end.setVisible(bool(sentence))
 
-    def complain(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         """An error, where the work is."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
@@ -231,7 +231,7 @@ class Composer(QWidget):
 
     def _send(self) -> None:
         if not self._writing and not self._draft.reading:
-            self.complain("")
+            self.show_error("")
             self.send_wanted.emit(self.field.toPlainText())
 
 
@@ -287,12 +287,12 @@ class Dictation(QObject):
         try:
             self._microphone = devices.Microphone(sound.put, self, self._lost)
         except BackendUnavailable as error:
-            self._composer.complain(str(error))
+            self._composer.show_error(str(error))
             return
         self._sound = sound
         model = str(self._context.preferences.get("listen.model", ""))
         self._context.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
-        self._composer.complain("")
+        self._composer.show_error("")
         self._context.say(tr("Dictating. Press again to end it."))
         self._show()
 
@@ -306,11 +306,11 @@ class Dictation(QObject):
 
     def _lost(self, sentence: str) -> None:
         self.stop()
-        self._composer.complain(sentence)
+        self._composer.show_error(sentence)
 
     def _ended(self, problem: str) -> None:
         if problem:
-            self._composer.complain(problem)
+            self._composer.show_error(problem)
             self.stop()
 
     def _show(self) -> None:

@@ -37,7 +37,7 @@ from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
 from app.gui.widgets import EmptyState, icon_button, label
 
 
-def begin_anew(pane: ChatPane) -> None:
+def reset(pane: ChatPane) -> None:
     pane.talk_bar.end()
     pane.dictation.stop()
     pane.talk.stop()
@@ -76,7 +76,7 @@ class ChatPane(Pane):
         self._shown: int | None = None  # which conversation the rows are of
         self.composer = Composer(context.look, self.draft)
         self.dictation = Dictation(context, self.composer)
-        self.talk_bar = TalkBar(context, self.talk, self.composer.complain)
+        self.talk_bar = TalkBar(context, self.talk, self.composer.show_error)
         self.composer.put_above(self.talk_bar)
         self.model_box = ModelBox(context, "chat")
         self.panel = Panel(context.look, self.talk, context.store)
@@ -159,7 +159,7 @@ class ChatPane(Pane):
             lambda *_: self.context.preferences.put("chat.widths", self.splitter.sizes())
         )
         self.context.found.append(self._found)
-        self.context.wiped.connect(lambda: begin_anew(self))
+        self.context.wiped.connect(lambda: reset(self))
         self.context.reread.connect(self.conversation_list.look)
         self.context.reread.connect(self.panel.read_presets)
 

@@ -19,7 +19,6 @@ from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.hands_free import HandsFree, TalkModels
-from app.gui.viewmodels.speak import from_kept
 from app.gui.widgets import label, text_button
 from engine.errors import BackendUnavailable
 
@@ -42,11 +41,11 @@ _TAIL = 96  # characters of a long question that are shown while it is asked
 
 
 class TalkBar(QWidget):
-    """Shown while it is on. `complain(sentence)` shows what is missing, where the work is."""
+    """Shown while it is on. `show_error(sentence)` shows what is missing, where the work is."""
 
-    def __init__(self, context: AppContext, chat: OpenConversation, complain: Callable[[str], Any]) -> None:
+    def __init__(self, context: AppContext, chat: OpenConversation, show_error: Callable[[str], Any]) -> None:
         super().__init__()
-        self._context, self._chat, self._complain = context, chat, complain
+        self._context, self._chat, self._show_error = context, chat, show_error
         self.handsfree = HandsFree(chat, context.core, context.work.post)
         self.handsfree.waits = bool(context.preferences.get(_WAITS, False))
         self.microphone: Any = None
@@ -105,11 +104,11 @@ class TalkBar(QWidget):
         """Begin, or end. Says what is missing, and where to get it."""
         if self.handsfree.end():
             return
-        self._complain("")
+        self._show_error("")
         if not self._chat.head.model:
-            self._complain(tr("Choose a model first. The box above the conversation lists those on this machine."))
+            self._show_error(tr("Choose a model first. The box above the conversation lists those on this machine."))
             return
-        self._context.core.use(_missing, self._begin, self._complain)
+        self._context.core.use(_missing, self._begin, self._show_error)
 
     def end(self) -> bool:
         return self.handsfree.end()
@@ -122,6 +121,8 @@ class TalkBar(QWidget):
     # -- beginning and ending
 
     def _begin(self, missing: list[Ability]) -> None:
+        from app.gui.viewmodels.speak import from_kept
+
         if missing:
             self._send_to_models(missing)
             return
@@ -131,7 +132,7 @@ class TalkBar(QWidget):
             devices.multimedia()
             self.microphone = devices.Microphone(self.handsfree.hear, self, self.handsfree.fail)
         except BackendUnavailable as error:
-            self._complain(str(error))
+            self._show_error(str(error))
             return
         prefs = self._context.preferences
         voice = from_kept(prefs.get("speak.choice", {}))
@@ -161,7 +162,7 @@ class TalkBar(QWidget):
                 device.stop()
         self.microphone = self.loudspeaker = None
         self.meter.clear()
-        self._complain(problem)
+        self._show_error(problem)
 
     # -- what is shown
 

@@ -163,9 +163,9 @@ class ListenPane(ResultsPane[ListenRecording]):
         self._end_microphone()
         self.player.hush()
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         self.leaving()
-        super().begin_anew()
+        super().reset()
         self.player.playback.show(_NOTHING, RATE)
         self._sounding = None
         self.table.setRowCount(0)

@@ -22,14 +22,14 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_folder
-from app.gui.models.views import ModelCardView, ModelList
+from app.gui.models.views import ModelDetailsView, ModelListView
 from app.gui.pane import AppContext, Pane
 from app.gui.sampling_fields import DefaultsView
 from app.gui.texts import mark, size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.models.card import (
     ModelAction,
-    ModelCards,
+    ModelDetailsSource,
     downloaded_lines,
     recommended_lines,
     search_lines,
@@ -72,17 +72,17 @@ class ModelsPane(Pane):
         self.finding = HubSearch(context.work)
         self.downloads = Downloads(context.core, context.preferences, context.work.post, context.say)
         self.choices = read_catalogue()
-        self.cards = ModelCards(
+        self.cards = ModelDetailsSource(
             context.core, context.preferences, self.library, self.machinery, self.finding, self.downloads, self.choices
         )
         context.actions.add_table(self, "models", tr("Models"), ACTIONS)
         self.pages = QTabBar()
         self.pages.setUsesScrollButtons(False)
         self.field = QLineEdit()
-        self.list = ModelList(context.look, tr("Models"))
+        self.list = ModelListView(context.look, tr("Models"))
         self.state = label(kind="second", wrap=True)
         self.held = label(kind="second")
-        self.view = ModelCardView(context.look, self.do, DefaultsView(self.library))
+        self.view = ModelDetailsView(context.look, self.do, DefaultsView(self.library))
         self.empty = EmptyState(context.look, "models", tr("Models on this machine"),
                            tr("See what is installed, or download a recommended model that fits."))  # fmt: skip
         self._build()

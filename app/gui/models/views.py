@@ -28,14 +28,14 @@ from app.gui.look import Look, restate
 from app.gui.sampling_fields import DefaultsView
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.models.card import ModelAction, ModelCard, ModelFact, ModelLine, title_of
+from app.gui.viewmodels.models.card import ModelAction, ModelDetails, ModelFact, ModelLine, title_of
 from app.gui.widgets import label, paint_row, text_button
 
 Index = QModelIndex | QPersistentModelIndex
 _LINE = Qt.ItemDataRole.UserRole
 
 
-class ModelList(QListWidget):
+class ModelListView(QListWidget):
     """`chosen(key)`: a person went to a model, by mouse or by keyboard."""
 
     chosen = Signal(str)
@@ -143,7 +143,7 @@ _WIDTH = 640  # pixels; lines of facts are read, not scanned
 _STEPS = 1000
 
 
-class ModelCardView(QScrollArea):
+class ModelDetailsView(QScrollArea):
     """`do(action)` is called for a button."""
 
     def __init__(self, look: Look, do: Callable[[ModelAction], object], defaults: DefaultsView) -> None:
@@ -151,7 +151,7 @@ class ModelCardView(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._do, self._look, self._shown = do, look, ModelCard()
+        self._do, self._look, self._shown = do, look, ModelDetails()
         self.title = label(wrap=True)
         self.about = label(wrap=True)
         self.problem = label(wrap=True)
@@ -199,7 +199,7 @@ class ModelCardView(QScrollArea):
     def _dress(self) -> None:
         self.title.setFont(self._look.font(1.35, QFont.Weight.DemiBold))
 
-    def show_card(self, card: ModelCard, name: str) -> None:
+    def show_card(self, card: ModelDetails, name: str) -> None:
         before, self._shown = self._shown, card
         self.title.setText(card.title)
         self._dress()

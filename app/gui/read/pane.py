@@ -196,10 +196,10 @@ class ReadPane(ResultsPane[ReadDocument]):
         self.blocks.chosen.connect(lambda order: self.page.highlight(order, choose=True))
         self.blocks.edited.connect(lambda order, text: self._edit(reading.edit, order, text))
         self.blocks.cell_edited.connect(lambda order, *cell: self._edit(reading.edit_cell, order, *cell))
-        self.task.activated.connect(lambda _: self._wish())
-        self.layer.toggled.connect(lambda _: self._wish())
-        self.pages.textChanged.connect(lambda _: self._wish())
-        self.model_box.picked.connect(lambda _: self._wish())
+        self.task.activated.connect(lambda _: self._apply_settings())
+        self.layer.toggled.connect(lambda _: self._apply_settings())
+        self.pages.textChanged.connect(lambda _: self._apply_settings())
+        self.model_box.picked.connect(lambda _: self._apply_settings())
         self.model_box.listed.connect(self._show_empty)
         self.splitter.splitterMoved.connect(
             lambda *_: self.context.preferences.put("read.widths", self.splitter.sizes())
@@ -216,10 +216,10 @@ class ReadPane(ResultsPane[ReadDocument]):
     def stop(self) -> bool:
         return self.results.stop()
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         self._images.clear()
         self._thumbnails.clear()
-        super().begin_anew()
+        super().reset()
         self.blocks.clear()
         self.page.show_image(None, (0, 0))
         for field in (self.status, self.which, self.password):
@@ -250,12 +250,12 @@ class ReadPane(ResultsPane[ReadDocument]):
         self.take_mime(event.mimeData())
         event.acceptProposedAction()
 
-    def wish(self) -> ReadSettings:
+    def settings(self) -> ReadSettings:
         """What the controls above say."""
         return ReadSettings(self.task.currentData(), self.pages.text(), self.layer.isChecked(), self.model_box.name)
 
-    def _wish(self) -> None:
-        self.results.wish = self.wish()
+    def _apply_settings(self) -> None:
+        self.results.settings = self.settings()
 
     # -- what is shown
 
@@ -272,7 +272,7 @@ class ReadPane(ResultsPane[ReadDocument]):
 
     def _show_empty(self) -> None:
         advice = self.model_box.advice
-        self._wish()
+        self._apply_settings()
         restate(self.add, kind="main" if self.results.items else "")  # the empty pane has its own
         self.empty.say(
             tr("Drop PDFs, photos or scans here, paste an image, or capture part of the screen.")
@@ -413,7 +413,7 @@ class ReadPane(ResultsPane[ReadDocument]):
     # -- on a document
 
     def again(self, item: ReadDocument) -> None:
-        self.results.again(item, self.wish())
+        self.results.again(item, self.settings())
 
     def unlock(self) -> None:
         password = self.password.text()
@@ -446,7 +446,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         if kind in FORMATS:
             self.context.save(lambda: export(item, kind, file), _open)
         else:
-            self.context.complain(tr("There is no format {kind}. Choose one of the list.", kind=kind))
+            self.context.show_error(tr("There is no format {kind}. Choose one of the list.", kind=kind))
 
     def export_all(self) -> None:
         kinds = {title: kind for kind, title in _NAMES.items()}
@@ -472,7 +472,7 @@ class ReadPane(ResultsPane[ReadDocument]):
             )
             context.say(" ".join([sentence, *problems]), level="warning" if problems else "ok")
 
-        context.work.run(lambda: export_all(items, kind, folder), told, context.complain)
+        context.work.run(lambda: export_all(items, kind, folder), told, context.show_error)
 
     def menu(self, item: ReadDocument, where: Any) -> None:
         self.results.choose(item)

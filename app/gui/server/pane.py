@@ -113,14 +113,14 @@ class Plot(QWidget):
 
 
 class AccessPanel(QWidget):
-    def __init__(self, context: AppContext, wishes: ServerPreferences, hosting: ServerControl) -> None:
+    def __init__(self, context: AppContext, server_preferences: ServerPreferences, hosting: ServerControl) -> None:
         super().__init__()
-        self._context, self._wishes, self._hosting = context, wishes, hosting
+        self._context, self._server_preferences, self._hosting = context, server_preferences, hosting
         self.host = QComboBox()
         self.host.setAccessibleName(tr("Address"))
         for title, value in ((tr("This machine only"), HERE), (tr("Other machines too"), EVERYWHERE)):
             self.host.addItem(title, value)
-        self.host.activated.connect(lambda _: wishes.set(host=self.host.currentData()))
+        self.host.activated.connect(lambda _: server_preferences.set(host=self.host.currentData()))
         self.port = QLineEdit()
         self.port.setAccessibleName(tr("Port"))
         self.port.setFixedWidth(104)
@@ -129,15 +129,15 @@ class AccessPanel(QWidget):
         self.origins = QLineEdit()
         self.origins.setAccessibleName(tr("Allowed web origins (CORS)"))
         self.origins.setPlaceholderText(tr("None. For example https://app.example"))
-        self.origins.editingFinished.connect(lambda: wishes.set_origins(self.origins.text()))
+        self.origins.editingFinished.connect(lambda: server_preferences.set_origins(self.origins.text()))
         self.make = text_button(tr("Create key"), self.make_key)
         self._keys = QVBoxLayout()
         self._keys.setSpacing(GRID // 2)
         self.hint = label(tr("Stop the server to change these."), "second", wrap=True)
         self._build()
-        wishes.changed.connect(self.show_wish)
-        hosting.changed.connect(self.show_wish)
-        self.show_wish()
+        server_preferences.changed.connect(self.show_access)
+        hosting.changed.connect(self.show_access)
+        self.show_access()
 
     def _build(self) -> None:
         column = QVBoxLayout(self)
@@ -162,21 +162,21 @@ class AccessPanel(QWidget):
 
     def make_key(self) -> None:
         if self._hosting.state == "off":
-            self.copy(self._wishes.make_key())
+            self.copy(self._server_preferences.make_key())
 
     def copy(self, key: str) -> None:
         QGuiApplication.clipboard().setText(key)
         self._context.say(tr("The key is copied."))
 
-    def show_wish(self) -> None:
-        off, wish = self._hosting.state == "off", self._wishes.wish
-        if self.host.findData(wish.host) < 0:
-            self.host.addItem(wish.host, wish.host)
-        self.host.setCurrentIndex(self.host.findData(wish.host))
+    def show_access(self) -> None:
+        off, access = self._hosting.state == "off", self._server_preferences.access
+        if self.host.findData(access.host) < 0:
+            self.host.addItem(access.host, access.host)
+        self.host.setCurrentIndex(self.host.findData(access.host))
         if not self.port.hasFocus():
-            self.port.setText(str(wish.port))
+            self.port.setText(str(access.port))
         if not self.origins.hasFocus():
-            self.origins.setText(", ".join(wish.origins))
+            self.origins.setText(", ".join(access.origins))
         for part in (self.host, self.port, self.origins, self.make):
             part.setEnabled(off)
         self.hint.setVisible(not off)
@@ -184,7 +184,7 @@ class AccessPanel(QWidget):
             if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()
-        for key in wish.keys:
+        for key in access.keys:
             self._keys.addWidget(self._line(key, off))
 
     def _line(self, key: str, off: bool) -> QWidget:
@@ -196,7 +196,7 @@ class AccessPanel(QWidget):
         row.addWidget(shown, 1)
         row.addWidget(icon_button(self._context.look, "copy", tr("Copy the key"), _with(self.copy, key), size=16))
         drop = icon_button(
-            self._context.look, "trash", tr("Delete the key"), _with(self._wishes.drop_key, key), size=16
+            self._context.look, "trash", tr("Delete the key"), _with(self._server_preferences.drop_key, key), size=16
         )
         drop.setEnabled(off)
         row.addWidget(drop)
@@ -204,7 +204,7 @@ class AccessPanel(QWidget):
 
     def _port_typed(self, text: str) -> None:
         if self.port.hasAcceptableInput():
-            self._wishes.set(port=int(text))
+            self._server_preferences.set(port=int(text))
 
 
 def _with(run: Callable[[str], object], key: str) -> Callable[[], object]:
@@ -230,10 +230,10 @@ def make(context: AppContext) -> Pane:
 class ServerPane(Pane):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self.wishes = ServerPreferences(context.preferences)
-        self.hosting = ServerControl(context.core, context.preferences, self.wishes)
+        self.server_preferences = ServerPreferences(context.preferences)
+        self.hosting = ServerControl(context.core, context.preferences, self.server_preferences)
         context.actions.add_table(self, "server", tr("Server"), ACTIONS)
-        self.access = AccessPanel(context, self.wishes, self.hosting)
+        self.access = AccessPanel(context, self.server_preferences, self.hosting)
         self.switch = text_button("", self.turn, kind="main")
         self.state = label()
         self.state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -342,8 +342,8 @@ class ServerPane(Pane):
     def _connect(self) -> None:
         self.hosting.changed.connect(self._show)
         self.hosting.moved.connect(self._moved)
-        self.wishes.changed.connect(self._show)
-        self.context.wiped.connect(self._begin_anew)
+        self.server_preferences.changed.connect(self._show)
+        self.context.wiped.connect(self._reset)
         self.program.currentIndexChanged.connect(lambda _: self._write())
         self.model.currentIndexChanged.connect(lambda _: self._write())
 
@@ -364,9 +364,9 @@ class ServerPane(Pane):
         super().hideEvent(event)
         self._timer.stop()
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self.hosting.stop()
-        self.wishes.set(**asdict(ServerAccess()))
+        self.server_preferences.set(**asdict(ServerAccess()))
 
     # -- what a person does
 
@@ -412,8 +412,8 @@ class ServerPane(Pane):
         restate(self.switch)
         self.copy_button.setVisible(bool(hosting.address))
         problem = hosting.problem if hosting.state == "off" else ""
-        if hosting.state == "off" and self.wishes.problem:
-            problem = self.wishes.problem
+        if hosting.state == "off" and self.server_preferences.problem:
+            problem = self.server_preferences.problem
         self.problem.setText(problem)
         restate(self.problem, level="error" if problem else "")
         self._write()
@@ -451,8 +451,8 @@ class ServerPane(Pane):
 
     def _write(self) -> None:
         snippet = next(snippet for snippet in SNIPPETS if snippet.name == self.program.currentText())
-        keys = self.wishes.wish.keys
-        address = self.hosting.address or f"http://127.0.0.1:{self.wishes.wish.port}"
+        keys = self.server_preferences.access.keys
+        address = self.hosting.address or f"http://127.0.0.1:{self.server_preferences.access.port}"
         text = written(snippet.name, address, keys[0] if keys else "", self.model.currentText())
         if text != self.snippet.toPlainText():
             self.snippet.setPlainText(text)

@@ -201,9 +201,9 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.results.stop()
         self.player.hush()
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         self.player.hush()
-        super().begin_anew()
+        super().reset()
         self.voice_panel.leave()
         self.text.clear()
         self.instructions.clear()
@@ -363,7 +363,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
             self.text.setPlainText(text)
             self.markdown = file.suffix.lower() == ".md"
 
-        self.context.work.run(lambda: text_of(file), here, self.context.complain)
+        self.context.work.run(lambda: text_of(file), here, self.context.show_error)
 
     def take_text(self, take: SpeechTake) -> None:
         """To be spoken again, differently."""

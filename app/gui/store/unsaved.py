@@ -157,7 +157,7 @@ class Saving:
             self.db.cut_log()
             self.recovered()
 
-    def complain(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         if sentence != self.sentence:
             self.sentence = sentence
             if sentence:
@@ -176,7 +176,7 @@ class Saving:
 
     def recovered(self) -> None:
         self._pause, self._again = _FIRST, 0.0
-        self.complain("")
+        self.show_error("")
 
     def rest(self) -> None:
         """Wait until the next retry is due or requested. Raises Closed when the store is closing."""
@@ -197,7 +197,7 @@ class Saving:
     # -- inside
 
     def _trouble(self, error: BaseException) -> None:
-        self.complain(unsaved(error))
+        self.show_error(unsaved(error))
         self._again = time.monotonic() + self._pause
         if not self._scheduled and not self._closing:
             self._scheduled = True
@@ -238,7 +238,7 @@ class Saving:
                 _roll_back(db)
                 if not passes(error):
                     raise
-                self.complain(unsaved(error))
+                self.show_error(unsaved(error))
                 self.rest()
 
     def _run_again(self, db: Connection) -> None:

@@ -187,7 +187,7 @@ class AppStore:
                 opened = open_database(self.file)
             except (sqlite3.Error, OSError, NewerDatabase) as error:
                 log.debug("the database cannot be opened: %s", error)
-                self.saving.complain(unopened(error))
+                self.saving.show_error(unopened(error))
                 self.saving.rest()
             else:
                 self.saving.db = opened.db

@@ -74,7 +74,7 @@ class PageInProgress:
 class ReadDocument(ListedResult):
     source: Path
     title: str
-    wish: ReadSettings = ReadSettings()
+    settings: ReadSettings = ReadSettings()
     id: int = 0  # in the store; 0: not yet there
     state: State = "waiting"
     numbers: tuple[int, ...] = ()  # of the pages that are wanted, once they are known
@@ -153,7 +153,7 @@ def edited_cell(page: Page, order: int, row: int, column: int, text: str) -> Pag
 
 def to_result(item: ReadDocument) -> StoredResult:
     body = {
-        "wish": vars(item.wish),
+        "wish": vars(item.settings),
         "numbers": list(item.numbers),
         "pages": [page_to_json(page) for page in item.pages],
         "error": item.error,
@@ -192,7 +192,7 @@ class ReadResults(Results[ReadDocument]):
         super().__init__(store, streams, say)
         self._work, self._pictures = work, pictures
         self.page_changed, self.heard = Signal(), Signal()
-        self.wish = ReadSettings()  # for what comes next
+        self.settings = ReadSettings()  # for what comes next
 
     def to_record(self, item: ReadDocument) -> StoredResult:
         return to_result(item)
@@ -210,17 +210,19 @@ class ReadResults(Results[ReadDocument]):
 
         def found(documents: list[Path]) -> None:
             for number, file in enumerate(documents):
-                self._enqueue(ReadDocument(file, file.name, self.wish), choose=number == 0)
+                self._enqueue(ReadDocument(file, file.name, self.settings), choose=number == 0)
 
-        self._work.run(lambda: _documents(files), found, self._complain)
+        self._work.run(lambda: _documents(files), found, self._show_error)
 
     def add_bytes(self, name: str, data: bytes) -> None:
         """A picture that was pasted or taken of the screen: a copy is kept."""
 
         def kept_as(attachment: Any) -> None:
-            self._enqueue(ReadDocument(Path(attachment.path), name, self.wish), then=lambda: release(attachment.path))
+            self._enqueue(
+                ReadDocument(Path(attachment.path), name, self.settings), then=lambda: release(attachment.path)
+            )
 
-        self._work.run(lambda: attach_bytes(f"{name}.png", data, self._pictures), kept_as, self._complain)
+        self._work.run(lambda: attach_bytes(f"{name}.png", data, self._pictures), kept_as, self._show_error)
 
     def _enqueue(self, item: ReadDocument, choose: bool = True, then: Callable[[], Any] = lambda: None) -> None:
         def stored() -> None:
@@ -241,10 +243,10 @@ class ReadResults(Results[ReadDocument]):
         self._begin_next()
         return True
 
-    def again(self, item: ReadDocument, wish: ReadSettings | None = None) -> None:
+    def again(self, item: ReadDocument, settings: ReadSettings | None = None) -> None:
         """Read it from the beginning, optionally with other settings."""
         self.cancel(item)
-        item.wish = wish or item.wish
+        item.settings = settings or item.settings
         item.read, item.numbers = {}, ()
         self.go_on(item)
 
@@ -368,17 +370,17 @@ def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[An
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import Reader, Wishes
 
-    wish, password = item.wish, item.password
-    layers = wish.text_layer and item.source.suffix.lower() == ".pdf"
+    settings, password = item.settings, item.password
+    layers = settings.text_layer and item.source.suffix.lower() == ".pdf"
     try:
-        recognizer = abilities.recognizer(core, wish.model)
+        recognizer = abilities.recognizer(core, settings.model)
     except BadRequest:
         if not layers:
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
-    task: Any = wish.task
-    wishes = Wishes(task, wish.pages.strip() or None, layers)
-    reader = Reader(recognizer, abilities.layout(core), wishes)
+    task: Any = settings.task
+    options = Wishes(task, settings.pages.strip() or None, layers)
+    reader = Reader(recognizer, abilities.layout(core), options)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

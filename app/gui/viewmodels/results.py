@@ -203,5 +203,5 @@ class Results(Generic[T]):
         if item.id:
             self._store.delete(lambda db: records.delete_result(db, item.id))
 
-    def _complain(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self._say(sentence, level="error")

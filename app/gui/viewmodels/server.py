@@ -45,35 +45,35 @@ class ServerAccess:
 
 
 class ServerPreferences:
-    """`changed`: `wish` or `problem` changed."""
+    """`changed`: `access` or `problem` changed."""
 
     def __init__(self, preferences: Preferences) -> None:
         self._preferences = preferences
         self.changed = Signal()
         kept = {k: v for k, v in dict(preferences.get("server", {})).items() if k in ServerAccess.__dataclass_fields__}
-        self.wish = ServerAccess(**kept)
+        self.access = ServerAccess(**kept)
 
     @property
     def problem(self) -> str:
         """Why the server cannot listen so; nothing when it can."""
-        if not self.wish.local and not self.wish.keys:
+        if not self.access.local and not self.access.keys:
             return tr("Other machines may only connect with a key. Create one first.")
-        return next((wrong for origin in self.wish.origins if (wrong := _wrong_origin(origin))), "")
+        return next((wrong for origin in self.access.origins if (wrong := _wrong_origin(origin))), "")
 
     def set(self, **changes: Any) -> None:
-        self.wish = replace(self.wish, **changes)
+        self.access = replace(self.access, **changes)
         self._preferences.put(
-            "server", {**asdict(self.wish), "keys": [*self.wish.keys], "origins": [*self.wish.origins]}
+            "server", {**asdict(self.access), "keys": [*self.access.keys], "origins": [*self.access.origins]}
         )
         self.changed()
 
     def make_key(self) -> str:
         key = f"grus-{secrets.token_urlsafe(24)}"
-        self.set(keys=[*self.wish.keys, key])
+        self.set(keys=[*self.access.keys, key])
         return key
 
     def drop_key(self, key: str) -> None:
-        self.set(keys=[other for other in self.wish.keys if other != key])
+        self.set(keys=[other for other in self.access.keys if other != key])
 
     def set_origins(self, text: str) -> None:
         """Addresses of web pages, separated by commas or spaces."""
@@ -83,10 +83,10 @@ class ServerPreferences:
         from app.server.settings import ServerSettings
 
         return ServerSettings(
-            host=self.wish.host,
-            port=self.wish.port,
-            api_keys=tuple(self.wish.keys),
-            origins=tuple(self.wish.origins),
+            host=self.access.host,
+            port=self.access.port,
+            api_keys=tuple(self.access.keys),
+            origins=tuple(self.access.origins),
             grace_seconds=5.0,
             log_requests=True,
         )
@@ -122,8 +122,8 @@ class LiveRequest:
 class ServerControl:
     """`changed`: the switch; `moved`: requests, rates or the log."""
 
-    def __init__(self, core: Core, preferences: Preferences, wishes: ServerPreferences) -> None:
-        self._core, self._preferences, self._wishes = core, preferences, wishes
+    def __init__(self, core: Core, preferences: Preferences, server_preferences: ServerPreferences) -> None:
+        self._core, self._preferences, self._server_preferences = core, preferences, server_preferences
         self.changed, self.moved = Signal(), Signal()
         self.state: State = "off"
         self.problem = ""
@@ -138,7 +138,7 @@ class ServerControl:
     def start(self) -> None:
         if self.state != "off":
             return
-        self.problem = self._wishes.problem
+        self.problem = self._server_preferences.problem
         if self.problem:
             self.changed()
             return
@@ -149,7 +149,7 @@ class ServerControl:
         def begin(service: Service) -> Hosted:
             from app.server.hosted import Hosted
 
-            return Hosted(service, self._wishes.settings())
+            return Hosted(service, self._server_preferences.settings())
 
         self._core.use(begin, self._started, self._failed)
 

@@ -252,7 +252,7 @@ class StoredData:
             self.stored = stored
             self.changed()
 
-        self._work.run(lambda: measure(places, cache_dir), got, self._complain)
+        self._work.run(lambda: measure(places, cache_dir), got, self._show_error)
 
     def ask(self, asking: bool = True) -> None:
         """Deleting is two steps: ask, then do."""
@@ -282,12 +282,12 @@ class StoredData:
 
         def failed(sentence: str) -> None:
             self._reread()
-            self._complain(sentence)
+            self._show_error(sentence)
             self.look()
 
         self._store.wipe(lambda: self._work.run(clear, done, failed), failed)
 
-    def _complain(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self._say(sentence, level="error")
 
 

@@ -56,7 +56,7 @@ class SpeakSettings:
         return self.saved or self.preset
 
     @property
-    def wishes(self) -> str:
+    def instruction_text(self) -> str:
         """What is asked of the voice in words."""
         levels = [f"{level} {part}" for level, part in ((self.pitch, "pitch"), (self.pace, "speed")) if level]
         return ", ".join([*levels, *filter(None, [self.instructions.strip()])])
@@ -75,7 +75,7 @@ def to_kept(choice: SpeakSettings) -> dict[str, Any]:
 def manner_of(choice: SpeakSettings, voices: Voices) -> Manner:
     """Just as it was chosen: what does not go together, the model says."""
     clone = voices.load(choice.saved) if choice.saved else None
-    return Manner(choice.preset or None, clone, choice.wishes or None, choice.language)
+    return Manner(choice.preset or None, clone, choice.instruction_text or None, choice.language)
 
 
 def fitting(choice: SpeakSettings, voice: Voice, voices: Voices) -> Manner:
@@ -343,7 +343,7 @@ class SpeakResults(Results[SpeechTake]):
         self.playback.show(np.zeros(0, np.float32), RATE)
         self.shown()
         if take is not None:
-            self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._complain)
+            self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._show_error)
 
     def _show(self, take: SpeechTake, found: tuple[np.ndarray, int]) -> None:
         if take is self.current and take.state != "speaking":
@@ -373,7 +373,7 @@ class SpeakResults(Results[SpeechTake]):
             self.saved = found
             self.voiced()
 
-        self._work.run(self.voices.list, got, self._complain)
+        self._work.run(self.voices.list, got, self._show_error)
 
     def clone(
         self, name: str, sound: Path | np.ndarray, said: str, model: str, then: Callable[[str], Any],
@@ -411,10 +411,10 @@ class SpeakResults(Results[SpeechTake]):
 
         def dropped(save: Callable[[], Any]) -> None:
             self.look_at_voices()
-            back = lambda: self._work.run(save, lambda _: self.look_at_voices(), self._complain)  # noqa: E731
+            back = lambda: self._work.run(save, lambda _: self.look_at_voices(), self._show_error)  # noqa: E731
             self._say(tr("The voice {name} was deleted.", name=name), undo=(tr("Undo"), back))
 
-        self._work.run(drop, dropped, self._complain)
+        self._work.run(drop, dropped, self._show_error)
 
     def hear_voice(self, name: str) -> None:
         """Its sample."""
@@ -426,7 +426,7 @@ class SpeakResults(Results[SpeechTake]):
                 self.playback.show(*found)
                 self.playback.play()
 
-            self._work.run(lambda: _read(sample), here, self._complain)
+            self._work.run(lambda: _read(sample), here, self._show_error)
             self.shown()
 
 

@@ -198,12 +198,12 @@ def test_every_sentence_that_the_log_has_more_leads_there(open_grus: Callable[..
     assert view.isVisible()
     view.hide()
     composer = grus.window.panes["chat"].composer
-    composer.complain(sentence)
+    composer.show_error(sentence)
     assert composer.problem.text() == sentence
     assert "&lt;division&gt;" in QLabel.text(composer.problem)
     composer.problem.linkActivated.emit("grus:log")
     assert view.isVisible()
-    composer.complain("Choose a model first.")
+    composer.show_error("Choose a model first.")
     assert "<a" not in QLabel.text(composer.problem)
 
 

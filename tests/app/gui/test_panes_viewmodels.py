@@ -142,7 +142,7 @@ def test_wishes_are_kept_and_checked(preferences: Preferences) -> None:
     assert "with a key" in wishes.problem
     key = wishes.make_key()
     assert wishes.problem == ""
-    assert ServerPreferences(Preferences(preferences._file)).wish == ServerAccess("0.0.0.0", 8080, [key], [])
+    assert ServerPreferences(Preferences(preferences._file)).access == ServerAccess("0.0.0.0", 8080, [key], [])
     assert key not in masked(key)
     wishes.set_origins("https://a.example, ftp://b")
     assert wishes.problem.startswith("ftp://b is not")

@@ -92,7 +92,7 @@ def test_cells_of_a_table_are_edited(
     setup: Setup, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
-    setup.reading.wish = ReadSettings("table")
+    setup.reading.settings = ReadSettings("table")
     setup.add(tmp_path / "page.png")
     item = setup.reading.items[0]
     setup.reading.edit_cell(item, 1, 0, 1, 1, "1.60")

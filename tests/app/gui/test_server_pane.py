@@ -31,7 +31,7 @@ def open_server(open_grus: Callable[..., Opened]) -> Callable[..., tuple[Opened,
 
 
 def switch_on(grus: Opened, pane: Any) -> str:
-    pane.wishes.set(port=0)
+    pane.server_preferences.set(port=0)
     grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
     grus.until(lambda: pane.hosting.state == "on", 20)
     return str(pane.hosting.address)
@@ -87,7 +87,7 @@ def test_other_machines_need_a_key_and_the_strip_tells_of_them(open_server: Any)
     assert pane.hosting.state == "off"
     assert pane.problem.text() == "Other machines may only connect with a key. Create one first."
     grus.qtbot.mouseClick(pane.access.make, Qt.MouseButton.LeftButton)
-    key = pane.wishes.wish.keys[0]
+    key = pane.server_preferences.access.keys[0]
     assert QGuiApplication.clipboard().text() == key
     address = switch_on(grus, pane)
     assert grus.window.status_bar.trust.text().startswith("Other machines can reach the server on port")
@@ -140,7 +140,7 @@ def test_pages_that_may_call(open_server: Any) -> None:
     pane.access.origins.setText("https://app.example, https://b.example")
     pane.access.origins.editingFinished.emit()
     assert pane.problem.text() == ""
-    assert pane.wishes.settings().origins == ("https://app.example", "https://b.example")
+    assert pane.server_preferences.settings().origins == ("https://app.example", "https://b.example")
     switch_on(grus, pane)
     assert not pane.access.origins.isEnabled()
 
@@ -184,7 +184,7 @@ def test_the_plot_says_in_words_what_it_draws(open_server: Any) -> None:
 
 def test_keys_are_made_apart_from_files(open_server: Any, tmp_path: Path) -> None:
     _, pane = open_server()
-    first, second = pane.wishes.make_key(), pane.wishes.make_key()
+    first, second = pane.server_preferences.make_key(), pane.server_preferences.make_key()
     assert first != second
-    pane.wishes.drop_key(first)
-    assert list(pane.wishes.wish.keys) == [second]
+    pane.server_preferences.drop_key(first)
+    assert list(pane.server_preferences.access.keys) == [second]

@@ -211,7 +211,7 @@ def test_spark_is_asked_in_words_that_it_understands() -> None:
     for pitch, place in zip(PITCHES, range(5)):
         for pace, speed in zip(PACES, range(5)):
             choice = SpeakSettings(preset="male", pitch=pitch, pace=pace)
-            assert style_of(Manner("male", instructions=choice.wishes)) == Style(1, place, speed)
+            assert style_of(Manner("male", instructions=choice.instruction_text)) == Style(1, place, speed)
 
 
 def test_talk_takes_of_a_choice_what_the_model_can_do(tmp_path: Path, speakers: dict[str, Any]) -> None:

@@ -163,7 +163,7 @@ def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
         box.setCurrentIndex(entry)
         box.activated.emit(entry)
     take = spoken(grus, pane)
-    assert (take.choice.preset, take.choice.wishes) == ("male", "low pitch, very fast speed")
+    assert (take.choice.preset, take.choice.instruction_text) == ("male", "low pitch, very fast speed")
     assert grus.context.preferences.get("speak.choice")["pace"] == "very fast"
     pane.results.voices.save("Anna", "spark", Cloning().clone(None), voice(2.0), 16_000)
     pane.results.look_at_voices()
@@ -172,7 +172,7 @@ def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
     pane.voice.activated.emit(pane.voice.currentIndex())
     assert not pane.pitch.isEnabled()
     assert "keeps the pitch" in pane.note.text()
-    assert pane.choice().wishes == ""
+    assert pane.choice().instruction_text == ""
 
 
 def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: SpeakPane, tmp_path: Path) -> None:

@@ -15,13 +15,13 @@ from app.gui.store.messages import StoredMessage
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.signal import Signal
-from app.gui.viewmodels.speak import SpeakSettings, fitting
 from app.stream import Cancels, Streams
 from engine.errors import GrusError
 from engine.pipelines.listening.cutting import Rules
 from engine.pipelines.talking import Answered, Heard, Interrupted, Voiced
 
 if TYPE_CHECKING:
+    from app.gui.viewmodels.speak import SpeakSettings
     from app.leashed import Beside
 
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -172,6 +172,7 @@ def conversed(
     """`TalkReady`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
     waits for its answer any more."""
     from app import abilities
+    from app.gui.viewmodels.speak import fitting
     from engine.pipelines.listening.captions import Captions
     from engine.pipelines.speaking.mouth import Mouth
     from engine.pipelines.speaking.saved import Voices

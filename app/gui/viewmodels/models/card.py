@@ -127,7 +127,7 @@ class ModelFact:
 
 
 @dataclass(frozen=True)
-class ModelCard:
+class ModelDetails:
     title: str = ""
     about: str = ""
     rows: Sequence[ModelFact] = ()
@@ -138,7 +138,7 @@ class ModelCard:
     defaults: bool = False  # whether its answers can be tuned
 
 
-class ModelCards:
+class ModelDetailsSource:
     """Makes the card of the chosen model; `changed` when it differs. Only search results are looked up on the network."""
 
     def __init__(
@@ -167,9 +167,9 @@ class ModelCards:
         self._ask()
         self.changed()
 
-    def card(self) -> ModelCard:
+    def card(self) -> ModelDetails:
         if not self.name:
-            return ModelCard()
+            return ModelDetails()
         model = self._library.find(self.name)
         if model is not None and model.whole:
             return self._here(model)
@@ -177,7 +177,7 @@ class ModelCards:
 
     # -- a model on this machine
 
-    def _here(self, model: InstalledModel) -> ModelCard:
+    def _here(self, model: InstalledModel) -> ModelDetails:
         rows = [ModelFact(tr("On disk"), size(model.nbytes)), ModelFact(tr("Location"), _where(model))]
         if model.resident is not None:
             held = tr("{weights} weights, {talk} KV cache", weights=size(model.resident.weights),
@@ -195,7 +195,7 @@ class ModelCards:
         elif model.place == "folder":
             actions.append("forget")
         choice = self._choices.get(model.name)
-        return ModelCard(
+        return ModelDetails(
             title=choice.name if choice else model.name,
             about=tr(choice.does) if choice else "",
             rows=rows,
@@ -207,7 +207,7 @@ class ModelCards:
 
     # -- one that is not, or not whole
 
-    def _elsewhere(self, repo: str, left: InstalledModel | None) -> ModelCard:
+    def _elsewhere(self, repo: str, left: InstalledModel | None) -> ModelDetails:
         choice, facts, download = self._choices.get(repo), self._finding.facts.get(repo), self._downloads.find(repo)
         nbytes = facts.nbytes if facts else choice.size if choice else 0
         rows: list[ModelFact] = []
@@ -228,7 +228,7 @@ class ModelCards:
             )
         if left is not None and download is None:
             problem = tr("This download was interrupted. What was downloaded is kept.")
-        return ModelCard(
+        return ModelDetails(
             title=choice.name if choice else repo,
             about=tr(choice.does) if choice else "",
             rows=rows,

@@ -182,7 +182,7 @@ class ModelLibrary:
             self.models, self.known = models, True
             self.changed()
 
-        self._core.use(on_disk, got, self._complain)
+        self._core.use(on_disk, got, self._show_error)
 
     def poll(self) -> None:
         """What is in memory, without reading the disk."""
@@ -247,7 +247,7 @@ class ModelLibrary:
             remember(answer[0])
             added(answer[1])
 
-        self._core.use(add, taken, self._complain)
+        self._core.use(add, taken, self._show_error)
 
     def check(self, model: InstalledModel) -> None:
         """Read every file of a cached model and compare its checksum."""
@@ -297,7 +297,7 @@ class ModelLibrary:
 
         def taken(removed: Any) -> None:
             def restore() -> None:
-                self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._complain)
+                self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._show_error)
 
             told = tr("{model} is deleted. {size} become free in half a minute.", model=model.name,
                       size=size(model.nbytes))  # fmt: skip
@@ -305,7 +305,7 @@ class ModelLibrary:
             self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()))
             self._changed()
 
-        self._core.use(take_out, taken, self._complain)
+        self._core.use(take_out, taken, self._show_error)
 
     def _forget(self, model: InstalledModel) -> None:
         before = {key: self._preferences.get(key) for key in ("models", "model_folders")}
@@ -330,7 +330,7 @@ class ModelLibrary:
             service.catalogue.named = {**named, **kept["models"]}
             service.catalogue.more_folders = [Path(folder) for folder in kept["model_folders"]]
 
-        self._core.use(apply, lambda _: self._changed(), self._complain)
+        self._core.use(apply, lambda _: self._changed(), self._show_error)
 
     def _begin(self, name: str, what: str) -> None:
         self.busy[name] = what
@@ -339,14 +339,14 @@ class ModelLibrary:
     def _end(self, name: str, problem: str = "") -> None:
         self.busy.pop(name, None)
         if problem:
-            self._complain(problem)
+            self._show_error(problem)
         self._changed()
 
     def _changed(self) -> None:
         self.look()
         self._tell_others()
 
-    def _complain(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self._say(sentence, level="error")
 
 
