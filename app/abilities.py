@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.leashed import Beside
     from app.server.service import Service
     from engine.pipelines.listening.listener import Listener
-    from engine.pipelines.reading.layout import Layout
+    from engine.pipelines.reading.layout import LayoutDetector
     from engine.pipelines.reading.recognizer import Recognizer
     from engine.pipelines.speaking.speakers import Voice
 
@@ -40,7 +40,7 @@ _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
 def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
     """By what a checkpoint's config.json says."""
     from app.kinds import kind_of
-    from engine.vision.registry import SIGHTS
+    from engine.vision.registry import VISION_PROCESSORS
 
     if ability in ("listen", "speak"):
         return kind_of(source, cache_dir) == ability
@@ -48,7 +48,7 @@ def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
     kind = str(config.get("model_type"))
     if ability == "layout":
         return kind in _LAYOUTS
-    return kind in SIGHTS and isinstance(config.get("vision_config"), Mapping)
+    return kind in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping)
 
 
 def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
@@ -80,17 +80,17 @@ def needed(core: Beside, ability: Ability, wanted: str) -> str:
 
 def recognizer(core: Beside, wanted: str) -> Recognizer:
     """What reads regions."""
-    from engine.pipelines.reading.vision_recognizer import VisionRecognizer
+    from engine.pipelines.reading.recognizer import VisionRecognizer
 
     return VisionRecognizer(core.engine, core.bring(needed(core, "read", wanted)))
 
 
-def layout(core: Beside) -> Layout | None:
+def layout(core: Beside) -> LayoutDetector | None:
     """What finds regions, where a model for that is here; None: the splitter that needs none."""
-    from engine.pipelines.reading.model_layout import ModelLayout
+    from engine.pipelines.reading.layout import LayoutModel
 
     found = names(core.service, "layout")
-    return ModelLayout(core.engine, found[0]) if found else None
+    return LayoutModel(core.engine, found[0]) if found else None
 
 
 def listener(core: Beside, wanted: str) -> Listener:

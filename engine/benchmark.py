@@ -23,7 +23,7 @@ from engine.media.sound import Audio
 from engine.metrics import EngineStats
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.listener import EngineLike, Listener
-from engine.pipelines.ocr import Session
+from engine.pipelines.reading.session import ReadingSession
 from engine.pipelines.speaking.speakers import Voice
 from engine.pipelines.speaking.story import Wishes, tell
 from engine.pipelines.speaking.voice import Manner
@@ -246,7 +246,7 @@ class ListeningBenchmark:
 class ReadingBenchmark:
     """Times a model that reads pages, given as arrays [H, W, 3]."""
 
-    session: Session
+    session: ReadingSession
     engine: HasStats
     pages: Sequence[np.ndarray]
     say: Say = lambda _: None

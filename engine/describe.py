@@ -15,7 +15,7 @@ from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sa
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
-from engine.vision.registry import make_sight
+from engine.vision.registry import make_vision_processor
 from engine.weights.fit import becomes, check_kv_bits, choose_quant, kinds_of
 from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
@@ -158,6 +158,8 @@ def _text(found: Description, opened: ModelFiles) -> None:
 
 
 def _sight(found: Description, opened: ModelFiles) -> None:
-    sight = make_sight(opened.config, Path(found.folder), lambda text: opened.tokenizer.encode(text, add_special=False))
+    sight = make_vision_processor(
+        opened.config, Path(found.folder), lambda text: opened.tokenizer.encode(text, add_special=False)
+    )
     if sight is not None and any("patch_embed" in name for name in opened.tensors):
         found.sees = f"images, {sight.cap} pixels of each at most"

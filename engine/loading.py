@@ -27,8 +27,8 @@ from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.text.tools import parser_for
-from engine.vision.registry import make_sight
-from engine.vision.sight import Sight
+from engine.vision.processor import VisionProcessor
+from engine.vision.registry import make_vision_processor
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, kept_bits
 from engine.weights.view import build, survey
 
@@ -68,7 +68,9 @@ class LoadedModel:
     foreign: bool = False  # runs through the backend's own library of models
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
-    sight: Sight | None = field(default=None, repr=False)  # how the model sees; None for one that reads text only
+    sight: VisionProcessor | None = field(
+        default=None, repr=False
+    )  # how the model sees; None for one that reads text only
 
     def text_stream(self) -> _ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
@@ -278,11 +280,11 @@ def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, A
     return frozenset(id for word in words if (id := tokenizer.id(word)) is not None)
 
 
-def sight_of(model: Any, config: Mapping[str, Any], folder: Path, tokenizer: Tokenizer) -> Sight | None:
+def sight_of(model: Any, config: Mapping[str, Any], folder: Path, tokenizer: Tokenizer) -> VisionProcessor | None:
     """None where the config tells of a vision tower that the checkpoint does not have."""
     if getattr(model, "encode", None) is None:
         return None
-    return make_sight(config, folder, lambda text: tokenizer.encode(text, add_special=False))
+    return make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False))
 
 
 def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:

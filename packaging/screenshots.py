@@ -2,7 +2,7 @@
 
 In the pictures of the panes the engine, the conversations and the results are scripted, so that the same pictures come out
 everywhere; their captions in README.md say so. The machine is the one that draws them: device and memory are never scripted. In
-`guide-light` and `reader-light` nothing is: the Guide answers and the Reader reads.
+`guide-light` and `reader-light` nothing is: the Guide answers and the DocumentReader reads.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def fill_media(context: Any, folder: Path) -> None:
     from app.gui.store import records
     from app.gui.store.records import StoredResult
     from app.gui.viewmodels.read import ReadDocument, ReadSettings, to_result
-    from engine.pipelines.reading.reader import Reader
+    from engine.pipelines.reading.reader import DocumentReader
     from tests.engine.pipelines.listening.conftest import RATE, talk
     from tests.engine.pipelines.reading.fakes import Fake, by_colour
     from tests.engine.pipelines.reading.sheets import article
@@ -125,7 +125,7 @@ def fill_media(context: Any, folder: Path) -> None:
     sheet.image.save(page)
     soundfile.write(sound, talk(3), RATE)
     item = ReadDocument(page, page.name, ReadSettings(), state="done", numbers=(1,))
-    for event in Reader(Fake(by_colour(sheet.texts)), None).read([page]):
+    for event in DocumentReader(Fake(by_colour(sheet.texts)), None).read([page]):
         if hasattr(event, "progress") and hasattr(event, "page"):
             item.read[event.page.number] = event.page
     said = [{"start": 0.8 + 2.2 * i, "end": 2.2 + 2.4 * i, "text": text} for i, text in enumerate(SAID)]
@@ -302,7 +302,7 @@ def page(app: Any, window: Any) -> None:
 
 
 def first_start(app: Any) -> None:
-    """The Guide answers, and the Reader reads the page that comes with Grus."""
+    """The Guide answers, and the DocumentReader reads the page that comes with Grus."""
     from app.main import close_context
 
     os.environ.pop("HF_HUB_CACHE", None)  # of the scripted pictures

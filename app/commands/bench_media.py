@@ -61,8 +61,8 @@ def listening(options: argparse.Namespace, load: LoadOptions, streams: list[int]
 
 
 def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:
-    from engine.pipelines.ocr import Session
     from engine.pipelines.reading.opening import ReadingModels
+    from engine.pipelines.reading.session import ReadingSession
 
     if streams is not None:
         raise BadRequest(
@@ -72,14 +72,14 @@ def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] |
     began = time.perf_counter()
     with ReadingModels(options.model, None, load, profile=options.profile) as models:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        found += ReadingBenchmark(Session(models.recognizer), models.engine, pages, say).all(options.runs)
+        found += ReadingBenchmark(ReadingSession(models.recognizer), models.engine, pages, say).all(options.runs)
         return models.loaded, models.engine.stats().process_memory, found
 
 
 def _pages(file: Path) -> list[np.ndarray]:
     from contextlib import closing
 
-    from engine.media.pages import open_document
+    from engine.media.documents import open_document
 
     with closing(open_document(file)) as document:
         return [np.asarray(document.page(n + 1).image.convert("RGB")) for n in range(min(_PAGES, len(document)))]

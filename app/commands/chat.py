@@ -26,7 +26,7 @@ from app.commands.options import (
 )
 from app.commands.run import figures
 from engine.errors import BadRequest, ContextOverflow, GrusError
-from engine.pipelines.seeing import open_image
+from engine.pipelines.vision_request import open_image
 from engine.starter import GUIDE
 from engine.text.reasoning import ReasoningSplitter
 from engine.types import Failed, SamplingParams, Text, Timings

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from app.commands.options import add_profile, add_where, check_profile, where_options
 
 if TYPE_CHECKING:
-    from engine.pipelines.ocr import Session
-    from engine.pipelines.reading.events import Event
+    from engine.pipelines.reading.reader import ReadingEvent
+    from engine.pipelines.reading.session import ReadingSession
     from engine.pipelines.reading.writers.formats import Format
 
 DESCRIPTION = """\
@@ -73,20 +73,20 @@ def add_to(commands: Any) -> None:
 
 def read(options: argparse.Namespace) -> int:
     from engine.errors import BadRequest
-    from engine.pipelines.ocr import Session, files_of, targets
     from engine.pipelines.reading.opening import ReadingModels
-    from engine.pipelines.reading.reader import Wishes
-    from engine.pipelines.reading.writers.formats import BINARY, Style
+    from engine.pipelines.reading.reader import ReadOptions
+    from engine.pipelines.reading.session import ReadingSession, expand_folders, output_targets
+    from engine.pipelines.reading.writers.formats import BINARY, ExportOptions
 
     if not 36 <= options.dpi <= 1200:
         raise BadRequest(f"--dpi must be between 36 and 1200, not {options.dpi}.", "dpi")
-    wishes = Wishes(options.task, options.pages, options.text_layer, options.dpi)
+    wishes = ReadOptions(options.task, options.pages, options.text_layer, options.dpi)
     wishes.check()
     kind = _format(options)
     if kind in BINARY and options.out is None:
         raise BadRequest(f"{kind.upper()} is not for a terminal. Say where it goes with -o.", "out")
-    files = files_of(options.files)
-    where = targets(files, options.out, kind) if options.out is not None else None
+    files = expand_folders(options.files)
+    where = output_targets(files, options.out, kind) if options.out is not None else None
     label = options.model or "the reader"
     # text layers alone need no model; pages without one then say what is missing
     needed = not options.text_layer
@@ -94,8 +94,8 @@ def read(options: argparse.Namespace) -> int:
     with ReadingModels(
         options.model, options.layout, where_options(options, label), required=needed, profile=options.profile
     ) as models:
-        style = Style(options.margins, options.rejoin)
-        session = Session(models.recognizer, models.layout, wishes, style, _Password(options.password))
+        style = ExportOptions(options.margins, options.rejoin)
+        session = ReadingSession(models.recognizer, models.layout, wishes, style, _Password(options.password))
         teller = _Teller(len(files), options.quiet)
         events = session.events(files) if where is None else session.save(files, where)
         printer = _Printer(session, kind, len(files)) if where is None else None
@@ -118,9 +118,9 @@ def _format(options: argparse.Namespace) -> Format:
     return "md"
 
 
-def _written(event: Event, kind: Format, where: Any) -> str | None:
+def _written(event: ReadingEvent, kind: Format, where: Any) -> str | None:
     """What became of a document. `where` None: it went to standard output."""
-    from engine.pipelines.reading.events import DocumentRead
+    from engine.pipelines.reading.reader import DocumentRead
 
     if not isinstance(event, DocumentRead) or event.result.error is not None:
         return None
@@ -148,16 +148,15 @@ class _Password:
 class _Printer:
     """To standard output: pages as they come where the format allows, else whole documents."""
 
-    def __init__(self, session: Session, kind: Format, documents: int) -> None:
+    def __init__(self, session: ReadingSession, kind: Format, documents: int) -> None:
         self._session, self._kind, self._several = session, kind, documents > 1
         self._began = False  # this document has a page on the screen
 
-    def show(self, event: Event) -> None:
-        from engine.pipelines.reading.events import DocumentRead, Opened, PageRead
-        from engine.pipelines.reading.writers.formats import BY_PAGE, page_text, written
-        from engine.pipelines.reading.writers.json import json_of
+    def show(self, event: ReadingEvent) -> None:
+        from engine.pipelines.reading.reader import DocumentOpened, DocumentRead, PageRead
+        from engine.pipelines.reading.writers.formats import BY_PAGE, document_json, page_text, write_document
 
-        if isinstance(event, Opened):
+        if isinstance(event, DocumentOpened):
             self._began = False
         if isinstance(event, PageRead) and self._kind in BY_PAGE:
             text = page_text((event.page,), self._kind, self._session.style)
@@ -167,9 +166,9 @@ class _Printer:
         elif isinstance(event, DocumentRead) and event.result.error is None and self._kind not in BY_PAGE:
             if self._kind == "json":
                 # several documents are one object a line, so that a program can tell them apart
-                print(json_of(event.result, None if self._several else 1), end="", flush=True)
+                print(document_json(event.result, None if self._several else 1), end="", flush=True)
                 return
-            contents = written(event.result, self._kind, self._session.style, lambda page: None)  # type: ignore[arg-type, return-value]
+            contents = write_document(event.result, self._kind, self._session.style, lambda page: None)  # type: ignore[arg-type, return-value]
             print("\n".join(data.decode().replace("\r\n", "\n") for data in contents), end="", flush=True)
 
 
@@ -183,10 +182,10 @@ class _Teller:
         self._names: dict[int, str] = {}
         self._failed = self._doubtful = self._pages = 0
 
-    def tell(self, event: Event) -> None:
-        from engine.pipelines.reading.events import DocumentRead, Opened, PageRead
+    def tell(self, event: ReadingEvent) -> None:
+        from engine.pipelines.reading.reader import DocumentOpened, DocumentRead, PageRead
 
-        if isinstance(event, Opened):
+        if isinstance(event, DocumentOpened):
             self._names[event.document] = event.name
         elif isinstance(event, PageRead):
             self._page(event)

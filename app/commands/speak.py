@@ -16,7 +16,7 @@ import grus
 from app.commands.loudspeaker import opened, written
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest
-from engine.media.soundfiles import FORMATS, encoded, format_of, write_file
+from engine.media.sound import FORMATS, encoded, format_of, write_file
 from engine.pipelines.speaking.saved import Voices
 from engine.pipelines.speaking.story import Wishes
 

@@ -15,8 +15,7 @@ from app.commands.loudspeaker import Loudspeaker
 from app.commands.microphone import RATE, pieces
 from app.commands.options import add_where, load_options, writable
 from engine.errors import BadRequest
-from engine.media.sound import read_sound
-from engine.media.soundfiles import FORMATS, format_of, write_file
+from engine.media.sound import FORMATS, format_of, read_sound, write_file
 from engine.pipelines.speaking.story import Wishes
 from engine.pipelines.talking import Answered, Heard, Interrupted, Reply, TalkEvent, Voiced
 from engine.starter import GUIDE

@@ -13,8 +13,7 @@ import numpy as np
 from app.sdk.opening import open_engine
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
-from engine.media.sound import read_sound
-from engine.media.soundfiles import format_of, write_file
+from engine.media.sound import format_of, read_sound, write_file
 from engine.pipelines.speaking.saved import Saved, Voices
 from engine.pipelines.speaking.speakers import speaker
 from engine.pipelines.speaking.story import Wishes, tell

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.server import docs_page
 from app.server.account import Account, as_header, as_log, current
 from app.server.anthropic import router as anthropic
-from app.server.audio import router as audio
+from app.server.audio import routes as audio
 from app.server.chat import router as chat
 from app.server.completions import router as completions
 from app.server.context import Server
@@ -26,9 +26,9 @@ from app.server.management import router as management
 from app.server.metrics import Meters
 from app.server.models import router as models
 from app.server.ollama import router as ollama
+from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import router as realtime
 from app.server.responses import router as responses
-from app.server.responses.store import Store
 from app.server.service import Service
 from app.server.settings import ServerSettings
 from app.server.sglang import router as sglang
@@ -65,7 +65,7 @@ def create_app(service: Service, settings: ServerSettings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.server = Server(settings, service, Store(settings.responses_file), Images(settings))
+    app.state.server = Server(settings, service, ResponseStore(settings.responses_file), Images(settings))
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(docs_page.router)

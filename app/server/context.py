@@ -16,8 +16,8 @@ from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
 from app.server.many import Together
+from app.server.openai.responses_store import ResponseStore
 from app.server.replies import Part
-from app.server.responses.store import Store
 from app.server.service import Running, Service
 from app.server.settings import ServerSettings
 from app.server.streaming import COMMENT, Stream, event, while_connected
@@ -53,7 +53,7 @@ class Server:
 
     settings: ServerSettings
     service: Service
-    responses: Store
+    responses: ResponseStore
     images: Images
     conversations: int = 0  # by voice, that are open
 

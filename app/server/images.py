@@ -23,7 +23,7 @@ from engine.hub import offline
 from engine.loading import LoadedModel
 from engine.media.image import SPELLED, decode_image
 from engine.types import Picture
-from engine.vision.sight import Sight
+from engine.vision.processor import VisionProcessor
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -200,7 +200,7 @@ def _opened(data: bytes, part: ImagePart) -> Image:
     return image
 
 
-def _looked_at(data: bytes, part: ImagePart, sight: Sight) -> Picture:
+def _looked_at(data: bytes, part: ImagePart, sight: VisionProcessor) -> Picture:
     image = _opened(data, part)
     if not part.low and (note := sight.note(image)) is not None:
         log.warning("%s: %s", part.param, note)

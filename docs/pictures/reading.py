@@ -17,13 +17,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from PIL import Image, ImageDraw, ImageFont
 
-from engine.media.pages import open_document
-from engine.pipelines.ocr import Session, Wishes
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.layout import Found, Layout, Region
-from engine.pipelines.reading.recognizer import Crop, LinePart, Piece, Reading
-from engine.pipelines.reading.result import TASKS, Document, Task
-from engine.pipelines.reading.writers.formats import Format, Style, written
+from engine.media.documents import open_document
+from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion
+from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, TextPiece
+from engine.pipelines.reading.results import TASKS, Box, Document, Task
+from engine.pipelines.reading.session import ReadingSession, ReadOptions
+from engine.pipelines.reading.writers.formats import ExportOptions, Format, write_document
 
 FOLDER = Path(__file__).resolve().parent
 INK, SECOND, LINE, CROWN = "#18181B", "#52525B", "#E4E4E7", "#C23B22"
@@ -61,7 +60,7 @@ class Standin:
     def note(self, image: Image.Image) -> str | None:
         return None
 
-    def read(self, crops: Sequence[Crop]) -> list[Reading]:
+    def read(self, crops: Sequence[Crop]) -> list[RecognitionStream]:
         return [Said(self._page.answer(crop)) for crop in crops]
 
 
@@ -71,8 +70,8 @@ class Said:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def __iter__(self) -> Iterator[Piece]:
-        yield Piece(self._text, (-0.02,))
+    def __iter__(self) -> Iterator[TextPiece]:
+        yield TextPiece(self._text, (-0.02,))
 
     def cancel(self) -> None: ...
 
@@ -110,10 +109,10 @@ class Regions:
     name = "layout model"
 
     def __init__(self, *regions: tuple[str, tuple[int, int, int, int]]) -> None:
-        self._regions = tuple(Region(Box(*box), label, n, 0.98) for n, (label, box) in enumerate(regions))
+        self._regions = tuple(LayoutRegion(Box(*box), label, n, 0.98) for n, (label, box) in enumerate(regions))
 
-    def detect(self, page: Image.Image) -> Found:
-        return Found(self._regions, page)
+    def detect(self, page: Image.Image) -> DetectedLayout:
+        return DetectedLayout(self._regions, page)
 
 
 def article() -> Drawn:
@@ -176,8 +175,8 @@ def spotting(page: Drawn) -> None:
         page.outputs["spotting"] = page.outputs.get("spotting", "") + said
 
 
-def read(page: Drawn, task: Task | None = None, layout: Layout | None = None) -> Document:
-    session = Session(Standin(page), layout, Wishes(task=task or "auto"))
+def read(page: Drawn, task: Task | None = None, layout: LayoutDetector | None = None) -> Document:
+    session = ReadingSession(Standin(page), layout, ReadOptions(task=task or "auto"))
     return session.documents([page.image])[0]
 
 
@@ -230,14 +229,16 @@ def save(name: str, image: Image.Image) -> None:
     image.quantize(32, dither=Image.Dither.NONE).save(FOLDER / f"reading-{name}.png", optimize=True)
 
 
-def text_of(document: Document, kind: Format, page: Drawn, style: Style | None = None) -> str:
-    files = written(document, kind, style or Style(), lambda _: page.image)
+def text_of(document: Document, kind: Format, page: Drawn, style: ExportOptions | None = None) -> str:
+    files = write_document(document, kind, style or ExportOptions(), lambda _: page.image)
     return "\n".join(data.decode() for data in files).replace("\r\n", "\n")
 
 
 def searchable(document: Document, page: Drawn) -> Image.Image:
     """The page of the PDF as PDFium draws it, with the places where it finds words."""
-    opened = open_document(written(document, "pdf", Style(), lambda _: page.image)[0]).page(1, words=True)
+    opened = open_document(write_document(document, "pdf", ExportOptions(), lambda _: page.image)[0]).page(
+        1, words=True
+    )
     draw = ImageDraw.Draw(opened.image, "RGBA")
     for word in opened.words or ():
         draw.rectangle(word.bounds, fill=(194, 59, 34, 50))
@@ -249,7 +250,7 @@ def workbook(document: Document) -> Image.Image:
     import openpyxl
 
     sheet = openpyxl.load_workbook(
-        io.BytesIO(written(document, "xlsx", Style(), lambda _: Image.new("L", (1, 1)))[0])
+        io.BytesIO(write_document(document, "xlsx", ExportOptions(), lambda _: Image.new("L", (1, 1)))[0])
     ).active
     rows = [" | ".join("" if cell.value is None else str(cell.value) for cell in row) for row in sheet.iter_rows()]
     return panel("\n".join([*rows, "", f"merged: {', '.join(str(area) for area in sheet.merged_cells.ranges)}"]))
@@ -276,7 +277,7 @@ def main() -> None:
             ("markdown", panel(text_of(document, "md", page))),
         ),
     )
-    rejoined = text_of(document, "txt", page, Style(margins=True, rejoin=True))
+    rejoined = text_of(document, "txt", page, ExportOptions(margins=True, rejoin=True))
     save(
         "text",
         side_by_side(

@@ -17,7 +17,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.media.soundfiles import write_file  # noqa: E402
+from engine.media.sound import write_file  # noqa: E402
 from engine.pipelines.speaking.story import Wishes, tell  # noqa: E402
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling  # noqa: E402
 

@@ -22,7 +22,7 @@ from engine.models.encoder import Pieces
 from engine.models.hgnet import HgNet
 from engine.models.layout_masks import MaskFeatures, boxes_of_masks
 from engine.models.reading_order import SCALE, OrderModel, Pairs, ranks
-from engine.vision.bicubic import bicubic
+from engine.vision.processor import bicubic
 from engine.weights.view import View
 
 THRESHOLD = 0.3  # where a config names none

@@ -8,7 +8,7 @@ from typing import Any
 from engine.errors import BadRequest
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, encoded
-from engine.pipelines.seeing import Message, look
+from engine.pipelines.vision_request import Message, vision_request
 
 __all__ = ["Message", "Prompt", "chat_prompt", "text_prompt"]
 
@@ -22,7 +22,7 @@ def chat_prompt(
     """Render a conversation with the model's own template. `variables` reach the template (`enable_thinking`, ...)."""
     if not messages:
         raise BadRequest("A conversation needs at least one message.", "messages")
-    looked = look(model, messages)
+    looked = vision_request(model, messages)
     text = model.template.render(looked.messages, tools, **variables)
     return encoded(model, text, looked.pictures, looked.notes)
 
@@ -36,6 +36,6 @@ def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Pr
         return encoded(model, text, add_special=True)
     parts: list[Any] = [{"type": "image", "image": image} for image in images]
     if model.sight is None or any(id in model.sight.places for id in model.tokenizer.encode(text, add_special=False)):
-        looked = look(model, [{"role": "user", "content": parts}])
+        looked = vision_request(model, [{"role": "user", "content": parts}])
         return encoded(model, text, looked.pictures, looked.notes, add_special=True)
     return chat_prompt(model, [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}])

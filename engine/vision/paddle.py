@@ -13,13 +13,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import BadRequest, ConfigError
+from engine.media.inputs import Picture
 from engine.models.config import Fields
-from engine.types import Picture
-from engine.vision.patches import content_key, normalized, raster_patches, rgb, size_of
-from engine.vision.resize import fitting_size, resized
-from engine.vision.settings import channel_values, pixel_limits
-from engine.vision.sight import ImageLike, expand_placeholders, rope_positions
-from engine.vision.strip_rules import StripRules
+from engine.vision.line_strips import LineStripRules
+from engine.vision.processor import (
+    ImageLike,
+    channel_values,
+    content_key,
+    expand_placeholders,
+    fitting_size,
+    normalized,
+    pixel_limits,
+    raster_patches,
+    resized,
+    rgb,
+    rope_positions,
+    size_of,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -51,7 +61,7 @@ def question(task: str) -> str:
     return TASKS[task]
 
 
-class PaddleSight:
+class PaddleVisionProcessor:
     def __init__(self, config: Fields, image: Fields) -> None:
         vision = config.sub("vision_config")
         self.patch = image.int("patch_size", default=vision.int("patch_size", default=14))
@@ -62,7 +72,7 @@ class PaddleSight:
         self.factor = self.patch * self.merge
         self.least, self.cap = pixel_limits(image, 384 * 384, 1536 * 1536)
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
-        self.strips = StripRules.of(image.values)
+        self.strips = LineStripRules.of(image.values)
         self.image_id = config.int("image_token_id")
         self.places = {self.image_id}
 

@@ -12,12 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import BadRequest, ConfigError
+from engine.media.inputs import Picture
 from engine.models.config import Fields
-from engine.types import Picture
-from engine.vision.patches import block_patches, content_key, normalized, rgb, size_of
-from engine.vision.resize import fitting_size, resized, what_is_lost
-from engine.vision.settings import channel_values, pixel_limits
-from engine.vision.sight import ImageLike, expand_placeholders, rope_positions
+from engine.vision.processor import (
+    ImageLike,
+    block_patches,
+    channel_values,
+    content_key,
+    expand_placeholders,
+    fitting_size,
+    normalized,
+    pixel_limits,
+    resized,
+    rgb,
+    rope_positions,
+    size_of,
+    what_is_lost,
+)
 
 FRAMES_A_SECOND = 2  # of a video whose frames come without their times, as the model was trained
 
@@ -29,7 +40,7 @@ class Clip(Picture):
     seconds: tuple[float, ...]  # one for each of the grid's times
 
 
-class QwenSight:
+class QwenVisionProcessor:
     strips = None
 
     def __init__(self, config: Fields, image: Fields, video: Fields, encode: Callable[[str], Sequence[int]]) -> None:

@@ -7,33 +7,32 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from engine.models.config import Fields
-from engine.vision.paddle import PaddleSight
-from engine.vision.qwen import QwenSight
-from engine.vision.settings import image_settings, video_settings
-from engine.vision.sight import Sight
+from engine.vision.paddle import PaddleVisionProcessor
+from engine.vision.processor import VisionProcessor, image_settings, video_settings
+from engine.vision.qwen import QwenVisionProcessor
 
 Encode: TypeAlias = Callable[[str], Sequence[int]]
-Maker: TypeAlias = Callable[[Fields, Path, Encode], Sight]
+Maker: TypeAlias = Callable[[Fields, Path, Encode], VisionProcessor]
 
 
-def _qwen(config: Fields, folder: Path, encode: Encode) -> Sight:
-    return QwenSight(config, image_settings(folder), video_settings(folder), encode)
+def _qwen(config: Fields, folder: Path, encode: Encode) -> VisionProcessor:
+    return QwenVisionProcessor(config, image_settings(folder), video_settings(folder), encode)
 
 
-def _paddle(config: Fields, folder: Path, encode: Encode) -> Sight:
-    return PaddleSight(config, image_settings(folder))
+def _paddle(config: Fields, folder: Path, encode: Encode) -> VisionProcessor:
+    return PaddleVisionProcessor(config, image_settings(folder))
 
 
-SIGHTS: dict[str, Maker] = {
+VISION_PROCESSORS: dict[str, Maker] = {
     "paddleocr_vl": _paddle,
     "qwen3_5": _qwen,
     "qwen3_vl": _qwen,
 }
 
 
-def make_sight(config: Mapping[str, Any], folder: Path, encode: Encode) -> Sight | None:
+def make_vision_processor(config: Mapping[str, Any], folder: Path, encode: Encode) -> VisionProcessor | None:
     """None for a model that reads text only. `encode` turns text into the model's ids, adding none."""
-    maker = SIGHTS.get(str(config.get("model_type")))
+    maker = VISION_PROCESSORS.get(str(config.get("model_type")))
     if maker is None or not isinstance(config.get("vision_config"), Mapping):
         return None
     return maker(Fields(config), folder, encode)

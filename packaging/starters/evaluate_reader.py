@@ -70,12 +70,12 @@ def score(read: Read, cases: Sequence[Case], worst: int = 0) -> Score:
 
 
 def with_grus(model: Path | None) -> Read:
-    from engine.pipelines.ocr import Session
     from engine.pipelines.reading.opening import ReadingModels
+    from engine.pipelines.reading.session import ReadingSession
 
     def read(cases: Sequence[Case]) -> list[str]:
         with ReadingModels(str(model) if model else None, None) as models:
-            documents = Session(models.recognizer).documents([case.image.convert("RGB") for case in cases])
+            documents = ReadingSession(models.recognizer).documents([case.image.convert("RGB") for case in cases])
         return ["\n".join(element.text for element in document.elements) for document in documents]
 
     return read

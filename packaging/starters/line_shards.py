@@ -21,11 +21,10 @@ import line_fonts
 import lines
 from line_text import CHARACTERS, line
 
-from engine.vision.strip_rules import StripRules
-from engine.vision.strips import straighten
+from engine.vision.line_strips import LineStripRules, straighten
 
 COLUMN = 4  # strip pixels a column of the model covers
-RULES = StripRules(height=20, rise=1, stretch=5, longest=400)
+RULES = LineStripRules(height=20, rise=1, stretch=5, longest=400)
 BUCKETS = (24, 48, 72, 96, 116)  # columns
 LONGEST_TEXT = 72
 NUMBER = {char: i + 1 for i, char in enumerate(CHARACTERS)}  # 0 is no character

@@ -88,7 +88,7 @@ class GrusReader:
 
     def _started(self, features: np.ndarray, room: int) -> Any:
         from backends.base import Sampling, Segment
-        from engine.vision.sight import rope_positions
+        from engine.vision.processor import rope_positions
 
         slot = self.kv.open(len(PROMPT) + room)
         rows = np.array(self.ops.numpy(self.model.embed(self.ops.array(np.array(PROMPT, np.int32)))))

@@ -13,7 +13,7 @@ from engine.loading import LoadOptions, load_any
 from engine.models.pp_doclayout import Region
 from engine.settings import Settings
 from engine.types import Request, SamplingParams
-from engine.vision.registry import make_sight
+from engine.vision.registry import make_vision_processor
 from engine.weights.checkpoint import Checkpoint
 from tests.asserting import every
 from tests.engine.vision.pictures import drawn
@@ -29,7 +29,7 @@ def options(request: Any) -> LoadOptions:
 
 
 def requests(folder: Path) -> list[Request]:
-    sight = make_sight(Checkpoint.open(folder).config, folder, lambda text: [])
+    sight = make_vision_processor(Checkpoint.open(folder).config, folder, lambda text: [])
     assert sight is not None
     made = []
     for sizes in ASKED.values():

@@ -10,8 +10,8 @@ import line_fonts
 import pytest
 from PIL import Image
 
-from engine.pipelines.ocr import Session
 from engine.pipelines.reading.opening import ReadingModels
+from engine.pipelines.reading.session import ReadingSession
 
 HERE = Path(__file__).resolve().parent
 PICTURES = sorted((HERE / "pictures").glob("*.png"))
@@ -19,9 +19,9 @@ FOLDER = HERE.parents[1] / "resources" / "starter" / "reader"
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
+def session() -> Iterator[ReadingSession]:
     with ReadingModels(None, None) as models:
-        yield Session(models.recognizer)
+        yield ReadingSession(models.recognizer)
 
 
 def test_it_is_small() -> None:
@@ -39,7 +39,7 @@ def test_it_is_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 13_500_000
 
 
-def test_pictures_of_lines_and_a_page_are_read(session: Session) -> None:
+def test_pictures_of_lines_and_a_page_are_read(session: ReadingSession) -> None:
     """Kept as files, because the fonts they are set in need not be on every machine."""
     assert len(PICTURES) >= 5
     documents = session.documents([Image.open(path) for path in PICTURES])

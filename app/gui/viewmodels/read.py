@@ -16,8 +16,7 @@ from app.gui.viewmodels.chat.draft import attach_bytes
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
 from app.stream import Streams
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.result import Document, Element, Page, page_from_json, page_to_json
+from engine.pipelines.reading.results import Box, Document, Element, Page, page_from_json, page_to_json
 from engine.pipelines.reading.tables import Table
 
 State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]
@@ -315,9 +314,16 @@ class ReadResults(Results[ReadDocument]):
         self.changed(item)
 
     def _take(self, item: ReadDocument, event: Any) -> None:
-        from engine.pipelines.reading.events import DocumentRead, ElementRead, Heard, Opened, PageRead, PageSplit
+        from engine.pipelines.reading.reader import (
+            DocumentOpened,
+            DocumentRead,
+            ElementRead,
+            PageRead,
+            PageSplit,
+            RegionText,
+        )
 
-        if isinstance(event, Opened):
+        if isinstance(event, DocumentOpened):
             item.numbers = event.pages
             if item is self.current:
                 self.shown()
@@ -325,7 +331,7 @@ class ReadResults(Results[ReadDocument]):
             item.live[event.page] = PageInProgress({region.order: region.box for region in event.regions})
             self.page_changed(item, event.page)
             return
-        elif isinstance(event, Heard):
+        elif isinstance(event, RegionText):
             live = item.live.setdefault(event.page, PageInProgress())
             live.heard[event.order] = "" if event.text is None else live.heard.get(event.order, "") + event.text
             self.heard(item, event.page, event.order)
@@ -359,16 +365,16 @@ class ReadResults(Results[ReadDocument]):
 
 
 def _documents(files: Sequence[Path]) -> list[Path]:
-    from engine.pipelines.ocr import files_of
+    from engine.pipelines.reading.session import expand_folders
 
-    return files_of(files)
+    return expand_folders(files)
 
 
 def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[Any]:
     """Runs off the UI thread: the events of reading one document."""
     from app import abilities
     from engine.errors import BadRequest
-    from engine.pipelines.reading.reader import Reader, Wishes
+    from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     settings, password = item.settings, item.password
     layers = settings.text_layer and item.source.suffix.lower() == ".pdf"
@@ -379,8 +385,8 @@ def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[An
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
     task: Any = settings.task
-    options = Wishes(task, settings.pages.strip() or None, layers)
-    reader = Reader(recognizer, abilities.layout(core), options)
+    options = ReadOptions(task, settings.pages.strip() or None, layers)
+    reader = DocumentReader(recognizer, abilities.layout(core), options)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING
 from app.gui.texts import tr
 from app.gui.viewmodels.read import ReadDocument
 from engine.errors import BadRequest
-from engine.media.pages import open_document
-from engine.pipelines.ocr import targets
-from engine.pipelines.reading.result import Document, Element, Page
-from engine.pipelines.reading.saving import replace_file, turned_image
-from engine.pipelines.reading.writers.formats import FORMATS, KEEPS_FIGURES, Format, Style, page_text, written
+from engine.media.documents import open_document
+from engine.pipelines.reading.results import Document, Element, Page
+from engine.pipelines.reading.session import output_targets, turned_image, write_atomically
+from engine.pipelines.reading.writers.formats import (
+    FORMATS,
+    KEEPS_FIGURES,
+    ExportOptions,
+    Format,
+    page_text,
+    write_document,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -55,7 +61,7 @@ _PICTURES = frozenset({"figure", "chart", "seal"})
 
 
 def as_markdown(pages: Sequence[Page]) -> str:
-    return page_text(tuple(pages), "md", Style())
+    return page_text(tuple(pages), "md", ExportOptions())
 
 
 def export(item: ReadDocument, kind: Format, target: Path) -> Path:
@@ -63,12 +69,12 @@ def export(item: ReadDocument, kind: Format, target: Path) -> Path:
     document = _with_figures(item, target) if kind in KEEPS_FIGURES else item.document
     if not document.pages:
         raise BadRequest(tr("{title} has not been read yet.", title=item.title))
-    contents = written(document, kind, Style(), lambda page: _image(item, page))
+    contents = write_document(document, kind, ExportOptions(), lambda page: _image(item, page))
     if not contents or (kind == "xlsx" and not document.tables):
         raise BadRequest(tr("No table was found in {title}. Choose another format.", title=item.title))
     for number, data in enumerate(contents, 1):
         name = target.name if number == 1 else f"{target.stem}-{number}{target.suffix}"
-        replace_file(target.with_name(name), data)
+        write_atomically(target.with_name(name), data)
     return target
 
 
@@ -76,7 +82,7 @@ def export_all(items: Sequence[ReadDocument], kind: Format, folder: Path) -> tup
     """How many were written, and a sentence for each that could not be."""
     folder.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
-    for item, target in zip(items, targets([Path(item.title) for item in items], folder, kind)):
+    for item, target in zip(items, output_targets([Path(item.title) for item in items], folder, kind)):
         try:
             export(item, kind, target.path)
         except (BadRequest, OSError) as error:
@@ -104,7 +110,7 @@ def _with_figures(item: ReadDocument, target: Path) -> Document:
             image.crop(element.box.within(*image.size).pixels()).save(out, "PNG")
             folder.mkdir(parents=True, exist_ok=True)
             file = folder / f"page-{page.number}-{element.kind}-{element.order + 1}.png"
-            replace_file(file, out.getvalue())
+            write_atomically(file, out.getvalue())
             return replace(element, figure=f"{folder.name}/{file.name}")
 
         return replace(page, elements=tuple(keep(element) for element in page.elements))

@@ -25,7 +25,7 @@ from app.stream import Streams
 from engine.errors import BadRequest
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
-from engine.media.soundfiles import FORMATS, format_of, write_file
+from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking import orpheus
 from engine.pipelines.speaking.saved import Saved, Voices
 from engine.pipelines.speaking.spark import is_spark

@@ -42,10 +42,10 @@ def text_of(file: Path) -> str:
 
 
 def _pdf(file: Path) -> str:
-    from engine.media.pdf import texts_of
+    from engine.media.documents import pdf_page_texts
 
     try:
-        pages = texts_of(file.read_bytes())
+        pages = pdf_page_texts(file.read_bytes())
     except UnreadableFile:
         raise BadRequest(
             tr("{name} cannot be opened: it is damaged or protected by a password.", name=file.name)

@@ -33,14 +33,14 @@ from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import ApiError
 from app.server.strict import StrictRoute
-from engine.media import aac
-from engine.media.soundfiles import FORMATS
+from engine.media import sound as sound_files
+from engine.media.sound import FORMATS
 from engine.pipelines.speaking.saved import Saved
 from engine.pipelines.speaking.speakers import speaker
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 
-_TYPES: tuple[str, ...] = (*FORMATS.values(), aac.TYPE, "text/event-stream")
+_TYPES: tuple[str, ...] = (*FORMATS.values(), sound_files.AAC_TYPE, "text/event-stream")
 _SOUND: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind: {} for kind in _TYPES}, "description": "The sound, or its pieces as events."},
     **errors(400, 404, 429),

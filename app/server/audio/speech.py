@@ -21,8 +21,7 @@ from app.server.context import Server, told
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.streaming import COMMENT, ClientGone, Stream, event
 from engine.errors import GrusError, SpeechRanAway
-from engine.media.sound import read_sound
-from engine.media.soundfiles import check_format, encoded, media_type, written
+from engine.media.sound import check_format, encoded, media_type, read_sound, written
 from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.saved import Saved, Voices, read_clone, write_clone
 from engine.pipelines.speaking.speakers import Voice, speaker

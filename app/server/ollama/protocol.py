@@ -1,21 +1,66 @@
-"""Ollama's bodies.
+"""Ollama's request and reply bodies, durations, timestamps and lines of JSON.
 
-Options that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
-`use_mlock`, `low_vram`, `numa`, `num_keep`) are taken and do nothing.
+OllamaOptions that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
+`use_mlock`, `low_vram`, `numa`, `num_keep`) are accepted and do nothing.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-from app.server.ollama.keeping import KeepAlive
+from app.server.errors import ApiError, error_body
 from app.server.sampling import StopText
+from app.server.streaming import line
 from app.server.strict import Strict
 
+LINES = "application/x-ndjson"
 
-class Options(Strict):
+_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+}  # both spellings of micro
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_NUMBER = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
+_LONGEST = 1e9  # seconds; above it, and below 0, a model stays until its room is needed
+
+
+def _checked(given: float | str | None) -> float | str | None:
+    if isinstance(given, str):
+        _seconds(given)
+    return given
+
+
+KeepAlive = Annotated[float | str | None, AfterValidator(_checked)]
+
+
+def keep_alive_seconds(given: float | str) -> float | None:
+    """How long a model stays after a request: seconds, or a duration in Go's spelling. None: until its room is needed."""
+    span = _seconds(given) if isinstance(given, str) else given
+    return span if 0 <= span <= _LONGEST else None
+
+
+def _seconds(text: str) -> float:
+    body = text.removeprefix("-").removeprefix("+")
+    sign = -1.0 if text.startswith("-") else 1.0
+    if _NUMBER.fullmatch(body):
+        return sign * float(body)
+    parts = _PART.findall(body)
+    if not parts or "".join(number + unit for number, unit in parts) != body:
+        raise ValueError(f"{text[:40]!r} is no duration like 5m, 1h30m or 300s")
+    return sign * sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+class OllamaOptions(Strict):
     num_predict: Annotated[int, Field(ge=-2, lt=1 << 31)] | None = None  # negative: as long as it goes
     num_ctx: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
     temperature: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -44,56 +89,56 @@ class Options(Strict):
     tfs_z: Literal[1] | None = None
 
 
-class FunctionCall(Strict):
+class OllamaFunctionCall(Strict):
     name: str
     arguments: dict[str, Any]
     index: int | None = None
 
 
-class ToolCall(Strict):
-    function: FunctionCall
+class OllamaToolCall(Strict):
+    function: OllamaFunctionCall
     id: str | None = None
     type: Literal["function"] | None = None
 
 
-class Message(Strict):
+class OllamaMessage(Strict):
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
     thinking: str | None = None
     images: list[str] | None = None
-    tool_calls: list[ToolCall] | None = None
+    tool_calls: list[OllamaToolCall] | None = None
     tool_name: str | None = None
     tool_call_id: str | None = None
 
 
-class Function(Strict):
+class OllamaFunction(Strict):
     name: str
     description: str | None = None
     parameters: dict[str, Any] | None = None
 
 
-class Tool(Strict):
+class OllamaTool(Strict):
     type: Literal["function"] | None = None
-    function: Function
+    function: OllamaFunction
 
 
 class _Common(Strict):
     model: str
     stream: bool | None = None  # None: yes
     format: Literal["", "json"] | dict[str, Any] | None = None
-    options: Options | None = None
+    options: OllamaOptions | None = None
     think: bool | Literal["low", "medium", "high"] | None = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     keep_alive: KeepAlive = None
 
 
-class ChatRequest(_Common):
-    messages: list[Message] | None = None
-    tools: list[Tool] | None = None
+class OllamaChatRequest(_Common):
+    messages: list[OllamaMessage] | None = None
+    tools: list[OllamaTool] | None = None
 
 
-class GenerateRequest(_Common):
+class OllamaGenerateRequest(_Common):
     prompt: str | None = None
     suffix: str | None = None
     system: str | None = None
@@ -101,41 +146,41 @@ class GenerateRequest(_Common):
     images: list[str] | None = None
 
 
-class NameRequest(Strict):
+class OllamaNameRequest(Strict):
     """`name` is the older spelling of `model`."""
 
     model: str | None = None
     name: str | None = None
 
 
-class ShowRequest(NameRequest):
+class OllamaShowRequest(OllamaNameRequest):
     verbose: Literal[False] | None = None
 
 
-class PullRequest(NameRequest):
+class OllamaPullRequest(OllamaNameRequest):
     stream: bool | None = None
     insecure: Literal[False] | None = None
 
 
-class EmbedRequest(Strict):
+class OllamaEmbedRequest(Strict):
     model: str
     input: str | Annotated[list[str], Field(max_length=2048)]
     truncate: bool | None = None  # None: yes
     dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
-    options: Options | None = None  # but for num_ctx without effect on the vectors
+    options: OllamaOptions | None = None  # but for num_ctx without effect on the vectors
     keep_alive: KeepAlive = None
 
 
-class OldEmbedRequest(Strict):
+class OllamaEmbeddingsRequest(Strict):
     """What `/api/embeddings` took before `/api/embed` was there."""
 
     model: str
     prompt: str
-    options: Options | None = None
+    options: OllamaOptions | None = None
     keep_alive: KeepAlive = None
 
 
-class Embedded(BaseModel):
+class OllamaEmbedReply(BaseModel):
     model: str
     embeddings: list[list[float]]
     total_duration: int
@@ -143,11 +188,11 @@ class Embedded(BaseModel):
     prompt_eval_count: int
 
 
-class OldEmbedded(BaseModel):
+class OllamaEmbeddingsReply(BaseModel):
     embedding: list[float]
 
 
-class Figures(BaseModel):
+class _OllamaReply(BaseModel):
     model: str
     created_at: str
     done: bool
@@ -161,23 +206,23 @@ class Figures(BaseModel):
     logprobs: list[dict[str, Any]] | None = None
 
 
-class MessageOut(BaseModel):
+class OllamaReplyMessage(BaseModel):
     role: Literal["assistant"] = "assistant"
     content: str
     thinking: str | None = None
     tool_calls: list[dict[str, Any]] | None = None
 
 
-class ChatReply(Figures):
-    message: MessageOut
+class OllamaChatReply(_OllamaReply):
+    message: OllamaReplyMessage
 
 
-class GenerateReply(Figures):
+class OllamaGenerateReply(_OllamaReply):
     response: str
     thinking: str | None = None
 
 
-class Details(BaseModel):
+class OllamaModelDetails(BaseModel):
     format: str = "safetensors"
     family: str = ""
     families: list[str] | None = None
@@ -185,37 +230,45 @@ class Details(BaseModel):
     quantization_level: str = ""
 
 
-class Tagged(BaseModel):
+class OllamaModel(BaseModel):
     name: str
     model: str
     modified_at: str
     size: int
     digest: str
-    details: Details
+    details: OllamaModelDetails
 
 
-class Tags(BaseModel):
-    models: list[Tagged]
+class OllamaModelList(BaseModel):
+    models: list[OllamaModel]
 
 
-class Resident(Tagged):
+class OllamaRunningModel(OllamaModel):
     expires_at: str
     size_vram: int
     context_length: int
 
 
-class Residents(BaseModel):
-    models: list[Resident]
+class OllamaRunningModels(BaseModel):
+    models: list[OllamaRunningModel]
 
 
-class Shown(BaseModel):
+class OllamaShowReply(BaseModel):
     modelfile: str
     parameters: str
     template: str
-    details: Details
+    details: OllamaModelDetails
     model_info: dict[str, Any]
     capabilities: list[str]
 
 
-class Version(BaseModel):
+class OllamaVersion(BaseModel):
     version: str
+
+
+def timestamp(when: datetime) -> str:
+    return when.isoformat().replace("+00:00", "Z")
+
+
+def error_line(error: ApiError) -> bytes:
+    return line(error_body(error, "ollama"))

@@ -1,33 +1,45 @@
-"""A conversation's items, in order: as the client sees them, and as the model that answers reads them."""
+"""A conversation's items in order, as the client sees them, and the prompt that the chat model reads from them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from app.server.context import LONG_PROMPT, Server
+from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.realtime.protocol import RATE, CallItem, Content, GivenItem, MessageItem
-from app.server.realtime.sound import samples_in
-from app.server.responses import protocol as plain
-from app.server.responses.serving import template_messages
+from app.server.openai import responses_protocol as plain
+from app.server.openai.responses import template_messages, template_tools, tool_choice
+from app.server.realtime.audio import samples_in
+from app.server.realtime.protocol import (
+    RATE,
+    GivenItem,
+    RealtimeContent,
+    RealtimeFunctionCall,
+    RealtimeMessage,
+    SessionFields,
+)
+from engine.errors import ContextOverflow
+from engine.loading import LoadedModel
 from engine.pipelines.answering import Sounded
-from engine.types import new_id
+from engine.types import SamplingParams, new_id
 
 MOST_ITEMS = 4096
 _TAKES = {"user": ("input_text", "input_audio"), "system": ("input_text",), "assistant": ("output_text",)}
 
 
 @dataclass(eq=False)
-class Item:
+class ConversationItem:
     """`shape` is what a client is told, without its sound."""
 
     shape: dict[str, Any]
-    hearing: asyncio.Task[None] | None = None  # writes down what was said in it
-    problem: ApiError | None = None  # why that is not known
+    transcription: asyncio.Task[None] | None = None  # writes down what was said in it
+    error: ApiError | None = None  # why that is not known
     sounded: Sounded = field(default_factory=Sounded)  # in samples at 24 kHz, as they were sent
 
     @property
@@ -50,36 +62,36 @@ class Item:
         """Characters."""
         return len(self.text) + len(self.shape.get("arguments", "")) + len(self.shape.get("output", ""))
 
-    def cut(self, samples: int) -> None:
+    def truncate(self, samples: int) -> None:
         """Keep of a voice what was said up to here."""
         self.shape["content"][0]["transcript"] = self.sounded.until(samples - 1)
         self.sounded.ends = min(self.sounded.ends, samples)
 
 
-def heard_item(id: str) -> Item:
+def user_audio_item(id: str) -> ConversationItem:
     """What somebody said, before it is known what that was."""
     content = [{"type": "input_audio", "transcript": None}]
-    return Item({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
+    return ConversationItem({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
 
 
-def answer_item(kind: str, **more: Any) -> Item:
+def assistant_item(kind: str, **more: Any) -> ConversationItem:
     """Of the model, while it is made."""
     prefix = "item" if kind == "message" else "fc"
-    return Item({**_head(new_id(prefix), kind), "status": "in_progress", **more})
+    return ConversationItem({**_head(new_id(prefix), kind), "status": "in_progress", **more})
 
 
-def given_item(item: GivenItem, param: str) -> tuple[Item, np.ndarray | None]:
+def client_item(item: GivenItem, param: str) -> tuple[ConversationItem, np.ndarray | None]:
     """What a client made, and the sound in it at 24 kHz."""
-    if isinstance(item, MessageItem):
+    if isinstance(item, RealtimeMessage):
         return _message(item, param)
-    if isinstance(item, CallItem):
+    if isinstance(item, RealtimeFunctionCall):
         shape = {"name": item.name, "arguments": item.arguments, "call_id": item.call_id or new_id("call")}
     else:
         shape = {"call_id": item.call_id, "output": item.output}
-    return Item({**_head(item.id or new_id("item"), item.type), **shape, "status": "completed"}), None
+    return ConversationItem({**_head(item.id or new_id("item"), item.type), **shape, "status": "completed"}), None
 
 
-def _message(item: MessageItem, param: str) -> tuple[Item, np.ndarray | None]:
+def _message(item: RealtimeMessage, param: str) -> tuple[ConversationItem, np.ndarray | None]:
     content, sound = [], None
     for at, part in enumerate(item.content):
         where = f"{param}.content.{at}"
@@ -93,10 +105,10 @@ def _message(item: MessageItem, param: str) -> tuple[Item, np.ndarray | None]:
         else:
             content.append({"type": part.type, "text": _needed(part, "text", where)})
     shape = {**_head(item.id or new_id("item"), "message"), "role": item.role, "content": content}
-    return Item({**shape, "status": "completed"}), sound
+    return ConversationItem({**shape, "status": "completed"}), sound
 
 
-def _needed(part: Content, field: str, where: str) -> str:
+def _needed(part: RealtimeContent, field: str, where: str) -> str:
     other = "text" if field == "audio" else "audio"
     if getattr(part, other) is not None:
         raise bad_request(f"{part.type} has no `{other}`.", f"{where}.{other}")
@@ -110,7 +122,7 @@ def _head(id: str, kind: str) -> dict[str, Any]:
     return {"id": id, "object": "realtime.item", "type": kind}
 
 
-def messages(items: Iterable[Item], instructions: str) -> list[dict[str, Any]]:
+def messages(items: Iterable[ConversationItem], instructions: str) -> list[dict[str, Any]]:
     """As chat templates know them. What was said without an answer between is one message: many templates want one."""
     made = template_messages([plain_item for item in items if (plain_item := _plain(item)) is not None])
     if instructions.strip():
@@ -123,34 +135,36 @@ def messages(items: Iterable[Item], instructions: str) -> list[dict[str, Any]]:
     return joined
 
 
-def _plain(item: Item) -> plain.Item | None:
+def _plain(item: ConversationItem) -> plain.ResponseItem | None:
     """None where nothing was said: a noise, or an answer that was stopped before its first word."""
     shape = item.shape
     if shape["type"] == "function_call":
-        return plain.CallItem(
+        return plain.ResponseFunctionCall(
             type="function_call", call_id=shape["call_id"], name=shape["name"], arguments=shape["arguments"]
         )
     if shape["type"] == "function_call_output":
-        return plain.ResultItem(type="function_call_output", call_id=shape["call_id"], output=shape["output"])
-    return plain.MessageItem(role=shape["role"], content=item.text) if item.text.strip() else None
+        return plain.ResponseFunctionCallOutput(
+            type="function_call_output", call_id=shape["call_id"], output=shape["output"]
+        )
+    return plain.ResponseMessage(role=shape["role"], content=item.text) if item.text.strip() else None
 
 
-class Conversation:
+class RealtimeConversation:
     def __init__(self, most: int) -> None:
         """`most`: characters."""
         self.id = new_id("conv")
-        self.items: list[Item] = []
+        self.items: list[ConversationItem] = []
         self._most = most
 
-    def __getitem__(self, id: str) -> Item:
+    def __getitem__(self, id: str) -> ConversationItem:
         return self.items[self._at(id, "item_id")]
 
-    def before(self, item: Item) -> str | None:
+    def previous_id(self, item: ConversationItem) -> str | None:
         """The id of the item before one; of one that is not part of the conversation, the last."""
         at = next((at for at, one in enumerate(self.items) if one is item), len(self.items))
         return self.items[at - 1].id if at else None
 
-    def add(self, item: Item, after: str | None = None) -> None:
+    def add(self, item: ConversationItem, after: str | None = None) -> None:
         """`after`: an id, "root" for the beginning, None for the end."""
         if any(one.id == item.id for one in self.items):
             raise bad_request(f"There is an item {item.id!r} already. Leave `id` out, and one is made.", "item.id")
@@ -164,7 +178,7 @@ class Conversation:
         at = len(self.items) if after is None else 0 if after == "root" else self._at(after, "previous_item_id") + 1
         self.items.insert(at, item)
 
-    def remove(self, id: str) -> Item:
+    def remove(self, id: str) -> ConversationItem:
         return self.items.pop(self._at(id, "item_id"))
 
     def truncate(self, id: str, content: int, milliseconds: int) -> None:
@@ -176,7 +190,7 @@ class Conversation:
             raise bad_request(
                 f"audio_end_ms is {milliseconds}, and the sound has {_milliseconds(sent)} milliseconds.", "audio_end_ms"
             )
-        item.cut(milliseconds * RATE // 1000)
+        item.truncate(milliseconds * RATE // 1000)
 
     def _at(self, id: str, param: str) -> int:
         for at, item in enumerate(self.items):
@@ -187,3 +201,79 @@ class Conversation:
 
 def _milliseconds(samples: int) -> int:
     return samples * 1000 // RATE
+
+
+_ROOM = 512  # tokens that an answer of no stated length should have left, or a quarter of the context
+
+
+async def prepare_prompt(
+    server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel, id: str
+) -> Prepared:
+    """`id`: of the request. Where the conversation is too long, its oldest turns are left out, or it is an error."""
+    wanted = fields.max_output_tokens
+    context = min(model.context, server.service.engine_settings().get("max_seq_len") or model.context)
+    room = min(context // 4, _ROOM if wanted == "inf" else int(wanted))
+    kept = list(items)
+    while True:
+        shorter = _without_oldest(kept) if fields.truncation == "auto" else kept
+        try:
+            prepared = await _prepared(server, kept, fields, model)
+            if len(prepared.request.prompt_ids) + room <= context or len(shorter) == len(kept):
+                return replace(prepared, request=replace(prepared.request, id=id))
+        except ContextOverflow:
+            if len(shorter) == len(kept):
+                raise
+        kept = shorter
+
+
+async def _prepared(
+    server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel
+) -> Prepared:
+    chat = _conversation(items, fields, model)
+    size = sum(len(message["content"]) for message in chat.messages)
+    server.check_prompt(size)
+    if size < LONG_PROMPT:
+        return prepare(chat, model, model.name)
+    return await asyncio.to_thread(prepare, chat, model, model.name)
+
+
+def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> Conversation:
+    said = messages(items, fields.instructions)
+    if not said:
+        raise ApiError(
+            400,
+            "There is nothing to answer: say something, add an item, or give instructions.",
+            code="bad_request",
+            param="input",
+        )
+    effort = fields.reasoning.effort if fields.reasoning is not None else None
+    return Conversation(
+        messages=said,
+        sampling=SamplingParams(
+            max_tokens=None if fields.max_output_tokens == "inf" else fields.max_output_tokens,
+            temperature=fields.temperature,
+            seed=fields.seed,
+        ),
+        tools=template_tools(fields.tools),
+        tool_choice=tool_choice(fields.tool_choice, fields.tools),
+        parallel_calls=fields.parallel_tool_calls,
+        thinking=False if effort is None and _reasoning_is_optional(model, bool(fields.tools)) else None,
+        effort=effort,
+    )
+
+
+def _reasoning_is_optional(model: LoadedModel, tools: bool) -> bool:
+    """In a conversation nobody waits for thoughts that were not asked for."""
+    return bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
+
+
+def _without_oldest(items: list[ConversationItem]) -> list[ConversationItem]:
+    """Without an eighth of what was said, in whole turns from the first question on; what the system says stays, and so
+    does the last question."""
+    starts = [at for at, item in enumerate(items) if item.shape.get("role") == "user"]
+    much, gone = sum(item.size for item in items) / 8, 0
+    for begin, end in itertools.pairwise(starts):
+        gone += sum(item.size for item in items[begin:end])
+        if gone >= much or end == starts[-1]:
+            return [item for at, item in enumerate(items) if at >= end or item.shape.get("role") == "system"]
+    return items

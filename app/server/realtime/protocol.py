@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, ValidationError
 
-from app.server.chat.protocol import Name
-from app.server.errors import ApiError, bad_request, from_validation, unsupported
-from app.server.responses.protocol import FunctionTool, NamedFunction, Reasoning
+from app.server.errors import ApiError, as_api_error, bad_request, from_validation, unsupported
+from app.server.openai.chat import Name
+from app.server.openai.responses_protocol import ResponseFunctionTool, ResponseNamedFunction, ResponseReasoningConfig
 from app.server.sampling import Count
 from app.server.strict import Strict
+from engine.errors import GrusError
+
+log = logging.getLogger("grus.server")
 
 RATE = 24000  # of the sound on the wire, both ways
 
@@ -29,7 +33,7 @@ Metadata = Annotated[
 # -- the session
 
 
-class Pcm(Strict):
+class PcmFormat(Strict):
     """16 bits a sample, little-endian, one channel."""
 
     type: Literal["audio/pcm"] = "audio/pcm"
@@ -46,15 +50,15 @@ class TurnDetection(Strict):
     idle_timeout_ms: None = None
 
 
-class Transcription(Strict):
+class RealtimeTranscription(Strict):
     model: str | None = None
     language: str | None = None
 
 
-class AudioInput(Strict):
-    format: Pcm = Pcm()
+class RealtimeAudioInput(Strict):
+    format: PcmFormat = PcmFormat()
     noise_reduction: None = None
-    transcription: Transcription | None = None
+    transcription: RealtimeTranscription | None = None
     turn_detection: TurnDetection | None = TurnDetection(type="server_vad")
 
 
@@ -62,8 +66,8 @@ class VoiceId(Strict):
     id: str
 
 
-class AudioOutput(Strict):
-    format: Pcm = Pcm()
+class RealtimeAudioOutput(Strict):
+    format: PcmFormat = PcmFormat()
     voice: str | VoiceId | None = None
     speed: float = Field(default=1.0, ge=0.25, le=4.0)
     # beyond OpenAI's: which model speaks, how, and in which language
@@ -76,9 +80,9 @@ class AudioOutput(Strict):
         return self.voice.id if isinstance(self.voice, VoiceId) else self.voice
 
 
-class Audio(Strict):
-    input: AudioInput = AudioInput()
-    output: AudioOutput = AudioOutput()
+class RealtimeAudio(Strict):
+    input: RealtimeAudioInput = RealtimeAudioInput()
+    output: RealtimeAudioOutput = RealtimeAudioOutput()
 
 
 def _aloud() -> list[_Modality]:
@@ -88,16 +92,16 @@ def _aloud() -> list[_Modality]:
 class SessionFields(Strict):
     type: Literal["realtime"]
     model: str
-    audio: Audio = Audio()
+    audio: RealtimeAudio = RealtimeAudio()
     include: Annotated[list[Any], Field(max_length=0)] | None = None
     instructions: str = ""
     max_output_tokens: Count | Literal["inf"] = "inf"
     output_modalities: Modalities = Field(default_factory=_aloud)
     parallel_tool_calls: bool = True
     prompt: None = None
-    reasoning: Reasoning | None = None
-    tool_choice: Literal["auto", "none", "required"] | NamedFunction = "auto"
-    tools: list[FunctionTool] = Field(default_factory=list, max_length=128)
+    reasoning: ResponseReasoningConfig | None = None
+    tool_choice: Literal["auto", "none", "required"] | ResponseNamedFunction = "auto"
+    tools: list[ResponseFunctionTool] = Field(default_factory=list, max_length=128)
     tracing: None = None
     truncation: Literal["auto", "disabled"] = "auto"
     # beyond OpenAI's
@@ -112,22 +116,22 @@ class SessionFields(Strict):
 # -- items
 
 
-class Content(Strict):
+class RealtimeContent(Strict):
     type: Literal["input_text", "input_audio", "output_text"]
     text: str | None = None
     audio: str | None = None
 
 
-class MessageItem(Strict):
+class RealtimeMessage(Strict):
     type: Literal["message"]
     role: Literal["user", "assistant", "system"]
-    content: Annotated[list[Content], Field(min_length=1, max_length=64)]
+    content: Annotated[list[RealtimeContent], Field(min_length=1, max_length=64)]
     id: Id | None = None
     object: Literal["realtime.item"] | None = None
     status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
 
 
-class CallItem(Strict):
+class RealtimeFunctionCall(Strict):
     type: Literal["function_call"]
     name: Name
     arguments: str
@@ -137,7 +141,7 @@ class CallItem(Strict):
     status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
 
 
-class ResultItem(Strict):
+class RealtimeFunctionCallOutput(Strict):
     type: Literal["function_call_output"]
     call_id: Id
     output: str
@@ -146,17 +150,17 @@ class ResultItem(Strict):
     status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
 
 
-class Reference(Strict):
+class ItemReference(Strict):
     """In a response's own input: an item of the conversation."""
 
     type: Literal["item_reference"]
     id: Id
 
 
-GivenItem = MessageItem | CallItem | ResultItem
+GivenItem = RealtimeMessage | RealtimeFunctionCall | RealtimeFunctionCallOutput
 _ITEMS: dict[str, type[Strict]] = {
-    "message": MessageItem, "function_call": CallItem, "function_call_output": ResultItem,
-    "item_reference": Reference,
+    "message": RealtimeMessage, "function_call": RealtimeFunctionCall, "function_call_output": RealtimeFunctionCallOutput,
+    "item_reference": ItemReference,
 }  # fmt: skip
 
 
@@ -172,7 +176,7 @@ class SessionUpdate(ClientEvent):
     session: dict[str, Any]
 
 
-class Append(ClientEvent):
+class InputAudioAppend(ClientEvent):
     audio: str
 
 
@@ -181,17 +185,17 @@ class ItemCreate(ClientEvent):
     previous_item_id: Id | None = None
 
 
-class ItemNamed(ClientEvent):
+class ItemEvent(ClientEvent):
     item_id: Id
 
 
-class ItemTruncate(ItemNamed):
+class ItemTruncate(ItemEvent):
     content_index: Annotated[int, Field(ge=0)]
     audio_end_ms: Annotated[int, Field(ge=0, lt=1 << 31)]
 
 
 class ResponseAudioOutput(Strict):
-    format: Pcm | None = None
+    format: PcmFormat | None = None
     voice: str | VoiceId | None = None
 
 
@@ -199,7 +203,7 @@ class ResponseAudio(Strict):
     output: ResponseAudioOutput | None = None
 
 
-class ResponseWishes(Strict):
+class ResponseOptions(Strict):
     """What differs from the session in one response."""
 
     audio: ResponseAudio | None = None
@@ -211,15 +215,15 @@ class ResponseWishes(Strict):
     output_modalities: Modalities | None = None
     parallel_tool_calls: bool | None = None
     prompt: None = None
-    reasoning: Reasoning | None = None
-    tool_choice: Literal["auto", "none", "required"] | NamedFunction | None = None
-    tools: Annotated[list[FunctionTool], Field(max_length=128)] | None = None
+    reasoning: ResponseReasoningConfig | None = None
+    tool_choice: Literal["auto", "none", "required"] | ResponseNamedFunction | None = None
+    tools: Annotated[list[ResponseFunctionTool], Field(max_length=128)] | None = None
     temperature: Temperature | None = None
     seed: Seed | None = None
 
 
 class ResponseCreate(ClientEvent):
-    response: ResponseWishes = ResponseWishes()
+    response: ResponseOptions = ResponseOptions()
 
 
 class ResponseCancel(ClientEvent):
@@ -228,13 +232,13 @@ class ResponseCancel(ClientEvent):
 
 EVENTS: dict[str, type[ClientEvent]] = {
     "session.update": SessionUpdate,
-    "input_audio_buffer.append": Append,
+    "input_audio_buffer.append": InputAudioAppend,
     "input_audio_buffer.commit": ClientEvent,
     "input_audio_buffer.clear": ClientEvent,
     "output_audio_buffer.clear": ClientEvent,
     "conversation.item.create": ItemCreate,
-    "conversation.item.retrieve": ItemNamed,
-    "conversation.item.delete": ItemNamed,
+    "conversation.item.retrieve": ItemEvent,
+    "conversation.item.delete": ItemEvent,
     "conversation.item.truncate": ItemTruncate,
     "response.create": ResponseCreate,
     "response.cancel": ResponseCancel,
@@ -266,7 +270,7 @@ def read_event(data: Any) -> ClientEvent:
     return checked(EVENTS[kind], data)
 
 
-def read_item(data: Mapping[str, Any], param: str, *, references: bool = False) -> GivenItem | Reference:
+def read_item(data: Mapping[str, Any], param: str, *, references: bool = False) -> GivenItem | ItemReference:
     kind = data.get("type")
     if not isinstance(kind, str) or kind not in _ITEMS or (kind == "item_reference" and not references):
         known = ", ".join(name for name in _ITEMS if references or name != "item_reference")
@@ -295,7 +299,7 @@ def read_session(now: SessionFields, change: Mapping[str, Any]) -> SessionFields
     return made
 
 
-def for_response(session: SessionFields, wishes: ResponseWishes) -> SessionFields:
+def for_response(session: SessionFields, wishes: ResponseOptions) -> SessionFields:
     """The session's settings as one response has them."""
     own = {"conversation", "input", "metadata"}
     change = wishes.model_dump(exclude_none=True, exclude=own)
@@ -323,3 +327,20 @@ def _merged(now: Any, change: Any) -> Any:
     if not isinstance(now, Mapping) or not isinstance(change, Mapping):
         return change
     return {**now, **{key: _merged(now.get(key), value) for key, value in change.items()}}
+
+
+# -- events to the client
+
+
+class SendEvent(Protocol):
+    """Sends one event. Raises ClientGone when the client does not take it."""
+
+    def __call__(self, kind: str, **fields: Any) -> Awaitable[None]: ...
+
+
+def error_fields(error: Exception) -> dict[str, Any]:
+    """An error as events report it. An unexpected one is logged, and its message is kept from the client."""
+    if not isinstance(error, GrusError | ApiError):
+        log.error("A conversation met a fault.", exc_info=error)
+    api = as_api_error(error)
+    return {"type": api.type, "code": api.code, "message": api.message, "param": api.param}

@@ -1,7 +1,7 @@
-"""One response: a model's words, sent as they are written or spoken sentence by sentence, until they end or are stopped.
+"""One response: its words as they are generated, or its speech sentence by sentence, and every event that reports them.
 
-The words come on the event loop; the voice is made in a thread, and each of its pieces waits there until the client has
-been sent it. So a voice is never far ahead of a client that takes its time.
+The words arrive on the event loop; the speech is synthesized in a thread, which waits after each piece until the client has been
+sent it. So synthesis is never far ahead of a client that reads slowly.
 """
 
 from __future__ import annotations
@@ -9,66 +9,256 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import queue
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, Protocol
 
+import numpy as np
+
+from app.server.audio.choosing import chosen
 from app.server.audio.pump import in_thread
+from app.server.audio.speech import voices
 from app.server.context import Server
-from app.server.realtime.cast import Cast, chat_model
-from app.server.realtime.conversation import Conversation, Item
-from app.server.realtime.output import Output, Tell
-from app.server.realtime.prompting import prompted
-from app.server.realtime.protocol import SessionFields
-from app.server.realtime.sound import Resampled, to_wire
-from app.server.realtime.wire import detail
+from app.server.errors import ApiError
+from app.server.realtime.audio import StreamResampler, as_text, to_wire
+from app.server.realtime.conversation import ConversationItem, RealtimeConversation, assistant_item, prepare_prompt
+from app.server.realtime.protocol import (
+    RATE,
+    RealtimeAudioOutput,
+    RealtimeTranscription,
+    SendEvent,
+    SessionFields,
+    error_fields,
+)
 from app.server.replies import Part
 from app.server.service import Running
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
+from engine.loading import LoadedModel
 from engine.pipelines.answering import AnswerEvent, Answering, Reply, Voiced
+from engine.pipelines.listening.listener import Listener, ear
+from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.mouth import Mouth
+from engine.pipelines.speaking.speakers import speaker
+from engine.pipelines.speaking.story import Wishes
 from engine.types import Timings, new_id
 
+Shape = dict[str, Any]
 
-class Host(Protocol):
-    """The session, as a response knows it."""
+
+async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:
+    """A model that writes text; None: the first one that is served."""
+    found, model = await chosen(server, name, "text")
+    if model.sight is not None and model.sight.strips is not None:
+        raise ApiError(
+            400,
+            f"The model {found} reads pages and does not talk. Choose another one.",
+            code="missing_capability",
+            param="model",
+        )
+    return found, model
+
+
+class SessionModels:
+    """The ASR and TTS models of one session, opened at first use. What they submit to `engine` is cancelled with the session."""
+
+    def __init__(self, server: Server, engine: Leash) -> None:
+        self._server, self._engine = server, engine
+        self._seed = secrets.randbits(31)  # of the TTS: the same in every response
+        self._speech_queue: Mouth | None = None
+        self._spoken: tuple[RealtimeAudioOutput, int | None] | None = None  # what the speech queue was made for
+
+    async def listener(self, wanted: RealtimeTranscription | None) -> Listener:
+        name, loaded = await chosen(self._server, wanted.model if wanted is not None else None, "transcription")
+        listener = Listener(self._engine, ear(name, loaded))
+        listener.check_language(wanted.language if wanted is not None else None)
+        return listener
+
+    async def speech_queue(self, fields: SessionFields) -> Mouth:
+        """Raises an error for a voice, a language or instructions that the model does not support."""
+        output, seed = fields.audio.output, fields.seed
+        if self._speech_queue is None or self._spoken != (output, seed):
+            name, _ = await chosen(self._server, output.model, "speech", "custom_voice")
+            self._speech_queue = await in_thread(self._open_speech, name, output, self._seed if seed is None else seed)
+            self._spoken = output, seed
+        return self._speech_queue
+
+    def _open_speech(self, name: str, output: RealtimeAudioOutput, seed: int) -> Mouth:
+        model: Any = speaker(self._engine, name)
+        settings = voices(self._server).manner(output.named, model.presets, output.language, output.instructions)
+        return Mouth(model, settings, Wishes(speed=output.speed, seed=seed))
+
+
+class RealtimeOutput:
+    """The items of a response, and every event that reports them: one message, as text or audio, and function calls.
+
+    Call its methods under the session's lock."""
+
+    def __init__(self, response: str, spoken: bool, conversation: RealtimeConversation | None, send: SendEvent) -> None:
+        """`conversation`: what the items are added to; None for an out-of-band response."""
+        self._response, self._spoken = response, spoken
+        self._conversation, self._send = conversation, send
+        self.items: list[ConversationItem] = []
+        self._message: ConversationItem | None = None
+        self._call: ConversationItem | None = None  # that is being streamed
+
+    # -- a message
+
+    async def begin(self) -> None:
+        """Open the message, at its first word."""
+        if self._message is not None:
+            return
+        item = self._message = assistant_item("message", role="assistant", content=[])
+        await self._add(item)
+        kind = "output_audio" if self._spoken else "output_text"
+        item.shape["content"] = [{"type": kind, ("transcript" if self._spoken else "text"): ""}]
+        await self._send_for(item, "response.content_part.added", content_index=0, part=self._part(item))
+
+    async def text(self, delta: str) -> None:
+        await self.begin()
+        assert self._message is not None
+        self._message.shape["content"][0]["text"] += delta
+        await self._send_for(self._message, "response.output_text.delta", content_index=0, delta=delta)
+
+    async def sentence(self, text: str) -> None:
+        """The transcript of the audio that follows."""
+        await self.begin()
+        assert self._message is not None
+        content = self._message.shape["content"][0]
+        delta = f" {text}" if content["transcript"] else text
+        content["transcript"] += delta
+        self._message.sounded.sentence(text)
+        await self._send_for(self._message, "response.output_audio_transcript.delta", content_index=0, delta=delta)
+
+    async def sound(self, samples: np.ndarray) -> None:
+        """At 24 kHz."""
+        if self._message is not None and len(samples):
+            self._message.sounded.sound(len(samples))
+            delta = as_text(samples)
+            await self._send_for(self._message, "response.output_audio.delta", content_index=0, delta=delta)
+
+    # -- calls
+
+    async def call(self, name: str, id: str) -> None:
+        await self._close_call("completed")
+        self._call = assistant_item("function_call", name=name, call_id=id, arguments="")
+        await self._add(self._call)
+
+    async def arguments(self, delta: str) -> None:
+        assert self._call is not None
+        self._call.shape["arguments"] += delta
+        await self._send_for(
+            self._call, "response.function_call_arguments.delta", call_id=self._call.shape["call_id"], delta=delta
+        )
+
+    async def end_call(self) -> None:
+        await self._close_call("completed")
+
+    # -- the end
+
+    async def close(self, completed: bool, stopped: bool) -> None:
+        """`stopped`: cancelled or failed; the transcript is truncated to the audio that was sent."""
+        status = "completed" if completed else "incomplete"
+        message = self._message
+        if message is not None:
+            if stopped and self._spoken:
+                message.truncate(int(message.sounded.ends))
+            await self._close_message(message, status)
+        await self._close_call(status)
+        if stopped and self._spoken and message is not None:
+            sent = int(message.sounded.ends) * 1000 // RATE
+            await self._send("conversation.item.truncated", item_id=message.id, content_index=0, audio_end_ms=sent)
+
+    async def _close_message(self, item: ConversationItem, status: str) -> None:
+        content = item.shape["content"][0]
+        if self._spoken:
+            await self._send_for(item, "response.output_audio.done", content_index=0)
+            said = content["transcript"]
+            await self._send_for(item, "response.output_audio_transcript.done", content_index=0, transcript=said)
+        else:
+            await self._send_for(item, "response.output_text.done", content_index=0, text=content["text"])
+        await self._send_for(item, "response.content_part.done", content_index=0, part=self._part(item))
+        await self._done(item, status)
+
+    async def _close_call(self, status: str) -> None:
+        call, self._call = self._call, None
+        if call is None:
+            return
+        done = {key: call.shape[key] for key in ("call_id", "name", "arguments")}
+        await self._send_for(call, "response.function_call_arguments.done", **done)
+        await self._done(call, status)
+
+    async def _add(self, item: ConversationItem) -> None:
+        before = None
+        if self._conversation is not None:
+            self._conversation.add(item)
+            before = self._conversation.previous_id(item)
+        self.items.append(item)
+        where = {"response_id": self._response, "output_index": len(self.items) - 1}
+        await self._send("response.output_item.added", **where, item=item.shape)
+        if self._conversation is not None:
+            await self._send("conversation.item.added", previous_item_id=before, item=item.shape)
+
+    async def _done(self, item: ConversationItem, status: str) -> None:
+        item.shape["status"] = status
+        if self._conversation is not None:
+            before = self._conversation.previous_id(item)
+            await self._send("conversation.item.done", previous_item_id=before, item=item.shape)
+        where = {"response_id": self._response, "output_index": self._index(item)}
+        await self._send("response.output_item.done", **where, item=item.shape)
+
+    async def _send_for(self, item: ConversationItem, kind: str, **more: Any) -> None:
+        where = {"response_id": self._response, "item_id": item.id, "output_index": self._index(item)}
+        await self._send(kind, **where, **more)
+
+    def _index(self, item: ConversationItem) -> int:
+        return next(at for at, one in enumerate(self.items) if one is item)
+
+    def _part(self, item: ConversationItem) -> Shape:
+        content = item.shape["content"][0]
+        if self._spoken:
+            return {"type": "audio", "transcript": content["transcript"]}
+        return {"type": "text", "text": content["text"]}
+
+
+class ResponseHost(Protocol):
+    """The part of a session that a response uses."""
 
     server: Server
-    cast: Cast
-    conversation: Conversation
+    models: SessionModels
+    conversation: RealtimeConversation
     lock: asyncio.Lock
 
     @property
-    def tell(self) -> Tell: ...
+    def send(self) -> SendEvent: ...
 
-    def over(self, response: Response) -> None:
-        """It has been told that the response is done."""
+    def response_ended(self, response: RealtimeResponse) -> None: ...
 
 
-class Response:
-    """Made and told by `begin`, worked on by `run`, and done once: by itself, by `stop` or with the session by `halt`."""
+class RealtimeResponse:
+    """Announced by `begin`, generated by `run`, and ended once: by itself, by `stop`, or by `halt` when the session closes."""
 
-    def __init__(self, host: Host, fields: SessionFields, *, metadata: Mapping[str, str] | None = None,
-                 outside: bool = False, own: Sequence[Item] | None = None) -> None:  # fmt: skip
-        """`outside`: its output is no part of the conversation. `own`: what it answers, instead of the conversation."""
+    def __init__(self, host: ResponseHost, fields: SessionFields, *, metadata: Mapping[str, str] | None = None,
+                 out_of_band: bool = False, own: Sequence[ConversationItem] | None = None) -> None:  # fmt: skip
+        """`out_of_band`: its output is not added to the conversation. `own`: its input items, instead of the conversation's."""
         self.id = new_id("resp")
-        self.outside = outside
+        self.out_of_band = out_of_band
         self.fields = fields
         self._host, self._own, self._metadata = host, own, metadata
         self._loop = asyncio.get_running_loop()
-        self.output = Output(self.id, fields.spoken, None if outside else host.conversation, host.tell)
-        self._is_over = False
+        self.output = RealtimeOutput(self.id, fields.spoken, None if out_of_band else host.conversation, host.send)
+        self._ended = False
         self._running: Running | None = None
-        self._mouth: Mouth | None = None
+        self._speech_queue: Mouth | None = None
         self._answering: Answering | None = None
-        self._words: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._wire: Resampled | None = None
-        self._problem: GrusError | None = None  # with the voice
+        self._text_queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._wire: StreamResampler | None = None
+        self._speech_error: GrusError | None = None
         self._reason = "stop"
 
     async def begin(self) -> None:
-        await self._host.tell("response.created", response=self._shape("in_progress"))
+        await self._host.send("response.created", response=self._shape("in_progress"))
 
     async def run(self) -> None:
         try:
@@ -79,67 +269,71 @@ class Response:
             await self._fail(error)
 
     async def stop(self, reason: str) -> None:
-        """Under the session's lock: nothing more is said. `reason`: turn_detected or client_cancelled."""
-        if not self._is_over:
+        """Cancel it; call this under the session's lock. `reason`: turn_detected or client_cancelled."""
+        if not self._ended:
             await self._end("cancelled", {"type": "cancelled", "reason": reason})
 
     def halt(self) -> None:
-        """End all work, without a word."""
-        self._is_over = True
-        self._words.put(None)
-        self._hush()
+        """Cancel all work and send nothing."""
+        self._ended = True
+        self._text_queue.put(None)
+        self._stop_speech()
         if self._running is not None:
             self._running.cancel()
 
-    def _hush(self) -> None:
+    def _stop_speech(self) -> None:
         if self._answering is not None:
             self._answering.stop()
-        if self._mouth is not None:
-            self._mouth.stop()
+        if self._speech_queue is not None:
+            self._speech_queue.stop()
 
-    # -- words
+    # -- text
 
     async def _make(self) -> None:
         host, fields = self._host, self.fields
-        items = await self._heard()
+        items = await self._read_items()
         _, model = await chat_model(host.server, fields.model)
-        prepared = await prompted(host.server, items, fields, model, self.id)
-        mouth = await host.cast.mouth(fields) if fields.spoken else None
-        if self._is_over:
+        prepared = await prepare_prompt(host.server, items, fields, model, self.id)
+        speech_queue = await host.models.speech_queue(fields) if fields.spoken else None
+        if self._ended:
             return
         self._running = host.server.service.submit(prepared.request, prepared.reader)
-        voice = asyncio.ensure_future(in_thread(self._begin_voice(mouth).run)) if mouth is not None else None
+        voice = (
+            asyncio.ensure_future(in_thread(self._start_speech(speech_queue).run)) if speech_queue is not None else None
+        )
         try:
             async with contextlib.aclosing(self._running.streamed()) as parts:
                 async for part in parts:
                     async with host.lock:
-                        if self._is_over:
+                        if self._ended:
                             break
-                        await self._take(part)
+                        await self._handle_part(part)
             if self._reason == "cancelled":
-                self._hush()
+                self._stop_speech()
         finally:
-            self._words.put(None)
+            self._text_queue.put(None)
             if voice is not None:
-                await self._voiced(voice)
+                await self._wait_for_speech(voice)
         async with host.lock:
-            if not self._is_over:
+            if not self._ended:
                 await self._finish()
 
-    async def _heard(self) -> list[Item]:
-        """What is answered, once everything in it is written down."""
+    async def _read_items(self) -> list[ConversationItem]:
+        """The items to answer, once all of them are transcribed."""
         while True:
             items = list(self._host.conversation.items) if self._own is None else list(self._own)
-            waited = [item.hearing for item in items if item.hearing is not None and not item.hearing.done()]
+            waited = [
+                item.transcription for item in items if item.transcription is not None and not item.transcription.done()
+            ]
             if not waited:
                 break
             await asyncio.wait(waited)
         asked = next((item for item in reversed(items) if item.shape.get("role") == "user"), None)
-        if asked is not None and asked.problem is not None:
-            raise asked.problem
+        if asked is not None and asked.error is not None:
+            raise asked.error
         return items
 
-    async def _take(self, part: Part) -> None:
+    async def _handle_part(self, part: Part) -> None:
         output = self.output
         if part.kind == "call":
             await output.call(part.name, part.call_id)
@@ -148,36 +342,36 @@ class Response:
         elif part.kind == "end":
             self._reason = part.reason
         elif part.kind == "answer":
-            await output.called()
+            await output.end_call()
             if not self.fields.spoken:
                 await output.text(part.text)
                 return
             if part.text.strip():
                 await output.begin()
-            self._words.put(part.text)
+            self._text_queue.put(part.text)
 
-    # -- voice
+    # -- speech
 
-    def _begin_voice(self, mouth: Mouth) -> Answering:
-        self._mouth, self._wire = mouth, to_wire(mouth.rate)
-        self._answering = Answering(self._spoken_words(), mouth, self._tell_from_thread)
+    def _start_speech(self, speech_queue: Mouth) -> Answering:
+        self._speech_queue, self._wire = speech_queue, to_wire(speech_queue.rate)
+        self._answering = Answering(self._queued_text(), speech_queue, self._send_from_thread)
         return self._answering
 
-    def _spoken_words(self) -> Iterator[str]:
-        while (piece := self._words.get()) is not None:
+    def _queued_text(self) -> Iterator[str]:
+        while (piece := self._text_queue.get()) is not None:
             yield piece
 
-    def _tell_from_thread(self, event: AnswerEvent) -> None:
-        """Waits until the client was sent it."""
+    def _send_from_thread(self, event: AnswerEvent) -> None:
+        """Runs in the speech thread; waits until the event was sent."""
         try:
-            asyncio.run_coroutine_threadsafe(self._say(event), self._loop).result()
-        except (CancelledError, RuntimeError, ClientGone):  # nobody listens any more
+            asyncio.run_coroutine_threadsafe(self._send_speech(event), self._loop).result()
+        except (CancelledError, RuntimeError, ClientGone):  # the session has ended
             assert self._answering is not None
             self._answering.stop()
 
-    async def _say(self, event: AnswerEvent) -> None:
+    async def _send_speech(self, event: AnswerEvent) -> None:
         async with self._host.lock:
-            if self._is_over:
+            if self._ended:
                 return
             if isinstance(event, Reply):
                 await self.output.sentence(event.text)
@@ -188,12 +382,12 @@ class Response:
                 return
             await self.output.sound(self._wire.finish())
             if event.error is not None:
-                self._problem = event.error
+                self._speech_error = event.error
                 if self._running is not None:
                     self._running.cancel()
 
-    async def _voiced(self, voice: asyncio.Future[None]) -> None:
-        """The end of the voice, which has an id to be stopped by, as every reply has."""
+    async def _wait_for_speech(self, voice: asyncio.Future[None]) -> None:
+        """Until the speech ends. `/abort_request` with the response's id stops it."""
         service = self._host.server.service
         stop = lambda: self._loop.call_soon_threadsafe(self._aborted)  # noqa: E731
         service.sound_begins(self.id, stop)
@@ -205,13 +399,13 @@ class Response:
 
     def _aborted(self) -> None:
         self._reason = "cancelled"
-        self._hush()
+        self._stop_speech()
 
     # -- the end
 
     async def _finish(self) -> None:
-        if self._problem is not None:
-            raise self._problem
+        if self._speech_error is not None:
+            raise self._speech_error
         if self._reason == "cancelled":
             await self._end("cancelled", {"type": "cancelled", "reason": "client_cancelled"})
         elif self._reason == "length":
@@ -222,16 +416,16 @@ class Response:
     async def _fail(self, error: Exception) -> None:
         with contextlib.suppress(ClientGone):
             async with self._host.lock:
-                if not self._is_over:
-                    await self._end("failed", {"type": "failed", "error": detail(error)})
+                if not self._ended:
+                    await self._end("failed", {"type": "failed", "error": error_fields(error)})
 
     async def _end(self, status: str, details: Mapping[str, Any] | None) -> None:
         self.halt()
         try:
-            await self.output.close(status == "completed", cut=status in ("cancelled", "failed"))
-            await self._host.tell("response.done", response=self._shape(status, details))
+            await self.output.close(status == "completed", stopped=status in ("cancelled", "failed"))
+            await self._host.send("response.done", response=self._shape(status, details))
         finally:
-            self._host.over(self)
+            self._host.response_ended(self)
 
     def _shape(self, status: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
         fields = self.fields
@@ -242,7 +436,7 @@ class Response:
             "status": status,
             "status_details": details,
             "output": [item.shape for item in self.output.items],
-            "conversation_id": None if self.outside else self._host.conversation.id,
+            "conversation_id": None if self.out_of_band else self._host.conversation.id,
             "output_modalities": fields.output_modalities,
             "max_output_tokens": fields.max_output_tokens,
             "audio": {"output": voice},
@@ -251,12 +445,12 @@ class Response:
         }
 
     def _usage(self) -> dict[str, Any] | None:
-        """Known when the words have come to their end."""
+        """None until the text is complete."""
         return None if self._running is None or not self._running.timings.total else _usage(self._running.timings)
 
 
 def _usage(timings: Timings) -> dict[str, Any]:
-    """Of the model that writes; ears and voice are not counted in tokens."""
+    """Of the chat model; ASR and TTS are not counted."""
     cached = {"text_tokens": timings.cached_tokens, "audio_tokens": 0, "image_tokens": 0}
     return {
         "total_tokens": timings.prompt_tokens + timings.output_tokens,

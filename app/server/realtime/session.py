@@ -1,7 +1,7 @@
-"""One conversation by voice: what a client sends becomes sound, turns, items and responses, and it is told of each.
+"""One conversation by voice: its models, its turns, their transcripts, and the response that is in progress.
 
-Belongs to the event loop. Whoever changes the conversation or tells of it holds `lock`, so that events come in one order
-and nothing follows the end of a response that was stopped.
+Belongs to the event loop. Code that changes the conversation or sends an event holds `lock`, so that events have one order and
+nothing follows the end of a response that was stopped.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import numpy as np
 from app.server.audio.pump import in_thread, leashed
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error
-from app.server.realtime.cast import Cast
-from app.server.realtime.conversation import Conversation, Item, heard_item
-from app.server.realtime.hearing import Heard, InputBuffer, SpeechBegan, SpeechEnded, milliseconds
-from app.server.realtime.protocol import SessionFields
-from app.server.realtime.response import Response
-from app.server.realtime.wire import Wire, detail
+from app.server.realtime.audio import InputAudioBuffer, SpeechEvent, TurnStarted, TurnStopped, milliseconds
+from app.server.realtime.conversation import ConversationItem, RealtimeConversation, user_audio_item
+from app.server.realtime.protocol import (
+    SendEvent,
+    SessionFields,
+    error_fields,
+)
+from app.server.realtime.response import RealtimeResponse, SessionModels
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
@@ -29,52 +31,56 @@ from engine.pipelines.listening.cutting import USUAL
 from engine.pipelines.listening.listener import Listener
 from engine.types import new_id
 
-_WAITING = 4  # recordings that may wait to be written down; who sends more of them waits
-_PATIENCE = 10.0  # seconds that work has to end when the session does
+_MAX_TRANSCRIPTIONS = 4  # at once; a client that sends more recordings waits
+_CLOSE_SECONDS = 10.0  # for work to end when the session does
 _END = object()
 
 
 class RealtimeSession:
-    def __init__(self, wire: Wire, server: Server, fields: SessionFields) -> None:
+    def __init__(self, send: SendEvent, server: Server, fields: SessionFields) -> None:
         settings = server.settings
         self.id = new_id("sess")
         self.server, self.fields = server, fields
-        self.tell, self.fail = wire.tell, wire.fail
+        self.send = send
         self.lock = asyncio.Lock()
         self._leash = leashed(server)
-        self.cast = Cast(server, self._leash)
-        self.buffer = InputBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
-        self.conversation = Conversation(settings.max_prompt)
-        self.response: Response | None = None  # that is being made
-        self._free = asyncio.Event()  # none is
-        self.speech: str | None = None  # the item that what is being said will be
-        self._turns = 0  # how often somebody began to speak
-        self._hearing: set[asyncio.Task[None]] = set()
+        self.models = SessionModels(server, self._leash)
+        self.buffer = InputAudioBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
+        self.conversation = RealtimeConversation(settings.max_prompt)
+        self.response: RealtimeResponse | None = None  # the one in progress
+        self._free = asyncio.Event()  # set while no response is in progress
+        self.speech_item: str | None = None  # the id of the item that the current speech will be
+        self._turns = 0  # how many times speech has started
+        self._transcriptions: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._left: Callable[[], None] | None = None  # is called when nothing is to be answered any more
+        self._left: Callable[[], None] | None = None  # called when nothing is left to answer
+
+    async def send_error(self, error: Exception, event_id: str | None = None) -> None:
+        """`event_id`: of the client's event that caused it."""
+        await self.send("error", error={**error_fields(error), "event_id": event_id})
 
     def shape(self) -> dict[str, Any]:
         return {"id": self.id, "object": "realtime.session", **self.fields.model_dump(mode="json")}
 
     async def close(self) -> None:
-        """Everything that was asked for ends, and its memory is free."""
+        """Cancel all work and wait for its end."""
         self._leash.cut()
         if self.response is not None:
             self.response.halt()
-            self.over(self.response)
-        tasks = self._hearing | self._tasks
+            self.response_ended(self.response)
+        tasks = self._transcriptions | self._tasks
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=_PATIENCE)
+            _, late = await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)
             for task in late:
                 task.cancel()
 
     def leave(self, left: Callable[[], None]) -> None:
-        """The server stops: `left` is called when what was asked is answered."""
+        """The server stops: call `left` once every question is answered."""
         self._left = left
-        self._perhaps_leave()
+        self._check_idle()
 
-    def _perhaps_leave(self) -> None:
-        if self._left is not None and self.response is None and not self._hearing:
+    def _check_idle(self) -> None:
+        if self._left is not None and self.response is None and not self._transcriptions:
             left, self._left = self._left, None
             left()
 
@@ -86,119 +92,129 @@ class RealtimeSession:
 
     # -- turns
 
-    async def heard(self, changes: Sequence[Heard]) -> None:
+    async def handle_speech(self, changes: Sequence[SpeechEvent]) -> None:
         for change in changes:
             async with self.lock:
-                await (self._began(change) if isinstance(change, SpeechBegan) else self._ended(change))
+                await (
+                    self._speech_started(change) if isinstance(change, TurnStarted) else self._speech_stopped(change)
+                )
 
-    async def _began(self, speech: SpeechBegan) -> None:
-        if self.speech is None:
-            self.speech = new_id("item")
+    async def _speech_started(self, speech: TurnStarted) -> None:
+        if self.speech_item is None:
+            self.speech_item = new_id("item")
             self._turns += 1
-            await self.tell(
-                "input_audio_buffer.speech_started", item_id=self.speech, audio_start_ms=milliseconds(speech.at)
+            await self.send(
+                "input_audio_buffer.speech_started", item_id=self.speech_item, audio_start_ms=milliseconds(speech.at)
             )
         turns = self.fields.audio.input.turn_detection
-        if turns is not None and turns.interrupt_response and self.response is not None and not self.response.outside:
+        if (
+            turns is not None
+            and turns.interrupt_response
+            and self.response is not None
+            and not self.response.out_of_band
+        ):
             await self.response.stop("turn_detected")
 
-    async def _ended(self, speech: SpeechEnded) -> None:
-        id, self.speech = self.speech or new_id("item"), None
-        await self.tell("input_audio_buffer.speech_stopped", item_id=id, audio_end_ms=milliseconds(speech.at))
+    async def _speech_stopped(self, speech: TurnStopped) -> None:
+        id, self.speech_item = self.speech_item or new_id("item"), None
+        await self.send("input_audio_buffer.speech_stopped", item_id=id, audio_end_ms=milliseconds(speech.at))
         turns = self.fields.audio.input.turn_detection
-        await self.commit(id, speech.samples, answer=turns is not None and turns.create_response, known=True)
+        await self.commit(id, speech.samples, answer=turns is not None and turns.create_response, is_speech=True)
 
-    async def commit(self, id: str, samples: np.ndarray, *, answer: bool, known: bool) -> None:
-        """Sound becomes an item, and is written down. `known`: speech was found in it."""
-        item = heard_item(id)
-        before = self.conversation.before(item)
+    async def commit(self, id: str, samples: np.ndarray, *, answer: bool, is_speech: bool) -> None:
+        """Make an item of audio and transcribe it. `is_speech`: the voice activity model found speech in it."""
+        item = user_audio_item(id)
+        before = self.conversation.previous_id(item)
         self.conversation.add(item)
-        await self.tell("input_audio_buffer.committed", item_id=id, previous_item_id=before)
-        await self.added(item)
-        self.write_down(item, samples, answer=answer, known=known)
+        await self.send("input_audio_buffer.committed", item_id=id, previous_item_id=before)
+        await self.send_added(item)
+        self.transcribe(item, samples, answer=answer, is_speech=is_speech)
 
-    async def added(self, item: Item) -> None:
-        before = self.conversation.before(item)
+    async def send_added(self, item: ConversationItem) -> None:
+        before = self.conversation.previous_id(item)
         for kind in ("conversation.item.added", "conversation.item.done"):
-            await self.tell(kind, previous_item_id=before, item=item.shape)
+            await self.send(kind, previous_item_id=before, item=item.shape)
 
-    # -- what was said
+    # -- transcripts
 
-    async def room(self) -> None:
-        """Wait until not too much waits to be written down."""
-        while len(self._hearing) >= _WAITING:
-            await asyncio.wait(self._hearing, return_when=asyncio.FIRST_COMPLETED)
+    async def wait_for_transcriptions(self) -> None:
+        """Backpressure: wait until fewer recordings are being transcribed."""
+        while len(self._transcriptions) >= _MAX_TRANSCRIPTIONS:
+            await asyncio.wait(self._transcriptions, return_when=asyncio.FIRST_COMPLETED)
 
-    def write_down(self, item: Item, samples: np.ndarray, *, answer: bool, known: bool) -> None:
+    def transcribe(self, item: ConversationItem, samples: np.ndarray, *, answer: bool, is_speech: bool) -> None:
         turn = self._turns if answer else None
-        item.hearing = self._spawn(self._hear(item, samples, turn, known), self._hearing)
-        item.hearing.add_done_callback(lambda _: self._perhaps_leave())
+        item.transcription = self._spawn(
+            self._transcribe_and_answer(item, samples, turn, is_speech), self._transcriptions
+        )
+        item.transcription.add_done_callback(lambda _: self._check_idle())
 
-    async def _hear(self, item: Item, samples: np.ndarray, turn: int | None, known: bool) -> None:
-        """`turn`: which is answered then, unless somebody has begun to speak again, who goes on with the question."""
+    async def _transcribe_and_answer(
+        self, item: ConversationItem, samples: np.ndarray, turn: int | None, is_speech: bool
+    ) -> None:
+        """`turn`: the turn to answer, unless speech has started again, which continues the question."""
         try:
-            await self._write(item, samples, known)
-            while self.response is not None and self.response.outside:  # which no question has to give way to
+            await self._transcribe(item, samples, is_speech)
+            while self.response is not None and self.response.out_of_band:  # it is not interrupted by a question
                 await self._free.wait()
             async with self.lock:
                 latest = turn == self._turns or (turn is not None and not self._interrupts)
                 if latest and item.text and item in self.conversation.items:
-                    await self.respond(Response(self, self.fields))
+                    await self.respond(RealtimeResponse(self, self.fields))
         except ClientGone:
             return
         except Exception as error:
             with contextlib.suppress(ClientGone):
                 async with self.lock:
-                    await self.fail(error)
+                    await self.send_error(error)
 
     @property
     def _interrupts(self) -> bool:
         turns = self.fields.audio.input.turn_detection
         return turns is not None and turns.interrupt_response
 
-    async def _write(self, item: Item, samples: np.ndarray, known: bool) -> None:
+    async def _transcribe(self, item: ConversationItem, samples: np.ndarray, is_speech: bool) -> None:
         try:
-            await self._read_out(item, samples, known)
+            await self._stream_transcript(item, samples, is_speech)
         except ClientGone:
             raise
         except Exception as error:
-            told = detail(error)
-            item.problem = as_api_error(error)
+            item.error = as_api_error(error)
             async with self.lock:
-                if self._tells_words:
-                    await self._tell_of(item, "failed", error=told)
+                if self._sends_transcripts:
+                    await self._send_for(item, "failed", error=error_fields(error))
                 else:
-                    await self.tell("error", error={**told, "event_id": None})
+                    await self.send_error(error)
             return
         usage = {"type": "duration", "seconds": round(len(samples) / SAMPLE_RATE, 3)}
         async with self.lock:
-            await self._tell_of(item, "completed", transcript=item.text, usage=usage)
+            await self._send_for(item, "completed", transcript=item.text, usage=usage)
 
-    async def _read_out(self, item: Item, samples: np.ndarray, known: bool) -> None:
-        listener = await self.cast.ears(self.fields.audio.input.transcription)
-        pieces, content = _texts(listener, samples, known), item.shape["content"][0]
+    async def _stream_transcript(self, item: ConversationItem, samples: np.ndarray, is_speech: bool) -> None:
+        listener = await self.models.listener(self.fields.audio.input.transcription)
+        pieces, content = _texts(listener, samples, is_speech), item.shape["content"][0]
         said = ""
         while (text := await in_thread(next, pieces, _END)) is not _END:
             delta = f" {text}" if said else str(text)
             said += delta
             async with self.lock:
-                await self._tell_of(item, "delta", delta=delta)
+                await self._send_for(item, "delta", delta=delta)
         content["transcript"] = said
 
     @property
-    def _tells_words(self) -> bool:
-        """Does the client wish to read what was said?"""
+    def _sends_transcripts(self) -> bool:
+        """Whether the client receives transcripts."""
         return self.fields.audio.input.transcription is not None
 
-    async def _tell_of(self, item: Item, what: str, **fields: Any) -> None:
-        if self._tells_words and item in self.conversation.items:
+    async def _send_for(self, item: ConversationItem, what: str, **fields: Any) -> None:
+        if self._sends_transcripts and item in self.conversation.items:
             kind = f"conversation.item.input_audio_transcription.{what}"
-            await self.tell(kind, item_id=item.id, content_index=0, **fields)
+            await self.send(kind, item_id=item.id, content_index=0, **fields)
 
     # -- responses
 
-    async def respond(self, response: Response) -> None:
-        """Under the lock."""
+    async def respond(self, response: RealtimeResponse) -> None:
+        """Call this under the lock."""
         if self.response is not None:
             raise ApiError(
                 400,
@@ -210,16 +226,16 @@ class RealtimeSession:
         await response.begin()
         self._spawn(response.run(), self._tasks)
 
-    def over(self, response: Response) -> None:
+    def response_ended(self, response: RealtimeResponse) -> None:
         if self.response is response:
             self.response = None
             self._free.set()
-            self._perhaps_leave()
+            self._check_idle()
 
 
-def _texts(listener: Listener, samples: np.ndarray, known: bool) -> Iterator[str]:
-    """What is said, stretch by stretch. Runs in a thread."""
-    if known and len(samples) <= USUAL.longest * SAMPLE_RATE:
+def _texts(listener: Listener, samples: np.ndarray, is_speech: bool) -> Iterator[str]:
+    """Transcribe segment by segment. Runs in a thread."""
+    if is_speech and len(samples) <= USUAL.longest * SAMPLE_RATE:
         text = listener.segment(samples, 0.0, listener.submit(samples)).text
         if text:
             yield text

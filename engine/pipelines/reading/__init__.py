@@ -1,1 +1,1 @@
-"""From pages to what is written on them: splitting, recognizing, joining, writing. `engine/pipelines/ocr.py` is the door."""
+"""From pages to what is written on them: splitting, recognizing, joining, writing. `engine/pipelines/reading/session.py` is the door."""

@@ -1,14 +1,13 @@
-"""Which pixels of a page are ink, whatever its colours, and by how much its lines are askew. Numpy only.
-
-Ink is what differs from the paper around it: dark on light, light on dark, and both on one page. Paper is the median of a
-tile, so shadows and coloured boxes do no harm. Knows nothing of lines and columns.
-"""
+"""Page pixels: binarization (the ink mask), skew, rotation, projection profiles and crops."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from engine.pipelines.reading.results import Box
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -112,3 +111,69 @@ def _long_runs(ink: np.ndarray, least: int) -> np.ndarray:
     marks[starts[long, 0], starts[long, 1]] = 1
     marks[ends[long, 0], ends[long, 1]] = -1
     return np.cumsum(marks, axis=1, dtype=np.int8)[:, :width].astype(bool)
+
+
+_LINE_MARGIN = 0.2  # of a line's height
+
+
+def cut(page: Image, box: Box, margin: float = 0.0) -> Image:
+    """At least one pixel."""
+    left, top, right, bottom = box.grown(margin).within(*page.size).pixels()
+    return page.crop((left, top, max(right, left + 1), max(bottom, top + 1)))
+
+
+def cut_lines(page: Image, lines: Sequence[Box]) -> list[Image]:
+    """Each line, dark on light. Margins end halfway to the neighbours, whose tails must not show."""
+    return [_light(cut(page, _room_around(lines, line))) for line in lines]
+
+
+def _room_around(lines: Sequence[Box], line: Box) -> Box:
+    margin = _LINE_MARGIN * line.height
+    beside = [other for other in lines if other is not line and other.left < line.right and line.left < other.right]
+    above = [(line.top + other.bottom) / 2 for other in beside if other.bottom <= line.top]
+    below = [(line.bottom + other.top) / 2 for other in beside if other.top >= line.bottom]
+    top, bottom = max([line.top - margin, *above]), min([line.bottom + margin, *below])
+    return Box(line.left - margin, top, line.right + margin, bottom)
+
+
+def _light(line: Image) -> Image:
+    from PIL import ImageOps
+
+    return ImageOps.invert(line) if is_dark(np.asarray(line.convert("L"))) else line
+
+
+def halves(image: Image) -> tuple[Image, Image] | None:
+    """Above and below the whitest row near the middle; None where a cut would go through a line."""
+    if image.height < 48:
+        return None
+    ink = ink_of(np.asarray(image.convert("L"))).sum(axis=1)
+    third = image.height // 3
+    middle = ink[third : image.height - third]
+    white = np.flatnonzero(middle == middle.min())
+    at = third + int(white[np.abs(white - len(middle) // 2).argmin()])
+    if middle.min() > 0.02 * image.width:
+        return None
+    return image.crop((0, 0, image.width, at)), image.crop((0, at, image.width, image.height))
+
+
+def has_ink(image: Image) -> bool:
+    grey = np.asarray(image.convert("L"))
+    return bool(grey.shape[0] > 2 and grey.shape[1] > 2 and ink_of(grey).any())
+
+
+def paper_colour(page: Image) -> tuple[int, int, int]:
+    """What fills the corners of a page that is turned."""
+    import numpy as np
+
+    small = np.asarray(page.convert("RGB").resize((64, 64))).reshape(-1, 3)
+    red, green, blue = (int(value) for value in np.median(small, axis=0))
+    return red, green, blue
+
+
+def rotated_page(page: Image, degrees: float) -> Image:
+    """Counterclockwise, grown so that no corner is lost."""
+    if not degrees:
+        return page
+    from PIL.Image import Resampling
+
+    return page.rotate(degrees, expand=True, fillcolor=paper_colour(page), resample=Resampling.BICUBIC)

@@ -9,10 +9,8 @@ from engine.errors import BadRequest
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, load_any
 from engine.pipelines.reading.elements import NO_MODEL
-from engine.pipelines.reading.layout import Layout
-from engine.pipelines.reading.model_layout import ModelLayout
-from engine.pipelines.reading.recognizer import Recognizer
-from engine.pipelines.reading.vision_recognizer import VisionRecognizer
+from engine.pipelines.reading.layout import LayoutDetector, LayoutModel
+from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
 from engine.settings import Settings
 from engine.starter import READER, starter
 
@@ -21,7 +19,7 @@ class ReadingModels:
     """Close it, or use it in a `with` block."""
 
     recognizer: Recognizer | None
-    layout: Layout | None
+    layout: LayoutDetector | None
 
     def __init__(
         self,
@@ -46,7 +44,7 @@ class ReadingModels:
                 self.recognizer = self._recognizer(name)
             if layout is not None:
                 self.engine.load(layout)
-                self.layout = ModelLayout(self.engine, layout)
+                self.layout = LayoutModel(self.engine, layout)
         except BaseException:
             self.engine.close()
             raise

@@ -1,10 +1,4 @@
-"""Many documents, read together: pages are opened and split ahead, regions of several pages are recognized at once, and
-results leave in the order of the pages.
-
-Three kinds of threads. One opens pages and finds their regions; some read regions, each waiting for the recognizer most of
-the time; the caller's own takes events from the queue and puts pages into order. What goes wrong with a file or a page
-becomes its result, and the others go on.
-"""
+"""The document reader: opens pages, detects layouts and recognizes regions of several pages concurrently."""
 
 from __future__ import annotations
 
@@ -13,29 +7,166 @@ import queue
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from engine.errors import GrusError, PasswordNeeded
-from engine.media.page import PageImage
-from engine.media.page_range import check_pages, page_numbers
-from engine.media.pages import DOTS, Source, open_document
-from engine.media.pages import Document as OpenDocument
-from engine.pipelines.reading.careful import Careful
-from engine.pipelines.reading.elements import RegionReader, Sheet
-from engine.pipelines.reading.events import ElementRead, Event, Heard, Opened, PageSplit
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.layout import Found, Layout, Region, without_doubles
-from engine.pipelines.reading.ordering import Ordering, PageDone, Unopened
-from engine.pipelines.reading.recognizer import Reading, Recognizer
-from engine.pipelines.reading.result import Element, Page, Task
-from engine.pipelines.reading.splitter import Splitter
+from engine.media.documents import DOTS, PageImage, Source, check_pages, open_document, page_numbers
+from engine.media.documents import Document as OpenDocument
+from engine.pipelines.reading.elements import PageContent, RegionReader
+from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion, without_doubles
+from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer
+from engine.pipelines.reading.results import Box, Document, Element, Page, Task
+from engine.pipelines.reading.splitter import PageSplitter
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+
+@dataclass(frozen=True)
+class ReadingProgress:
+    pages_done: int
+    pages_known: int  # of documents that have been opened
+    documents_left: int  # that have not been opened yet
+    seconds_left: float | None  # an estimate, once there is something to estimate from
+
+
+@dataclass(frozen=True)
+class DocumentOpened:
+    document: int  # its place among the sources
+    name: str
+    pages: tuple[int, ...]  # numbers of those that will be read
+
+
+@dataclass(frozen=True)
+class PageSplit:
+    """The regions of a page are known; reading them has begun. Boxes mean the page after it was turned."""
+
+    document: int
+    page: int
+    regions: tuple[LayoutRegion, ...]
+    turned: float
+
+
+@dataclass(frozen=True)
+class RegionText:
+    """A piece of a region's text, as the model writes it. None: what was heard of the region is void, it is read again."""
+
+    document: int
+    page: int
+    order: int
+    text: str | None
+
+
+@dataclass(frozen=True)
+class ElementRead:
+    document: int
+    page: int
+    element: Element
+
+
+@dataclass(frozen=True)
+class PageRead:
+    document: int
+    page: Page
+    progress: ReadingProgress
+
+
+@dataclass(frozen=True)
+class DocumentRead:
+    """The last event of a document, of one that could not be opened the only one."""
+
+    document: int
+    result: Document
+    progress: ReadingProgress
+
+
+ReadingEvent: TypeAlias = DocumentOpened | PageSplit | RegionText | ElementRead | PageRead | DocumentRead
+
+
+@dataclass(frozen=True)
+class PageDone:
+    document: int
+    page: Page
+    read_now: bool = True  # not taken over from an earlier run
+
+
+@dataclass(frozen=True)
+class Unopened:
+    document: int
+    name: str
+    error: str
+    locked: bool = False
+
+
+@dataclass
+class _Waiting:
+    """A document some of whose pages have not left yet."""
+
+    index: int
+    name: str
+    numbers: deque[int] = field(default_factory=deque)
+    ready: dict[int, Page] = field(default_factory=dict)
+    gone: list[Page] = field(default_factory=list)
+    error: str | None = None
+    locked: bool = False
+
+
+class Ordering:
+    def __init__(self, documents: int, clock: Callable[[], float]) -> None:
+        self._left = documents
+        self._unopened = documents
+        self._clock = clock
+        self._began = clock()
+        self._documents: deque[_Waiting] = deque()
+        self._done = self._known = self._read = 0
+
+    @property
+    def over(self) -> bool:
+        """All documents have left."""
+        return self._left == 0
+
+    def take(self, event: ReadingEvent | PageDone | Unopened) -> Iterator[ReadingEvent]:
+        if isinstance(event, Unopened):
+            self._unopened -= 1
+            self._documents.append(_Waiting(event.document, event.name, error=event.error, locked=event.locked))
+        elif isinstance(event, DocumentOpened):
+            self._unopened -= 1
+            self._known += len(event.pages)
+            self._documents.append(_Waiting(event.document, event.name, deque(event.pages)))
+            yield event
+        elif isinstance(event, PageDone):
+            self._read += event.read_now
+            waiting = next(w for w in self._documents if w.index == event.document)
+            waiting.ready[event.page.number] = event.page
+        else:
+            yield event
+        yield from self._leave()
+
+    def _leave(self) -> Iterator[ReadingEvent]:
+        while self._documents:
+            first = self._documents[0]
+            while first.numbers and first.numbers[0] in first.ready:
+                page = first.ready.pop(first.numbers.popleft())
+                first.gone.append(page)
+                self._done += 1
+                yield PageRead(first.index, page, self._progress())
+            if first.numbers:
+                return
+            self._documents.popleft()
+            self._left -= 1
+            document = Document(first.name, tuple(first.gone), first.error, first.locked)
+            yield DocumentRead(first.index, document, self._progress())
+
+    def _progress(self) -> ReadingProgress:
+        left = self._known - self._done
+        seconds = (self._clock() - self._began) / self._read * left if self._read else None
+        return ReadingProgress(self._done, self._known, self._unopened, seconds)
+
 
 log = logging.getLogger("grus.reading")
 
@@ -44,7 +175,7 @@ _POLL = 0.1  # seconds until a thread that waits for room looks whether everythi
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ReadOptions:
     """What is to be read, and how."""
 
     task: Task | Literal["auto"] = "auto"
@@ -63,13 +194,15 @@ Known = Callable[[int, int], "Page | None"]  # (document, page) -> what an earli
 Keep = Callable[[int, int, int, str, "Image"], "str | None"]  # (document, page, order, kind, picture) -> its file
 
 
-class Reader:
+class DocumentReader:
     """Reads with one recognizer and one layout. Without a recognizer only text layers can be read."""
 
-    def __init__(self, recognizer: Recognizer | None, layout: Layout | None, wishes: Wishes | None = None) -> None:
+    def __init__(
+        self, recognizer: Recognizer | None, layout: LayoutDetector | None, wishes: ReadOptions | None = None
+    ) -> None:
         self.recognizer = recognizer
-        self.layout = layout or Splitter()
-        self.wishes = wishes or Wishes()
+        self.layout = layout or PageSplitter()
+        self.wishes = wishes or ReadOptions()
         self.wishes.check()
 
     def read(
@@ -80,7 +213,7 @@ class Reader:
         known: Known = lambda document, page: None,
         keep: Keep = lambda document, page, order, kind, image: None,
         clock: Callable[[], float] = time.monotonic,
-    ) -> Iterator[Event]:
+    ) -> Iterator[ReadingEvent]:
         """Closing the iterator stops everything that runs."""
         run = _Run(self, sources, password, known, keep)
         ordering = Ordering(len(sources), clock)
@@ -95,23 +228,25 @@ class Reader:
 class _Run:
     """The threads behind one call."""
 
-    def __init__(self, reader: Reader, sources: Sequence[Source], password: Password, known: Known, keep: Keep) -> None:
+    def __init__(
+        self, reader: DocumentReader, sources: Sequence[Source], password: Password, known: Known, keep: Keep
+    ) -> None:
         self._reader = reader
         self._wishes = reader.wishes
         self._sources = sources
         self._password, self._known, self._keep = password, known, keep
-        self._queue: queue.SimpleQueue[Event | PageDone | Unopened | BaseException] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[ReadingEvent | PageDone | Unopened | BaseException] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._room = threading.Semaphore(self._wishes.ahead)
         self._pool = ThreadPoolExecutor(self._wishes.together, thread_name_prefix="grus-region")
         self._opener = threading.Thread(target=self._open_all, name="grus-pages", daemon=True)
         self._lock = threading.Lock()
-        self._readings: weakref.WeakSet[Reading] = weakref.WeakSet()
+        self._readings: weakref.WeakSet[RecognitionStream] = weakref.WeakSet()
 
     def start(self) -> None:
         self._opener.start()
 
-    def next(self) -> Event | PageDone | Unopened:
+    def next(self) -> ReadingEvent | PageDone | Unopened:
         event = self._queue.get()
         if isinstance(event, BaseException):
             raise event
@@ -150,7 +285,7 @@ class _Run:
             except GrusError as error:
                 self._queue.put(Unopened(index, document.name, str(error)))
                 return
-            self._queue.put(Opened(index, document.name, tuple(numbers)))
+            self._queue.put(DocumentOpened(index, document.name, tuple(numbers)))
             for number in numbers:
                 done = self._known(index, number)
                 if done is not None:
@@ -189,7 +324,7 @@ class _Run:
         for region in work.regions:
             self._pool.submit(work.read, region)
 
-    def _notes(self, opened: PageImage, found: Found) -> tuple[str, ...]:
+    def _notes(self, opened: PageImage, found: DetectedLayout) -> tuple[str, ...]:
         notes = list(opened.notes)
         recognizer, task = self._reader.recognizer, self._wishes.task
         if recognizer is not None and task not in ("auto", "text"):
@@ -202,18 +337,18 @@ class _Run:
                 notes.append(note)
         return (*notes, "The page is empty.") if not found.regions else tuple(notes)
 
-    def _split(self, opened: PageImage) -> Found:
+    def _split(self, opened: PageImage) -> DetectedLayout:
         whole = Box(0, 0, *opened.image.size)
         if self._wishes.task not in ("auto", "text"):
-            return Found((Region(whole, self._wishes.task, 0),), opened.image)
-        if opened.words is not None and isinstance(self._reader.layout, Splitter):
-            return Splitter(straighten=False).detect(opened.image)
+            return DetectedLayout((LayoutRegion(whole, self._wishes.task, 0),), opened.image)
+        if opened.words is not None and isinstance(self._reader.layout, PageSplitter):
+            return PageSplitter(straighten=False).detect(opened.image)
         found = self._reader.layout.detect(opened.image)
         return replace(found, regions=without_doubles(found.regions))
 
     # -- for the work on a page, from threads of the pool
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: ReadingEvent) -> None:
         self._queue.put(event)
 
     def region_reader(self, index: int, number: int) -> RegionReader:
@@ -223,10 +358,12 @@ class _Run:
             self._reader.recognizer, task, lambda order, kind, image: keep(index, number, order, kind, image)
         )
 
-    def careful(self, hear: Callable[[str | None], None]) -> Careful | None:
-        return None if self._reader.recognizer is None else Careful(self._reader.recognizer, hear, self._track)
+    def careful(self, hear: Callable[[str | None], None]) -> CheckedRecognizer | None:
+        return (
+            None if self._reader.recognizer is None else CheckedRecognizer(self._reader.recognizer, hear, self._track)
+        )
 
-    def _track(self, reading: Reading) -> bool:
+    def _track(self, reading: RecognitionStream) -> bool:
         with self._lock:
             if self._stopping.is_set():
                 return False
@@ -262,23 +399,23 @@ class _PageWork:
     """One page whose regions are being read."""
 
     def __init__(
-        self, run: _Run, index: int, number: int, opened: PageImage, found: Found, notes: tuple[str, ...]
+        self, run: _Run, index: int, number: int, opened: PageImage, found: DetectedLayout, notes: tuple[str, ...]
     ) -> None:
         self.index, self.number, self.opened, self.found, self.notes = index, number, opened, found, notes
         self.regions = found.regions
         self._run = run
-        self._sheet = Sheet(found.image, opened.words)
+        self._sheet = PageContent(found.image, opened.words)
         self._reader = run.region_reader(index, number)
         self._lock = threading.Lock()
         self._elements: list[Element] = []
         self._left = len(found.regions)
         self._error: str | None = None
 
-    def read(self, region: Region) -> None:
+    def read(self, region: LayoutRegion) -> None:
         """One region, in a thread of the pool."""
 
         def hear(text: str | None) -> None:
-            self._run.hear(Heard(self.index, self.number, region.order, text))
+            self._run.hear(RegionText(self.index, self.number, region.order, text))
 
         found: list[Element] = []
         error: str | None = None
@@ -301,9 +438,9 @@ def _said(error: Exception, what: str) -> str:
     if isinstance(error, GrusError):
         return str(error)
     if isinstance(error, CancelledError):  # whoever stopped it knows
-        return "Reading was stopped."
+        return "RecognitionStream was stopped."
     log.exception("reading %s failed", what, exc_info=error)
-    return f"Reading failed inside: {type(error).__name__}: {error}"
+    return f"RecognitionStream failed inside: {type(error).__name__}: {error}"
 
 
 def _name(source: Source) -> str:

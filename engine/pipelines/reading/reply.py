@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 from engine.at_exit import join_at_exit
 from engine.errors import EngineFault, EngineStopped, GrusError, UnreadableFile
 from engine.loading import LoadedModel
-from engine.pipelines.ocr import Session
-from engine.pipelines.reading.events import DocumentRead, ElementRead, Event, PageRead, PageSplit
-from engine.pipelines.reading.result import Element
-from engine.pipelines.reading.vision_recognizer import VisionRecognizer
-from engine.pipelines.reading.writers.formats import Style
-from engine.pipelines.reading.writers.plain import text_of
+from engine.pipelines.reading.reader import DocumentRead, ElementRead, PageRead, PageSplit, ReadingEvent
+from engine.pipelines.reading.recognizer import VisionRecognizer
+from engine.pipelines.reading.results import Element
+from engine.pipelines.reading.session import ReadingSession
+from engine.pipelines.reading.writers.formats import ExportOptions, element_text
 from engine.types import Done, Failed, FinishReason, Request, RequestHandle, Started, Text, Timings, new_id
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class _Reply:
 
     def _read(self) -> FinishReason:
         self.handle.put(Started(self.handle.id, 0, 0))
-        events = Session(VisionRecognizer(self._lines, self._loaded)).events(self._pages)
+        events = ReadingSession(VisionRecognizer(self._lines, self._loaded)).events(self._pages)
         order = _Order()
         with closing(events):  # type: ignore[type-var]
             for event in events:
@@ -110,7 +109,7 @@ class _Reply:
                 if isinstance(event, PageRead) and event.page.error is not None:
                     raise EngineFault(event.page.error)
                 for element in order.take(event):
-                    text = text_of(element, Style())
+                    text = element_text(element, ExportOptions())
                     if text and not self._tell(("\n\n" if self._told else "") + text):
                         return "length"
         return "stop"
@@ -138,7 +137,7 @@ class _Order:
         self._read: dict[tuple[int, int], Element] = {}
         self._left = 0  # elements of this picture that have
 
-    def take(self, event: Event) -> Iterator[Element]:
+    def take(self, event: ReadingEvent) -> Iterator[Element]:
         if isinstance(event, PageSplit):
             self._due[event.document] = deque(sorted(region.order for region in event.regions))
         elif isinstance(event, ElementRead):

@@ -9,11 +9,11 @@ from typing import Any
 
 from engine.errors import UnreadableFile
 from engine.loading import LoadOptions
-from engine.pipelines.ocr import Session, Wishes, targets
-from engine.pipelines.reading.events import DocumentRead
 from engine.pipelines.reading.opening import ReadingModels
-from engine.pipelines.reading.result import Document
-from engine.pipelines.reading.writers.formats import Style, format_of, page_text
+from engine.pipelines.reading.reader import DocumentRead
+from engine.pipelines.reading.results import Document
+from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets
+from engine.pipelines.reading.writers.formats import ExportOptions, format_of, page_text
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Read:
 
     @property
     def markdown(self) -> str:
-        return page_text(self.document.pages, "md", Style())
+        return page_text(self.document.pages, "md", ExportOptions())
 
     @property
     def text(self) -> str:
-        return page_text(self.document.pages, "txt", Style())
+        return page_text(self.document.pages, "txt", ExportOptions())
 
     @property
     def tables(self) -> list[list[list[str]]]:
@@ -59,7 +59,7 @@ def read(
 ) -> Read:
     """Read one document: a path, the bytes of a file, a Pillow image or an array. `model` None: the reader that Grus brings.
 
-    `wishes`: task, pages, text_layer, dots (see `Wishes`). `out`: where the result is written to as well, its ending says
+    `wishes`: task, pages, text_layer, dots (see `ReadOptions`). `out`: where the result is written to as well, its ending says
     as what. Raises UnreadableFile for what cannot be opened; pages that cannot be read say so in `document.pages`."""
     found = read_all([source], model=model, layout=layout, password=password, out=out, options=options, **wishes)[0]
     if found.error is not None:
@@ -78,17 +78,17 @@ def read_all(
     **wishes: Any,
 ) -> list[Read]:
     """Read many documents together, in their order. One that cannot be opened has an `error`. With `out`, sources are paths."""
-    asked = Wishes(**wishes)
+    asked = ReadOptions(**wishes)
     models = _models(model, layout, asked, LoadOptions(**(options or {})))
-    session = Session(models.recognizer, models.layout, asked, password=lambda name, wrong: password)
+    session = ReadingSession(models.recognizer, models.layout, asked, password=lambda name, wrong: password)
     if out is None:
         return [Read(document) for document in session.documents(sources)]
     paths = [Path(source) for source in sources]
-    where = targets(paths, Path(out), format_of(Path(out).suffix or "md"))
+    where = output_targets(paths, Path(out), format_of(Path(out).suffix or "md"))
     return [Read(event.result) for event in session.save(paths, where) if isinstance(event, DocumentRead)]
 
 
-def _models(model: str | None, layout: str | None, asked: Wishes, options: LoadOptions) -> ReadingModels:
+def _models(model: str | None, layout: str | None, asked: ReadOptions, options: LoadOptions) -> ReadingModels:
     key = (model, layout, asked.text_layer, options)
     if key not in _kept:
         _kept[key] = ReadingModels(model, layout, options, required=not asked.text_layer)

@@ -1,9 +1,4 @@
-"""The layout that needs no model: from ink to lines, from lines to blocks, and what a block is by the looks of it.
-
-Headings are told by the height of their letters, headers, footers and page numbers by standing alone at an edge, figures by
-being no lines at all. Tables and formulas it cannot tell from text: that takes a layout model, and every result says which
-of the two was used.
-"""
+"""The page splitter: layout detection without a model, from projection profiles and white space."""
 
 from __future__ import annotations
 
@@ -14,15 +9,234 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.pipelines.reading import columns
-from engine.pipelines.reading.figures import photographs
-from engine.pipelines.reading.geometry import Box, around
-from engine.pipelines.reading.ink import degrees_askew, ink_of, without_rules, working_copy
-from engine.pipelines.reading.layout import Found, Region
-from engine.pipelines.reading.saving import turned_image
+from engine.pipelines.reading.ink import (
+    TILE,
+    degrees_askew,
+    ink_of,
+    rotated_page,
+    tile_medians,
+    without_rules,
+    working_copy,
+)
+from engine.pipelines.reading.layout import DetectedLayout, LayoutRegion
+from engine.pipelines.reading.results import Box, bounding_box
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+Span = tuple[int, int]  # from, to (excluded)
+
+_LEAST_LINES = 3
+_SHORT, _LONG = 2, 6  # lines of a text's last column, and then of the one beside it
+_PROSE = 0.5  # of a column's width that the middle one of its lines fills
+_DEEPEST = 6  # columns within columns
+
+
+def runs(filled: np.ndarray) -> list[Span]:
+    """Where a row of booleans is true."""
+    edges = np.flatnonzero(np.diff(np.pad(filled, 1).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2])]
+
+
+def rows_of(ink: np.ndarray) -> np.ndarray:
+    """Which rows hold ink."""
+    return np.asarray(ink.any(axis=1))
+
+
+def columns_of(ink: np.ndarray) -> np.ndarray:
+    """Which columns of pixels hold ink."""
+    return np.asarray(ink.any(axis=0))
+
+
+def line_height(ink: np.ndarray) -> float:
+    """The usual height of a line. Measured in strips, because the lines of two columns need not be level."""
+    height, width = ink.shape
+    strips = max(1, min(8, width // 60))
+    tall: list[int] = []
+    weight: list[int] = []
+    for strip in np.array_split(ink, strips, axis=1):
+        filled = strip.sum(axis=1)
+        for top, bottom in runs(filled > 0):
+            if bottom - top >= 4:
+                tall.append(bottom - top)
+                weight.append(int(filled[top:bottom].sum()))
+    if not tall:
+        return float(max(4, height))
+    order = np.argsort(tall)
+    below = np.cumsum(np.asarray(weight, np.float64)[order])
+    return float(np.asarray(tall)[order][np.searchsorted(below, below[-1] / 2)])
+
+
+def find_lines(ink: np.ndarray, usual: float) -> list[Span]:
+    """The rows of each line in a column. Dots and accents join the line below, lines that touch are cut apart."""
+    filled = ink.sum(axis=1)
+    found: list[Span] = []
+    for top, bottom in runs(filled > 0):
+        found += _apart(filled, top, bottom, usual)
+    joined: list[Span] = []
+    for span in found:
+        if joined:
+            last = joined[-1]
+            small = min(last[1] - last[0], span[1] - span[0]) < 0.4 * usual
+            if small and span[0] - last[1] <= 0.25 * usual and span[1] - last[0] <= 1.5 * usual:
+                joined[-1] = (last[0], span[1])
+                continue
+        joined.append(span)
+    return joined
+
+
+def _apart(filled: np.ndarray, top: int, bottom: int, usual: float) -> list[Span]:
+    """Cut at the emptiest row near the middle, if hardly anything but tails of letters crosses it."""
+    if bottom - top < 1.7 * usual:
+        return [(top, bottom)]
+    margin = int(max(0.6 * usual, (bottom - top) // 4 if bottom - top < 3 * usual else 0))
+    if bottom - top <= 2 * margin:
+        return [(top, bottom)]
+    inside = filled[top + margin : bottom - margin]
+    cut = top + margin + int(inside.argmin())
+    thin = inside.min()
+    # through the stems of one line of tall letters a cut is as dark as what lies above it
+    parts = filled[top:cut], filled[cut:bottom]
+    if thin > 0.15 * np.percentile(filled[top:bottom], 90) or any(thin > 0.4 * np.percentile(p, 75) for p in parts):
+        return [(top, bottom)]
+    return [*_apart(filled, top, cut, usual), *_apart(filled, cut, bottom, usual)]
+
+
+def find_stacks(ink: np.ndarray, usual: float) -> list[tuple[Span, Span]]:
+    """(rows, columns) of each stretch that is read from top to bottom, in reading order."""
+    return _stacks(ink, usual, 0, 0, 0)
+
+
+def _stacks(ink: np.ndarray, usual: float, top: int, left: int, depth: int) -> list[tuple[Span, Span]]:
+    bands = runs(rows_of(ink))
+    free = [~columns_of(ink[a:b]) for a, b in bands]
+    found: list[tuple[Span, Span]] = []
+    plain: list[Span] = []  # bands that wait to become one stack
+
+    def end_plain() -> None:
+        if plain:
+            across = runs(columns_of(ink[plain[0][0] : plain[-1][1]]))
+            found.append(((top + plain[0][0], top + plain[-1][1]), (left + across[0][0], left + across[-1][1])))
+            plain.clear()
+
+    at = 0
+    while at < len(bands):
+        last, gap = _together(ink, bands, free, at, usual) if depth < _DEEPEST else (at, None)
+        if gap is None:
+            plain.append(bands[at])
+            at += 1
+            continue
+        end_plain()
+        rows = slice(bands[at][0], bands[last][1])
+        middle = (gap[0] + gap[1]) // 2
+        found += _stacks(ink[rows, :middle], usual, top + rows.start, left, depth + 1)
+        found += _stacks(ink[rows, middle:], usual, top + rows.start, left + middle, depth + 1)
+        at = last + 1
+    end_plain()
+    return found
+
+
+def _together(
+    ink: np.ndarray, bands: list[Span], free: list[np.ndarray], at: int, usual: float
+) -> tuple[int, Span | None]:
+    """The most bands from `at` on that share a strip of white, if they are columns."""
+    common = free[at]
+    last = at
+    while last + 1 < len(bands) and _strips(common & free[last + 1], usual):
+        last += 1
+        common = common & free[last]
+    rows = ink[bands[at][0] : bands[last][1]]
+    filled = runs(columns_of(rows))
+    inner = [gap for gap in _strips(common, usual) if filled and filled[0][0] < gap[0] and gap[1] < filled[-1][1]]
+    for gap in sorted(inner, key=lambda gap: gap[0] - gap[1]):
+        middle = (gap[0] + gap[1]) // 2
+        if _columns(rows[:, :middle], rows[:, middle:], usual):
+            return last, gap
+    return at, None
+
+
+def _strips(free: np.ndarray, usual: float) -> list[Span]:
+    """White that is wide enough to part columns and does not begin at the left edge."""
+    return [(a, b) for a, b in runs(free) if b - a >= max(6.0, 0.8 * usual) and a > 0]
+
+
+def _columns(left: np.ndarray, right: np.ndarray, usual: float) -> bool:
+    counts = [len(find_lines(side, usual)) for side in (left, right)]
+    # the last column of a text may be short where the one beside it is long
+    enough = min(counts) >= _LEAST_LINES or (min(counts) >= _SHORT and max(counts) >= _LONG)
+    return enough and _prose(left, usual) and _prose(right, usual)
+
+
+def _prose(side: np.ndarray, usual: float) -> bool:
+    lines = find_lines(side, usual)
+    across = runs(columns_of(side))
+    width = across[-1][1] - across[0][0]
+    wide = []
+    for top, bottom in lines:
+        filled = runs(columns_of(side[top:bottom]))
+        wide.append(filled[-1][1] - filled[0][0])
+    # a column of cells is narrow, and each of its cells is a word or two
+    return width >= 4 * usual and float(np.median(wide)) >= _PROSE * width
+
+
+_OFF_PAPER = 24  # of 255
+_UNEVEN = 8.0  # standard deviation of the ground
+_LEAST_TILES = 9
+_FILLED = 0.3  # of a row of a photograph that is not as light as paper
+
+
+def photographs(grey: np.ndarray) -> list[tuple[slice, slice]]:
+    """Rows and columns of each."""
+    medians = tile_medians(grey)
+    paper = float(np.median(medians))
+    found = []
+    for tiles in _patches(np.abs(medians - paper) > _OFF_PAPER):
+        if len(tiles) < _LEAST_TILES or np.std([medians[tile] for tile in tiles]) < _UNEVEN or _shadow(tiles, medians):
+            continue
+        rows, columns = [tile[0] for tile in tiles], [tile[1] for tile in tiles]
+        top, left = max(0, min(rows) - 1) * TILE, max(0, min(columns) - 1) * TILE
+        area = grey[top : (max(rows) + 2) * TILE, left : (max(columns) + 2) * TILE]
+        other = np.abs(area.astype(np.int16) - int(paper)) > _OFF_PAPER // 2
+        down = np.flatnonzero(other.mean(axis=1) > _FILLED)
+        across = np.flatnonzero(other.mean(axis=0) > _FILLED)
+        if down.size and across.size:
+            found.append(
+                (
+                    slice(top + int(down[0]), top + int(down[-1]) + 1),
+                    slice(left + int(across[0]), left + int(across[-1]) + 1),
+                )
+            )
+    return found
+
+
+def _shadow(tiles: list[tuple[int, int]], medians: np.ndarray) -> bool:
+    """Whether it falls in from an edge of the page and changes as slowly as light does, with words upon it."""
+    y, x = np.asarray(tiles, np.float64).T
+    down, across = medians.shape
+    if y.min() > 0 and x.min() > 0 and y.max() < down - 1 and x.max() < across - 1:
+        return False
+    y, x = y / down, x / across
+    slow = np.stack([np.ones_like(y), y, x, y * y, x * x, x * y], axis=1)
+    seen = np.asarray([medians[tile] for tile in tiles])
+    left = seen - slow @ np.linalg.lstsq(slow, seen, rcond=None)[0]
+    return bool(np.median(np.abs(left)) < _UNEVEN / 2)
+
+
+def _patches(marked: np.ndarray) -> list[list[tuple[int, int]]]:
+    """Marked tiles that hang together by their sides."""
+    left = {(int(y), int(x)) for y, x in np.argwhere(marked)}
+    patches = []
+    while left:
+        patch, edge = [], [left.pop()]
+        while edge:
+            y, x = edge.pop()
+            patch.append((y, x))
+            beside = {(y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)} & left
+            left -= beside
+            edge += beside
+        patches.append(patch)
+    return patches
+
 
 _HEADING = 1.22  # times the usual height of letters
 _TITLE = 1.9
@@ -42,7 +256,7 @@ class _Line:
     column: Box
 
 
-class Splitter:
+class PageSplitter:
     """Finds columns, blocks and lines by projection profiles and white space."""
 
     name = "built-in splitter"
@@ -51,12 +265,12 @@ class Splitter:
         """`straighten`: turn a page whose lines are askew."""
         self._straighten = straighten
 
-    def detect(self, page: Image) -> Found:
+    def detect(self, page: Image) -> DetectedLayout:
         grey, factor = working_copy(page)
         ink = ink_of(grey)
         askew = degrees_askew(ink) if self._straighten else 0.0
         if askew:
-            page = turned_image(page, -askew)
+            page = rotated_page(page, -askew)
             grey, factor = working_copy(page)
             ink = ink_of(grey)
         width, height = page.size
@@ -64,13 +278,13 @@ class Splitter:
         found = photographs(grey)
         for photograph in found:
             ink[photograph] = False
-        usual = columns.line_height(ink)
+        usual = line_height(ink)
         for photograph in found:
             ink[photograph] = True  # one block, which is no line of text for its height
         blocks = _blocks(_lines(ink, usual))
         regions = [
-            Region(
-                around(line.box for line in block).scaled(factor).within(width, height),
+            LayoutRegion(
+                bounding_box(line.box for line in block).scaled(factor).within(width, height),
                 label,
                 order,
                 level=level,
@@ -80,7 +294,7 @@ class Splitter:
             )
             for order, (block, label, level) in enumerate(_labelled(blocks, ink.shape[0], ink.shape[1]))
         ]
-        return Found(tuple(regions), page, -askew or 0.0)
+        return DetectedLayout(tuple(regions), page, -askew or 0.0)
 
 
 def lines_within(image: Image, box: Box) -> tuple[Box, ...]:
@@ -90,10 +304,10 @@ def lines_within(image: Image, box: Box) -> tuple[Box, ...]:
         return ()
     grey, factor = working_copy(image.crop((left, top, right, bottom)))
     ink = without_rules(ink_of(grey))
-    usual = columns.line_height(ink)
+    usual = line_height(ink)
     found = []
-    for a, b in columns.find_lines(ink, usual):
-        across = columns.runs(columns.columns_of(ink[a:b]))
+    for a, b in find_lines(ink, usual):
+        across = runs(columns_of(ink[a:b]))
         if ink[a:b].sum() >= _LEAST_INK:
             found.append(Box(across[0][0], a, across[-1][1], b).scaled(factor).moved(left, top))
     return tuple(found)
@@ -103,15 +317,15 @@ def _lines(ink: np.ndarray, usual: float) -> list[_Line]:
     head, tail = _edges(ink)
     body = ink.copy()
     body[:head] = body[tail:] = False
-    stacks = columns.stacks(body, usual)
+    stacks = find_stacks(body, usual)
     # what stands alone at an edge belongs to no column, though it may stand above or below just one
     stacks = [*_stack_of(ink, 0, head), *stacks, *_stack_of(ink, tail, len(ink))]
     found = []
     for (top, bottom), (left, right) in stacks:
         stack = ink[top:bottom, left:right]
         column = Box(left, top, right, bottom)
-        for a, b in columns.find_lines(stack, usual):
-            across = columns.runs(columns.columns_of(stack[a:b]))
+        for a, b in find_lines(stack, usual):
+            across = runs(columns_of(stack[a:b]))
             if stack[a:b].sum() < _LEAST_INK:
                 continue
             box = Box(across[0][0], a, across[-1][1], b).moved(left, top)
@@ -119,14 +333,14 @@ def _lines(ink: np.ndarray, usual: float) -> list[_Line]:
     return found
 
 
-def _stack_of(ink: np.ndarray, top: int, bottom: int) -> list[tuple[columns.Span, columns.Span]]:
-    across = columns.runs(columns.columns_of(ink[top:bottom]))
+def _stack_of(ink: np.ndarray, top: int, bottom: int) -> list[tuple[Span, Span]]:
+    across = runs(columns_of(ink[top:bottom]))
     return [((top, bottom), (across[0][0], across[-1][1]))] if across else []
 
 
 def _edges(ink: np.ndarray) -> tuple[int, int]:
     """Up to where, and from where on, a single line stands at the page's edge with clear white to the rest."""
-    bands = columns.runs(columns.rows_of(ink))
+    bands = runs(rows_of(ink))
     height = len(ink)
     if len(bands) < 3:
         return 0, height
@@ -213,7 +427,7 @@ def _labelled(blocks: Sequence[list[_Line]], height: int, width: int) -> list[tu
     usual_height = float(np.median([line.box.height for line in lines]))
     labelled = []
     for block in blocks:
-        box = around(line.box for line in block)
+        box = bounding_box(line.box for line in block)
         label, level = "text", 0
         if any(line.box.height > _FIGURE * usual_height and line.box.height > 0.05 * height for line in block) and (
             len(lines) > 1 or box.height > 0.3 * height

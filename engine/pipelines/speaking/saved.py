@@ -25,7 +25,7 @@ import numpy as np
 from platformdirs import PlatformDirs
 
 from engine.errors import BadRequest
-from engine.media.soundfiles import write_file
+from engine.media.sound import write_file
 from engine.pipelines.speaking.voice import Clone, Manner
 
 _NAME = re.compile(r"[\w][\w .-]{0,63}")

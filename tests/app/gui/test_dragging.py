@@ -16,8 +16,7 @@ from app.gui.results import file_name, from_outside
 from app.gui.store import records
 from app.gui.store.records import StoredResult
 from app.gui.viewmodels.read import ReadDocument, to_result
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.result import Element, Page
+from engine.pipelines.reading.results import Box, Element, Page
 from tests.app.gui.conftest import Opened
 from tests.engine.pipelines.listening.conftest import RATE, silence
 

@@ -34,7 +34,7 @@ from engine.types import (
     Timings,
     TokenLogprob,
 )
-from engine.vision.registry import make_sight
+from engine.vision.registry import make_vision_processor
 from tests.checkpoints import save_tokenizer
 from tests.vision_checkpoints import IDS, PREPROCESSOR, TEMPLATE, TOWER, WORDS
 
@@ -70,7 +70,7 @@ def scripted_model(folder: Path, model_type: str = "qwen3", context: int = 4096)
         fingerprint="f" * 64,
         load_seconds=0.0,
         foreign=False,
-        sight=make_sight(config, folder, lambda text: tokenizer.encode(text, add_special=False)),
+        sight=make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False)),
         backend=SimpleNamespace(name="torch", device="cpu", dtype="f32", describe=lambda: "a script (CPU)"),
     )
 

@@ -14,7 +14,7 @@ import httpx
 import openai
 import pytest
 
-from app.server.responses.store import Store
+from app.server.openai.responses_store import ResponseStore
 from engine.errors import BadRequest, EngineFault
 from tests.app.server.live import Live, scripted
 from tests.app.server.scripted import schema_of, until
@@ -152,11 +152,11 @@ def saved(number: int, size: int = 10) -> tuple[dict[str, Any], list[dict[str, A
 
 def test_stored_ones_survive_a_restart_and_the_oldest_give_way(tmp_path: Path) -> None:
     file = tmp_path / "data" / "kept.db"
-    store = Store(str(file), most=10_000)
+    store = ResponseStore(str(file), most=10_000)
     for number in range(6):
         store.put(*saved(number, 3000))
     store.close()
-    again = Store(str(file), most=10_000)
+    again = ResponseStore(str(file), most=10_000)
     assert [number for number in range(6) if again.get(f"resp-{number}")] == [3, 4, 5]
     again.put(*saved(7, 20_000))  # more than may be kept: nothing gives way to it
     assert again.get("resp-7") is None
@@ -168,7 +168,7 @@ def test_stored_ones_survive_a_restart_and_the_oldest_give_way(tmp_path: Path) -
 
 def test_stored_ones_are_forgotten_in_time_and_leave_nothing_on_the_disk(tmp_path: Path) -> None:
     file, now = tmp_path / "kept.db", [1000.0]
-    store = Store(str(file), longest=60.0, clock=lambda: now[0])
+    store = ResponseStore(str(file), longest=60.0, clock=lambda: now[0])
     store.put({"id": "old"}, [{"content": "a secret that is long gone"}])
     assert b"a secret" in file.read_bytes()
     now[0] += 61
@@ -184,7 +184,7 @@ def test_what_an_older_version_kept_is_still_there(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "kept.db")) as old, old:
         old.execute("CREATE TABLE responses (id TEXT PRIMARY KEY, response TEXT NOT NULL, items TEXT NOT NULL)")
         old.execute("INSERT INTO responses VALUES ('a', '{}', '[1]')")
-    store = Store(str(tmp_path / "kept.db"))
+    store = ResponseStore(str(tmp_path / "kept.db"))
     found = store.get("a")
     assert found is not None
     assert found.items == [1]
@@ -195,11 +195,11 @@ def test_a_file_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     (tmp_path / "kept.db").write_bytes(b"no database at all, but long enough to be taken for one" * 50)
     for path in (tmp_path / "kept.db", tmp_path):
         with pytest.raises(BadRequest, match="cannot be used"):
-            Store(str(path))
+            ResponseStore(str(path))
 
 
 def test_a_store_without_a_path_is_on_the_disk_and_goes_with_it() -> None:
-    store = Store()
+    store = ResponseStore()
     store.put(*saved(1))
     (file,) = [row[2] for row in store._database.execute("PRAGMA database_list")]
     assert b"resp-1" in Path(file).read_bytes()

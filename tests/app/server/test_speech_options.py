@@ -14,7 +14,7 @@ import pytest
 from app.server.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
-from engine.media import aac
+from engine.media import sound as sound_files
 from engine.settings import Settings
 from tests.app.server.live import Live, serving
 from tests.qwen3_tts_cases import checkpoint, ending
@@ -121,7 +121,7 @@ def test_a_small_custom_voice_takes_instructions_as_the_reference_package_does(l
 def test_without_an_encoder_aac_is_refused_and_what_there_is_is_named(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(aac, "find_spec", lambda name: None)
+    monkeypatch.setattr(sound_files, "find_spec", lambda name: None)
     reply = say(live, response_format="aac")
     told = reply.json()["error"]
     assert (reply.status_code, told["param"]) == (400, "response_format")

@@ -17,10 +17,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
-from engine.media import scans
-from engine.media.page import Written
-from engine.media.page_range import page_numbers
-from engine.media.pages import Source, open_document
+from engine.media import documents as scans
+from engine.media.documents import Source, TextLayerWord, open_document, page_numbers
 from tests.asserting import every
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
@@ -211,18 +209,17 @@ def test_a_page_without_text_has_no_layer() -> None:
 
 def test_a_searchable_pdf_of_ours_carries_its_words() -> None:
     """What Grus writes, Grus reads."""
-    from engine.pipelines.reading.geometry import Box
-    from engine.pipelines.reading.result import Document, Element, Page, Word
+    from engine.pipelines.reading.results import Box, Document, Element, Page, PlacedWord
     from engine.pipelines.reading.writers.pdf import searchable_pdf
 
-    line = (Word("Kraniche", Box(20, 20, 120, 40)), Word("ziehen", Box(130, 20, 200, 40)))
+    line = (PlacedWord("Kraniche", Box(20, 20, 120, 40)), PlacedWord("ziehen", Box(130, 20, 200, 40)))
     page = Page(1, 300, 100, (Element("text", Box(20, 20, 200, 40), 0, "", lines=(line,)),), dots=72)
     data = searchable_pdf(Document("x", (page,)), lambda page: Image.new("RGB", (300, 100), "white"))
     words = open_document(data, dots=72).page(1, words=True).words
     assert words is not None
     assert [word.text for word in words] == ["Kraniche", "ziehen"]
     assert words[1].bounds == pytest.approx((130, 20, 200, 40), abs=3)
-    assert isinstance(words[0], Written)
+    assert isinstance(words[0], TextLayerWord)
 
 
 def test_protected_pdfs() -> None:

@@ -9,8 +9,7 @@ import pytest
 import soundfile
 
 from engine.errors import BadRequest
-from engine.media.sound import read_sound
-from engine.media.soundfiles import FORMATS, encoded, format_of, to_pcm, write_file, written
+from engine.media.sound import FORMATS, encoded, format_of, read_sound, to_pcm, write_file, written
 
 RATE = 24000
 

@@ -21,7 +21,7 @@ from engine.engine import Engine
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.models.encoder import Pieces
 from engine.types import Picture, Request, Result, SamplingParams
-from engine.vision.sight import Sight
+from engine.vision.processor import VisionProcessor
 from tests.engine.models.test_parity import worst
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import END, IMAGE, LEAST, MODELS, MOST, PATCH, PREPROCESSOR, START, VIDEO, reference, save
@@ -61,7 +61,7 @@ CASES = {
 class Prompt:
     """A case as a model's sight makes it."""
 
-    def __init__(self, sight: Sight, case: Case) -> None:
+    def __init__(self, sight: VisionProcessor, case: Case) -> None:
         clips: list[Picture] = []
         if case.frames:
             clips = [sight.video([drawn(24, 32, 50 + i) for i in range(case.frames)])]

@@ -15,19 +15,18 @@ import pytest
 from PIL import Image
 
 from engine.errors import BadRequest
-from engine.pipelines.ocr import Session, Target, files_of, targets
-from engine.pipelines.reading.events import DocumentRead, PageRead
-from engine.pipelines.reading.reader import Wishes
-from engine.pipelines.reading.result import Document
+from engine.pipelines.reading.reader import DocumentRead, PageRead, ReadOptions
+from engine.pipelines.reading.results import Document
+from engine.pipelines.reading.session import OutputTarget, ReadingSession, expand_folders, output_targets
 from tests.engine.media.test_pages import text_pdf
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article, photograph, prose
 
 ROOT = Path(__file__).resolve().parents[3]
-COARSE = Wishes(dots=60)
+COARSE = ReadOptions(dots=60)
 
 
-def run(session: Session, sources: list[Path], where: list[Target]) -> list[Document]:
+def run(session: ReadingSession, sources: list[Path], where: list[OutputTarget]) -> list[Document]:
     return [event.result for event in session.save(sources, where) if isinstance(event, DocumentRead)]
 
 
@@ -43,8 +42,8 @@ def scan(tmp_path: Path) -> tuple[Path, Sheet]:
 @pytest.mark.parametrize("kind", ["md", "txt", "json", "html", "pdf"])
 def test_a_document_becomes_a_file(scan: tuple[Path, Sheet], tmp_path: Path, kind: str) -> None:
     source, sheet = scan
-    (target,) = targets([source], tmp_path / "out" / f"result.{kind}", kind)  # type: ignore[arg-type]
-    run(Session(Fake(by_colour(sheet.texts))), [source], [target])
+    (target,) = output_targets([source], tmp_path / "out" / f"result.{kind}", kind)  # type: ignore[arg-type]
+    run(ReadingSession(Fake(by_colour(sheet.texts))), [source], [target])
     if kind == "pdf":
         text = pypdf.PdfReader(target.path).pages[0].extract_text()
     else:
@@ -63,7 +62,7 @@ def test_pages_that_were_turned_are_turned_in_the_pdf(scan: tuple[Path, Sheet], 
     sheet = article(1)
     source = tmp_path / "askew.png"
     sheet.image.rotate(1.5, fillcolor="white", resample=Image.Resampling.BICUBIC).save(source)
-    (document,) = run(Session(Fake(lambda crop: "words")), [source], [Target(tmp_path / "a.pdf", "pdf")])
+    (document,) = run(ReadingSession(Fake(lambda crop: "words")), [source], [OutputTarget(tmp_path / "a.pdf", "pdf")])
     page = document.pages[0]
     assert page.turned == pytest.approx(-1.5, abs=0.15)
     (image,) = pypdf.PdfReader(tmp_path / "a.pdf").pages[0].images
@@ -74,8 +73,8 @@ def test_pages_that_were_turned_are_turned_in_the_pdf(scan: tuple[Path, Sheet], 
 def test_output_grows_page_by_page_and_is_always_whole(tmp_path: Path) -> None:
     source = tmp_path / "four.pdf"
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 5))))
-    target = Target(tmp_path / "out.json", "json")
-    session = Session(None, wishes=Wishes(text_layer=True, dots=72))
+    target = OutputTarget(tmp_path / "out.json", "json")
+    session = ReadingSession(None, wishes=ReadOptions(text_layer=True, dots=72))
     seen = [
         len(json.loads(target.path.read_text())["pages"])
         for event in session.save([source], [target])
@@ -98,8 +97,8 @@ def test_saving_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.Mon
     )
     source = tmp_path / "many.pdf"
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 13))))
-    session = Session(None, wishes=Wishes(text_layer=True, dots=36))
-    run(session, [source], [Target(tmp_path / "out.pdf", "pdf")])
+    session = ReadingSession(None, wishes=ReadOptions(text_layer=True, dots=36))
+    run(session, [source], [OutputTarget(tmp_path / "out.pdf", "pdf")])
     assert writes[0] == 1
     assert writes[-1] == 12
     assert len(writes) < 6
@@ -108,9 +107,9 @@ def test_saving_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.Mon
 CHILD = """
 import sys, time
 from pathlib import Path
-from engine.pipelines.ocr import Session, Target
-from engine.pipelines.reading.events import PageRead
-from engine.pipelines.reading.reader import Wishes
+from engine.pipelines.reading.session import ReadingSession, OutputTarget
+from engine.pipelines.reading.reader import PageRead
+from engine.pipelines.reading.reader import ReadOptions
 from tests.engine.pipelines.reading.fakes import Fake
 slow, source, out = sys.argv[1] == "slow", Path(sys.argv[2]), Path(sys.argv[3])
 asked = [0]
@@ -119,8 +118,8 @@ def answer(crop):
     if slow and asked[0] > 3:
         time.sleep(60)
     return f"region {asked[0]}"
-session = Session(Fake(answer), wishes=Wishes(dots=72, together=1, ahead=1))
-for event in session.save([source], [Target(out, "json")]):
+session = ReadingSession(Fake(answer), wishes=ReadOptions(dots=72, together=1, ahead=1))
+for event in session.save([source], [OutputTarget(out, "json")]):
     if isinstance(event, PageRead):
         print(event.page.number, asked[0], flush=True)
 """
@@ -139,7 +138,7 @@ def test_a_killed_run_loses_one_page_and_the_next_goes_on(tmp_path: Path) -> Non
     child.wait()
     child.stdout.close()
     assert json.loads(out.read_text())["pages"]  # whole, whenever it was killed
-    kept = [path.name for path in Target(out, "json").journal.glob("page-*.json")]
+    kept = [path.name for path in OutputTarget(out, "json").journal.glob("page-*.json")]
     assert sorted(kept) == ["page-1.json", "page-2.json", "page-3.json"]
     again = subprocess.run(
         [*command, "fast", source, out], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
@@ -151,7 +150,7 @@ def test_a_killed_run_loses_one_page_and_the_next_goes_on(tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["five.pdf", "out.json"]
 
 
-def stopped_after(pages: int, session: Session, source: Path, target: Target) -> None:
+def stopped_after(pages: int, session: ReadingSession, source: Path, target: OutputTarget) -> None:
     events = session.save([source], [target])
     for event in events:
         if isinstance(event, PageRead):
@@ -162,46 +161,46 @@ def stopped_after(pages: int, session: Session, source: Path, target: Target) ->
 
 
 def test_a_journal_of_something_else_is_not_used(tmp_path: Path) -> None:
-    source, target = tmp_path / "four.pdf", Target(tmp_path / "out.md", "md")
+    source, target = tmp_path / "four.pdf", OutputTarget(tmp_path / "out.md", "md")
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 5))))
-    stopped_after(2, Session(Fake(lambda crop: "first"), wishes=COARSE), source, target)
+    stopped_after(2, ReadingSession(Fake(lambda crop: "first"), wishes=COARSE), source, target)
     assert target.journal.is_dir()
-    changed = Session(Fake(lambda crop: "second"), wishes=Wishes(dots=50))
+    changed = ReadingSession(Fake(lambda crop: "second"), wishes=ReadOptions(dots=50))
     run(changed, [source], [target])
     assert "first" not in target.path.read_text()
-    stopped_after(2, Session(Fake(lambda crop: "third"), wishes=COARSE), source, target)
+    stopped_after(2, ReadingSession(Fake(lambda crop: "third"), wishes=COARSE), source, target)
     source.write_bytes(text_pdf(*(f"Another page {n}" for n in range(1, 5))))
-    run(Session(Fake(lambda crop: "fourth"), wishes=COARSE), [source], [target])
+    run(ReadingSession(Fake(lambda crop: "fourth"), wishes=COARSE), [source], [target])
     assert "third" not in target.path.read_text()
 
 
 def test_a_damaged_journal_costs_a_page_and_no_more(tmp_path: Path) -> None:
-    source, target = tmp_path / "four.pdf", Target(tmp_path / "out.md", "md")
+    source, target = tmp_path / "four.pdf", OutputTarget(tmp_path / "out.md", "md")
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 5))))
-    stopped_after(2, Session(Fake(lambda crop: "first"), wishes=COARSE), source, target)
+    stopped_after(2, ReadingSession(Fake(lambda crop: "first"), wishes=COARSE), source, target)
     (target.journal / "page-1.json").write_text('{"page": 1')
-    run(Session(Fake(lambda crop: "second"), wishes=COARSE), [source], [target])
+    run(ReadingSession(Fake(lambda crop: "second"), wishes=COARSE), [source], [target])
     assert target.path.read_text().split() == ["second", "first", "second", "second"]
 
 
 def test_folders_are_their_documents(tmp_path: Path) -> None:
     for name in ("b.pdf", "a.PNG", "notes.txt", "c.tiff"):
         (tmp_path / name).write_bytes(b"x")
-    assert [path.name for path in files_of([tmp_path])] == ["a.PNG", "b.pdf", "c.tiff"]
+    assert [path.name for path in expand_folders([tmp_path])] == ["a.PNG", "b.pdf", "c.tiff"]
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadRequest, match="no PDFs"):
-        files_of([tmp_path / "empty"])
+        expand_folders([tmp_path / "empty"])
 
 
 def test_where_results_go(tmp_path: Path) -> None:
     one, two = Path("x/scan.png"), Path("y/scan.pdf")
-    assert [t.path for t in targets([one], tmp_path / "a.md", "md")] == [tmp_path / "a.md"]
-    assert [t.path for t in targets([one], tmp_path, "md")] == [tmp_path / "scan.md"]
-    several = targets([one, two], tmp_path / "new", "pdf")
+    assert [t.path for t in output_targets([one], tmp_path / "a.md", "md")] == [tmp_path / "a.md"]
+    assert [t.path for t in output_targets([one], tmp_path, "md")] == [tmp_path / "scan.md"]
+    several = output_targets([one, two], tmp_path / "new", "pdf")
     assert [t.path for t in several] == [tmp_path / "new/scan.pdf", tmp_path / "new/scan-2.pdf"]
     (tmp_path / "file").write_text("")
     with pytest.raises(BadRequest, match="folder"):
-        targets([one, two], tmp_path / "file", "md")
+        output_targets([one, two], tmp_path / "file", "md")
 
 
 def test_an_output_that_cannot_be_written_is_said_and_everything_stops(
@@ -210,4 +209,4 @@ def test_an_output_that_cannot_be_written_is_said_and_everything_stops(
     source, sheet = scan
     (tmp_path / "taken").mkdir()
     with pytest.raises(BadRequest, match="cannot be written"):
-        run(Session(Fake(by_colour(sheet.texts))), [source], [Target(tmp_path / "taken", "md")])
+        run(ReadingSession(Fake(by_colour(sheet.texts))), [source], [OutputTarget(tmp_path / "taken", "md")])

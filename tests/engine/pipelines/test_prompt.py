@@ -12,7 +12,7 @@ import pytest
 from engine.errors import BadRequest
 from engine.pipelines.chat import chat_prompt, text_prompt
 from engine.pipelines.prompt import continued, with_text
-from engine.pipelines.seeing import look
+from engine.pipelines.vision_request import vision_request
 from tests.app.server.scripted import scripted_model
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import IMAGE
@@ -57,8 +57,8 @@ def test_a_request_without_pictures_goes_on_too(model: Any) -> None:
 
 
 def test_what_was_looked_at_is_not_looked_at_again(model: Any) -> None:
-    looked = look(model, asking(drawn(40, 32)))
-    again = look(model, asking(*looked.pictures))
+    looked = vision_request(model, asking(drawn(40, 32)))
+    again = vision_request(model, asking(*looked.pictures))
     assert again.pictures == looked.pictures
     assert again.messages == looked.messages == asking_bare(1)
 
@@ -92,5 +92,5 @@ def test_a_path_written_as_a_string_is_not_opened(model: Any, tmp_path: Path) ->
     file = tmp_path / "x.png"
     drawn(9, 9).save(file)
     with pytest.raises(BadRequest, match="not str"):
-        look(model, asking(str(file)))
-    assert look(model, asking(file)).pictures
+        vision_request(model, asking(str(file)))
+    assert vision_request(model, asking(file)).pictures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.vision.bicubic import bicubic
+from engine.vision.processor import bicubic
 from tests.engine.vision.pictures import drawn
 from tests.reading_checkpoints import layout_pixels
 

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from engine.errors import BadRequest, ConfigError
-from engine.vision.paddle import TASKS, PaddleSight, task_prompt, without_margins
-from engine.vision.registry import make_sight
+from engine.vision.paddle import TASKS, PaddleVisionProcessor, task_prompt, without_margins
+from engine.vision.registry import make_vision_processor
 from tests.engine.vision.pictures import drawn
 
 IMAGE, START, END = 100295, 101305, 101306
@@ -34,10 +34,10 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def sight_of(folder: Path, **changes: Any) -> PaddleSight:
+def sight_of(folder: Path, **changes: Any) -> PaddleVisionProcessor:
     (folder / "preprocessor_config.json").write_text(json.dumps(PUBLISHED | changes))
-    sight = make_sight(CONFIG, folder, lambda text: [])
-    assert isinstance(sight, PaddleSight)
+    sight = make_vision_processor(CONFIG, folder, lambda text: [])
+    assert isinstance(sight, PaddleVisionProcessor)
     return sight
 
 

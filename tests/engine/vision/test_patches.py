@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.vision.patches import block_patches, content_key, normalized, raster_patches, rgb
-from engine.vision.resize import fitting_size, resized
+from engine.vision.processor import block_patches, content_key, fitting_size, normalized, raster_patches, resized, rgb
 from tests.engine.vision.pictures import drawn
 
 HALF = [0.5] * 3

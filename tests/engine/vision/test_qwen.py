@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest, ConfigError
-from engine.vision.qwen import QwenSight
-from engine.vision.registry import make_sight
+from engine.vision.qwen import QwenVisionProcessor
+from engine.vision.registry import make_vision_processor
 from tests.engine.vision.pictures import drawn
 
 IMAGE, VIDEO, START, END = 150, 151, 152, 153
@@ -35,10 +35,10 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def sight_of(folder: Path, settings: dict[str, Any], file: str = "preprocessor_config.json") -> QwenSight:
+def sight_of(folder: Path, settings: dict[str, Any], file: str = "preprocessor_config.json") -> QwenVisionProcessor:
     (folder / file).write_text(json.dumps(settings))
-    sight = make_sight(CONFIG, folder, lambda text: list(text.encode()))
-    assert isinstance(sight, QwenSight)
+    sight = make_vision_processor(CONFIG, folder, lambda text: list(text.encode()))
+    assert isinstance(sight, QwenVisionProcessor)
     return sight
 
 
@@ -108,8 +108,8 @@ def test_settings_that_do_not_fit_the_tower_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_text_model_has_no_sight(tmp_path: Path) -> None:
-    assert make_sight({"model_type": "qwen3"}, tmp_path, list) is None
-    assert make_sight({"model_type": "qwen3_5"}, tmp_path, list) is None
+    assert make_vision_processor({"model_type": "qwen3"}, tmp_path, list) is None
+    assert make_vision_processor({"model_type": "qwen3_5"}, tmp_path, list) is None
 
 
 def test_several_images_take_their_places(tmp_path: Path) -> None:

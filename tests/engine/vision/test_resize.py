@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BadRequest
-from engine.vision.resize import fitting_size
+from engine.vision.processor import fitting_size
 from tests.asserting import every
 
 SIDES = st.integers(1, 5000)

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from engine.vision.strip_rules import StripRules
-from engine.vision.strips import cuts, pieces, straighten
+from engine.vision.line_strips import LineStripRules, cuts, line_parts, straighten
 from tests.asserting import every
 
-RULES = StripRules(height=20, rise=1, stretch=5, longest=400)
+RULES = LineStripRules(height=20, rise=1, stretch=5, longest=400)
 TEXT = "Hamburg pays 12 quilts"
 
 
@@ -36,8 +35,8 @@ def apart(a: np.ndarray, b: np.ndarray) -> float:
 
 def test_rules_are_read_from_a_models_own_words() -> None:
     stated = {"line_strip": {"height": 20, "rise": 1, "stretch": 5, "longest": 400}}
-    assert StripRules.of(stated) == RULES
-    assert StripRules.of({"patch_size": 14}) is None
+    assert LineStripRules.of(stated) == RULES
+    assert LineStripRules.of({"patch_size": 14}) is None
 
 
 def test_a_strip_holds_the_ink_from_top_to_bottom() -> None:
@@ -81,7 +80,7 @@ def test_pieces_are_whole_patches_and_lose_no_ink() -> None:
     text = "the quick brown fox jumps over the lazy dog and then comes back once more"
     whole = straighten(line(text), RULES)
     assert whole is not None
-    parts = pieces(line(text), RULES)
+    parts = line_parts(line(text), RULES)
     assert len(parts) > 1
     assert [part.spaced for part in parts] == [False] + [True] * (len(parts) - 1)
     for part in parts:
@@ -106,11 +105,11 @@ def test_a_line_without_spaces_is_cut_all_the_same() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 40), (40, 1), (2, 2), (300, 40)])
 def test_nothing_to_read_gives_nothing(size: tuple[int, int]) -> None:
-    assert pieces(Image.new("L", size, 240), RULES) == []
+    assert line_parts(Image.new("L", size, 240), RULES) == []
 
 
 def test_a_speck_is_no_trouble() -> None:
     image = Image.new("L", (50, 50), 255)
     image.putpixel((25, 25), 0)
-    for part in pieces(image, RULES):
+    for part in line_parts(image, RULES):
         assert part.image.height == 20

@@ -82,10 +82,10 @@ def _bounded(text: str) -> tuple[str, str]:
 
 
 def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
-    from engine.media.pdf import texts_of
+    from engine.media.documents import pdf_page_texts
 
     try:
-        pages = texts_of(data)
+        pages = pdf_page_texts(data)
     except PasswordNeeded:
         raise BadRequest(tr("{name} is password-protected. Save a copy without the password.", name=name)) from None
     except UnreadableFile:

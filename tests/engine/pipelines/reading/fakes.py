@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from PIL.Image import Image
 
-from engine.pipelines.reading.recognizer import Crop, LinePart, Piece, Reading
-from engine.pipelines.reading.result import TASKS, Task
+from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, TextPiece
+from engine.pipelines.reading.results import TASKS, Task
 
 Answer = Callable[[Crop], str | Iterable[str]]
 
@@ -21,7 +21,7 @@ class FakeReading:
         self.cancelled = threading.Event()
         self.given = 0
 
-    def __iter__(self) -> Iterator[Piece]:
+    def __iter__(self) -> Iterator[TextPiece]:
         for piece in self._pieces:
             if self.cancelled.is_set():
                 return
@@ -29,7 +29,7 @@ class FakeReading:
                 self.cut = True
                 return
             self.given += 1
-            yield Piece(piece, (-0.1,))
+            yield TextPiece(piece, (-0.1,))
 
     def cancel(self) -> None:
         self.cancelled.set()
@@ -52,8 +52,8 @@ class Fake:
     def note(self, image: Image) -> str | None:
         return "Too large for the fake." if image.width > 5000 else None
 
-    def read(self, crops: Sequence[Crop]) -> list[Reading]:
-        started: list[Reading] = []
+    def read(self, crops: Sequence[Crop]) -> list[RecognitionStream]:
+        started: list[RecognitionStream] = []
         for crop in crops:
             said = self._answer(crop)
             pieces = said if not isinstance(said, str) else [said[i : i + 3] for i in range(0, len(said), 3)]

@@ -10,9 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from engine.pipelines.reading.careful import Careful
-from engine.pipelines.reading.recognizer import Crop
-from engine.pipelines.reading.runaway import REPEATS, TOO_LONG, Watch, repetition, room
+from engine.pipelines.reading.recognizer import (
+    REPEATS,
+    TOO_LONG,
+    CheckedRecognizer,
+    Crop,
+    RepetitionDetector,
+    repetition,
+    room,
+)
 from tests.asserting import every
 from tests.engine.pipelines.reading.fakes import Fake
 from tests.engine.pipelines.reading.sheets import article, prose
@@ -49,12 +55,12 @@ def test_prose_is_no_repetition(seed: int) -> None:
     ],
 )
 def test_what_repeats_for_a_reason(text: str, task: str) -> None:
-    assert Watch(task).repeats(text) is None  # type: ignore[arg-type]
+    assert RepetitionDetector(task).repeats(text) is None  # type: ignore[arg-type]
 
 
 def test_a_model_that_repeats_itself_is_stopped_early() -> None:
     fake = Fake(lambda crop: itertools.chain(["Good ", "words. "], forever("and so on ")))
-    outcome = Careful(fake).read(BLOCK.crop((0, 0, 1060, 40)), "text")
+    outcome = CheckedRecognizer(fake).read(BLOCK.crop((0, 0, 1060, 40)), "text")
     assert outcome.doubt == REPEATS
     assert outcome.text == "Good words. and so on"
     assert len(fake.readings) == 2
@@ -63,7 +69,7 @@ def test_a_model_that_repeats_itself_is_stopped_early() -> None:
 
 def test_other_settings_are_tried_first() -> None:
     fake = Fake(lambda crop: "All is well." if crop.manner.temperature else forever("round "))
-    outcome = Careful(fake).read(BLOCK, "text")
+    outcome = CheckedRecognizer(fake).read(BLOCK, "text")
     assert (outcome.text, outcome.doubt) == ("All is well.", None)
     assert [crop.manner.temperature > 0 for crop in fake.crops] == [False, True]
 
@@ -73,7 +79,7 @@ def test_then_the_region_is_split_between_lines() -> None:
         return f"part of {crop.image.height}" if crop.image.height < BLOCK.height else forever("round ")
 
     fake = Fake(answer)
-    outcome = Careful(fake).read(BLOCK, "text")
+    outcome = CheckedRecognizer(fake).read(BLOCK, "text")
     heights = [crop.image.height for crop in fake.crops[2:]]
     assert sum(heights) == BLOCK.height
     assert outcome.text == "\n".join(f"part of {height}" for height in heights)
@@ -82,7 +88,7 @@ def test_then_the_region_is_split_between_lines() -> None:
 
 def test_what_stays_doubtful_says_so() -> None:
     fake = Fake(lambda crop: forever("round "))
-    outcome = Careful(fake).read(BLOCK, "text")
+    outcome = CheckedRecognizer(fake).read(BLOCK, "text")
     assert outcome.doubt == REPEATS
     assert set(outcome.text.split()) == {"round"}
     assert len(outcome.text) < 200
@@ -91,7 +97,7 @@ def test_what_stays_doubtful_says_so() -> None:
 def test_text_that_is_longer_than_its_place() -> None:
     words = itertools.count()
     fake = Fake(lambda crop: (f"{next(words)} " for _ in iter(int, 1)))
-    outcome = Careful(fake).read(BLOCK.crop((0, 0, 200, 40)), "text")
+    outcome = CheckedRecognizer(fake).read(BLOCK.crop((0, 0, 200, 40)), "text")
     assert outcome.doubt == TOO_LONG
     assert every(reading.given <= room(200, 40, "text") + 1 for reading in fake.readings)
 
@@ -109,7 +115,7 @@ def test_reading_always_ends(cycle: list[str], task: str, width: int, height: in
     """Even with a model that never stops, says nothing, or does not keep to its limit."""
     fake = Fake(lambda crop: itertools.cycle(cycle), honest=honest)
     image = PAGE.crop((90, 320, 90 + width, 320 + height))
-    outcome = Careful(fake).read(image, task)  # type: ignore[arg-type]
+    outcome = CheckedRecognizer(fake).read(image, task)  # type: ignore[arg-type]
     assert outcome.doubt is not None
     assert len(fake.readings) <= 14
     assert every(reading.given <= crop.limit + 1 for reading, crop in zip(fake.readings, fake.crops))
@@ -122,12 +128,12 @@ def test_a_line_that_runs_away_leaves_its_neighbours_alone() -> None:
         shade = crop.image.getpixel((0, 0))
         return forever("la ") if shade == 20 else f"line {shade}"
 
-    first, second, third = Careful(Fake(answer, by_line=True)).read_lines(lines)
+    first, second, third = CheckedRecognizer(Fake(answer, by_line=True)).read_lines(lines)
     assert (first.text, third.text) == ("line 10", "line 30")
     assert second.doubt == REPEATS
     assert (first.doubt, third.doubt) == (None, None)
 
 
 def test_confidence_is_the_mean_probability() -> None:
-    outcome = Careful(Fake(lambda crop: "fine text")).read(BLOCK, "text")
+    outcome = CheckedRecognizer(Fake(lambda crop: "fine text")).read(BLOCK, "text")
     assert outcome.confidence == pytest.approx(0.9048, abs=1e-3)

@@ -8,24 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from engine.pipelines.reading.columns import find_lines
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.layout import Found
-from engine.pipelines.reading.splitter import Splitter, lines_within
+from engine.pipelines.reading.layout import DetectedLayout
+from engine.pipelines.reading.results import Box
+from engine.pipelines.reading.splitter import PageSplitter, find_lines, lines_within
 from tests.engine.pipelines.reading.sheets import Sheet, article, font, photograph, prose
 
 
-def texts_of(found: Found, sheet: Sheet) -> list[list[str]]:
+def texts_of(found: DetectedLayout, sheet: Sheet) -> list[list[str]]:
     """The drawn lines whose middle lies in each region."""
     at = {text: Box(*box).middle for text, box in sheet.boxes.items()}
-    return [[text for text, middle in at.items() if region.box.holds(middle)] for region in found.regions]
+    return [[text for text, middle in at.items() if region.box.contains(middle)] for region in found.regions]
 
 
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("dark", [False, True])
 def test_an_article_is_read_in_order(columns: int, dark: bool) -> None:
     sheet = article(columns, paper="#202838", ink=(255, 255, 255)) if dark else article(columns)
-    found = Splitter().detect(sheet.image)
+    found = PageSplitter().detect(sheet.image)
     assert [text for block in texts_of(found, sheet) for text in block] == list(sheet.texts.values())
     labels = [region.label for region in found.regions]
     section = ["heading", "text", "text", "text"]
@@ -36,10 +35,10 @@ def test_an_article_is_read_in_order(columns: int, dark: bool) -> None:
 
 def test_every_line_has_its_box() -> None:
     sheet = article(2)
-    lines = [line for region in Splitter().detect(sheet.image).regions for line in region.lines]
+    lines = [line for region in PageSplitter().detect(sheet.image).regions for line in region.lines]
     assert len(lines) == len(sheet.boxes)
     for text, drawn in sheet.boxes.items():
-        line = next(line for line in lines if line.holds(Box(*drawn).middle))
+        line = next(line for line in lines if line.contains(Box(*drawn).middle))
         assert abs(line.left - drawn[0]) < 6
         assert abs(line.right - drawn[2]) < 10, text
 
@@ -47,9 +46,9 @@ def test_every_line_has_its_box() -> None:
 @pytest.mark.parametrize("angle", [-2.0, -0.8, 0.5, 1.3, 2.0])
 def test_a_page_that_lies_askew_is_turned(angle: float) -> None:
     sheet = article(2)
-    found = Splitter().detect(sheet.image.rotate(angle, fillcolor="white", resample=Image.Resampling.BICUBIC))
+    found = PageSplitter().detect(sheet.image.rotate(angle, fillcolor="white", resample=Image.Resampling.BICUBIC))
     assert found.turned == pytest.approx(-angle, abs=0.15)
-    straight = Splitter().detect(sheet.image)
+    straight = PageSplitter().detect(sheet.image)
     assert [(r.label, len(r.lines)) for r in found.regions] == [(r.label, len(r.lines)) for r in straight.regions]
 
 
@@ -58,7 +57,7 @@ def test_a_table_of_short_cells_is_no_columns() -> None:
     for row in range(6):
         for column in range(3):
             sheet.line(80 + 280 * column, 60 + 50 * row, f"{row}.{column}")
-    tops = [line.top for region in Splitter().detect(sheet.image).regions for line in region.lines]
+    tops = [line.top for region in PageSplitter().detect(sheet.image).regions for line in region.lines]
     assert tops == sorted(tops)
     assert len(tops) == 6
 
@@ -69,7 +68,7 @@ def test_paragraphs_by_white_and_by_indentation() -> None:
     sheet.line(140, y, "An indented line begins another paragraph that goes on")
     y = sheet.paragraph(80, y + 32, prose(40, 70, 2))
     sheet.paragraph(80, y + 40, prose(30, 70, 3))
-    found = Splitter().detect(sheet.image)
+    found = PageSplitter().detect(sheet.image)
     assert len(found.regions) == 3
 
 
@@ -78,7 +77,7 @@ def test_rules_and_frames_are_no_text() -> None:
     draw = ImageDraw.Draw(sheet.image)
     draw.line((621, 310, 621, 1500), fill="black", width=2)
     draw.rectangle((60, 40, 1180, 1740), outline="black", width=3)
-    found = Splitter().detect(sheet.image)
+    found = PageSplitter().detect(sheet.image)
     assert [text for block in texts_of(found, sheet) for text in block] == list(sheet.texts.values())
 
 
@@ -87,10 +86,10 @@ def test_a_photograph_is_a_figure() -> None:
     sheet.paragraph(80, 60, prose(60, 70, 1))
     sheet.image.paste(photograph(600, 400), (200, 400))
     sheet.paragraph(80, 900, prose(60, 70, 2))
-    found = Splitter().detect(sheet.image).regions
+    found = PageSplitter().detect(sheet.image).regions
     assert [region.label for region in found] == ["text", "figure", "text"]
     picture = Box(200, 400, 800, 800)
-    assert found[1].box.shared(picture) > 0.9 * max(found[1].box.area, picture.area)
+    assert found[1].box.intersection(picture) > 0.9 * max(found[1].box.area, picture.area)
 
 
 def test_a_banner_in_other_colours_is_read_too() -> None:
@@ -99,27 +98,27 @@ def test_a_banner_in_other_colours_is_read_too() -> None:
     draw.rectangle((0, 0, 1000, 160), fill="#102040")
     draw.text((80, 50), "White on blue", fill="white", font=font(48))
     sheet.paragraph(80, 260, prose(60, 70, 1))
-    first = Splitter().detect(sheet.image).regions[0]
-    assert Box(80, 55, 380, 100).shared(first.box) > 0.8 * Box(80, 55, 380, 100).area
+    first = PageSplitter().detect(sheet.image).regions[0]
+    assert Box(80, 55, 380, 100).intersection(first.box) > 0.8 * Box(80, 55, 380, 100).area
     assert first.box.height < 100
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 500), (500, 1), (3, 3), (640, 480)])
 @pytest.mark.parametrize("colour", ["white", "black", "#777777"])
 def test_an_empty_page_has_no_regions(size: tuple[int, int], colour: str) -> None:
-    assert Splitter().detect(Image.new("RGB", size, colour)).regions == ()
+    assert PageSplitter().detect(Image.new("RGB", size, colour)).regions == ()
 
 
 def test_grain_of_the_paper_is_no_ink() -> None:
     grain = np.random.default_rng(1).normal(235, 6, (600, 400)).clip(0, 255).astype(np.uint8)
-    assert Splitter().detect(Image.fromarray(grain)).regions == ()
+    assert PageSplitter().detect(Image.fromarray(grain)).regions == ()
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1 << 31), st.integers(2, 90), st.integers(2, 90))
 def test_noise_gives_boxes_on_the_page(seed: int, width: int, height: int) -> None:
     pixels = np.random.default_rng(seed).integers(0, 255, (height, width), np.uint8)
-    for region in Splitter(straighten=False).detect(Image.fromarray(pixels)).regions:
+    for region in PageSplitter(straighten=False).detect(Image.fromarray(pixels)).regions:
         for box in (region.box, *region.lines):
             assert 0 <= box.left < box.right <= width
             assert 0 <= box.top < box.bottom <= height
@@ -128,7 +127,7 @@ def test_noise_gives_boxes_on_the_page(seed: int, width: int, height: int) -> No
 def test_a_large_page_keeps_its_own_pixels() -> None:
     sheet = article(1)
     large = sheet.image.resize((3720, 5262), Image.Resampling.BICUBIC)
-    small, found = Splitter().detect(sheet.image), Splitter().detect(large)
+    small, found = PageSplitter().detect(sheet.image), PageSplitter().detect(large)
     assert [r.label for r in found.regions] == [r.label for r in small.regions]
     assert found.regions[1].box.left == pytest.approx(3 * small.regions[1].box.left, abs=8)
 
@@ -139,14 +138,14 @@ def test_lines_of_a_region_that_a_model_found() -> None:
     drawn = [Box(*box) for box in sheet.boxes.values() if 375 < box[1] < 560 and box[0] < 300]
     assert len(lines) == len(drawn)
     for line, box in zip(lines, drawn):
-        assert line.holds(box.middle)
+        assert line.contains(box.middle)
         assert abs(line.left - box.left) < 5
 
 
 def test_touching_lines_are_cut_apart() -> None:
     sheet = Sheet((900, 400))
     sheet.paragraph(60, 60, prose(50, 60, 4), size=24, step=1.0)
-    found = Splitter().detect(sheet.image)
+    found = PageSplitter().detect(sheet.image)
     assert sum(len(region.lines) for region in found.regions) == len(sheet.texts)
 
 
@@ -156,7 +155,7 @@ def test_the_last_column_may_have_two_lines() -> None:
         sheet.line(60, 60 + 40 * number, f"{number} {text}")
     sheet.line(560, 60, "and here the text of the first column")
     sheet.line(560, 100, "comes to its end.")
-    found = Splitter().detect(sheet.image)
+    found = PageSplitter().detect(sheet.image)
     assert texts_of(found, sheet)[-1] == list(sheet.boxes)[-2:]
     assert len(texts_of(found, sheet)[0]) == 9
 
@@ -178,7 +177,7 @@ def test_a_shadow_over_half_the_page_is_no_photograph(across: bool) -> None:
     grey = np.asarray(sheet.image.convert("L"), np.float64)
     light = np.linspace(0.55, 1.0, grey.shape[across])
     shaded = Image.fromarray((grey * (light[None, :] if across else light[:, None])).astype(np.uint8))
-    found, lit = Splitter().detect(shaded), Splitter().detect(sheet.image)
+    found, lit = PageSplitter().detect(shaded), PageSplitter().detect(sheet.image)
     assert [(r.label, len(r.lines)) for r in found.regions] == [(r.label, len(r.lines)) for r in lit.regions]
 
 
@@ -189,6 +188,6 @@ def test_figures_are_as_large_as_what_stands_around_them(size: int) -> None:
     sheet.line(80, 60, "2019, 2020", round(1.8 * size))
     for i, text in enumerate([*prose(50, 48, 3), "42,718,093 of 1,250,000 in 2019, 2020."]):
         sheet.line(80, 160 + step * i, text, size)
-    labels = [region.label for region in Splitter().detect(sheet.image).regions]
+    labels = [region.label for region in PageSplitter().detect(sheet.image).regions]
     assert labels[0] in ("heading", "header")
     assert labels[1:] == ["text"]

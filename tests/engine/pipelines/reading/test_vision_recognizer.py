@@ -16,10 +16,10 @@ import grus
 from backends.base import PendingStep, Segment
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
-from engine.pipelines.ocr import Session, Wishes
-from engine.pipelines.reading.model_layout import ModelLayout
+from engine.pipelines.reading.layout import LayoutModel
 from engine.pipelines.reading.opening import ReadingModels
 from engine.pipelines.reading.recognizer import Crop
+from engine.pipelines.reading.session import ReadingSession, ReadOptions
 from engine.types import Request, RequestHandle
 from tests.asserting import every
 from tests.checkpoints import save
@@ -80,7 +80,7 @@ def test_a_page_goes_through_and_always_ends(models: ReadingModels) -> None:
     sheet = Sheet((300, 220))
     sheet.paragraph(20, 20, prose(8, 20, 1), size=16)
     sheet.paragraph(20, 150, prose(4, 20, 2), size=16)
-    session = Session(models.recognizer, wishes=Wishes(together=4))
+    session = ReadingSession(models.recognizer, wishes=ReadOptions(together=4))
     (document,) = session.documents([sheet.image])
     (page,) = document.pages
     assert page.error is None
@@ -117,7 +117,7 @@ def test_regions_of_several_pages_share_the_engines_steps(
         sheet = Sheet((240, 60))
         sheet.line(20, 20, prose(3, 30, n)[0], 16)
         sheets.append(sheet.image)
-    session = Session(models.recognizer, wishes=Wishes(task="seal", together=3))
+    session = ReadingSession(models.recognizer, wishes=ReadOptions(task="seal", together=3))
     documents = session.documents(sheets)
     assert [document.pages[0].error for document in documents] == [None] * 3
     assert most[0] >= 2
@@ -138,7 +138,7 @@ def test_a_layout_model_finds_the_regions(folder: Path, tmp_path: Path, version:
 
 
 def test_what_is_no_layout_is_refused(models: ReadingModels, folder: Path) -> None:
-    layout = ModelLayout(models.engine, str(folder))
+    layout = LayoutModel(models.engine, str(folder))
     with pytest.raises(BadRequest, match="no layout model"):
         layout.detect(Image.new("RGB", (9, 9)))
 

@@ -16,17 +16,16 @@ from hypothesis import strategies as st
 from PIL import Image, ImageFont
 
 from engine.errors import BadRequest
-from engine.pipelines.reading.geometry import Box
-from engine.pipelines.reading.placing import place
-from engine.pipelines.reading.result import Document, Element, Page, Word, page_from_json
+from engine.pipelines.reading.elements import place
+from engine.pipelines.reading.results import Box, Document, Element, Page, PlacedWord, page_from_json
 from engine.pipelines.reading.tables import Cell, Table, from_otsl, from_rows
-from engine.pipelines.reading.writers.formats import FORMATS, Style, format_of, page_text, written
-from engine.pipelines.reading.writers.glyphless import FONT
+from engine.pipelines.reading.writers.formats import FORMATS, ExportOptions, format_of, page_text, write_document
+from engine.pipelines.reading.writers.pdf import FONT
 from tests.engine.pipelines.reading.sheets import Sheet, prose
 from tests.engine.pipelines.reading.test_tables import tiled
 
 BOX = Box(10, 10, 90, 40)
-STYLE = Style()
+STYLE = ExportOptions()
 SPANS = from_otsl("<ched>Crane<ched>Height<lcel><nl><fcel>red<fcel>1.58<fcel>m<nl><ucel><fcel>=1+1<fcel>007<nl>")
 PLAIN = from_otsl("<fcel>a|b<fcel>1<nl><fcel>c<fcel>-2.5<nl>")
 assert SPANS is not None
@@ -66,8 +65,8 @@ def no_image(page: Page) -> Image.Image:
     raise AssertionError("no pixels are needed")
 
 
-def text_of(kind: str, style: Style = STYLE) -> str:
-    return written(DOCUMENT, format_of(kind), style, no_image)[0].decode()
+def text_of(kind: str, style: ExportOptions = STYLE) -> str:
+    return write_document(DOCUMENT, format_of(kind), style, no_image)[0].decode()
 
 
 def test_markdown() -> None:
@@ -87,21 +86,21 @@ def test_markdown() -> None:
 
 
 def test_headers_and_footers_come_when_they_are_asked_for() -> None:
-    style = Style(margins=True)
+    style = ExportOptions(margins=True)
     assert "Journal" not in text_of("txt")
     assert text_of("txt", style).startswith("Journal\n\n")
     assert text_of("txt", style).endswith("17\n")
 
 
 def test_words_are_joined_over_line_ends_when_that_is_asked_for() -> None:
-    assert "A paragraph of two-Bird lines. # no heading 1. no list" in text_of("txt", Style(rejoin=True))
-    assert "- first goes on\n- second" in text_of("md", Style(rejoin=True))
+    assert "A paragraph of two-Bird lines. # no heading 1. no list" in text_of("txt", ExportOptions(rejoin=True))
+    assert "- first goes on\n- second" in text_of("md", ExportOptions(rejoin=True))
 
 
 def test_pages_one_by_one_are_the_whole() -> None:
     pages = (PAGE, Page(4, 10, 10), PAGE)
-    assert page_text(pages, "md", Style()) == page_text((PAGE,), "md", Style()) + "\n" + page_text(
-        (PAGE,), "md", Style()
+    assert page_text(pages, "md", ExportOptions()) == page_text((PAGE,), "md", ExportOptions()) + "\n" + page_text(
+        (PAGE,), "md", ExportOptions()
     )
 
 
@@ -116,13 +115,13 @@ def test_json_holds_everything_and_can_be_read_back() -> None:
 
 
 def test_csv_has_one_file_a_table() -> None:
-    files = written(DOCUMENT, "csv", Style(), no_image)
+    files = write_document(DOCUMENT, "csv", ExportOptions(), no_image)
     rows = [list(csv.reader(io.StringIO(data.decode(), newline=""))) for data in files]
     assert rows == [[["a|b", "1"], ["c", "-2.5"]], [["Crane", "Height", ""], ["red", "1.58", "m"], ["", "=1+1", "007"]]]
 
 
 def test_a_workbook_opens_with_its_spans_and_numbers() -> None:
-    book = openpyxl.load_workbook(io.BytesIO(written(DOCUMENT, "xlsx", Style(), no_image)[0]))
+    book = openpyxl.load_workbook(io.BytesIO(write_document(DOCUMENT, "xlsx", ExportOptions(), no_image)[0]))
     first, second = book.worksheets
     assert [[c.value for c in row] for row in first.iter_rows()] == [["a|b", 1], ["c", -2.5]]
     assert sorted(str(r) for r in second.merged_cells.ranges) == ["A2:A3", "B1:C1"]
@@ -132,7 +131,7 @@ def test_a_workbook_opens_with_its_spans_and_numbers() -> None:
 
 
 def test_a_workbook_without_tables_opens() -> None:
-    book = openpyxl.load_workbook(io.BytesIO(written(Document("x"), "xlsx", Style(), no_image)[0]))
+    book = openpyxl.load_workbook(io.BytesIO(write_document(Document("x"), "xlsx", ExportOptions(), no_image)[0]))
     assert [sheet.max_row for sheet in book.worksheets] == [1]
 
 
@@ -141,7 +140,7 @@ def test_a_workbook_without_tables_opens() -> None:
 def test_any_text_survives_a_workbook(rows: list[list[str]]) -> None:
     table = from_rows([[(text, 1, 1, False) for text in row] for row in rows])
     assert table is not None
-    book = openpyxl.load_workbook(io.BytesIO(written(_with(table), "xlsx", Style(), no_image)[0]))
+    book = openpyxl.load_workbook(io.BytesIO(write_document(_with(table), "xlsx", ExportOptions(), no_image)[0]))
     for cell in table.cells:
         value = book.worksheets[0].cell(cell.row + 1, cell.column + 1).value
         kept = "".join(c for c in cell.text if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff"))
@@ -160,7 +159,9 @@ def _with(table: Table) -> Document:
 @given(st.integers(0, 1 << 31))
 def test_any_spans_survive_a_workbook(seed: int) -> None:
     table = tiled(seed)
-    sheet = openpyxl.load_workbook(io.BytesIO(written(_with(table), "xlsx", Style(), no_image)[0])).worksheets[0]
+    sheet = openpyxl.load_workbook(
+        io.BytesIO(write_document(_with(table), "xlsx", ExportOptions(), no_image)[0])
+    ).worksheets[0]
     merged = {(r.min_row - 1, r.min_col - 1, r.size["rows"], r.size["columns"]) for r in sheet.merged_cells.ranges}
     assert merged == {(c.row, c.column, c.rows, c.columns) for c in table.cells if c.rows * c.columns > 1}
 
@@ -182,7 +183,7 @@ class _Tags(HTMLParser):
 
 def test_html_is_well_formed_and_lets_nothing_through() -> None:
     page = Page(1, 9, 9, (element(0, "text", "<script>alert(1)</script>"), *PAGE.elements))
-    text = written(Document("<x>", (page,)), "html", Style(margins=True), no_image)[0].decode()
+    text = write_document(Document("<x>", (page,)), "html", ExportOptions(margins=True), no_image)[0].decode()
     tags = _Tags()
     tags.feed(text)
     assert tags.open == []
@@ -205,7 +206,7 @@ def printed() -> tuple[Sheet, Page]:
 
 def test_a_searchable_pdf_shows_the_page_and_holds_its_words() -> None:
     sheet, page = printed()
-    data = written(Document("x", (page,)), "pdf", Style(), lambda page: sheet.image)[0]
+    data = write_document(Document("x", (page,)), "pdf", ExportOptions(), lambda page: sheet.image)[0]
     reader = pypdf.PdfReader(io.BytesIO(data), strict=True)
     assert [round(float(side)) for side in reader.pages[0].mediabox[2:]] == [720, 504]
     said = reader.pages[0].extract_text()
@@ -220,7 +221,7 @@ def test_a_searchable_pdf_shows_the_page_and_holds_its_words() -> None:
 
 def test_words_are_where_they_stand() -> None:
     sheet, page = printed()
-    data = written(Document("x", (page,)), "pdf", Style(), lambda page: sheet.image)[0]
+    data = write_document(Document("x", (page,)), "pdf", ExportOptions(), lambda page: sheet.image)[0]
     opened = pypdfium2.PdfDocument(data)
     text_page = opened[0].get_textpage()
     for line in page.elements[0].lines[1:]:
@@ -264,7 +265,7 @@ def test_text_whose_lines_do_not_match_is_shared_out() -> None:
 def test_an_unread_page_keeps_its_number_in_a_pdf() -> None:
     sheet, page = printed()
     pages = (Page(1, 0, 0, error="broken"), page)
-    data = written(Document("x", pages), "pdf", Style(), lambda page: sheet.image)[0]
+    data = write_document(Document("x", pages), "pdf", ExportOptions(), lambda page: sheet.image)[0]
     assert [bool(p.extract_text().strip()) for p in pypdf.PdfReader(io.BytesIO(data), strict=True).pages] == [
         False,
         True,
@@ -278,9 +279,9 @@ def test_an_unread_page_keeps_its_number_in_a_pdf() -> None:
     )
 )
 def test_any_script_can_be_copied(words: list[str]) -> None:
-    line = tuple(Word(text, Box(10 + 50 * n, 10, 50 + 50 * n, 30)) for n, text in enumerate(words))
+    line = tuple(PlacedWord(text, Box(10 + 50 * n, 10, 50 + 50 * n, 30)) for n, text in enumerate(words))
     page = Page(1, 500, 50, (Element("text", Box(0, 0, 500, 50), 0, " ".join(words), lines=(line,)),))
-    data = written(Document("x", (page,)), "pdf", Style(), lambda page: Image.new("RGB", (500, 50)))[0]
+    data = write_document(Document("x", (page,)), "pdf", ExportOptions(), lambda page: Image.new("RGB", (500, 50)))[0]
     said = pypdf.PdfReader(io.BytesIO(data)).pages[0].extract_text()
     assert sorted("".join(said.split())) == sorted("".join(words))
 

@@ -1,1 +1,0 @@
-"""Health, figures, loading and unloading."""

@@ -1,1 +1,0 @@
-"""`GET /v1/models` and `/v1/models/{id}`."""

@@ -1,0 +1,1 @@
+"""The routes of OpenAI's API: one file each, with its protocol and its translation."""

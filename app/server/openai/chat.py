@@ -1,0 +1,436 @@
+"""`POST /v1/chat/completions`: OpenAI's chat completions, from the request's fields to a reply's JSON.
+
+Every field works, or is refused by name. `user`, `metadata`, `safety_identifier`, `prompt_cache_key`, `service_tier` and
+`store: false` are accepted because OpenAI documents them to have no effect on the reply; whatever is not listed here is a 400.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from app.server.account import told_timings
+from app.server.calls import json_grammar
+from app.server.context import Here, answer
+from app.server.conversation import Conversation, Effort, ToolChoice
+from app.server.documented import errors, streams
+from app.server.errors import bad_request, unsupported
+from app.server.images import ImagePart, little_detail, written_content
+from app.server.openai_shapes import content_logprobs, finish_reason, usage
+from app.server.replies import Collector, Part
+from app.server.replies import Message as Reply
+from app.server.sampling import Count, SamplingFields
+from app.server.service import Running
+from app.server.streaming import DONE, event
+from app.server.strict import Strict, StrictRoute
+from engine.loading import LoadedModel
+from engine.types import Grammar, new_id
+
+router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+
+
+# -- the request
+
+Name = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[\w.:/-]+$")]
+
+
+class ChatText(Strict):
+    type: Literal["text"]
+    text: str
+
+
+class ChatImageUrl(Strict):
+    url: str
+    detail: Literal["auto", "low", "high"] | None = None
+
+
+class ChatImage(Strict):
+    type: Literal["image_url"]
+    image_url: ChatImageUrl
+
+
+class ChatInputAudio(Strict):
+    data: str
+    format: Literal["wav", "mp3"]
+
+
+class ChatAudio(Strict):
+    type: Literal["input_audio"]
+    input_audio: ChatInputAudio
+
+
+ChatContent = ChatText | ChatImage | ChatAudio
+
+
+class ChatFunctionCall(Strict):
+    name: Name
+    arguments: str
+
+
+class ChatToolCallParam(Strict):
+    id: str
+    type: Literal["function"] = "function"
+    function: ChatFunctionCall
+    index: int | None = None  # streaming clients send back what they were given
+
+
+class SystemMessage(Strict):
+    role: Literal["system", "developer"]
+    content: str | list[ChatText]
+    name: str | None = None
+
+
+class UserMessage(Strict):
+    role: Literal["user"]
+    content: str | list[Annotated[ChatContent, Field(discriminator="type")]]
+    name: str | None = None
+
+
+class AssistantMessage(Strict):
+    role: Literal["assistant"]
+    content: str | list[ChatText] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: None = None
+    audio: None = None
+    function_call: None = None
+    annotations: list[Any] | None = Field(default=None, max_length=0)
+    tool_calls: list[ChatToolCallParam] | None = None
+    name: str | None = None
+
+
+class ToolMessage(Strict):
+    role: Literal["tool"]
+    content: str | list[ChatText]
+    tool_call_id: str
+    name: str | None = None
+
+
+ChatMessage = Annotated[SystemMessage | UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")]
+
+
+class ChatFunction(Strict):
+    name: Name
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class ChatTool(Strict):
+    type: Literal["function"]
+    function: ChatFunction
+
+
+class ChatNamedFunction(Strict):
+    name: Name
+
+
+class ChatNamedTool(Strict):
+    type: Literal["function"]
+    function: ChatNamedFunction
+
+
+class TextFormat(Strict):
+    type: Literal["text"]
+
+
+class JsonObjectFormat(Strict):
+    type: Literal["json_object"]
+
+
+class JsonSchema(Strict):
+    name: str | None = None
+    description: str | None = None
+    schema_: dict[str, Any] = Field(alias="schema")
+    strict: bool | None = None
+
+
+class JsonSchemaFormat(Strict):
+    type: Literal["json_schema"]
+    json_schema: JsonSchema
+
+
+ResponseFormat = Annotated[TextFormat | JsonObjectFormat | JsonSchemaFormat, Field(discriminator="type")]
+
+
+class ChatStreamOptions(Strict):
+    include_usage: bool | None = None
+    include_obfuscation: Literal[False] | None = None
+
+
+class ChatPrediction(Strict):
+    type: Literal["content"]
+    content: str | list[ChatText]
+
+
+class ChatCompletionRequest(SamplingFields):
+    model: str | None = None
+    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+    stream: bool | None = None
+    stream_options: ChatStreamOptions | None = None
+    max_tokens: Count | None = None
+    max_completion_tokens: Count | None = None
+    logprobs: bool | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    tools: Annotated[list[ChatTool], Field(max_length=128)] | None = None
+    tool_choice: Literal["auto", "none", "required"] | ChatNamedTool | None = None
+    parallel_tool_calls: bool | None = None
+    response_format: ResponseFormat | None = None
+    reasoning_effort: Effort | None = None
+    chat_template_kwargs: dict[str, Any] | None = None
+    prediction: ChatPrediction | None = None
+    continue_final_message: bool | None = None
+    modalities: list[Literal["text"]] | None = None
+    # without effect on the reply
+    user: str | None = None
+    metadata: dict[str, str] | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+    prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
+    service_tier: Literal["auto", "default"] | None = None
+    store: Literal[False] | None = None
+
+
+# -- the reply, for the OpenAPI document
+
+
+class TopLogprob(BaseModel):
+    token: str
+    logprob: float
+    bytes: list[int] | None
+
+
+class ContentLogprob(TopLogprob):
+    top_logprobs: list[TopLogprob]
+
+
+class Logprobs(BaseModel):
+    content: list[ContentLogprob] | None
+    refusal: None = None
+
+
+class ChatCompletionFunctionCall(BaseModel):
+    name: str
+    arguments: str
+
+
+class ChatCompletionToolCall(BaseModel):
+    id: str
+    type: Literal["function"] = "function"
+    function: ChatCompletionFunctionCall
+
+
+class ChatCompletionMessage(BaseModel):
+    role: Literal["assistant"] = "assistant"
+    content: str | None
+    reasoning_content: str | None = None
+    tool_calls: list[ChatCompletionToolCall] | None = None
+
+
+class ChatCompletionChoice(BaseModel):
+    index: int
+    message: ChatCompletionMessage
+    logprobs: Logprobs | None
+    finish_reason: Literal["stop", "length", "tool_calls"]
+
+
+class CompletionUsage(BaseModel):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    prompt_tokens_details: dict[str, int]
+    completion_tokens_details: dict[str, int]
+
+
+class ChatCompletion(BaseModel):
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[ChatCompletionChoice]
+    usage: CompletionUsage
+    system_fingerprint: str | None = None
+    timings: dict[str, float] | None = None
+
+
+# -- the route
+
+
+# -- from the request to a conversation
+
+
+@router.post("/v1/chat/completions", response_model=ChatCompletion, responses=streams() | errors(400, 404, 429))
+async def chat_completions(body: ChatCompletionRequest, request: Request, server: Here) -> Any | Response:
+    """A reply to a conversation, whole or as a stream of server-sent events."""
+    name, model, prepared = await server.prepare(_conversation(body), body.model, request)
+    running = server.submit(prepared)
+    if body.stream:
+        options = body.stream_options
+        with_usage = bool(options and options.include_usage)
+        stream = _chunks(running, name, model, body.n or 1, with_usage)
+        return await server.stream(running, stream)
+    parts = await server.parts(request, running)
+    return answer(_complete(parts, running, name, model, bool(body.logprobs)))
+
+
+def _conversation(body: ChatCompletionRequest) -> Conversation:
+    """Raises an ApiError for what this server cannot do."""
+    if body.max_tokens is not None and body.max_completion_tokens is not None:
+        raise bad_request("Give max_completion_tokens or max_tokens, not both.", "max_tokens")
+    if body.top_logprobs is not None and not body.logprobs:
+        raise bad_request("top_logprobs needs logprobs: true.", "top_logprobs")
+    if body.stream_options is not None and not body.stream:
+        raise bad_request("stream_options needs stream: true.", "stream_options")
+    choice = _tool_choice(body)
+    thinking = (body.chat_template_kwargs or {}).get("enable_thinking")
+    if thinking is not None and not isinstance(thinking, bool):
+        raise bad_request("enable_thinking must be true or false.", "chat_template_kwargs.enable_thinking")
+    variables = {k: v for k, v in (body.chat_template_kwargs or {}).items() if k != "enable_thinking"}
+    return Conversation(
+        messages=[template_message(message, at) for at, message in enumerate(body.messages)],
+        sampling=body.params(
+            body.max_completion_tokens or body.max_tokens,
+            logprobs=bool(body.logprobs),
+            top_logprobs=body.top_logprobs or 0,
+        ),
+        tools=[tool.model_dump(exclude_none=True) for tool in body.tools or ()],
+        tool_choice=choice,
+        parallel_calls=body.parallel_tool_calls is not False,
+        grammar=_grammar(body),
+        thinking=thinking,
+        effort=body.reasoning_effort,
+        variables=variables,
+        prediction=_text(body.prediction.content) if body.prediction is not None else "",
+        continue_last=bool(body.continue_final_message),
+    )
+
+
+def template_message(message: ChatMessage, at: int) -> dict[str, Any]:
+    """As chat templates know it. What a message leaves out is left out."""
+    plain = message.model_dump(exclude_none=True, exclude={"annotations"})
+    if plain["role"] == "developer":
+        plain["role"] = "system"
+    for call in plain.get("tool_calls", ()):
+        call.pop("index", None)
+    if isinstance(message.content, list):
+        plain["content"] = written_content([_written(part, f"messages.{at}.content") for part in message.content])
+    plain.setdefault("content", "")
+    return plain
+
+
+def _written(part: ChatContent, param: str) -> str | ImagePart:
+    if isinstance(part, ChatAudio):
+        raise unsupported(param, "The loaded models do not hear audio.")
+    if isinstance(part, ChatImage):
+        return ImagePart(param, part.image_url.url, low=little_detail(part.image_url.detail, param))
+    return part.text
+
+
+def _text(content: str | list[ChatText]) -> str:
+    return content if isinstance(content, str) else "".join(part.text for part in content)
+
+
+def _tool_choice(body: ChatCompletionRequest) -> ToolChoice:
+    if body.tool_choice is None:
+        return ToolChoice("auto" if body.tools else "none")
+    if isinstance(body.tool_choice, ChatNamedTool):
+        choice = ToolChoice("named", body.tool_choice.function.name)
+    else:
+        choice = ToolChoice(body.tool_choice)
+    if not body.tools and choice.kind in ("required", "named"):
+        raise bad_request("tool_choice asks for a call, but there are no tools.", "tool_choice")
+    return choice
+
+
+def _grammar(body: ChatCompletionRequest) -> Grammar | None:
+    if isinstance(body.response_format, JsonObjectFormat):
+        return json_grammar()
+    if isinstance(body.response_format, JsonSchemaFormat):
+        return json_grammar(body.response_format.json_schema.schema_)
+    return None
+
+
+def _complete(parts: list[Part], running: Running, name: str, model: LoadedModel, scored: bool) -> dict[str, Any]:
+    collector = Collector()
+    for part in parts:
+        collector.add(part)
+    return {
+        "id": new_id("chatcmpl"),
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": name,
+        "choices": [_choice(i, message, model, scored) for i, message in enumerate(collector.messages())],
+        "usage": usage(running.timings, running.reader.reasoning_tokens),
+        "system_fingerprint": fingerprint(model),
+        **told_timings(),
+    }
+
+
+def _choice(index: int, reply: Reply, model: LoadedModel, scored: bool) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": reply.answer or (None if reply.calls else "")}
+    if reply.reasoning:
+        message["reasoning_content"] = reply.reasoning
+    if reply.calls:
+        message["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in reply.calls
+        ]
+    return {
+        "index": index,
+        "message": message,
+        "logprobs": {"content": content_logprobs(model.tokenizer, reply.logprobs), "refusal": None} if scored else None,
+        "finish_reason": finish_reason(reply.reason),
+    }
+
+
+async def _chunks(
+    running: Running, name: str, model: LoadedModel, choices: int, with_usage: bool
+) -> AsyncIterator[bytes]:
+    head = {
+        "id": new_id("chatcmpl"),
+        "object": "chat.completion.chunk",
+        "created": int(time.time()),
+        "model": name,
+        "system_fingerprint": fingerprint(model),
+    }
+    tail: dict[str, Any] = {"usage": None} if with_usage else {}
+
+    def chunk(index: int, delta: dict[str, Any], **more: Any) -> bytes:
+        choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": None, **more}
+        return event({**head, "choices": [choice], **tail})
+
+    for index in range(choices):
+        yield chunk(index, {"role": "assistant", "content": ""})
+    async for part in running.streamed():
+        if part.kind == "end":
+            yield chunk(part.index, {}, finish_reason=finish_reason(part.reason))
+        elif part.kind == "tokens":
+            scores = {"content": content_logprobs(model.tokenizer, part.logprobs), "refusal": None}
+            yield chunk(part.index, {}, logprobs=scores)
+        else:
+            yield chunk(part.index, _delta(part))
+    if with_usage:
+        yield event({**head, "choices": [], "usage": usage(running.timings, running.reader.reasoning_tokens)})
+    if timings := told_timings():
+        yield event({**head, "choices": [], **timings, **tail})
+    yield DONE
+
+
+def _delta(part: Part) -> dict[str, Any]:
+    if part.kind == "answer":
+        return {"content": part.text}
+    if part.kind == "reasoning":
+        return {"reasoning_content": part.text}
+    if part.kind == "call":
+        function = {"name": part.name, "arguments": ""}
+        return {"tool_calls": [{"index": part.call, "id": part.call_id, "type": "function", "function": function}]}
+    return {"tool_calls": [{"index": part.call, "function": {"arguments": part.text}}]}
+
+
+def fingerprint(model: LoadedModel) -> str:
+    return f"fp_{model.fingerprint[:12]}"

@@ -1,0 +1,62 @@
+"""`GET /v1/models` and `/v1/models/{id}`: the models that a request may name. Loads none."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from app.server.catalogue import Known
+from app.server.context import Here
+from app.server.documented import errors
+from app.server.kinds import Kind, config_at, folder_of, kind_of
+from app.server.service import Service
+from app.server.strict import StrictRoute
+
+router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+
+
+class ModelCard(BaseModel):
+    id: str
+    object: Literal["model"] = "model"
+    created: int
+    owned_by: str = "grus"
+    loaded: bool
+    kind: Kind  # what it is for
+    context_length: int | None = None  # only of a model that is loaded
+
+
+class ModelList(BaseModel):
+    object: Literal["list"] = "list"
+    data: list[ModelCard]
+
+
+@router.get("/v1/models", responses=errors())
+async def list_models(server: Here) -> ModelList:
+    """Every model that a request may name: served by name, in the models folder, or whole in the cache."""
+
+    def cards() -> list[ModelCard]:
+        return [_card(one, server.service) for one in server.service.catalogue.all()]
+
+    return ModelList(data=await asyncio.to_thread(cards))
+
+
+@router.get("/v1/models/{id:path}", responses=errors(400, 404))
+async def get_model(id: str, server: Here) -> ModelCard:
+    """One model. Names may hold a slash."""
+    return await asyncio.to_thread(_card, server.service.known(id), server.service)
+
+
+def _card(known: Known, service: Service) -> ModelCard:
+    """Reads config.json from disk: call it in a thread."""
+    loaded = service.loaded.get(known.name)
+    folder = loaded.folder if loaded is not None else folder_of(known, service.catalogue.cache_dir)
+    return ModelCard(
+        id=known.name,
+        created=known.created,
+        loaded=known.name in service.resident(),
+        kind=kind_of(loaded.config if loaded is not None else config_at(folder), folder),
+        context_length=getattr(loaded, "context", None),
+    )

@@ -1,0 +1,124 @@
+"""Responses that may be continued or looked at later, in a file on this machine that its owner alone can read.
+
+Bounded by bytes and by age. Everything here waits for the disk: call it beside the event loop.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from platformdirs import PlatformDirs
+
+from engine.errors import BadRequest
+
+MOST_BYTES = 256 << 20
+LONGEST = 30 * 24 * 3600.0  # seconds
+log = logging.getLogger("grus.server")
+
+
+def usual_file() -> str:
+    """Where this person's server keeps them."""
+    return str(Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "server" / "responses.sqlite3")
+
+
+@dataclass(frozen=True)
+class StoredResponse:
+    response: dict[str, Any]
+    items: list[dict[str, Any]]  # the whole conversation up to and with the response
+
+
+class ResponseStore:
+    """The oldest are forgotten beyond `most` bytes, and what is older than `longest` seconds. Any thread may call."""
+
+    def __init__(self, path: str = "", most: int = MOST_BYTES, longest: float = LONGEST,
+                 clock: Callable[[], float] = time.time) -> None:  # fmt: skip
+        """Without a path: in a file that goes with the store."""
+        self._most, self._longest, self._clock = most, longest, clock
+        self._lock = threading.Lock()
+        self._folder = (
+            None if path else tempfile.TemporaryDirectory(prefix="grus-responses-", ignore_cleanup_errors=True)
+        )
+        file = Path(path).expanduser() if self._folder is None else Path(self._folder.name) / "responses.sqlite3"
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+            os.chmod(file, 0o600)
+            self._database = sqlite3.connect(file, check_same_thread=False)
+            self._prepare()
+        except (OSError, sqlite3.Error) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise BadRequest(
+                f"The responses file {file} cannot be used: {why}. Choose another one.", "responses_file"
+            ) from None
+
+    def _prepare(self) -> None:
+        run = self._database.execute
+        run("PRAGMA secure_delete = ON")  # what is forgotten is gone from the disk too
+        run("PRAGMA auto_vacuum = FULL")
+        with self._database:
+            run(
+                "CREATE TABLE IF NOT EXISTS kept (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, response TEXT NOT NULL,"
+                " items TEXT NOT NULL, made REAL NOT NULL, nbytes INTEGER NOT NULL)"
+            )
+            if run("SELECT 1 FROM sqlite_master WHERE name = 'responses'").fetchone():  # as older versions kept them
+                run(
+                    "INSERT OR IGNORE INTO kept (id, response, items, made, nbytes)"
+                    " SELECT id, response, items, ?, length(response) + length(items) FROM responses ORDER BY rowid",
+                    (self._clock(),),
+                )
+                run("DROP TABLE responses")
+            self._shrink(0)
+
+    def put(self, response: dict[str, Any], items: list[dict[str, Any]]) -> None:
+        """A reply was made, whatever becomes of its copy: what the disk does not take is logged, and not raised."""
+        row = (response["id"], json.dumps(response), json.dumps(items))
+        nbytes = sum(len(text.encode()) for text in row)
+        if nbytes > self._most:
+            log.warning("%s is not kept: it takes %d MiB.", response["id"], nbytes >> 20)
+            return
+        try:
+            with self._lock, self._database:
+                self._shrink(nbytes)
+                self._database.execute(
+                    "INSERT OR REPLACE INTO kept (id, response, items, made, nbytes) VALUES (?, ?, ?, ?, ?)",
+                    (*row, self._clock(), nbytes),
+                )
+        except sqlite3.Error as error:
+            log.warning("%s could not be kept: %s", response["id"], error)
+
+    def _shrink(self, coming: int) -> None:
+        """Forget what is too old, then the oldest, until `coming` bytes fit."""
+        run = self._database.execute
+        run("DELETE FROM kept WHERE made < ?", (self._clock() - self._longest,))
+        run(
+            "DELETE FROM kept WHERE number IN (SELECT number FROM"
+            " (SELECT number, sum(nbytes) OVER (ORDER BY number DESC) AS newer FROM kept) WHERE newer > ?)",
+            (self._most - coming,),
+        )
+
+    def get(self, id: str) -> StoredResponse | None:
+        with self._lock:
+            row = self._database.execute(
+                "SELECT response, items FROM kept WHERE id = ? AND made >= ?", (id, self._clock() - self._longest)
+            ).fetchone()
+        return StoredResponse(json.loads(row[0]), json.loads(row[1])) if row is not None else None
+
+    def delete(self, id: str) -> bool:
+        with self._lock, self._database:
+            return self._database.execute("DELETE FROM kept WHERE id = ?", (id,)).rowcount > 0
+
+    def close(self) -> None:
+        with self._lock:
+            self._database.close()
+        if self._folder is not None:
+            self._folder.cleanup()

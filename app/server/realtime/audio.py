@@ -1,0 +1,214 @@
+"""Audio of a realtime session: 16-bit PCM at 24 kHz as base64 on the wire, and the input buffer in which turns are detected.
+
+Positions in the buffer are samples at 16 kHz since the session began. Used from one thread at a time; its calls may block, because the
+voice activity model runs in them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+import soxr
+
+from app.server.errors import ApiError, bad_request
+from app.server.realtime.protocol import RATE, TurnDetection
+from engine.media.sound import to_pcm
+from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.activity import CHUNK, Activity, Began, Change, EngineLike
+from engine.pipelines.listening.cutting import Rules
+
+
+def samples_in(text: str, param: str = "audio") -> np.ndarray:
+    """Floats at 24 kHz."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise bad_request(f"`{param}` is not base64.", param) from None
+    if len(data) % 2:
+        raise bad_request(f"`{param}` holds half a sample: a sample is 16 bits, little-endian.", param)
+    return np.frombuffer(data, "<i2").astype(np.float32) / 32768.0
+
+
+def as_text(samples: np.ndarray) -> str:
+    """Of floats at 24 kHz."""
+    return base64.b64encode(to_pcm(samples)).decode()
+
+
+class StreamResampler:
+    """A stream at another rate. What the filter still holds back comes with `finish`, which begins anew."""
+
+    def __init__(self, own: int, rate: int) -> None:
+        self._rates = own, rate
+        self._stream: soxr.ResampleStream | None = None
+
+    def push(self, samples: np.ndarray) -> np.ndarray:
+        own, rate = self._rates
+        if own == rate or not len(samples):
+            return samples
+        if self._stream is None:
+            self._stream = soxr.ResampleStream(own, rate, 1, dtype="float32")
+        made: np.ndarray = self._stream.resample_chunk(samples)
+        return made
+
+    def finish(self) -> np.ndarray:
+        stream, self._stream = self._stream, None
+        nothing = np.zeros(0, np.float32)
+        return nothing if stream is None else stream.resample_chunk(nothing, last=True)
+
+
+def to_wire(own: int) -> StreamResampler:
+    return StreamResampler(own, RATE)
+
+
+_LEAST = SAMPLE_RATE // 10  # less is nothing that could be said
+_AFTER = SAMPLE_RATE // 10  # of the silence behind a speech, which the last sound fades into
+_RELEASE = 0.15  # how far under the threshold speech may end
+
+
+@dataclass(frozen=True)
+class TurnStarted:
+    """`at`: where what will be committed begins."""
+
+    at: int
+
+
+@dataclass(frozen=True)
+class TurnStopped:
+    at: int
+    samples: np.ndarray
+
+
+SpeechEvent = TurnStarted | TurnStopped
+
+
+def milliseconds(position: int) -> int:
+    return position * 1000 // SAMPLE_RATE
+
+
+class InputAudioBuffer:
+    def __init__(self, engine: EngineLike, most: float, turns: TurnDetection | None) -> None:
+        """`most`: seconds that are kept at most."""
+        self._engine, self._most = engine, most
+        self._incoming = StreamResampler(RATE, SAMPLE_RATE)
+        self._pieces: deque[np.ndarray] = deque()
+        self._first = self._end = 0  # positions of the first sample that is kept, and behind the last
+        self._taken = 0  # what was committed is never committed again
+        self._turns: TurnDetection | None = None
+        self._activity: Activity | None = None
+        self._offset = 0  # where the activity began to listen
+        self.turn(turns)
+
+    @property
+    def speaking(self) -> bool:
+        return self._activity is not None and self._activity.speaking
+
+    def turn(self, turns: TurnDetection | None) -> list[SpeechEvent]:
+        """Find turns in this way from now on; None: whoever sends the sound commits it. What is held already is judged
+        as if it had been sent now."""
+        self._turns = turns
+        if turns is None:
+            self._activity = None
+        elif self._activity is not None:
+            self._activity.rules = self._rules(turns)
+        else:
+            self._listen_from(self._first)
+            return self._judge(self._between(self._first, self._end))
+        return []
+
+    def feed(self, audio: str) -> list[SpeechEvent]:
+        """Base64 of samples. Raises an ApiError for what is none, and for more than is kept."""
+        sent = samples_in(audio)
+        if self._activity is None and (self._end - self._first) / SAMPLE_RATE + len(sent) / RATE > self._most:
+            raise ApiError(
+                400,
+                f"The input audio buffer holds {self._most:g} seconds at most. Commit it, or clear it.",
+                code="input_audio_buffer_full",
+                param="audio",
+            )
+        self._forget()
+        return self._judge(self._push(self._incoming.push(sent)))
+
+    def commit(self) -> np.ndarray:
+        """What is held; where turns are found, the speech that goes on."""
+        self._push(self._incoming.finish())
+        start = self._start() if self._activity is not None else self._first
+        if (self._activity is not None and not self.speaking) or self._end - start < _LEAST:
+            raise ApiError(
+                400,
+                "There is no speech in the input audio buffer to commit: send a tenth of a second at least."
+                if self._activity is None
+                else "Nobody is speaking: with turn detection on, a speech is committed when it ends.",
+                code="input_audio_buffer_commit_empty",
+            )
+        samples = self._between(start, self._end)
+        self.clear()
+        return samples
+
+    def clear(self) -> None:
+        self._incoming.finish()
+        self._pieces.clear()
+        self._first = self._taken = self._end
+        if self._activity is not None:
+            self._listen_from(self._end)
+
+    def _listen_from(self, position: int) -> None:
+        assert self._turns is not None
+        self._activity, self._offset = Activity(self._engine, self._rules(self._turns)), position
+
+    def _rules(self, turns: TurnDetection) -> Rules:
+        return Rules(
+            threshold=turns.threshold,
+            release=max(0.01, turns.threshold - _RELEASE),
+            least_silence=turns.silence_duration_ms / 1000,
+            longest=self._most,
+        )
+
+    def _judge(self, samples: np.ndarray) -> list[SpeechEvent]:
+        if self._activity is None or not len(samples):
+            return []
+        return [self._heard(change) for change in self._activity.feed(samples)]
+
+    def _heard(self, change: Change) -> SpeechEvent:
+        if isinstance(change, Began):
+            return TurnStarted(self._start(self._offset + change.at))
+        begin, end = self._offset + change.span.start, self._offset + change.span.stop
+        start, stop = self._start(begin), min(end + _AFTER, self._end)
+        self._taken = end
+        return TurnStopped(stop, self._between(start, stop))
+
+    def _start(self, begun: int | None = None) -> int:
+        """Where the speech that began there is cut out: a little earlier, for its first sound is soft."""
+        assert self._turns is not None
+        assert self._activity is not None
+        if begun is None:
+            begun = self._offset + (self._activity.begun or 0)
+        before = self._turns.prefix_padding_ms * SAMPLE_RATE // 1000
+        return max(self._first, self._taken, begun - before)
+
+    def _between(self, start: int, stop: int) -> np.ndarray:
+        made, at = [np.zeros(0, np.float32)], self._first
+        for piece in self._pieces:
+            made.append(piece[max(0, start - at) : max(0, stop - at)])
+            at += len(piece)
+        return np.concatenate(made)
+
+    def _push(self, samples: np.ndarray) -> np.ndarray:
+        if len(samples):
+            self._pieces.append(samples)
+            self._end += len(samples)
+        return samples
+
+    def _forget(self) -> None:
+        """Of what was judged to be silence, only as much is kept as may come before a speech."""
+        if self._activity is None or self._turns is None:
+            return
+        judged = self._offset + self._activity.seen
+        begun = self._activity.begun
+        still = judged if begun is None else self._offset + begun
+        keep_from = still - self._turns.prefix_padding_ms * SAMPLE_RATE // 1000 - CHUNK
+        while self._pieces and self._first + len(self._pieces[0]) <= keep_from:
+            self._first += len(self._pieces.popleft())

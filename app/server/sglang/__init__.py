@@ -1,1 +1,0 @@
-"""SGLang's native routes, for tools that were written for it."""

@@ -1,1 +1,0 @@
-"""`POST /v1/tokenize` and `/v1/detokenize`."""

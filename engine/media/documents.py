@@ -1,0 +1,424 @@
+"""Documents as page images: PDFs, image files and images in memory."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+import psutil
+
+from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
+from engine.media.image import FORMATS, MAX_PIXELS, as_rgb, webp_size
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Source: TypeAlias = Any  # a path, the bytes of a file, a PIL image, or an array [H, W], [H, W, 3] or [H, W, 4]
+
+DOTS = 200  # an inch: what a PDF's pages are drawn at. Print of 8 points is then 12 pixels high without its tails
+
+
+class Document(Protocol):
+    name: str
+
+    def __len__(self) -> int:
+        """Pages."""
+
+    def page(self, number: int, *, words: bool = False) -> PageImage:
+        """Counted from 1. Raises UnreadableFile; other pages may be fine."""
+
+    def close(self) -> None: ...
+
+
+def open_document(source: Source, *, password: str | None = None, dots: int = DOTS) -> Document:
+    """Raises UnreadableFile or PasswordNeeded."""
+    from engine.media import documents as pdf
+    from engine.media import documents as scans
+
+    if isinstance(source, np.ndarray) or hasattr(source, "convert"):
+        return scans.from_memory(source)
+    data, name = (source, "bytes") if isinstance(source, bytes) else (_bytes_of(Path(source)), str(source))
+    if not data:
+        raise UnreadableFile("The file is empty.")
+    if b"%PDF-" in data[:1024]:
+        return pdf.PdfDocument(name, data, password, dots)
+    return scans.ScanDocument(name, data)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise UnreadableFile(f"{path} is a folder.") from None
+    except OSError as error:
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror or error}.") from None
+    except MemoryError:
+        raise UnreadableFile(f"{path} is larger than the memory that is free.") from None
+
+
+Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom in pixels of the page
+
+
+@dataclass(frozen=True)
+class TextLayerWord:
+    """A word that a file carries as text."""
+
+    text: str
+    bounds: Bounds
+
+
+@dataclass(frozen=True)
+class PageImage:
+    """One page: upright, RGB."""
+
+    image: Image
+    dots: float | None = None  # an inch, where the file says so
+    notes: tuple[str, ...] = ()  # what was done to the pixels, for people
+    words: tuple[TextLayerWord, ...] | None = None  # a text layer, where there is one and it was asked for
+
+
+_PART = re.compile(r"\s*(\d{0,9})\s*(-?)\s*(\d{0,9})\s*")
+
+
+def page_numbers(text: str | None, count: int) -> list[int]:
+    """In the order in which they were named, each once; pages beyond `count` are left out.
+
+    Raises BadRequest for what is no range, and when no page is left."""
+    if text is None:
+        return list(range(1, count + 1))
+    chosen: dict[int, None] = {}
+    for part in text.split(","):
+        first, last = _bounds(part, text, count)
+        chosen.update(dict.fromkeys(range(first, min(last, count) + 1)))
+    if not chosen:
+        raise BadRequest(
+            f"There {'is 1 page' if count == 1 else f'are {count} pages'}; {text} names none of them.", "pages"
+        )
+    return list(chosen)
+
+
+def check_pages(text: str | None) -> None:
+    """Raise BadRequest for what is no range, before any document is opened."""
+    if text is not None:
+        for part in text.split(","):
+            _bounds(part, text, 1)
+
+
+def _bounds(part: str, text: str, count: int) -> tuple[int, int]:
+    found = _PART.fullmatch(part)
+    if found and (found[1] or found[3]):
+        first = int(found[1] or 1)
+        last = int(found[3] or count) if found[2] else first
+        if first >= 1 and not (found[3] and (last < first or not found[2])):
+            return first, last
+    raise BadRequest(f"Pages are named like 1-3,5 or 7-, not {text!r}.", "pages")
+
+
+LARGEST = 1 << 29  # pixels of a page that is still opened, to be scaled down
+_BYTES_A_PIXEL = 4  # as Pillow keeps colours
+_HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif")
+_DAMAGED = "The image is damaged or incomplete ({})."
+
+
+class ScanDocument:
+    """An image file."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self._data = data
+        self._formats: tuple[str, ...] = FORMATS
+        if data[4:8] == b"ftyp" and data[8:12] in _HEIC_BRANDS:
+            self._formats = (*FORMATS, _with_heic())
+        with self._opened() as image:
+            # only a TIFF's frames are pages; those of a GIF or a WebP are one picture that moves
+            self._frames = int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
+
+    def __len__(self) -> int:
+        return self._frames
+
+    def page(self, number: int, *, words: bool = False) -> PageImage:
+        with self._opened() as image:
+            if number > 1:
+                image.seek(number - 1)
+            _check_size(*image.size)
+            return _page(image)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        from PIL import Image, UnidentifiedImageError
+
+        if (canvas := webp_size(self._data)) is not None:
+            _check_size(*canvas)
+        try:
+            with _large_images_allowed(), Image.open(io.BytesIO(self._data), formats=self._formats) as image:
+                _check_size(*image.size)
+                yield image
+        except BadRequest as error:
+            raise error if isinstance(error, UnreadableFile) else UnreadableFile(str(error)) from None
+        except UnidentifiedImageError:
+            raise UnreadableFile("This is neither a PDF nor an image that can be read.") from None
+        except MemoryError:
+            raise UnreadableFile("The image needs more memory than is free.") from None
+        except Exception as error:
+            # decoders raise nearly everything for a file that was cut off or scrambled
+            raise UnreadableFile(_DAMAGED.format(type(error).__name__)) from error
+
+    def close(self) -> None:
+        self._data = b""
+
+
+class MemoryDocument:
+    """A picture that is already in memory."""
+
+    def __init__(self, image: Image) -> None:
+        self.name = "image"
+        self._image = image
+
+    def __len__(self) -> int:
+        return 1
+
+    def page(self, number: int, *, words: bool = False) -> PageImage:
+        try:
+            return _page(self._image)
+        except BadRequest as error:
+            raise UnreadableFile(str(error)) from None
+        except OSError as error:  # Pillow decodes late: a file that was opened elsewhere may be broken
+            raise UnreadableFile(_DAMAGED.format(type(error).__name__)) from error
+
+    def close(self) -> None: ...
+
+
+def from_memory(source: Any) -> MemoryDocument:
+    from PIL import Image
+
+    if not isinstance(source, np.ndarray):
+        _check_size(*source.size)
+        return MemoryDocument(source)
+    if source.ndim not in (2, 3) or 0 in source.shape or (source.ndim == 3 and source.shape[2] not in (1, 3, 4)):
+        raise UnreadableFile(f"An image is an array [H, W], [H, W, 3] or [H, W, 4], not {list(source.shape)}.")
+    _check_size(source.shape[1], source.shape[0])
+    pixels = source[:, :, 0] if source.ndim == 3 and source.shape[2] == 1 else source
+    if pixels.dtype == np.bool_:
+        pixels = pixels.astype(np.uint8) * 255
+    elif np.issubdtype(pixels.dtype, np.floating):
+        if not np.isfinite(pixels).all() or pixels.min() < 0 or pixels.max() > 1:
+            raise UnreadableFile("An image of floating point must hold numbers from 0 to 1.")
+        pixels = np.round(pixels * 255).astype(np.uint8)
+    elif pixels.dtype != np.uint8:
+        raise UnreadableFile(f"An image must hold bytes, or floating point from 0 to 1, not {pixels.dtype}.")
+    return MemoryDocument(Image.fromarray(np.ascontiguousarray(pixels)))
+
+
+def _page(image: Any) -> PageImage:
+    from PIL import ImageOps
+
+    width, height = image.size
+    notes: tuple[str, ...] = ()
+    if width * height > MAX_PIXELS:
+        factor = next(k for k in range(2, 64) if -(-width // k) * -(-height // k) <= MAX_PIXELS)
+        image.draft(None, (width // factor, height // factor))  # a JPEG decodes to less at once
+        left = -(-image.size[0] * factor // width)
+        small = image.convert("RGBA" if "A" in image.mode else "RGB") if image.mode in ("P", "PA") else image
+        shrunk = small.reduce(left) if left > 1 else small.copy()
+        notes = (f"Scaled down from {width} x {height} to {shrunk.size[0]} x {shrunk.size[1]} pixels.",)
+        shrunk.info, exif = dict(image.info), image.getexif()
+        turn = {3: 180, 6: 270, 8: 90}.get(exif.get(0x0112, 1))
+        return PageImage(as_rgb(shrunk.rotate(turn, expand=True) if turn else shrunk), _dots(image), notes)
+    image.load()
+    upright = ImageOps.exif_transpose(image)
+    return PageImage(as_rgb(upright if upright is not None else image), _dots(image), notes)
+
+
+def _dots(image: Any) -> float | None:
+    """What a file claims about its resolution, if that can be true of a page."""
+    try:
+        dots = float(image.info["dpi"][0])
+    except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError):
+        return None
+    return dots if 50 <= dots <= 2400 else None
+
+
+def _check_size(width: int, height: int) -> None:
+    if width < 1 or height < 1:
+        raise UnreadableFile("The image has no pixels.")
+    if width * height > LARGEST:
+        raise UnreadableFile(f"The image has {width} x {height} pixels, more than can be read ({LARGEST}).")
+    if width * height > MAX_PIXELS and width * height * _BYTES_A_PIXEL > psutil.virtual_memory().available:
+        raise UnreadableFile(f"The image has {width} x {height} pixels, more than the memory that is free can hold.")
+
+
+@contextmanager
+def _large_images_allowed() -> Iterator[None]:
+    """Pillow warns about, then refuses large images; here their size has its own bound, which is told in its own words."""
+    import warnings
+
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = limit
+
+
+def _with_heic() -> str:
+    try:
+        import pillow_heif
+    except ImportError:
+        raise UnreadableFile(
+            "This is a HEIC image, which needs one more package here: pip install pillow-heif. "
+            "Or save the picture as JPEG or PNG."
+        ) from None
+    pillow_heif.register_heif_opener()
+    return "HEIF"
+
+
+_ONE_AT_A_TIME = threading.RLock()
+_POINTS = 72  # an inch
+_ENOUGH_TEXT = 10  # signs; below, a page is taken for a scan with a stamp on it
+
+
+class PdfDocument:
+    def __init__(self, name: str, data: bytes, password: str | None, dots: int) -> None:
+        self.name = name
+        self._dots = dots
+        with _ONE_AT_A_TIME:
+            self._pdf = _opened(data, password)
+            self._count = len(self._pdf)
+        if not self._count:
+            self.close()
+            raise UnreadableFile("The PDF has no pages.")
+
+    def __len__(self) -> int:
+        return self._count
+
+    def page(self, number: int, *, words: bool = False) -> PageImage:
+        import pypdfium2
+
+        with _ONE_AT_A_TIME:
+            try:
+                page = self._pdf[number - 1]
+            except pypdfium2.PdfiumError:
+                raise UnreadableFile(f"Page {number} of the PDF is damaged.") from None
+            try:
+                return self._drawn(page, words)
+            except pypdfium2.PdfiumError:
+                raise UnreadableFile(f"Page {number} of the PDF cannot be drawn.") from None
+            finally:
+                page.close()
+
+    def _drawn(self, page: Any, words: bool) -> PageImage:
+        width, height = page.get_size()
+        dots, notes = float(self._dots), []
+        most = (MAX_PIXELS / max(width * height, 1e-6)) ** 0.5 * _POINTS * 0.99
+        if dots > most:
+            notes.append(f"Drawn at {most:.0f} instead of {dots:.0f} dots an inch, because the page is so large.")
+            dots = most
+        image = page.render(scale=dots / _POINTS, rev_byteorder=True).to_pil().convert("RGB")
+        found = _words(page, *image.size) if words else None
+        return PageImage(image, dots, tuple(notes), found)
+
+    def close(self) -> None:
+        with _ONE_AT_A_TIME:
+            self._pdf.close()
+
+
+def _opened(data: bytes, password: str | None) -> Any:
+    import pypdfium2
+
+    try:
+        return pypdfium2.PdfDocument(data, password=password)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
+            said = "The password is wrong." if password else "The PDF is protected. Give its password."
+            raise PasswordNeeded(said) from None
+        raise UnreadableFile("The PDF is damaged or incomplete.") from None
+
+
+def pdf_page_texts(data: bytes) -> list[str]:
+    """The text that each page carries. Raises PasswordNeeded or UnreadableFile."""
+    with _ONE_AT_A_TIME:
+        document = _opened(data, None)
+        try:
+            return [page.get_textpage().get_text_bounded() for page in document]
+        finally:
+            document.close()
+
+
+def _words(page: Any, width: int, height: int) -> tuple[TextLayerWord, ...] | None:
+    """None: the page has no text worth the name."""
+    text_page = page.get_textpage()
+    try:
+        words = _gather(page, text_page, width, height)
+    finally:
+        text_page.close()
+    signs = "".join(word.text for word in words)
+    # fonts without a table of characters give replacement signs, or the codes of private glyphs
+    unreadable = sum(sign == "\ufffd" or "\ue000" <= sign <= "\uf8ff" or sign < " " for sign in signs)
+    return tuple(words) if len(signs) >= _ENOUGH_TEXT and unreadable * 20 < len(signs) else None
+
+
+def _gather(page: Any, text_page: Any, width: int, height: int) -> list[TextLayerWord]:
+    words: list[TextLayerWord] = []
+    letters: list[str] = []
+    around: list[Bounds] = []
+
+    def end() -> None:
+        if letters and around:
+            lefts, tops, rights, bottoms = zip(*around)
+            words.append(TextLayerWord("".join(letters), (min(lefts), min(tops), max(rights), max(bottoms))))
+        letters.clear()
+        around.clear()
+
+    for index, sign in enumerate(_signs(text_page)):
+        if sign.isspace() or sign in "\x00\ufffe\uffff":
+            end()
+            continue
+        bounds = _placed(page, text_page.get_charbox(index, loose=True), width, height)
+        if around and not _beside(around[-1], bounds):
+            end()
+        letters.append(sign)
+        around.append(bounds)
+    end()
+    return words
+
+
+def _signs(text_page: Any) -> list[str]:
+    """One entry an index of the library, which counts characters beyond the first plane as one and as two by turns."""
+    import pypdfium2
+
+    return [chr(pypdfium2.raw.FPDFText_GetUnicode(text_page, i) or 32) for i in range(text_page.count_chars())]
+
+
+def _placed(page: Any, box: tuple[float, float, float, float], width: int, height: int) -> Bounds:
+    """From the page's own coordinates, whatever its rotation and crop, to pixels."""
+    import pypdfium2
+
+    corners = []
+    for x, y in ((box[0], box[1]), (box[2], box[3])):
+        across, down = ctypes.c_int(), ctypes.c_int()
+        fine = 16  # the library answers in whole units
+        pypdfium2.raw.FPDF_PageToDevice(page, 0, 0, width * fine, height * fine, 0, x, y, across, down)
+        corners.append((across.value / fine, down.value / fine))
+    (x0, y0), (x1, y1) = corners
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+
+def _beside(last: Bounds, next: Bounds) -> bool:
+    """Whether a letter may go on with the word of the last one, which may run in any direction."""
+    size = max(last[3] - last[1], last[2] - last[0], 1.0)
+    across = max(next[0] - last[2], last[0] - next[2])
+    down = max(next[1] - last[3], last[1] - next[3])
+    return max(across, down) < size

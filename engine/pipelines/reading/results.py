@@ -1,0 +1,282 @@
+"""The result of reading: documents of pages of elements with their text and boxes, and the JSON form of a page.
+
+Plain data that every writer starts from. Boxes are in pixels of the upright page, after its rotation by `Page.turned`
+degrees. The last section has the text rules of lists and paragraphs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from engine.pipelines.reading.tables import Cell, Table
+
+Task: TypeAlias = Literal["text", "table", "formula", "chart", "seal", "spotting"]
+TASKS: tuple[Task, ...] = ("text", "table", "formula", "chart", "seal", "spotting")
+
+Kind: TypeAlias = Literal[
+    "heading", "text", "list", "code", "table", "formula", "chart", "seal", "figure", "caption", "footnote", "aside",
+    "header", "footer", "page_number",
+]  # fmt: skip
+MARGINAL: frozenset[Kind] = frozenset({"header", "footer", "page_number"})  # not part of the running text
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle on a page, in pixels: x to the right, y downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
+    def area(self) -> float:
+        return max(self.width, 0) * max(self.height, 0)
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def contains(self, point: tuple[float, float]) -> bool:
+        return self.left <= point[0] <= self.right and self.top <= point[1] <= self.bottom
+
+    def intersection(self, other: Box) -> float:
+        """The area of the intersection."""
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return across * down if across > 0 and down > 0 else 0.0
+
+    def grown(self, by: float) -> Box:
+        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+
+    def within(self, width: float, height: float) -> Box:
+        """The part inside a page of this size."""
+        return Box(max(self.left, 0), max(self.top, 0), min(self.right, width), min(self.bottom, height))
+
+    def moved(self, x: float, y: float) -> Box:
+        return Box(self.left + x, self.top + y, self.right + x, self.bottom + y)
+
+    def scaled(self, by: float) -> Box:
+        return Box(self.left * by, self.top * by, self.right * by, self.bottom * by)
+
+    def pixels(self) -> tuple[int, int, int, int]:
+        """The smallest whole-pixel rectangle that covers the box."""
+        return int(self.left), int(self.top), -int(-self.right // 1), -int(-self.bottom // 1)
+
+    def rounded(self) -> list[float]:
+        return [round(side, 1) for side in (self.left, self.top, self.right, self.bottom)]
+
+
+def bounding_box(boxes: Iterable[Box]) -> Box:
+    """The smallest box around at least one box."""
+    found = list(boxes)
+    return Box(
+        min(box.left for box in found),
+        min(box.top for box in found),
+        max(box.right for box in found),
+        max(box.bottom for box in found),
+    )
+
+
+@dataclass(frozen=True)
+class PlacedWord:
+    """A word and its box."""
+
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True)
+class Element:
+    """One region of a page with its content."""
+
+    kind: Kind
+    box: Box
+    order: int  # in reading order, from 0
+    text: str = ""
+    label: str = ""  # the layout model's class
+    score: float = 1.0  # the layout model's confidence in the region
+    confidence: float | None = None  # of the text: exp of the mean token log probability; None: not recognized
+    doubt: str | None = None  # why the text is doubtful
+    level: int = 0  # of a heading, from 1
+    table: Table | None = None
+    lines: tuple[tuple[PlacedWord, ...], ...] = ()
+    figure: str | None = None  # the file with the region's image
+
+
+@dataclass(frozen=True)
+class Page:
+    number: int  # in the document, from 1
+    width: int
+    height: int
+    elements: tuple[Element, ...] = ()
+    splitter: str = ""  # the name of the layout detector
+    reader: str = ""  # the name of the recognizer
+    dots: float | None = None  # dots per inch, where known
+    turned: float = 0.0  # degrees of counterclockwise rotation that made the lines level
+    notes: tuple[str, ...] = ()
+    error: str | None = None  # why the page could not be read
+
+
+@dataclass(frozen=True)
+class Document:
+    """What was read of one document."""
+
+    name: str
+    pages: tuple[Page, ...] = ()
+    error: str | None = None  # why the document could not be opened
+    locked: bool = False  # its password was missing or wrong
+
+    @property
+    def elements(self) -> Iterator[Element]:
+        for page in self.pages:
+            yield from page.elements
+
+    @property
+    def tables(self) -> list[Table]:
+        return [element.table for element in self.elements if element.table is not None]
+
+
+# -- JSON
+
+
+def page_to_json(page: Page) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "page": page.number,
+        "width": page.width,
+        "height": page.height,
+        "dots_per_inch": page.dots,
+        "turned_degrees": page.turned,
+        "splitter": page.splitter,
+        "reader": page.reader,
+        "notes": list(page.notes),
+        "elements": [_element_to_json(element) for element in page.elements],
+    }
+    return fields | ({"error": page.error} if page.error is not None else {})
+
+
+def page_from_json(fields: Mapping[str, Any]) -> Page:
+    """The inverse of `page_to_json`. Raises KeyError, TypeError or ValueError for any other input."""
+    return Page(
+        fields["page"],
+        fields["width"],
+        fields["height"],
+        tuple(_element_from_json(element) for element in fields["elements"]),
+        fields["splitter"],
+        fields["reader"],
+        fields["dots_per_inch"],
+        fields["turned_degrees"],
+        tuple(fields["notes"]),
+        fields.get("error"),
+    )
+
+
+def _element_to_json(element: Element) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "class": element.kind,
+        "order": element.order,
+        "box": element.box.rounded(),
+        "text": element.text,
+        "label": element.label,
+        "layout_score": round(element.score, 4),
+        "confidence": None if element.confidence is None else round(element.confidence, 4),
+        "doubtful": element.doubt,
+    }
+    if element.level:
+        fields["level"] = element.level
+    if element.figure is not None:
+        fields["figure"] = element.figure
+    if element.table is not None:
+        table = element.table
+        fields["table"] = {
+            "rows": table.rows,
+            "columns": table.columns,
+            "cells": [
+                {"row": c.row, "column": c.column, "rows": c.rows, "columns": c.columns, "text": c.text,
+                 "heading": c.heading}
+                for c in table.cells
+            ],
+        }  # fmt: skip
+    if element.lines:
+        fields["lines"] = [[{"text": word.text, "box": word.box.rounded()} for word in line] for line in element.lines]
+    return fields
+
+
+def _element_from_json(fields: Mapping[str, Any]) -> Element:
+    table = fields.get("table")
+    return Element(
+        fields["class"],
+        Box(*fields["box"]),
+        fields["order"],
+        fields["text"],
+        fields["label"],
+        fields["layout_score"],
+        fields["confidence"],
+        fields["doubtful"],
+        fields.get("level", 0),
+        None if table is None else Table(table["rows"], table["columns"], tuple(Cell(**c) for c in table["cells"])),
+        tuple(tuple(PlacedWord(word["text"], Box(*word["box"])) for word in line) for line in fields.get("lines", ())),
+        fields.get("figure"),
+    )
+
+
+# -- text of lists and paragraphs
+
+_BULLET = re.compile(r"^\s*[•◦▪‣●○■□·∙–—*-]\s+(?=\S)")
+_NUMBERED = re.compile(r"^\s*(\d{1,3}|[a-zA-Z])[.)]\s+\S")
+_HYPHENATED = re.compile(r"(\w)[-‐\u00ad]$")
+
+
+def rejoined(text: str) -> str:
+    """A paragraph as one line. `exam-` + `ple` becomes `example`; `well-` + `Known`, `1990-` + `2000` keep the hyphen."""
+    out = ""
+    for line in text.splitlines():
+        line = line.strip()
+        if not line:
+            continue
+        if out and (cut := _HYPHENATED.search(out)):
+            hyphenated = cut[1].isalpha() and line[0].islower()
+            out = (out[:-1] if hyphenated else out) + line
+        else:
+            out = f"{out} {line}" if out else line
+    return out
+
+
+def is_list(text: str) -> bool:
+    """Whether the first line is a list item with a bullet, or one of several list items."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or not _is_item(lines[0]):
+        return False
+    return bool(_BULLET.match(lines[0])) or sum(map(_is_item, lines)) > 1
+
+
+def _is_item(line: str) -> bool:
+    return bool(_BULLET.match(line) or _NUMBERED.match(line))
+
+
+def list_items(text: str) -> list[str]:
+    """The items of a list, each with its continuation lines."""
+    found: list[list[str]] = []
+    for line in text.splitlines():
+        if _is_item(line) or not found:
+            found.append([line.strip()])
+        elif line.strip():
+            found[-1].append(line.strip())
+    return ["\n".join(item) for item in found]
+
+
+def without_bullet(item: str) -> str | None:
+    """The text of an item with a bullet; None for a numbered item."""
+    found = _BULLET.match(item)
+    return item[found.end() :] if found else None
