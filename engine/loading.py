@@ -72,10 +72,10 @@ class LoadedModel:
         default=None, repr=False
     )  # how the model sees; None for one that reads text only
 
-    def text_stream(self) -> _ReplyText | _NoText:
+    def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
             return _NoText()
-        return _ReplyText(self.tokenizer, self.markers)
+        return ReplyText(self.tokenizer, self.markers)
 
     def close(self) -> None:
         """Drop the arrays and give their memory back to the system."""
@@ -85,7 +85,7 @@ class LoadedModel:
         self.backend.release()
 
 
-class _ReplyText:
+class ReplyText:
     """One reply's tokens as text."""
 
     def __init__(self, tokenizer: Tokenizer, keep: Collection[int]) -> None:

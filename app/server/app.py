@@ -11,29 +11,22 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.server import docs_page
+from app.server import anthropic, docs_page, management, sglang
 from app.server.account import Account, as_header, as_log, current
-from app.server.anthropic import router as anthropic
-from app.server.audio import routes as audio
-from app.server.chat import router as chat
-from app.server.completions import router as completions
+from app.server.audio import router as audio
 from app.server.context import Server
-from app.server.embeddings import router as embeddings
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
 from app.server.gate import Gate
 from app.server.images import Images
-from app.server.management import router as management
 from app.server.metrics import Meters
-from app.server.models import router as models
-from app.server.ollama import router as ollama
+from app.server.ollama import chat as ollama_chat
+from app.server.ollama import models as ollama_models
+from app.server.openai import chat, completions, embeddings, models, responses, tokens
 from app.server.openai.responses_store import ResponseStore
-from app.server.realtime import router as realtime
-from app.server.responses import router as responses
+from app.server.realtime import routes as realtime
 from app.server.service import Service
 from app.server.settings import ServerSettings
-from app.server.sglang import router as sglang
 from app.server.streaming import ClientGone
-from app.server.tokens import router as tokens
 from app.server.version import server_version
 from engine.errors import GrusError
 
@@ -48,7 +41,8 @@ FAMILIES = (
     management,
     sglang,
     anthropic,
-    ollama,
+    ollama_chat,
+    ollama_models,
     embeddings,
     audio,
     realtime,

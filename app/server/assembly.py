@@ -12,7 +12,7 @@ from app.kinds import kind_of
 from app.option_values import repetition, speculation
 from app.server.catalogue import Catalogue
 from app.server.metrics import Meters
-from app.server.openai.responses_store import default_file
+from app.server.openai.responses_store import usual_file
 from app.server.service import Service
 from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine
@@ -42,7 +42,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_body=options["max_body_mib"] * MIB,
         max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
-        responses_file=options["responses_file"] or default_file(),
+        responses_file=options["responses_file"] or usual_file(),
         voices_dir=options["voices_dir"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],

@@ -14,7 +14,7 @@ from app.gui.viewmodels.read import ReadDocument
 from engine.errors import BadRequest
 from engine.media.documents import open_document
 from engine.pipelines.reading.results import Document, Element, Page
-from engine.pipelines.reading.session import output_targets, turned_image, write_atomically
+from engine.pipelines.reading.session import output_targets, write_atomically
 from engine.pipelines.reading.writers.formats import (
     FORMATS,
     KEEPS_FIGURES,
@@ -43,7 +43,7 @@ class Pixels:
 def page_image(source: Path, number: int, turned: float = 0.0, password: str | None = None) -> Image:
     """At the size that boxes mean."""
     with closing(open_document(source, password=password)) as document:
-        return turned_image(document.page(number).image, turned)
+        return rotated_page(document.page(number).image, turned)
 
 
 def pixels(source: Path, number: int, turned: float, password: str | None, most: int = _SMALL) -> Pixels:

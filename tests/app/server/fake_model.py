@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from engine.loading import TextStream
+from engine.loading import ReplyText
 from tests.app.server.scripted import scripted_model
 from tests.fake_backend import FakeLoaded, Nature
 
@@ -22,4 +22,4 @@ class FakeServed(FakeLoaded):
         self.sight = None
 
     def text_stream(self) -> Any:
-        return TextStream(self.tokenizer, ())
+        return ReplyText(self.tokenizer, ())

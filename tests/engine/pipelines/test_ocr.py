@@ -93,7 +93,7 @@ def test_saving_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.Mon
     writes: list[int] = []
     monkeypatch.setattr(ocr, "_QUICK", 0.0)
     monkeypatch.setattr(
-        ocr, "written", lambda document, *_: writes.append(len(document.pages)) or time.sleep(0.05) or []
+        ocr, "write_document", lambda document, *_: writes.append(len(document.pages)) or time.sleep(0.05) or []
     )
     source = tmp_path / "many.pdf"
     source.write_bytes(text_pdf(*(f"This is page {n}" for n in range(1, 13))))

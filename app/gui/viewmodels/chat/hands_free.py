@@ -18,7 +18,7 @@ from app.gui.viewmodels.signal import Signal
 from app.stream import Cancels, Streams
 from engine.errors import GrusError
 from engine.pipelines.listening.cutting import Rules
-from engine.pipelines.talking import Answered, Heard, Interrupted, Voiced
+from engine.pipelines.talking import Answered, Interrupted, Voiced
 
 if TYPE_CHECKING:
     from app.gui.viewmodels.speak import SpeakSettings
@@ -309,7 +309,7 @@ class HandsFree:
                 self._rate = event.rate
                 self._turn("listening")
                 self.ready(event.rate)
-            elif isinstance(event, Heard):
+            elif isinstance(event, RegionText):
                 self._hush()
                 self.saying, self.problem = "" if event.final else event.text, ""
                 self._turn("thinking" if event.final else "listening")

@@ -71,8 +71,8 @@ def test_every_event_is_on_the_page() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [protocol.SessionFields, protocol.AudioOutput, protocol.AudioInput, protocol.TurnDetection, protocol.Transcription,
-              protocol.ResponseWishes, protocol.ItemCreate, protocol.ItemTruncate, protocol.Append],
+    "model", [protocol.SessionFields, protocol.RealtimeAudioOutput, protocol.RealtimeAudioInput, protocol.TurnDetection, protocol.RealtimeTranscription,
+              protocol.ResponseOptions, protocol.ItemCreate, protocol.ItemTruncate, protocol.InputAudioAppend],
 )  # fmt: skip
 def test_every_field_is_on_the_page(model: type[BaseModel]) -> None:
     def told(name: str) -> Any:

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from app.server.audio.threads import ThreadedGenerator
 
+from app.server.audio.pump import Pump
 from engine.errors import EngineStopped
 from engine.pipelines.speaking.leash import Leash
 
@@ -27,14 +27,14 @@ class Sounds:
         self.running.pop(name, None)
 
 
-def pump_of(pieces: Generator[int, None, None], sounds: Sounds) -> ThreadedGenerator[int]:
+def pump_of(pieces: Generator[int, None, None], sounds: Sounds) -> Pump[int]:
     server: Any = SimpleNamespace(service=sounds)
     request: Any = SimpleNamespace(scope={"state": {"request_id": "one"}})
     engine: Any = None
-    return ThreadedGenerator(pieces, Leash(engine), server, request)
+    return Pump(pieces, Leash(engine), server, request)
 
 
-async def read(pump: ThreadedGenerator[int]) -> list[int]:
+async def read(pump: Pump[int]) -> list[int]:
     return [piece async for piece in pump]
 
 

@@ -1,0 +1,81 @@
+"""Prompts without a chat template and what requests generate from them: shared by `/v1/completions`, `/generate` and embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.server.errors import bad_request
+from app.server.sampling import TokenId
+from engine.loading import LoadedModel
+from engine.types import Done, Event, Finished, FinishReason, PromptScores, Started, Text, Timings, TokenLogprob
+
+TokenIds = Annotated[list[TokenId], Field(min_length=1, max_length=1_000_000)]
+
+
+def split_prompts(given: str | Sequence[Any]) -> tuple[list[str], list[list[int]]]:
+    """The prompts of a text, tokens, or a list of either: texts, or else token ids."""
+    texts = [given] if isinstance(given, str) else [prompt for prompt in given if isinstance(prompt, str)]
+    if texts:
+        return texts, []
+    lists = [prompt for prompt in given if isinstance(prompt, list)]
+    return [], lists or [[id for id in given if isinstance(id, int)]]
+
+
+def check_ids(prompts: Sequence[Sequence[int]], model: LoadedModel, param: str) -> None:
+    for ids in prompts:
+        if unknown := [id for id in ids if not 0 <= id < model.vocab]:
+            raise bad_request(f"There is no token {unknown[0]}; this model has tokens 0 to {model.vocab - 1}.", param)
+
+
+@dataclass(eq=False)
+class GeneratedChoice:
+    """One of a request's `n` choices, as far as it is generated."""
+
+    text: str = ""
+    ids: list[int] = field(default_factory=list)
+    scores: list[TokenLogprob] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)  # where in the text the token of each score begins
+    reason: FinishReason | None = None
+    stop: str | int | None = None
+
+    @property
+    def mean_logprob(self) -> float:
+        return sum(score.logprob for score in self.scores) / max(len(self.scores), 1)
+
+
+class Generation:
+    """One request's events, folded into its choices, prompt scores and timings."""
+
+    def __init__(self, n: int) -> None:
+        self.choices = [GeneratedChoice() for _ in range(n)]
+        self.prompt_scores: list[TokenLogprob] = []
+        self.cached_tokens = 0
+        self.timings = Timings()
+
+    def add(self, event: Event) -> list[GeneratedChoice]:
+        """Returns the choices that have new tokens or have ended."""
+        if isinstance(event, Text):
+            choice = self.choices[event.index]
+            choice.offsets += [len(choice.text)] * len(event.logprobs)
+            choice.text += event.text
+            choice.ids += event.ids
+            choice.scores += event.logprobs
+            return [choice] if event.ids else []
+        if isinstance(event, Started):
+            self.cached_tokens = event.cached_tokens
+        elif isinstance(event, PromptScores):
+            self.prompt_scores += event.logprobs
+        elif isinstance(event, Finished):
+            choice = self.choices[event.index]
+            choice.reason, choice.stop = event.reason, event.stop
+        elif isinstance(event, Done):
+            self.timings = event.timings
+            for choice in self.choices:
+                if choice.reason is None:
+                    choice.reason, choice.stop = event.reason, event.stop
+            return self.choices
+        return []
