@@ -13,6 +13,7 @@ from app.gui.texts import tr
 from app.gui.viewmodels.read import ReadDocument
 from engine.errors import BadRequest
 from engine.media.documents import open_document
+from engine.pipelines.reading.ink import rotated_page
 from engine.pipelines.reading.results import Document, Element, Page
 from engine.pipelines.reading.session import output_targets, write_atomically
 from engine.pipelines.reading.writers.formats import (

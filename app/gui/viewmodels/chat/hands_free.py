@@ -309,7 +309,7 @@ class HandsFree:
                 self._rate = event.rate
                 self._turn("listening")
                 self.ready(event.rate)
-            elif isinstance(event, RegionText):
+            elif isinstance(event, Heard):
                 self._hush()
                 self.saying, self.problem = "" if event.final else event.text, ""
                 self._turn("thinking" if event.final else "listening")
