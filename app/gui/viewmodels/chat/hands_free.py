@@ -18,7 +18,7 @@ from app.gui.viewmodels.signal import Signal
 from app.stream import Cancels, Streams
 from engine.errors import GrusError
 from engine.pipelines.listening.cutting import Rules
-from engine.pipelines.talking import Answered, Interrupted, Voiced
+from engine.pipelines.talking import Answered, Heard, Interrupted, Voiced
 
 if TYPE_CHECKING:
     from app.gui.viewmodels.speak import SpeakSettings
