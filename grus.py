@@ -36,13 +36,13 @@ from engine.engine import Engine
 from engine.errors import BadRequest, GrusError
 from engine.loading import LoadedModel, LoadOptions
 from engine.loading import load as load_model
-from engine.pipelines.chat import Prompt, chat_prompt, text_prompt
-from engine.pipelines.listening.speech import SpeechSpan
 from engine.pipelines.listening.transcript import Transcript
+from engine.pipelines.listening.voice_activity import SpeechSpan
+from engine.pipelines.prompt import Prompt, chat_prompt, text_prompt
 from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.long_form import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
-from engine.pipelines.talking import TalkEvent
+from engine.pipelines.voice_chat import TalkEvent
 from engine.settings import Settings
 from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
@@ -306,7 +306,7 @@ def speak(
     if key not in _speakers:
         _speakers[key] = Speaker(*key)
     speaker = _speakers[key]
-    spoken = speaker.say(text, speaker.manner(voice, language, instructions), Wishes(**wishes))
+    spoken = speaker.say(text, speaker.manner(voice, language, instructions), SpeechOptions(**wishes))
     if out is not None:
         spoken.save(out)
     return spoken

@@ -15,10 +15,10 @@ from engine.errors import BadRequest, GrusError
 if TYPE_CHECKING:
     from app.leashed import Beside
     from app.server.service import Service
-    from engine.pipelines.listening.listener import Listener
+    from engine.pipelines.listening.transcription import Transcriber
     from engine.pipelines.reading.layout import LayoutDetector
     from engine.pipelines.reading.recognizer import Recognizer
-    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.speech_models import SpeechModel
 
 Ability = Literal["read", "layout", "listen", "speak"]
 
@@ -93,16 +93,16 @@ def layout(core: Beside) -> LayoutDetector | None:
     return LayoutModel(core.engine, found[0]) if found else None
 
 
-def listener(core: Beside, wanted: str) -> Listener:
+def listener(core: Beside, wanted: str) -> Transcriber:
     """What writes down what is said."""
-    from engine.pipelines.listening.listener import Listener, ear
+    from engine.pipelines.listening.transcription import Transcriber, asr_model
 
     name = needed(core, "listen", wanted)
-    return Listener(core.engine, ear(name, core.bring(name)))
+    return Transcriber(core.engine, asr_model(name, core.bring(name)))
 
 
-def speaker(core: Beside, wanted: str) -> Voice:
+def speaker(core: Beside, wanted: str) -> SpeechModel:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
-    from engine.pipelines.speaking.speakers import speaker as made
+    from engine.pipelines.speaking.speech_models import speaker as made
 
     return made(core.engine, needed(core, "speak", wanted))

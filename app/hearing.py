@@ -22,7 +22,7 @@ def hear(service: Service, file: Path) -> str:
         )
     from app.server.service import Direct
     from engine.media.sound import read_sound
-    from engine.pipelines.listening.listener import SAMPLE_RATE, Listener, ear
+    from engine.pipelines.listening.transcription import SAMPLE_RATE, Transcriber, asr_model
 
     loaded = service.load_now(names[0])
-    return Listener(Direct(service), ear(names[0], loaded)).listen(read_sound(file, SAMPLE_RATE)).text
+    return Transcriber(Direct(service), asr_model(names[0], loaded)).listen(read_sound(file, SAMPLE_RATE)).text

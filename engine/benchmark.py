@@ -22,11 +22,12 @@ from engine.loading import LoadedModel
 from engine.media.sound import Audio
 from engine.metrics import EngineStats
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import EngineLike, Listener
+from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.reading.session import ReadingSession
-from engine.pipelines.speaking.speakers import Voice
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.leash import EngineLike
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import SpeechModel
+from engine.pipelines.speaking.voice import VoiceSettings
 from engine.types import Request, Result, SamplingParams, Sound
 
 Say = Callable[[str], None]
@@ -149,8 +150,8 @@ def voice_like(seconds: float, rate: int = SAMPLE_RATE) -> np.ndarray:
 class SpeechBenchmark:
     """Times a voice."""
 
-    voice: Voice
-    manner: Manner
+    voice: SpeechModel
+    manner: VoiceSettings
     text: str = TEXT
     say: Say = lambda _: None
 
@@ -180,7 +181,7 @@ class SpeechBenchmark:
 
     def _spoken(self, seed: int) -> tuple[float, float, float]:
         began, first, samples = time.perf_counter(), 0.0, 0
-        for chunk in tell(self.voice, self.text, self.manner, Wishes(seed=seed)):
+        for chunk in speak_long_form(self.voice, self.text, self.manner, SpeechOptions(seed=seed)):
             first = first or time.perf_counter() - began
             samples += len(chunk)
         return first, time.perf_counter() - began, samples / self.voice.rate
@@ -190,7 +191,7 @@ class SpeechBenchmark:
 class ListeningBenchmark:
     """Times a model that listens: with a recording as it is, else with a voice-like sound and as many tokens as speech has."""
 
-    listener: Listener
+    listener: Transcriber
     engine: EngineLike
     audio: Audio | None = None
     say: Say = lambda _: None

@@ -15,7 +15,7 @@ from engine.errors import BadRequest, UnreadableFile
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.voice import VoiceSettings
 
 Measured = tuple[LoadedModel, int, list[Figure]]  # the model, bytes of this process, figures
 AT_ONCE = (1, 4)  # voices and sounds, where nobody says how many
@@ -33,7 +33,7 @@ def speaking(options: argparse.Namespace, load: LoadOptions, streams: list[int] 
         return speaker.loaded, speaker.engine.stats().process_memory, found
 
 
-def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> Manner:
+def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> VoiceSettings:
     """The voice that is asked for; else one that the model can speak in, because its speed does not depend on it."""
     if options.clone is not None:
         if options.voice is not None:
@@ -46,7 +46,7 @@ def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> Manner:
         if options.voice is not None or options.instructions is not None:
             raise
         if speaker.voice.clones:
-            return Manner(clone=speaker.voice.clone(voice_like(3.0, speaker.rate)))
+            return VoiceSettings(clone=speaker.voice.clone(voice_like(3.0, speaker.rate)))
         return speaker.manner(instructions="A calm voice.")
     return manner
 

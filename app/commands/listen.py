@@ -14,9 +14,9 @@ import grus
 from app.commands.microphone import pieces
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest, GrusError
-from engine.pipelines.listening.captions import Captions
-from engine.pipelines.listening.speech import FORMATS as SPEECH_FORMATS
 from engine.pipelines.listening.transcript import FORMATS, write
+from engine.pipelines.listening.transcription import Captions
+from engine.pipelines.listening.voice_activity import FORMATS as SPEECH_FORMATS
 
 DESCRIPTION = """\
 Writes down what is said in sound files, or at the microphone while it is said.

@@ -17,8 +17,8 @@ from app.commands.loudspeaker import opened, written
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, encoded, format_of, write_file
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.voice import SavedVoices
 
 DESCRIPTION = """\
 Speaks a text. Without -o or --stream it is played.
@@ -125,7 +125,7 @@ def _cloned(speaker: grus.Speaker, options: argparse.Namespace) -> Any:
 
 def _speak(speaker: grus.Speaker, text: str, voice: Any, options: argparse.Namespace) -> None:
     manner = speaker.manner(voice, options.language, options.instructions)
-    wishes = Wishes(options.speed, options.seed, options.temperature, options.spell, options.markdown)
+    wishes = SpeechOptions(options.speed, options.seed, options.temperature, options.spell, options.markdown)
     progress = _Progress()
     chunks = speaker.stream(text, manner, wishes, progress=progress)
     began, count = time.monotonic(), 0
@@ -189,7 +189,7 @@ class _Progress:
 def _list(presets: Sequence[str]) -> None:
     for name in presets:
         print(name)
-    kept = Voices().list()
+    kept = SavedVoices().list()
     if not (presets or kept):
         print(
             "No voice is saved. --clone with --save-voice keeps one; --model M lists those of a model.", file=sys.stderr

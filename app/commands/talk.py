@@ -16,8 +16,8 @@ from app.commands.microphone import RATE, pieces
 from app.commands.options import add_where, load_options, writable
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, format_of, read_sound, write_file
-from engine.pipelines.speaking.story import Wishes
-from engine.pipelines.talking import Answered, Heard, Interrupted, Reply, TalkEvent, Voiced
+from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Reply, TalkEvent, Voiced
 from engine.starter import GUIDE
 
 DESCRIPTION = """\
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     with grus.Talker(
         ears=options.ears, voice_model=options.voice_model, model=options.model, voice=options.voice,
         language=options.language, instructions=options.instructions, system=options.system,
-        max_tokens=options.max_tokens, seed=options.seed, wishes=Wishes(seed=options.seed), options=load_options(options),
+        max_tokens=options.max_tokens, seed=options.seed, wishes=SpeechOptions(seed=options.seed), options=load_options(options),
     ) as talker:  # fmt: skip
         if options.output is not None:
             assert sound is not None

@@ -12,7 +12,7 @@ from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from engine.media.sound import from_array, read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.speech import VOICE_ACTIVITY, Speech, speech_in, speech_rules
+from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
 
 
 class VoiceActivity:

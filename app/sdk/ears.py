@@ -14,8 +14,8 @@ from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import from_array, read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import Listener, ear
 from engine.pipelines.listening.transcript import Transcript
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.settings import Settings
 
 
@@ -27,7 +27,7 @@ class Ears:
         self.engine, loaded = open_engine(name, options, settings, profile)
         self.loaded = cast(LoadedModel, loaded[name])
         try:
-            self.listener = Listener(self.engine, ear(name, loaded[name]))
+            self.listener = Transcriber(self.engine, asr_model(name, loaded[name]))
         except BaseException:
             self.engine.close()
             raise

@@ -14,10 +14,9 @@ from app.sdk.opening import open_engine
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import format_of, read_sound, write_file
-from engine.pipelines.speaking.saved import Saved, Voices
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings
 from engine.settings import Settings
 
 
@@ -43,9 +42,9 @@ class Speaker:
     """A model that speaks, with an engine of its own. Close it, or use it in a `with` block."""
 
     def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
-                 voices: Voices | None = None, profile: Path | None = None) -> None:  # fmt: skip
+                 voices: SavedVoices | None = None, profile: Path | None = None) -> None:  # fmt: skip
         self.name = name
-        self.voices = voices or Voices()
+        self.voices = voices or SavedVoices()
         self.engine, loaded = open_engine(name, options, settings, profile)
         self.loaded = cast(LoadedModel, loaded[name])
         try:
@@ -60,18 +59,20 @@ class Speaker:
 
     def manner(
         self, voice: str | Clone | None = None, language: str = "auto", instructions: str | None = None
-    ) -> Manner:
+    ) -> VoiceSettings:
         """`voice`: a preset of the model, the name of a saved voice, or one that `clone` made."""
         if isinstance(voice, Clone):
-            return Manner(clone=voice, instructions=instructions, language=language)
-        return self.voices.manner(voice, self.voice.presets, language, instructions)
+            return VoiceSettings(clone=voice, instructions=instructions, language=language)
+        return self.voices.settings(voice, self.voice.presets, language, instructions)
 
-    def stream(self, text: str, manner: Manner | None = None, wishes: Wishes | None = None, *,
+    def stream(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None, *,
                progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples while they are made. Closing the iterator stops the voice."""
-        return tell(self.voice, text, manner or Manner(), wishes or Wishes(), progress=progress)
+        return speak_long_form(
+            self.voice, text, manner or VoiceSettings(), wishes or SpeechOptions(), progress=progress
+        )
 
-    def say(self, text: str, manner: Manner | None = None, wishes: Wishes | None = None) -> Spoken:
+    def say(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None) -> Spoken:
         return Spoken(np.concatenate(list(self.stream(text, manner, wishes))), self.rate)
 
     def clone(self, recording: str | Path | bytes, text: str | None = None) -> Clone:
@@ -79,7 +80,7 @@ class Speaker:
         return self.voice.clone(self._recorded(recording), text)
 
     def save_voice(self, name: str, recording: str | Path | bytes, text: str | None = None, *,
-                   replace: bool = False) -> Saved:  # fmt: skip
+                   replace: bool = False) -> SavedVoice:  # fmt: skip
         """Clone a voice and keep it under a name."""
         if self.voices.has(name) and not replace:
             raise BadRequest(

@@ -12,14 +12,12 @@ import numpy as np
 
 from app.sdk.opening import open_engine
 from engine.loading import LoadedModel, LoadOptions
-from engine.pipelines.chat import chat_prompt
-from engine.pipelines.listening.captions import Captions
-from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes
-from engine.pipelines.talking import Message, Talk, TalkEvent
+from engine.pipelines.listening.transcription import Captions, Transcriber, asr_model
+from engine.pipelines.prompt import chat_prompt
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import SavedVoices
+from engine.pipelines.voice_chat import Message, TalkEvent, VoiceChat
 from engine.settings import Settings
 from engine.starter import GUIDE
 from engine.text.reasoning import Piece, ReasoningSplitter
@@ -34,21 +32,21 @@ class Talker:
     """
 
     def __init__(self, *, ears: str, voice_model: str, model: str = GUIDE, voice: str | None = None, language: str = "auto",
-                 instructions: str | None = None, system: str | None = None, wishes: Wishes | None = None,
-                 options: LoadOptions | None = None, settings: Settings | None = None, voices: Voices | None = None,
+                 instructions: str | None = None, system: str | None = None, wishes: SpeechOptions | None = None,
+                 options: LoadOptions | None = None, settings: Settings | None = None, voices: SavedVoices | None = None,
                  **sampling: Any) -> None:  # fmt: skip
         self._sampling = SamplingParams(**sampling)
-        wishes = wishes or Wishes()
+        wishes = wishes or SpeechOptions()
         # all conversations have the same voice
         self._wishes = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
         self._system, self.model = system, model
         self.engine, loaded = open_engine(ears, options, settings)
         try:
-            self._listener = Listener(self.engine, ear(ears, loaded[ears]))
+            self._listener = Transcriber(self.engine, asr_model(ears, loaded[ears]))
             self.engine.load(model)
             self._loaded = cast(LoadedModel, loaded[model])
             self._voice = speaker(self.engine, voice_model)
-            self._manner = (voices or Voices()).manner(voice, self._voice.presets, language, instructions)
+            self._manner = (voices or SavedVoices()).settings(voice, self._voice.presets, language, instructions)
             self._voice.check(self._manner)
         except BaseException:
             self.engine.close()
@@ -59,11 +57,11 @@ class Talker:
         """Of the voice's samples."""
         return self._voice.rate
 
-    def open(self, messages: Sequence[Message] = ()) -> Talk:
-        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.talking`."""
+    def open(self, messages: Sequence[Message] = ()) -> VoiceChat:
+        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.voice_chat`."""
         captions = Captions(self.engine, self._listener)
-        mouth = Mouth(self._voice, self._manner, self._wishes)
-        return Talk(captions, self._chat, mouth, mouth.rate, messages, hush=mouth.stop)
+        mouth = SpeechQueue(self._voice, self._manner, self._wishes)
+        return VoiceChat(captions, self._chat, mouth, mouth.rate, messages, stop_voice=mouth.stop)
 
     def talk(self, sound: Iterable[np.ndarray], messages: Sequence[Message] = ()) -> Iterator[TalkEvent]:
         """What happens while `sound` comes in: pieces at 16 kHz, as a microphone gives them, empty ones where there is

@@ -14,8 +14,7 @@ from app.server.calls import FORCED, demanded_calls, strict_calls
 from app.server.errors import bad_request, unsupported
 from app.server.replies import ReplyReader
 from engine.loading import LoadedModel
-from engine.pipelines.chat import Prompt, chat_prompt
-from engine.pipelines.prompt import with_text
+from engine.pipelines.prompt import Prompt, chat_prompt, with_text
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
 from engine.text.tools import ToolParser, parser_for
 from engine.types import Grammar, Request, SamplingParams

@@ -12,7 +12,7 @@ from app.server.errors import ApiError
 from engine.hub.cache import find
 from engine.hub.naming import parse
 from engine.models.registry import find_part
-from engine.pipelines.listening.listener import LISTENING
+from engine.pipelines.listening.transcription import LISTENING
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
 

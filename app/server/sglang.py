@@ -32,8 +32,7 @@ from app.server.strict import Strict, StrictRoute, parse
 from app.server.version import server_version
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
-from engine.pipelines.chat import Prompt, text_prompt
-from engine.pipelines.prompt import placed
+from engine.pipelines.prompt import Prompt, placed, text_prompt
 from engine.types import (
     Grammar,
     Picture,

@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from engine.media.sound import write_file  # noqa: E402
-from engine.pipelines.speaking.story import Wishes, tell  # noqa: E402
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling  # noqa: E402
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form  # noqa: E402
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings  # noqa: E402
 
 RATE = 24000
 CHORDS = {"One": (220, 277, 330), "Two": (247, 311, 370), "Three": (220, 277, 440)}
@@ -44,15 +44,15 @@ class Tones:
     token_rate = 12.5
     engine = NoEngine()
 
-    def check(self, manner: Manner) -> None:
+    def check(self, manner: VoiceSettings) -> None:
         """Every manner will do."""
 
-    def improvises(self, manner: Manner) -> bool:
+    def needs_example(self, manner: VoiceSettings) -> bool:
         return False
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
+    def speak(self, text: str, manner: VoiceSettings, *, seed: int | None = None,
               sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
-              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+              said: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         t = np.arange(int(0.45 * RATE)) / RATE
         chord = sum(np.cos(2 * np.pi * tone * t) for tone in CHORDS[text.strip(".")])
         yield np.zeros(RATE // 5, np.float32)
@@ -64,4 +64,4 @@ class Tones:
 
 if __name__ == "__main__":
     target = Path(__file__).parent / "a-passage-joined.wav"
-    write_file(target, tell(Tones(), PASSAGES, Manner(), Wishes()), RATE, "wav")
+    write_file(target, speak_long_form(Tones(), PASSAGES, VoiceSettings(), SpeechOptions()), RATE, "wav")

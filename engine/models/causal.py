@@ -1,8 +1,8 @@
 """Layers of a codec that may hear a sound piece by piece: what they need of the past is carried from call to call.
 
-A `Past` belongs to one stream. Fed in pieces of any length, a layer gives exactly what it gives for the whole, and the
+A `StreamState` belongs to one stream. Fed in pieces of any length, a layer gives exactly what it gives for the whole, and the
 first piece is preceded by silence. Several streams may go through together, so that weights are read once for all of them:
-the rows of an array `[T, C]` are one stream's positions behind the other's, and `Pieces` says whose they are. Each sounds as
+the rows of an array `[T, C]` are one stream's positions behind the other's, and `StreamBatch` says whose they are. Each sounds as
 it would alone.
 """
 
@@ -17,19 +17,19 @@ import numpy as np
 from backends.base import Array, Ops, Rope
 from engine.weights.view import View
 
-Past = dict[Any, Any]  # layer -> what it keeps
+StreamState = dict[Any, Any]  # layer -> what it keeps
 
 
 @dataclass(frozen=True)
-class Pieces:
+class StreamBatch:
     """A further piece of each of some streams."""
 
-    pasts: Sequence[Past]
+    pasts: Sequence[StreamState]
     lengths: Sequence[int]
 
-    def longer(self, rate: int) -> Pieces:
+    def longer(self, rate: int) -> StreamBatch:
         """The same after an upsampling."""
-        return Pieces(self.pasts, [length * rate for length in self.lengths])
+        return StreamBatch(self.pasts, [length * rate for length in self.lengths])
 
     def recall(self, layer: Any) -> list[Any]:
         return [past.get(layer) for past in self.pasts]
@@ -49,7 +49,7 @@ class CausalConv:
         self.dilation, self.snake = dilation, None if snake is None else snake.pair
         self.w = self.ops.stream_weight(w.tensor("weight", (out, inp, kernel), "f32"), w.tensor("bias", (out,), "f32"))
 
-    def __call__(self, x: Array, pieces: Pieces, add: Array | None = None) -> Array:
+    def __call__(self, x: Array, pieces: StreamBatch, add: Array | None = None) -> Array:
         y, kept = self.ops.stream_conv(
             x, self.w, pieces.lengths, pieces.recall(self), dilation=self.dilation, snake=self.snake, add=add
         )
@@ -65,7 +65,7 @@ class CausalDepthwise:
         weight, bias = w.tensor("weight", (dim, 1, kernel), "f32"), w.tensor("bias", (dim,), "f32")
         self.w = self.ops.stream_weight(weight, bias, depthwise=True)
 
-    def __call__(self, x: Array, pieces: Pieces) -> Array:
+    def __call__(self, x: Array, pieces: StreamBatch) -> Array:
         y, kept = self.ops.stream_conv(x, self.w, pieces.lengths, pieces.recall(self))
         pieces.keep(self, kept)
         return y
@@ -87,7 +87,7 @@ class CausalTransposed:
         side_by_side = ops.permute(newest_last, (3, 1, 0, 2)).reshape(stride * out, inp, taps)
         self.w = ops.stream_weight(side_by_side, ops.cat([bias] * stride, 0))
 
-    def __call__(self, x: Array, pieces: Pieces) -> tuple[Array, Pieces]:
+    def __call__(self, x: Array, pieces: StreamBatch) -> tuple[Array, StreamBatch]:
         y, kept = self.ops.stream_conv(x, self.w, pieces.lengths, pieces.recall(self), snake=self.snake)
         pieces.keep(self, kept)
         return y.reshape(y.shape[0] * self.stride, self.out), pieces.longer(self.stride)
@@ -138,7 +138,7 @@ class WindowedAttention:
         self.qkv = Pointwise(w, ("q_proj", heads * dim), ("k_proj", kv), ("v_proj", kv), inp=hidden, bias=bias)
         self.out = Pointwise(w, ("o_proj", hidden), inp=heads * dim, bias=bias, scale=scale)
 
-    def __call__(self, x: Array, where: Where, add: Array) -> Array:
+    def __call__(self, x: Array, where: StreamPositions, add: Array) -> Array:
         ops, lengths = self.ops, where.pieces.lengths
         rows = ops.qkv(self.qkv(x), self.heads, self.kv_heads, self.dim, where.angles)
         made, kept = [], []
@@ -153,10 +153,10 @@ class WindowedAttention:
         return self.out(ops.cat(made, 0).reshape(x.shape[0], self.heads * self.dim), add)
 
 
-class Where:
+class StreamPositions:
     """What all layers of a transformer share in one pass: the positions. Advances the streams' counts."""
 
-    def __init__(self, ops: Ops, rope: Rope, pieces: Pieces) -> None:
+    def __init__(self, ops: Ops, rope: Rope, pieces: StreamBatch) -> None:
         self.pieces = pieces
         starts = [start or 0 for start in pieces.recall(rope)]
         pieces.keep(rope, [start + length for start, length in zip(starts, pieces.lengths)])

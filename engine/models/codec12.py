@@ -1,8 +1,9 @@
-"""The 12 Hz speech codec of Qwen3-TTS, from codes to sound: 16 codes a frame, 1920 samples at 24 kHz each.
+"""The 12 Hz speech codec of Qwen3-TTS: decoder (codes to samples) and encoder (samples to codes).
 
-Codes are looked up and summed, go through a transformer that sees a window of frames, and are upsampled by transposed
-convolutions. Everything is causal and carries its past, so that a stream of frames gives exactly the sound of the whole.
-Several streams may be decoded together, which reads the weights once. It is to be built with an f32 backend. The way back is `codec12_encoder`.
+A frame is 16 codes and 1920 samples at 24 kHz. Both halves need an f32 backend. The decoder sums codebook entries, runs
+a windowed transformer and upsamples with transposed convolutions; everything is causal and carries its state, so a stream
+of frames gives exactly the samples of the whole, and several streams can be decoded in one batch. The encoder is Mimi's: strided
+causal convolutions, a windowed transformer, and residual vector quantization. It encodes a reference recording as a whole.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from engine.models.causal import (
     CausalConv,
     CausalDepthwise,
     CausalTransposed,
-    Past,
-    Pieces,
     Pointwise,
     SnakeBeta,
-    Where,
+    StreamBatch,
+    StreamPositions,
+    StreamState,
     WindowedAttention,
 )
 from engine.models.config import Fields
 from engine.models.rope import frequencies
-from engine.models.turns import Turns
+from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
 PIECE = 8  # frames of a stream computed at once: more would gain little, and hold much memory
@@ -134,7 +135,7 @@ class Lookup:
         return self.ops.stream_conv(rest, self.out[1], length, none, add=first)[0]
 
 
-class TransformerLayer:
+class _DecoderLayer:
     def __init__(self, w: View, c: CodecConfig) -> None:
         self.ops: Ops = w.backend.ops
         self.eps = c.eps
@@ -148,7 +149,7 @@ class TransformerLayer:
         self.down = Pointwise(mlp, ("down_proj", c.hidden), inp=c.ffn, scale=fed)
         self.norms = [w.norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm")]
 
-    def __call__(self, x: Array, where: Where) -> Array:
+    def __call__(self, x: Array, where: StreamPositions) -> Array:
         x = self.attention(self.ops.rms_norm(x, self.norms[0], self.eps), where, x)
         gated = self.ops.swiglu(self.gate_up(self.ops.rms_norm(x, self.norms[1], self.eps)))
         return self.down(gated, x)
@@ -163,26 +164,28 @@ class ConvNeXt:
         scale = w.tensor("gamma", (dim,), "f32")
         self.narrow = Pointwise(w, ("pwconv2", dim), inp=4 * dim, bias=True, scale=scale)
 
-    def __call__(self, x: Array, pieces: Pieces) -> Array:
+    def __call__(self, x: Array, pieces: StreamBatch) -> Array:
         y = self.ops.layer_norm(self.mix(x, pieces), *self.norm, 1e-6)
         return self.narrow(self.ops.gelu(self.widen(y)), x)
 
 
-class Residual:
+class _DecoderResidual:
     def __init__(self, w: View, dim: int, dilation: int) -> None:
         self.wide = CausalConv(w.sub("conv1.conv"), dim, dim, 7, dilation, SnakeBeta(w.sub("act1"), dim))
         self.point = CausalConv(w.sub("conv2.conv"), dim, dim, 1, snake=SnakeBeta(w.sub("act2"), dim))
 
-    def __call__(self, x: Array, pieces: Pieces) -> Array:
+    def __call__(self, x: Array, pieces: StreamBatch) -> Array:
         return self.point(self.wide(x, pieces), pieces, add=x)
 
 
 class Upsampling:
     def __init__(self, w: View, inp: int, rate: int) -> None:
         self.up = CausalTransposed(w.sub("1.conv"), inp, inp // 2, 2 * rate, rate, SnakeBeta(w.sub("0"), inp))
-        self.units = [Residual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
+        self.units = [_DecoderResidual(w.sub(str(i + 2)), inp // 2, dilation) for i, dilation in enumerate((1, 3, 9))]
 
-    def __call__(self, x: Array, pieces: Pieces, turns: Turns) -> Generator[None, None, tuple[Array, Pieces]]:
+    def __call__(
+        self, x: Array, pieces: StreamBatch, turns: YieldBudget
+    ) -> Generator[None, None, tuple[Array, StreamBatch]]:
         x, pieces = self.up(x, pieces)
         for unit in self.units:
             yield from turns.pause(x[None])
@@ -204,7 +207,7 @@ class CodecDecoder:
         self.before = CausalConv(w.sub("pre_conv.conv"), c.width, c.latent, 3)
         inner = w.sub("pre_transformer")
         self.enter = Pointwise(inner, ("input_proj", c.hidden), inp=c.latent, bias=True)
-        self.layers = [TransformerLayer(inner.sub(f"layers.{i}"), c) for i in range(c.layers)]
+        self.layers = [_DecoderLayer(inner.sub(f"layers.{i}"), c) for i in range(c.layers)]
         self.norm = inner.norm("norm", c.hidden)
         self.leave = Pointwise(inner, ("output_proj", c.latent), inp=c.hidden, bias=True)
         self.rope = Rope(c.head_dim, tuple(frequencies(c.theta, c.head_dim)))
@@ -220,31 +223,33 @@ class CodecDecoder:
         self.blocks = [Upsampling(w.sub(f"{i + 1}.block"), c.channels >> i, r) for i, r in enumerate(c.rates)]
         last, at = c.channels >> len(c.rates), len(c.rates) + 1
         self.last = CausalConv(w.sub(f"{at + 1}.conv"), last, 1, 7, snake=SnakeBeta(w.sub(str(at)), last))
-        self._begun: dict[tuple[tuple[int, ...], bytes], Past] = {}
+        self._begun: dict[tuple[tuple[int, ...], bytes], StreamState] = {}
 
-    def decode(self, codes: np.ndarray, past: Past) -> Generator[None, None, np.ndarray]:
+    def decode(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, np.ndarray]:
         """The sound of further frames `[n, groups]` of the stream that `past` belongs to (a new one: an empty dict)."""
         return (yield from self.decode_together([(codes, past)]))[0]
 
-    def decode_together(self, streams: Sequence[tuple[np.ndarray, Past]]) -> Generator[None, None, list[np.ndarray]]:
+    def decode_together(
+        self, streams: Sequence[tuple[np.ndarray, StreamState]]
+    ) -> Generator[None, None, list[np.ndarray]]:
         """The same for several streams. None sounds other than alone."""
-        turns = Turns(self.ops)
+        turns = YieldBudget(self.ops)
         made = [[np.zeros(0, np.float32)] for _ in streams]
         for start in range(0, max(len(codes) for codes, _ in streams), PIECE):
             left = [i for i, (codes, _) in enumerate(streams) if start < len(codes)]
             codes = [streams[i][0][start : start + PIECE] for i in left]
-            pieces = Pieces([streams[i][1] for i in left], [len(part) for part in codes])
+            pieces = StreamBatch([streams[i][1] for i in left], [len(part) for part in codes])
             sounds = yield from self._pieces(np.concatenate(codes), pieces, turns)
             for i, sound in zip(left, sounds):
                 made[i].append(sound)
         return [np.concatenate(each) for each in made]
 
-    def begin(self, codes: np.ndarray, past: Past) -> Generator[None, None, None]:
+    def begin(self, codes: np.ndarray, past: StreamState) -> Generator[None, None, None]:
         """Let a new stream follow a recording's frames, whose own sound nobody wants. Those of the last few recordings
         are remembered, for a voice says many sentences."""
         key = (codes.shape, codes.tobytes())
         if key not in self._begun:
-            made: Past = {}
+            made: StreamState = {}
             yield from self.decode(codes, made)
             self._begun[key] = made
             while len(self._begun) > BEGUN:
@@ -252,11 +257,13 @@ class CodecDecoder:
         self._begun[key] = self._begun.pop(key)  # the one used last comes last
         past.update(self._begun[key])
 
-    def _pieces(self, codes: np.ndarray, pieces: Pieces, turns: Turns) -> Generator[None, None, list[np.ndarray]]:
+    def _pieces(
+        self, codes: np.ndarray, pieces: StreamBatch, turns: YieldBudget
+    ) -> Generator[None, None, list[np.ndarray]]:
         c, ops = self.config, self.ops
         clean = np.clip(codes, 0, c.entries - 1).astype(np.int32)  # an array library may read anything beyond the end
         x = self.enter(self.before(self.lookup(ops.array(clean)), pieces))
-        where = Where(ops, self.rope, pieces)
+        where = StreamPositions(ops, self.rope, pieces)
         for layer in self.layers:
             x = layer(x, where)
         x = self.leave(ops.rms_norm(x, self.norm, c.eps))
@@ -274,3 +281,156 @@ class CodecDecoder:
 
 def codec_decoder(w: View, config: Mapping[str, Any]) -> CodecDecoder:
     return CodecDecoder(w, config)
+
+
+class _PaddedConv:
+    """Padded on the left as a causal convolution is, and on the right so that the last inputs count too."""
+
+    def __init__(
+        self, w: View, inp: int, out: int, kernel: int, stride: int = 1, bias: bool = True, hold: bool = False
+    ) -> None:
+        self.ops: Ops = w.backend.ops
+        self.kernel, self.stride, self.hold = kernel, stride, hold  # hold: pad with the border's value, not with zeros
+        self.w = self.ops.conv_weight(w.tensor("conv.weight", (out, inp, kernel), "f32"))
+        self.b = w.tensor("conv.bias", (out,), "f32") if bias else None
+
+    def __call__(self, x: Array) -> Array:
+        left, length = self.kernel - self.stride, x.shape[1]
+        right = -(-length // self.stride) * self.stride - length
+        if self.hold:
+            x = self.ops.cat([x[:, :1]] * left + [x] + [x[:, length - 1 :]] * right, 1)
+        elif left or right:
+            x = self.ops.pad(x, ((0, 0), (left, right), (0, 0)))
+        return self.ops.conv1d(x, self.w, self.b, stride=self.stride)
+
+
+def _elu(ops: Ops, x: Array) -> Array:
+    return ops.relu(x) - ops.relu(1.0 - ops.exp(x))
+
+
+class _EncoderResidual:
+    def __init__(self, w: View, dim: int, kernel: int, compress: int) -> None:
+        self.ops: Ops = w.backend.ops
+        self.wide = _PaddedConv(w.sub("block.1"), dim, dim // compress, kernel)
+        self.point = _PaddedConv(w.sub("block.3"), dim // compress, dim, 1)
+
+    def __call__(self, x: Array) -> Array:
+        return x + self.point(_elu(self.ops, self.wide(_elu(self.ops, x))))
+
+
+class _EncoderLayer:
+    def __init__(self, w: View, hidden: int, heads: int, kv_heads: int, dim: int, ffn: int, window: int,
+                 eps: float) -> None:  # fmt: skip
+        self.ops, self.eps = w.backend.ops, eps
+        names = ("self_attn_layer_scale.scale", "mlp_layer_scale.scale")
+        attended, self.scale = (w.tensor(name, (hidden,), "f32") for name in names)
+        self.attention = WindowedAttention(w.sub("self_attn"), hidden, heads, kv_heads, dim, window, False, attended)
+        self.norms = [
+            (w.norm(name, hidden), w.tensor(f"{name}.bias", (hidden,), "f32"))
+            for name in ("input_layernorm", "post_attention_layernorm")
+        ]
+        self.widen = w.linear(("mlp.fc1", ffn), inp=hidden)
+        self.narrow = w.linear(("mlp.fc2", hidden), inp=ffn)
+
+    def __call__(self, x: Array, where: StreamPositions) -> Array:
+        x = self.attention(self.ops.layer_norm(x, *self.norms[0], self.eps), where, x)
+        y = self.narrow(self.ops.gelu(self.widen(self.ops.layer_norm(x, *self.norms[1], self.eps))))
+        return x + y * self.scale
+
+
+class _ResidualQuantizer:
+    """Each codebook names the entry nearest to what the ones before it left over."""
+
+    def __init__(self, w: View, hidden: int, inner: int, entries: int, count: int) -> None:
+        self.ops: Ops = w.backend.ops
+        self.project = self.ops.conv_weight(w.tensor("input_proj.weight", (inner, hidden, 1), "f32"))
+        self.books = [codebook(w, f"layers.{i}.codebook", "embed_sum", entries, inner) for i in range(count)]
+        # the nearest entry e to x has the largest x * e - |e|^2 / 2
+        self.match = [self.ops.conv_weight(book.reshape(entries, inner, 1)) for book in self.books]
+        self.handicap = [self.ops.sum(book * book, -1) * -0.5 for book in self.books]
+
+    def __call__(self, x: Array) -> list[Array]:
+        """`[1, n, hidden]` -> ids `[n]` a codebook."""
+        left, found = self.ops.conv1d(x, self.project), []
+        for book, match, handicap in zip(self.books, self.match, self.handicap):
+            ids = self.ops.topk(self.ops.conv1d(left, match, handicap), 1)[1][0, :, 0]
+            left = left - self.ops.take(book, ids, 0)[None]
+            found.append(ids)
+        return found
+
+
+class CodecEncoder:
+    """Samples to codes."""
+
+    rate = 24000
+
+    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
+        whole = Fields(config, "speech_tokenizer/config.json")
+        f = whole.sub("encoder_config")
+        for name, value in (("use_causal_conv", True), ("use_conv_shortcut", False)):
+            if f.flag(name, value) is not value:
+                raise ConfigError(f"{f.where}: {name} must be {str(value).lower()}.")
+        ops = self.ops = w.backend.ops
+        self.samples = whole.int("encode_downsample_rate", default=1920)
+        count = whole.int("encoder_valid_num_quantizers", default=16, least=2)
+        w.ignore(r"^decoder\.", r"^encoder\.quantizer\.")  # of 32 codebooks 16 are used
+        w = w.sub("encoder")
+        hidden, filters = f.int("hidden_size", default=512), f.int("num_filters", default=64)
+        ratios, compress = (
+            list(reversed(f.find("upsampling_ratios", default=[8, 6, 5, 4]))),
+            f.int("compress", default=2),
+        )
+        kernel, growth = f.int("residual_kernel_size", default=3), f.int("num_residual_layers", default=1)
+        if growth != 1:
+            raise ConfigError(f"{f.where}: num_residual_layers must be 1.")
+        v = w.sub("encoder")
+        steps: list[Any] = [_PaddedConv(v.sub("layers.0"), 1, filters, f.int("kernel_size", default=7))]
+        at, width = 1, filters
+        for ratio in ratios:
+            steps.append(_EncoderResidual(v.sub(f"layers.{at}"), width, kernel, compress))
+            steps.append(lambda x: _elu(ops, x))
+            steps.append(_PaddedConv(v.sub(f"layers.{at + 2}"), width, 2 * width, 2 * ratio, ratio))
+            at, width = at + 3, 2 * width
+        steps.append(lambda x: _elu(ops, x))
+        steps.append(_PaddedConv(v.sub(f"layers.{at + 1}"), width, hidden, f.int("last_kernel_size", default=3)))
+        self.steps = steps
+        heads = f.int("num_attention_heads", default=8)
+        dim = f.int("head_dim", default=hidden // heads)
+        self.window = f.int("sliding_window", default=250, least=2)
+        sizes = (hidden, heads, f.int("num_key_value_heads", default=heads), dim)
+        ffn, eps = f.int("intermediate_size", default=2048), f.float("norm_eps", default=1e-5)
+        self.layers = [
+            _EncoderLayer(w.sub(f"encoder_transformer.layers.{i}"), *sizes, ffn, self.window, eps)
+            for i in range(f.int("num_hidden_layers", default=8))
+        ]
+        self.rope = Rope(dim, tuple(frequencies(f.float("rope_theta", default=10000.0), dim)))
+        stride = self.samples // int(np.prod(ratios))
+        self.downsample = _PaddedConv(w.sub("downsample"), hidden, hidden, 2 * stride, stride, bias=False, hold=True)
+        inner = f.int("vector_quantization_hidden_dimension", "codebook_dim", default=256)
+        entries, q = f.int("codebook_size", default=2048), w.sub("quantizer")
+        first = f.int("num_semantic_quantizers", default=1)
+        self.quantizers = [
+            _ResidualQuantizer(q.sub(f"{name}_residual_vector_quantizer"), hidden, inner, entries, n)
+            for name, n in (("semantic", first), ("acoustic", count - first))
+        ]
+
+    def encode(self, samples: np.ndarray) -> Generator[None, None, np.ndarray]:
+        """Codes `[frames, groups]` of mono samples at `rate`."""
+        turns = YieldBudget(self.ops)
+        x = self.ops.array(np.asarray(samples, np.float32).reshape(1, -1, 1))
+        for step in self.steps:
+            x = step(x)
+            yield from turns.pause(x)
+        where = StreamPositions(self.ops, self.rope, StreamBatch([{}], [x.shape[1]]))
+        rows = x[0]
+        for layer in self.layers:
+            rows = layer(rows, where)
+            yield from turns.pause(rows[None])
+        x = self.downsample(rows[None])
+        codes = [ids for quantizer in self.quantizers for ids in quantizer(x)]
+        frames = -(-len(samples) // self.samples)
+        return self.ops.numpy(self.ops.stack(codes, 1))[:frames]
+
+
+def codec_encoder(w: View, config: Mapping[str, Any]) -> CodecEncoder:
+    return CodecEncoder(w, config)

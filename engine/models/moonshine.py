@@ -1,12 +1,14 @@
-"""Moonshine: speech to text. Convolutions over the raw waveform, an encoder, and a decoder that attends to it.
+"""Moonshine speech recognition: convolutions over the waveform, an encoder, and a decoder with cross attention.
 
-The two published kinds share their decoder (`MoonshineDecoder`); the streaming kind's encoder is in
-`moonshine_streaming.py`. A sound is encoded once; `begin` gives a fresh sequence the keys and values of its cross
-attention. Everything is packed in one row of frames, so that several sounds are encoded together.
+Both published kinds share `MoonshineDecoder`: `Moonshine` encodes a whole sound at once; `MoonshineStreaming` has causal
+convolutions over frames of 5 ms and windowed attention, so that earlier frames do not change when more sound arrives.
+A sound is encoded once, and `begin` gives a new sequence the keys and values of its cross attention. Sounds are packed in one
+array of frames and encoded together. `token_times` aligns tokens with the sound by cross attention.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
@@ -191,3 +193,116 @@ def partial_rope(f: Fields, dim: int) -> Rope:
 
 def moonshine(w: View, config: Mapping[str, Any]) -> Moonshine:
     return Moonshine(w, config)
+
+
+_KERNEL = 5  # of both causal convolutions, which halve the frames
+
+
+class MoonshineStreaming(MoonshineDecoder):
+    def __init__(self, w: View, config: Mapping[str, Any]) -> None:
+        super().__init__(w, config, default_tied=False)
+        outer = Fields(config)
+        f, inner, decoder = outer.sub("encoder_config"), w.sub("model.encoder"), w.sub("model.decoder")
+        hidden, heads = f.int("hidden_size"), f.int("num_attention_heads")
+        dim, layers = f.int("head_dim", default=hidden // heads), f.int("num_hidden_layers")
+        self.frame_samples = round(f.int("sample_rate", default=16000) * f.float("frame_ms", default=5.0) / 1000)
+        self.windows = [tuple(window) for window in f.find("sliding_windows")]
+        if len(self.windows) != layers or any(len(window) != 2 for window in self.windows):
+            raise ConfigError(f"{f.where}: sliding_windows must be two numbers for each of {layers} layers.")
+        if any(back < 1 for back, _ in self.windows):
+            raise ConfigError(
+                f"{f.where}: sliding_windows must let every frame see itself: its first number is 1 or more."
+            )
+        front = inner.sub("embedder")
+        self.log_k = front.tensor("comp.log_k", (), "f32")
+        self.linear = front.linear(("linear", hidden), inp=self.frame_samples)
+        self.convs = [
+            (
+                self.ops.conv_weight(front.tensor(f"{name}.weight", (out, inp, _KERNEL))),
+                front.tensor(f"{name}.bias", (out,)),
+            )
+            for name, out, inp in (("conv1", 2 * hidden, hidden), ("conv2", hidden, 2 * hidden))
+        ]
+        self.encoder = [
+            EncoderLayer(
+                inner.sub(f"layers.{i}"), hidden, heads, dim, f.int("intermediate_size"), ("gamma", 1.0),
+                (back, max(0, ahead - 1)),
+            )
+            for i, (back, ahead) in enumerate(self.windows)
+        ]  # fmt: skip
+        self.whole = w.backend.encoder(self.encoder, None)
+        self.encoder_norm = inner.tensor("final_norm.gamma", (hidden,)) + 1.0
+        self.longest = outer.int("max_position_embeddings")
+        self.places = decoder.embedding("pos_emb", self.longest, hidden)
+        self.bridge = (
+            decoder.linear(("proj", outer.int("hidden_size")), inp=hidden) if decoder.has("proj.weight") else None
+        )
+
+    def encode(self, sounds: Sequence[Sound]) -> Generator[None, None, list[np.ndarray]]:
+        ops, rows = self.ops, []
+        for sound in sounds:
+            rows.append(self._frames(sound.samples))
+            yield
+        lens = [row.shape[0] for row in rows]
+        x = yield from self.whole.run(ops.cat(rows, 0), lens)
+        x = ops.layer_norm(x, self.encoder_norm, None, EPS)
+        x = x + self.places.rows(ops.array(np.concatenate([np.arange(n) for n in lens])))
+        made = ops.numpy(x if self.bridge is None else self.bridge(x))
+        return np.split(made, np.cumsum(lens)[:-1])
+
+    def _frames(self, samples: np.ndarray) -> Array:
+        """`[S, D]`: fifty frames a second."""
+        ops = self.ops
+        count = len(samples) // self.frame_samples
+        if not 0 < -(-count // 4) <= self.longest:
+            raise BadRequest(
+                f"The sound must have between {self.frame_samples} and {4 * self.longest * self.frame_samples} samples.",
+                "file",
+            )
+        frames = samples[: count * self.frame_samples].astype(np.float32).reshape(count, self.frame_samples)
+        frames = frames - frames.mean(1, keepdims=True)
+        frames = frames / np.sqrt((frames * frames).mean(1, keepdims=True) + 1e-6)
+        frames = np.arcsinh(math.exp(float(ops.numpy(self.log_k).reshape(()))) * frames)
+        x = ops.silu(self.linear(ops.array(frames, self.layers[0].dtype)))[None]
+        for i, (weight, bias) in enumerate(self.convs):
+            x = ops.conv1d(ops.pad(x, [(0, 0), (_KERNEL - 1, 0), (0, 0)]), weight, bias, stride=2)
+            x = ops.silu(x) if i == 0 else x
+        return x[0]
+
+
+def moonshine_streaming(w: View, config: Mapping[str, Any]) -> MoonshineStreaming:
+    return MoonshineStreaming(w, config)
+
+
+_SHARE = 0.25  # of all heads, that are believed
+
+
+def token_times(decoder: MoonshineDecoder, features: np.ndarray, ids: Sequence[int]) -> np.ndarray:
+    """For each of `ids` (the start token first) when the *next* token is said, as a share of the sound; never falling."""
+    looks = _looks(decoder, features, ids)  # [heads, T, 2]
+    spread = np.maximum(looks[:, :, 1] - looks[:, :, 0] ** 2, 0.0).mean(1)
+    trusted = np.argsort(spread, kind="stable")[: max(1, int(_SHARE * len(spread)))]
+    times: np.ndarray = np.maximum.accumulate(looks[trusted, :, 0].mean(0))
+    return times.clip(0.0, 1.0)
+
+
+def _looks(decoder: MoonshineDecoder, features: np.ndarray, ids: Sequence[int]) -> np.ndarray:
+    ops, n, frames = decoder.ops, len(ids), len(features)
+    sound = ops.array(features, decoder.layers[0].dtype)
+    at = (np.arange(frames, dtype=np.float32) + 0.5) / frames
+    clock = np.zeros((1, frames, decoder.heads, decoder.dim), np.float32)
+    clock[0, :, :, 0], clock[0, :, :, 1] = at[:, None], at[:, None] ** 2
+    times = ops.array(clock, decoder.layers[0].dtype)
+    angles = ops.angles(ops.arange(n), decoder.rope)
+    x: Any = decoder.embed(ops.array(np.asarray(ids, np.int32)))
+    looks = []
+    for layer in decoder.layers:
+        projected = layer.qkv(ops.layer_norm(x, layer.own_norm, None, EPS))
+        q, k, v = ops.qkv(projected, layer.heads, layer.heads, layer.dim, angles)
+        x = x + layer.own_out(ops.sdpa(q[None], k[None], v[None], layer.scale, causal=True).reshape(n, layer.width))
+        q = layer.query(ops.layer_norm(x, layer.cross_norm, None, EPS)).reshape(1, n, layer.heads, layer.dim)
+        k, v = (part[None] for part in layer.sound_memory(sound))
+        looks.append(ops.numpy(ops.sdpa(q, k, times, layer.scale))[0, :, :, :2])
+        x = x + layer.cross_out(ops.sdpa(q, k, v, layer.scale).reshape(n, layer.width))
+        x = x + layer.down(ops.swiglu(layer.up(ops.layer_norm(x, layer.mlp_norm, None, EPS)), gate_last=True))
+    return np.concatenate(looks, axis=1).transpose(1, 0, 2)

@@ -1,9 +1,9 @@
-"""Qwen3-TTS's talker: a Qwen3 decoder over codec tokens, with a text embedding of its own beside them.
+"""Qwen3-TTS's talker: a Qwen3 decoder over codec tokens, and the code predictor that completes each frame.
 
-Its vocabulary are the codes of a frame's first group and, in the last 1024 ids, marks that only prompts hold; of these it
-may write only the end. After every sampled code the predictor completes the frame, and the sum of all groups'
-embeddings is the next input, to which the engine adds a row of the text track. How a prompt is laid out from text,
-voice and language is not known here.
+The vocabulary holds the codes of a frame's first codebook and, in the last 1024 ids, special tokens that occur only in
+prompts, except the end token. After each sampled code the predictor generates the frame's other codes; the sum of all
+codebooks' embeddings, plus the text stream's next row, is the next input. Prompts are laid out in
+`engine/pipelines/speaking/qwen3_tts.py`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,77 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, Sampling
+from backends.base import Array, FramePredictorParts, FrameSampling, KVSpec, Sampling
 from engine.errors import ConfigError
-from engine.models.code_predictor import CodePredictor
-from engine.models.config import text_config
+from engine.models.config import Fields, text_config
 from engine.models.decoder import Attention, Layers, Mlp, Traits
 from engine.models.rope import text_rope
 from engine.weights.view import View
 
+
+class CodePredictor:
+    """`temperature`, `top_k` and `top_p` are its own, whatever the first code is chosen with; a greedy first code makes
+    a greedy frame."""
+
+    def __init__(self, w: View, config: Mapping[str, Any], talker_hidden: int, groups: int) -> None:
+        c = text_config(config)
+        if c.fields.flag("use_sliding_window"):
+            raise ConfigError(f"{c.fields.where}: use_sliding_window is not supported for a code predictor.")
+        bias = c.fields.flag("attention_bias")
+        traits = Traits(qkv_bias=bias, out_bias=bias, qk_norm=("q_norm", "k_norm"))
+        inner = w.sub("model")
+        self.more, self.vocab = groups - 1, c.vocab
+        self.temperature, self.top_k, self.top_p = 0.9, 50, 1.0
+        self.embeddings = [inner.embedding(f"codec_embedding.{i}", c.vocab, talker_hidden) for i in range(self.more)]
+        self.layers = Layers(
+            inner,
+            c,
+            text_rope(c),
+            mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
+            mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn),
+        )
+        heads = [w.linear((f"lm_head.{i}", c.vocab), inp=c.hidden) for i in range(self.more)]
+        narrow = None
+        if c.hidden != talker_hidden:
+            narrow = w.linear(("small_to_mtp_projection", c.hidden), inp=talker_hidden, bias=True)
+        specs = [KVSpec(c.kv_heads, c.head_dim)] * c.layers
+        self.parts = FramePredictorParts(self.layers, specs, heads, self.embeddings, narrow)
+        self.frames = w.backend.frame_predictor(self.parts)
+
+    def choose_like(self, generation: Mapping[str, Any]) -> None:
+        """Take the settings that a generation_config has for the predictor."""
+        f = Fields(generation, "generation_config.json")
+        sampled = f.flag("subtalker_dosample", True)
+        self.temperature = f.float("subtalker_temperature", default=self.temperature) if sampled else 0.0
+        self.top_k = f.int("subtalker_top_k", default=self.top_k, least=0)
+        self.top_p = f.float("subtalker_top_p", default=self.top_p)
+
+    def __call__(self, hidden: Array, first: Array, ids: Array, params: Sequence[Sampling]) -> tuple[Array, Array]:
+        """`hidden [N, D]`, `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
+        sum of their embeddings."""
+        choice = FrameSampling(self.temperature, min(self.top_k or self.vocab, self.vocab), self.top_p)
+        noise = spread([p.noise for p in params], self.more)
+        random = np.array([p.temperature > 0 for p in params], np.int32)
+        return self.frames(hidden, first, ids, noise, random, choice)
+
+
+def spread(noise: Sequence[float], count: int) -> np.ndarray:
+    """`[N, count]` numbers in [0, 1), each a hash (splitmix64) of a row's noise, which has 24 bits, and its column."""
+    bits = (np.asarray(noise, np.float64) * 2.0**24).astype(np.uint64)
+    x = (bits[:, None] << np.uint64(16)) | np.arange(1, count + 1, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for _ in range(2):
+            x = x + np.uint64(0x9E3779B97F4A7C15)
+            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            x = x ^ (x >> np.uint64(31))
+    return ((x >> np.uint64(40)) * 2.0**-24).astype(np.float32)
+
+
 MARKS = 1024  # ids at the end of the vocabulary that are no codes
 
 
-class Talker(Layers):
+class Qwen3TTSModel(Layers):
     """See `backends.base.Model`. All three position axes are always equal, so positions are plain counts."""
 
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
@@ -93,5 +152,5 @@ class Talker(Layers):
         return self.project(self.ops.silu(self.widen(self.text_embedding.rows(ids))))
 
 
-def qwen3_tts(w: View, config: Mapping[str, Any]) -> Talker:
-    return Talker(w, config)
+def qwen3_tts(w: View, config: Mapping[str, Any]) -> Qwen3TTSModel:
+    return Qwen3TTSModel(w, config)

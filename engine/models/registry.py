@@ -8,16 +8,13 @@ from typing import Any
 from backends.base import Model
 from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
-from engine.models.bicodec import bicodec_decoder
-from engine.models.bicodec_encoder import bicodec_encoder
-from engine.models.codec12 import codec_decoder
-from engine.models.codec12_encoder import codec_encoder
+from engine.models.bicodec import bicodec_decoder, bicodec_encoder
+from engine.models.codec12 import codec_decoder, codec_encoder
 from engine.models.config import named_architectures
 from engine.models.ecapa import speaker_encoder
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
-from engine.models.moonshine import moonshine
-from engine.models.moonshine_streaming import moonshine_streaming
+from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2

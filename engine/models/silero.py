@@ -22,7 +22,7 @@ _AT_ONCE = 256  # chunks between two points where others may step in: 8 s of sou
 
 
 @dataclass
-class Heard:
+class VadState:
     """What the model remembers of one stream."""
 
     context: np.ndarray  # the last samples before the next chunk
@@ -38,11 +38,11 @@ class SileroVad:
         """Samples of one probability."""
         return 2 * self._at(rate).window
 
-    def start(self, rate: int) -> Heard:
-        return Heard(np.zeros(self._at(rate).window // 4, np.float32))
+    def start(self, rate: int) -> VadState:
+        return VadState(np.zeros(self._at(rate).window // 4, np.float32))
 
     def probabilities(
-        self, samples: np.ndarray, rate: int, heard: Heard | None = None
+        self, samples: np.ndarray, rate: int, heard: VadState | None = None
     ) -> Generator[None, None, np.ndarray]:
         """One for each chunk; the last one is filled up with silence. `heard` is carried on, for a stream in parts."""
         model, size = self._at(rate), self.chunk(rate)
@@ -80,7 +80,7 @@ class _AtRate:
         self.out = ops.conv_weight(w.tensor("out.weight", (1, HIDDEN, 1), "f32"))
         self.out_bias = w.tensor("out.bias", (1,), "f32")
 
-    def run(self, chunks: np.ndarray, heard: Heard) -> np.ndarray:
+    def run(self, chunks: np.ndarray, heard: VadState) -> np.ndarray:
         """`chunks [N, n]` in order -> N probabilities."""
         ops, behind = self.ops, self.window // 4
         before = np.concatenate((heard.context[None], chunks[:-1, -behind:]))

@@ -23,7 +23,7 @@ _DILATIONS = (1, 3, 9)
 _NOISE = 1 << 16  # samples of noise, which then repeat
 
 
-class Conv:
+class SnacConv:
     """With normalized weights, as they were trained; made plain while loading."""
 
     def __init__(self, w: View, inp: int, out: int, kernel: int = 1, *, stride: int = 1, dilation: int = 1,
@@ -77,11 +77,11 @@ class Snake:
         return x + wave * wave * self.size
 
 
-class Residual:
+class SnacResidual:
     def __init__(self, w: View, dim: int, dilation: int, groups: int) -> None:
         self.first, self.second = Snake(w.sub("block.0"), dim), Snake(w.sub("block.2"), dim)
-        self.wide = Conv(w.sub("block.1"), dim, dim, _KERNEL, dilation=dilation, groups=groups)
-        self.mix = Conv(w.sub("block.3"), dim, dim)
+        self.wide = SnacConv(w.sub("block.1"), dim, dim, _KERNEL, dilation=dilation, groups=groups)
+        self.mix = SnacConv(w.sub("block.3"), dim, dim)
 
     def __call__(self, x: Array) -> Array:
         return x + self.mix(self.second(self.wide(self.first(x))))
@@ -92,7 +92,7 @@ class Noise:
 
     def __init__(self, w: View, dim: int, seed: int) -> None:
         self.ops: Ops = w.backend.ops
-        self.level = Conv(w.sub("linear"), dim, dim, bias=False)
+        self.level = SnacConv(w.sub("linear"), dim, dim, bias=False)
         self.table = np.random.default_rng(seed).standard_normal(_NOISE, dtype=np.float32)
 
     def __call__(self, x: Array, start: int) -> Array:
@@ -107,7 +107,7 @@ class UpBlock:
         self.up = Transposed(w.sub("block.1"), inp, out, 2 * stride, stride, math.ceil(stride / 2), stride % 2)
         self.noise = Noise(w.sub("block.2"), out, seed) if noise else None
         first = 3 if noise else 2
-        self.units = [Residual(w.sub(f"block.{first + i}"), out, d, groups) for i, d in enumerate(_DILATIONS)]
+        self.units = [SnacResidual(w.sub(f"block.{first + i}"), out, d, groups) for i, d in enumerate(_DILATIONS)]
 
     def __call__(self, x: Array, start: int) -> Array:
         x = self.up(self.snake(x))
@@ -120,9 +120,9 @@ class UpBlock:
 
 class DownBlock:
     def __init__(self, w: View, inp: int, out: int, stride: int, groups: int) -> None:
-        self.units = [Residual(w.sub(f"block.{i}"), inp, d, groups) for i, d in enumerate(_DILATIONS)]
+        self.units = [SnacResidual(w.sub(f"block.{i}"), inp, d, groups) for i, d in enumerate(_DILATIONS)]
         self.snake = Snake(w.sub("block.3"), inp)
-        self.down = Conv(w.sub("block.4"), inp, out, 2 * stride, stride=stride, padding=math.ceil(stride / 2))
+        self.down = SnacConv(w.sub("block.4"), inp, out, 2 * stride, stride=stride, padding=math.ceil(stride / 2))
 
     def __call__(self, x: Array) -> Array:
         for unit in self.units:
@@ -136,7 +136,7 @@ class Quantizer:
     def __init__(self, w: View, dim: int, size: int, width: int, stride: int) -> None:
         self.ops: Ops = w.backend.ops
         self.stride, self.size = stride, size
-        self.enter, self.leave = Conv(w.sub("in_proj"), dim, width), Conv(w.sub("out_proj"), width, dim)
+        self.enter, self.leave = SnacConv(w.sub("in_proj"), dim, width), SnacConv(w.sub("out_proj"), width, dim)
         self.codebook = w.embedding("codebook", size, width)
 
     def quantize(self, z: Array) -> np.ndarray:
@@ -187,24 +187,27 @@ class Snac:
         self.reach = self._reach()
 
     def _encoder(self, w: View, dim: int, rates: Sequence[int], latent: int, depthwise: bool) -> list[Any]:
-        layers: list[Any] = [Conv(w.sub("0"), 1, dim, _KERNEL)]
+        layers: list[Any] = [SnacConv(w.sub("0"), 1, dim, _KERNEL)]
         for i, stride in enumerate(rates):
             layers.append(DownBlock(w.sub(f"{i + 1}"), dim, 2 * dim, stride, dim if depthwise else 1))
             dim *= 2
-        return [*layers, Conv(w.sub(f"{len(rates) + 1}"), dim, latent, _KERNEL, groups=dim if depthwise else 1)]
+        return [*layers, SnacConv(w.sub(f"{len(rates) + 1}"), dim, latent, _KERNEL, groups=dim if depthwise else 1)]
 
     def _decoder(self, w: View, latent: int, channels: int, rates: Sequence[int], depthwise: bool, noise: bool) -> None:
         if depthwise:
-            self.entry = [Conv(w.sub("0"), latent, latent, _KERNEL, groups=latent), Conv(w.sub("1"), latent, channels)]
+            self.entry = [
+                SnacConv(w.sub("0"), latent, latent, _KERNEL, groups=latent),
+                SnacConv(w.sub("1"), latent, channels),
+            ]
         else:
-            self.entry = [Conv(w.sub("0"), latent, channels, _KERNEL)]
+            self.entry = [SnacConv(w.sub("0"), latent, channels, _KERNEL)]
         at, self.blocks = len(self.entry), []
         for i, stride in enumerate(rates):
             inp, out = channels // 2**i, channels // 2 ** (i + 1)
             block = UpBlock(w.sub(f"{at + i}"), inp, out, stride, noise, out if depthwise else 1, seed=i)
             self.blocks.append(block)
         at += len(rates)
-        self.snake, self.exit = Snake(w.sub(f"{at}"), out), Conv(w.sub(f"{at + 1}"), out, 1, _KERNEL)
+        self.snake, self.exit = Snake(w.sub(f"{at}"), out), SnacConv(w.sub(f"{at + 1}"), out, 1, _KERNEL)
 
     def _reach(self) -> int:
         """Frames of the coarsest level to either side that a frame's sound depends on."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from backends.base import Array, Ops
-from engine.models.turns import Turns
+from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
 _KERNEL = 7
@@ -73,7 +73,7 @@ class Backbone:
         self.last = Norm(w.sub("final_layer_norm"), dim, None)
         self.reach = _KERNEL // 2 * (1 + layers)
 
-    def __call__(self, x: Array, turns: Turns, condition: Array | None = None) -> Generator[None, None, Array]:
+    def __call__(self, x: Array, turns: YieldBudget, condition: Array | None = None) -> Generator[None, None, Array]:
         x = self.norm(self.embed(x), condition)
         for block in self.blocks:
             x = block(x, condition)
@@ -88,5 +88,5 @@ class EvenSampling:
         self.backbone = Backbone(w.sub("1"), dim, dim, inner, _INNER_LAYERS)
         self.reach = self.backbone.reach
 
-    def __call__(self, x: Array, turns: Turns) -> Generator[None, None, Array]:
+    def __call__(self, x: Array, turns: YieldBudget) -> Generator[None, None, Array]:
         return (yield from self.backbone(x * 3.0, turns))

@@ -14,7 +14,7 @@ import numpy as np
 from backends.base import Array, Ops
 from engine.errors import BadRequest, ConfigError
 from engine.models.config import Fields
-from engine.models.turns import Turns
+from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
 TAKEN = (11, 14, 16)  # counted from what the first layer is given
@@ -127,7 +127,7 @@ class Wav2Vec2:
         """`[n, D]` f32, of mono samples at `rate`."""
         if len(samples) < self.least:
             raise BadRequest(f"The sound has {len(samples)} samples; at least {self.least} are needed.", "file")
-        turns, ops = Turns(self.ops), self.ops
+        turns, ops = YieldBudget(self.ops), self.ops
         even = (samples - samples.mean()) / np.sqrt(samples.var() + 1e-7)
         x = ops.array(even.astype(np.float32).reshape(1, -1, 1))
         for hear in self.hear:

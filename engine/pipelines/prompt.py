@@ -1,26 +1,27 @@
-"""What a model will read: text, its tokens, and the pictures among them."""
+"""Prompts of text models: a chat through its template, plain text, tokens, and fill-in-the-middle."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from engine.errors import BadRequest, ContextOverflow
 from engine.loading import LoadedModel
+from engine.pipelines.vision_request import Message, vision_request
 from engine.types import Picture, Request, SamplingParams
 
 
 @dataclass(frozen=True)
 class Prompt:
-    text: str  # as the template wrote it, with one placeholder a picture
-    ids: list[int]  # with room for every picture
+    text: str  # after the template, with one placeholder per image
+    ids: list[int]  # with a placeholder token for every image position
     pictures: Sequence[Picture] = field(default=(), repr=False)
-    positions: np.ndarray | None = field(default=None, repr=False, compare=False)  # of the pictures' places
+    positions: np.ndarray | None = field(default=None, repr=False, compare=False)  # of the image positions
     rope: np.ndarray | None = field(default=None, repr=False, compare=False)
-    notes: tuple[str, ...] = ()  # for people: what of an image the model cannot see
+    notes: tuple[str, ...] = ()  # user messages, such as about downscaled images
 
     def request(self, model: str, sampling: SamplingParams | None = None, **more: Any) -> Request:
         seen: dict[str, Any] = {}
@@ -37,14 +38,14 @@ def encoded(
     *,
     add_special: bool = False,
 ) -> Prompt:
-    """Tokens of a text that has a placeholder for each picture. Raises where they leave no room for an answer."""
+    """The prompt of a text with a placeholder for each image. Raises ContextOverflow if there is no room for an answer."""
     return placed(model, text, model.tokenizer.encode(text, add_special=add_special), pictures, notes)
 
 
 def placed(
     model: LoadedModel, text: str, ids: Sequence[int], pictures: Sequence[Picture] = (), notes: tuple[str, ...] = ()
 ) -> Prompt:
-    """The same for tokens that are there already."""
+    """The same for a text that is tokenized already."""
     ids = list(ids)
     if not ids:
         raise BadRequest("The prompt is empty.", "prompt")
@@ -60,12 +61,12 @@ def placed(
 
 
 def with_text(model: LoadedModel, prompt: Prompt, text: str) -> Prompt:
-    """The same prompt with `text` written behind it."""
+    """The prompt with `text` appended."""
     return encoded(model, prompt.text + text, prompt.pictures, prompt.notes)
 
 
 def continued(request: Request, ids: Sequence[int]) -> Request:
-    """The request with more tokens behind its prompt, as if they had been a part of it."""
+    """The request with `ids` appended to its prompt."""
     rope = request.rope
     if rope is not None:
         behind = rope.max() + 1 + np.arange(len(ids))
@@ -82,3 +83,92 @@ def _check_room(model: LoadedModel, count: int, seen: int) -> None:
         f"The prompt has {count} tokens{images}, but {model.name} can hold {model.context}, answer included. {advice}",
         "prompt",
     )
+
+
+__all__ = ["Message", "Prompt", "chat_prompt", "text_prompt"]
+
+
+def chat_prompt(
+    model: LoadedModel,
+    messages: Sequence[Message],
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    **variables: Any,
+) -> Prompt:
+    """Render messages with the model's chat template. `variables` are passed to it (`enable_thinking`, ...)."""
+    if not messages:
+        raise BadRequest("A conversation needs at least one message.", "messages")
+    looked = vision_request(model, messages)
+    text = model.template.render(looked.messages, tools, **variables)
+    return encoded(model, text, looked.pictures, looked.notes)
+
+
+def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Prompt:
+    """A text to continue, without a chat template.
+
+    `images` fill the placeholders in the text. Without placeholders, text and images become a chat message.
+    """
+    if not images:
+        return encoded(model, text, add_special=True)
+    parts: list[Any] = [{"type": "image", "image": image} for image in images]
+    if model.sight is None or any(id in model.sight.places for id in model.tokenizer.encode(text, add_special=False)):
+        looked = vision_request(model, [{"role": "user", "content": parts}])
+        return encoded(model, text, looked.pictures, looked.notes, add_special=True)
+    return chat_prompt(model, [{"role": "user", "content": [*parts, {"type": "text", "text": text}]}])
+
+
+class _Vocabulary(Protocol):
+    bos_id: int | None
+
+    def id(self, token: str) -> int | None: ...
+    def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> list[int]: ...
+
+
+@dataclass(frozen=True)
+class _Markers:
+    before: str
+    after: str
+    middle: str  # token after which the model generates; empty: after the prefix
+    suffix_first: bool = False
+    stops: tuple[str, ...] = ()
+
+
+_FAMILIES = (
+    _Markers("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>",
+             stops=("<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>")),
+    _Markers("<fim_prefix>", "<fim_suffix>", "<fim_middle>", stops=("<|endoftext|>", "<fim_pad>", "<file_sep>")),
+    _Markers("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
+    _Markers("▁<PRE>", "▁<SUF>", "▁<MID>", stops=("▁<EOT>",)),
+    _Markers("[PREFIX]", "[SUFFIX]", "", suffix_first=True),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Infill:
+    """A fill-in-the-middle prompt."""
+
+    ids: list[int]
+    stops: tuple[int, ...]  # tokens that end the generated middle
+
+
+def infill(vocabulary: _Vocabulary, prefix: str, suffix: str) -> Infill:
+    """The fill-in-the-middle prompt between two texts. Raises BadRequest if the vocabulary has no tokens for it.
+
+    The texts are encoded without special tokens, so that a file cannot inject one."""
+    for markers in _FAMILIES:
+        wanted = [name for name in (markers.before, markers.after, markers.middle) if name]
+        ids = {name: vocabulary.id(name) for name in wanted}
+        if None in ids.values():
+            continue
+        known: dict[str, int] = {name: id for name, id in ids.items() if id is not None}
+        first = [known[markers.before], *_plain(vocabulary, prefix)]
+        second = [known[markers.after], *_plain(vocabulary, suffix)]
+        parts = [*second, *first] if markers.suffix_first else [*first, *second]
+        if markers.middle:
+            parts.append(known[markers.middle])
+        begin = [] if vocabulary.bos_id is None else [vocabulary.bos_id]
+        return Infill([*begin, *parts], tuple(i for s in markers.stops if (i := vocabulary.id(s)) is not None))
+    raise BadRequest("This model cannot fill in a middle: its vocabulary has no tokens for that.", "suffix")
+
+
+def _plain(vocabulary: _Vocabulary, text: str) -> list[int]:
+    return vocabulary.encode(text, add_special=False, parse_special=False)

@@ -19,7 +19,7 @@ from app.gui.store.worker import AppStore
 from app.gui.viewmodels.listen import ListenResults
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
-from engine.pipelines.listening.listener import Ear, Listener
+from engine.pipelines.listening.transcription import AsrModel, Transcriber
 from engine.pipelines.reading.recognizer import Crop
 from engine.tasks import Task
 from engine.types import Done, Request, RequestHandle, SamplingParams, Text, Timings
@@ -65,7 +65,7 @@ class Voice:
 
     def check(self, manner: Any) -> None: ...
 
-    def improvises(self, manner: Any) -> bool:
+    def needs_example(self, manner: Any) -> bool:
         return False
 
     def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:
@@ -103,9 +103,9 @@ def engine() -> Deaf:
 
 @pytest.fixture
 def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> Core:
-    ear = Ear("ears", 1, 64, "en", lambda ids: "")
+    ear = AsrModel("ears", 1, 64, "en", lambda ids: "")
     monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Voice(core.engine))
-    monkeypatch.setattr(abilities, "listener", lambda core, wanted: Listener(core.engine, ear))
+    monkeypatch.setattr(abilities, "listener", lambda core, wanted: Transcriber(core.engine, ear))
     monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Eyes(core.engine))
     monkeypatch.setattr(abilities, "layout", lambda core: None)
     service: Any = SimpleNamespace(engine=engine, start=engine.submit, task=engine.task)

@@ -12,12 +12,12 @@ import grus
 from app.cli import main
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.voice import SavedVoices
 from tests.qwen3_tts_cases import checkpoint, ending
 
 HERE = LoadOptions(backend="auto", device="cpu", dtype="f32")
-WISHES = Wishes(seed=3)
+WISHES = SpeechOptions(seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def models(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
-    return Voices(tmp_path_factory.mktemp("shelf") / "voices")
+    return SavedVoices(tmp_path_factory.mktemp("shelf") / "voices")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def recording(tmp_path):
 
 @pytest.fixture
 def typed(monkeypatch, capsysbinary, tmp_path):
-    monkeypatch.setattr("engine.pipelines.speaking.saved.PlatformDirs", lambda *_, **__: _Here(tmp_path))
+    monkeypatch.setattr("engine.pipelines.speaking.voice.PlatformDirs", lambda *_, **__: _Here(tmp_path))
 
     def run(*arguments):
         code = main(["speak", *map(str, arguments), "--backend", "auto", "--device", "cpu"])
@@ -80,7 +80,7 @@ def test_a_seed_repeats_a_sound_and_a_stream_is_the_whole(speaker):
     chunks = list(speaker.stream("Hello there.", manner, WISHES))
     assert len(chunks) > 1
     assert np.array_equal(np.concatenate(chunks), said.samples)
-    assert not np.array_equal(speaker.say("Hello there.", manner, Wishes(seed=4)).samples, said.samples)
+    assert not np.array_equal(speaker.say("Hello there.", manner, SpeechOptions(seed=4)).samples, said.samples)
 
 
 def test_closing_a_stream_frees_the_engine(speaker):

@@ -9,8 +9,8 @@ import soundfile
 import grus
 from app.cli import main
 from app.commands import talk as command
-from engine.pipelines.speaking.story import Wishes
-from engine.pipelines.talking import Answered, Heard, Reply, Voiced
+from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.voice_chat import Answered, Heard, Reply, Voiced
 from tests.checkpoints import save as save_text
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.qwen3_tts_cases import checkpoint, ending
@@ -38,7 +38,13 @@ def test_what_is_said_is_answered_aloud(models):
     options = {"backend": "auto", "device": "cpu", "dtype": "f32"}
     events = list(
         grus.talk(
-            spoken(1), **models, voice="eric", max_tokens=12, temperature=0.0, wishes=Wishes(seed=3), options=options
+            spoken(1),
+            **models,
+            voice="eric",
+            max_tokens=12,
+            temperature=0.0,
+            wishes=SpeechOptions(seed=3),
+            options=options,
         )
     )
     kinds = [type(event) for event in events]

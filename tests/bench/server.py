@@ -53,7 +53,7 @@ def rows() -> list[Row]:
 
 def first_token_alone(live: Any) -> float:
     """Template and tokens included: an app without a server must make them too."""
-    from engine.pipelines.chat import chat_prompt
+    from engine.pipelines.prompt import chat_prompt
     from engine.types import Request, SamplingParams, Text
 
     model = live.service.loaded["tiny"]

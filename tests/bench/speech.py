@@ -16,9 +16,8 @@ import numpy as np
 
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
-from engine.pipelines.speaking.qwen3_tts import Prompts, embedded
-from engine.pipelines.speaking.synth import RATE, sound_of
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.qwen3_tts import RATE, Qwen3TTSPrompts, embed_prompt, synthesize
+from engine.pipelines.speaking.voice import VoiceSettings
 from engine.settings import Settings
 from engine.types import Frames, Request, SamplingParams
 from tests.bench.kernels import bandwidth
@@ -51,8 +50,8 @@ class Rig:
         engine.load(self.codec, pin=True)
         facts = engine.task(self.model, lambda loaded: _facts(loaded)).result()
         self.pad = facts.marks.pad
-        score = facts.score(TEXT, Manner(preset="vivian"))
-        self.rows, self.track = engine.task(self.model, lambda loaded: embedded(loaded.model, score)).result()
+        score = facts.score(TEXT, VoiceSettings(preset="vivian"))
+        self.rows, self.track = engine.task(self.model, lambda loaded: embed_prompt(loaded.model, score)).result()
 
     def request(self, seed: int, frames: int) -> Request:
         params = SamplingParams(max_tokens=frames, ignore_eos=True, seed=seed)
@@ -76,7 +75,7 @@ class Rig:
     def voice(self, seed: int) -> tuple[float, float, float]:
         """Seconds until the first sound, until the end, and of sound."""
         begin, first, samples = time.perf_counter(), 0.0, 0
-        for chunk in sound_of(self.engine, self.codec, self.request(seed, SENTENCE)):
+        for chunk in synthesize(self.engine, self.codec, self.request(seed, SENTENCE)):
             first = first or time.perf_counter() - begin
             samples += len(chunk)
         return first, time.perf_counter() - begin, samples / RATE
@@ -94,7 +93,7 @@ class Rig:
 
 
 def _facts(loaded):  # type: ignore[no-untyped-def]
-    return Prompts(loaded.config, loaded.tokenizer)
+    return Qwen3TTSPrompts(loaded.config, loaded.tokenizer)
     yield
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import BadRequest
-from engine.pipelines.infill import infill
+from engine.pipelines.prompt import infill
 
 
 class Words:

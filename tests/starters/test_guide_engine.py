@@ -13,7 +13,7 @@ from evaluate_guide import SAYS, plain
 import grus
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.pipelines.chat import chat_prompt
+from engine.pipelines.prompt import chat_prompt
 from engine.settings import Settings
 from engine.starter import GUIDE, starter
 from engine.types import Request, SamplingParams

@@ -19,7 +19,7 @@ from app.gui.texts import tr
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
 from app.stream import Streams
-from engine.pipelines.listening.transcript import FORMATS, Segment, Transcript, write
+from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 
 KIND = "listen"
 RATE = 16_000
@@ -37,7 +37,7 @@ class ListenRecording(ListedResult):
     title: str
     id: int = 0
     state: State = "waiting"
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[TranscriptSegment] = field(default_factory=list)
     partial: str = ""  # the partial transcript of live speech
     seconds: float = 0.0
     language: str = "en"
@@ -249,7 +249,7 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
     body = result.body
     state: Any = result.state if result.state in ("done", "failed") else "stopped"
     segments = [
-        Segment(s["start"], s["end"], s["text"], s.get("confidence", 1.0), (), s.get("doubtful", False))
+        TranscriptSegment(s["start"], s["end"], s["text"], s.get("confidence", 1.0), (), s.get("doubtful", False))
         for s in body.get("segments", ())
     ]
     return ListenRecording(
@@ -281,7 +281,7 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
     import soundfile
 
     from app import abilities
-    from engine.pipelines.listening.captions import Captions
+    from engine.pipelines.listening.transcription import Captions
 
     captions = Captions(core.engine, abilities.listener(core, model))
     if keep is not None:

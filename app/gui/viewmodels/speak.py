@@ -27,14 +27,13 @@ from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking import orpheus
-from engine.pipelines.speaking.saved import Saved, Voices
 from engine.pipelines.speaking.spark import is_spark
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
 
 if TYPE_CHECKING:
     from app.server.catalogue import Catalogue
-    from engine.pipelines.speaking.saved import Voices
-    from engine.pipelines.speaking.speakers import Voice
+    from engine.pipelines.speaking.speech_models import SpeechModel
+    from engine.pipelines.speaking.voice import SavedVoices
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,13 @@ def to_kept(choice: SpeakSettings) -> dict[str, Any]:
     return asdict(choice)
 
 
-def manner_of(choice: SpeakSettings, voices: Voices) -> Manner:
+def manner_of(choice: SpeakSettings, voices: SavedVoices) -> VoiceSettings:
     """Just as it was chosen: what does not go together, the model says."""
     clone = voices.load(choice.saved) if choice.saved else None
-    return Manner(choice.preset or None, clone, choice.instruction_text or None, choice.language)
+    return VoiceSettings(choice.preset or None, clone, choice.instruction_text or None, choice.language)
 
 
-def fitting(choice: SpeakSettings, voice: Voice, voices: Voices) -> Manner:
+def fitting(choice: SpeakSettings, voice: SpeechModel, voices: SavedVoices) -> VoiceSettings:
     """As near to the choice as the model comes: what was chosen for another model is left out. Raises BadRequest where a
     voice must be chosen first."""
     saved = choice.saved if voice.clones and voices.has(choice.saved) else ""
@@ -235,8 +234,8 @@ class SpeakResults(Results[SpeechTake]):
         self._work, self._folder = work, folder
         self.voiced = Signal()
         self.playback = Playback()
-        self.voices = Voices(folder / "voices")
-        self.saved: list[Saved] = []
+        self.voices = SavedVoices(folder / "voices")
+        self.saved: list[SavedVoice] = []
 
     def to_record(self, take: SpeechTake) -> records.StoredResult:
         return _to_result(take)
@@ -316,14 +315,14 @@ class SpeakResults(Results[SpeechTake]):
         import soundfile
 
         from app import abilities
-        from engine.pipelines.speaking.story import Wishes, tell
+        from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 
         choice, shares = take.choice, [0.0]
         manner = manner_of(choice, self.voices)
         voice = abilities.speaker(core, choice.model)
         private_file(take.file)
-        chunks = tell(
-            voice, take.text, manner, Wishes(markdown=choice.markdown),
+        chunks = speak_long_form(
+            voice, take.text, manner, SpeechOptions(markdown=choice.markdown),
             progress=lambda done, total: shares.append(done / total),
         )  # fmt: skip
         yield "rate", voice.rate
@@ -369,7 +368,7 @@ class SpeakResults(Results[SpeechTake]):
     # -- saved voices
 
     def look_at_voices(self) -> None:
-        def got(found: list[Saved]) -> None:
+        def got(found: list[SavedVoice]) -> None:
             self.saved = found
             self.voiced()
 

@@ -12,7 +12,7 @@ from app.server.audio.pump import Pump, leashed
 from app.server.context import Server
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.speech import FORMATS, Speech, as_dict, speech_in, speech_rules
+from engine.pipelines.listening.voice_activity import FORMATS, Speech, as_dict, speech_in, speech_rules
 
 
 async def find(server: Server, request: Request, form: ActivityForm) -> Response:

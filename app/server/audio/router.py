@@ -35,8 +35,8 @@ from app.server.errors import ApiError
 from app.server.strict import StrictRoute
 from engine.media import sound as sound_files
 from engine.media.sound import FORMATS
-from engine.pipelines.speaking.saved import Saved
-from engine.pipelines.speaking.speakers import speaker
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import SavedVoice
 
 router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 
@@ -126,7 +126,7 @@ async def delete_voice(name: str, server: Here) -> VoiceDeleted:
     return VoiceDeleted(id=name)
 
 
-def _card(saved: Saved) -> VoiceCard:
+def _card(saved: SavedVoice) -> VoiceCard:
     return VoiceCard(
         id=saved.name,
         name=saved.name,

@@ -23,29 +23,28 @@ from app.server.streaming import COMMENT, ClientGone, Stream, event
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.saved import Saved, Voices, read_clone, write_clone
-from engine.pipelines.speaking.speakers import Voice, speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import SpeechModel, speaker
+from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
 
 log = logging.getLogger("grus.server")
 
 MOST_PROMPT = 4 << 20  # bytes of a cloned voice
 LONGEST_RECORDING = 600.0  # seconds that are read at all; the voice then says what it takes
 
-MakeManner = Callable[[Voice], Manner]
+MakeManner = Callable[[SpeechModel], VoiceSettings]
 
 
-def voices(server: Server) -> Voices:
+def voices(server: Server) -> SavedVoices:
     folder = server.settings.voices_dir
-    return Voices(Path(folder).expanduser() if folder else None)
+    return SavedVoices(Path(folder).expanduser() if folder else None)
 
 
 def named(server: Server, body: SpokenRequest, voice: str | None, instructions: str | None) -> MakeManner:
     """A voice by name: the model's own, or a saved one."""
     shelf = voices(server)
 
-    return lambda model: shelf.manner(voice, model.presets, body.language, instructions)
+    return lambda model: shelf.settings(voice, model.presets, body.language, instructions)
 
 
 def cloned(body: CloneRequest) -> MakeManner:
@@ -57,8 +56,8 @@ def cloned(body: CloneRequest) -> MakeManner:
     clone = unpacked(body.prompt) if body.prompt is not None else None
     sound = _decoded(body.ref_audio.rpartition(",")[2], "ref_audio") if body.ref_audio is not None else b""
 
-    def make(model: Voice) -> Manner:
-        return Manner(clone=clone or _learned(model, sound, body.ref_text), language=body.language)
+    def make(model: SpeechModel) -> VoiceSettings:
+        return VoiceSettings(clone=clone or _learned(model, sound, body.ref_text), language=body.language)
 
     return make
 
@@ -93,7 +92,7 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
 def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
     """Runs in a thread. The first piece comes with the first sound."""
     model = speaker(leash, name)
-    wishes = Wishes(
+    wishes = SpeechOptions(
         body.speed,
         body.seed,
         body.temperature,
@@ -103,7 +102,7 @@ def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Ge
         repetition_penalty=body.repetition_penalty,
         max_tokens=body.max_tokens,
     )
-    sound = tell(model, body.input, make(model), wishes, leash=leash)
+    sound = speak_long_form(model, body.input, make(model), wishes, leash=leash)
     first = next((chunk for chunk in sound if len(chunk)), None)
     if first is None:
         raise SpeechRanAway("The voice stayed silent. Try another seed, or another text.")
@@ -140,7 +139,7 @@ async def learn(server: Server, request: Request, form: ReferenceForm) -> CloneP
     return ClonePrompt(model=name, prompt=packed(clone), seconds=round(len(samples) / rate, 2))
 
 
-async def save(server: Server, request: Request, form: ReferenceForm, called: str) -> Saved:
+async def save(server: Server, request: Request, form: ReferenceForm, called: str) -> SavedVoice:
     shelf = voices(server)
     if shelf.has(called):
         raise bad_request(f"There is a voice called {called} already. Choose another name, or delete it first.", "name")
@@ -163,11 +162,11 @@ async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple
     return name, clone, samples, rate
 
 
-def _learned(model: Voice, sound: bytes, text: str | None) -> Clone:
+def _learned(model: SpeechModel, sound: bytes, text: str | None) -> Clone:
     return model.clone(_samples(model, sound), text)
 
 
-def _samples(model: Voice, sound: bytes) -> np.ndarray:
+def _samples(model: SpeechModel, sound: bytes) -> np.ndarray:
     return read_sound(sound, model.rate, most=LONGEST_RECORDING).samples
 
 

@@ -24,8 +24,8 @@ from app.server.errors import bad_request, error_body
 from app.server.streaming import COMMENT, Stream, event
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.listening.transcript import Segment, Transcript, as_srt, as_text, as_vtt
+from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.leash import Leash
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
@@ -39,7 +39,9 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
     pump = Pump(_segments(leash, name, loaded, data, form, server.settings.max_sound_seconds), leash, server, request)
     if not form.stream:
         *segments, end = await pump.whole(request.receive)
-        return _answer(Transcript([s for s in segments if isinstance(s, Segment)], end.seconds, end.language), form)
+        return _answer(
+            Transcript([s for s in segments if isinstance(s, TranscriptSegment)], end.seconds, end.language), form
+        )
     await pump.begun(request.receive)
     return Stream(
         told(_events(pump), lambda error: event(error_body(error, "openai"))),
@@ -60,7 +62,7 @@ def _check(form: TranscriptionForm) -> None:
 def _segments(leash: Leash, name: str, loaded: Any, data: bytes, form: TranscriptionForm,
               most: float) -> Generator[Any, None, None]:  # fmt: skip
     """Runs in a thread: the segments, and at last a transcript without any, which tells length and language."""
-    listener = Listener(leash, ear(name, loaded))
+    listener = Transcriber(leash, asr_model(name, loaded))
     audio = read_sound(data, SAMPLE_RATE, most=most)
     words = "word" in (form.granularities or ())
     yield from listener.segments(audio, language=form.language, words=words)
@@ -91,7 +93,7 @@ def _answer(transcript: Transcript, form: TranscriptionForm) -> Response:
     return JSONResponse(whole.model_dump(exclude_none=True))
 
 
-def _times(number: int, segment: Segment) -> SegmentTimes:
+def _times(number: int, segment: TranscriptSegment) -> SegmentTimes:
     return SegmentTimes(
         id=number,
         seek=round(100 * segment.start),
@@ -105,7 +107,7 @@ def _times(number: int, segment: Segment) -> SegmentTimes:
 async def _events(pump: Pump[Any]) -> AsyncIterator[bytes]:
     texts: list[str] = []
     async for piece in pump:
-        if isinstance(piece, Segment):
+        if isinstance(piece, TranscriptSegment):
             texts.append(piece.text)
             delta = piece.text if len(texts) == 1 else f" {piece.text}"
             yield event({"type": "transcript.text.delta", "delta": delta})

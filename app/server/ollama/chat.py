@@ -46,9 +46,8 @@ from app.server.strict import StrictRoute
 from app.server.vectors import embed as vectors
 from app.server.vectors import tokenized
 from engine.errors import ContextOverflow
-from engine.pipelines.chat import Prompt, text_prompt
 from engine.pipelines.embedding import text_ids
-from engine.pipelines.infill import infill
+from engine.pipelines.prompt import Prompt, infill, text_prompt
 from engine.text.tokenizer import Tokenizer
 from engine.types import Request as EngineRequest
 from engine.types import SamplingParams, Timings

@@ -25,8 +25,7 @@ from app.server.sampling import SamplingFields
 from app.server.streaming import DONE, event
 from app.server.strict import StrictRoute
 from engine.loading import LoadedModel
-from engine.pipelines.chat import text_prompt
-from engine.pipelines.infill import infill
+from engine.pipelines.prompt import infill, text_prompt
 from engine.types import Done, Text, TokenLogprob, new_id
 from engine.types import Request as EngineRequest
 

@@ -18,8 +18,8 @@ from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import RATE, TurnDetection
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.activity import CHUNK, Activity, Began, Change, EngineLike
-from engine.pipelines.listening.cutting import Rules
+from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
+from engine.pipelines.speaking.leash import EngineLike
 
 
 def samples_in(text: str, param: str = "audio") -> np.ndarray:
@@ -98,7 +98,7 @@ class InputAudioBuffer:
         self._first = self._end = 0  # positions of the first sample that is kept, and behind the last
         self._taken = 0  # what was committed is never committed again
         self._turns: TurnDetection | None = None
-        self._activity: Activity | None = None
+        self._activity: VoiceActivityStream | None = None
         self._offset = 0  # where the activity began to listen
         self.turn(turns)
 
@@ -157,10 +157,10 @@ class InputAudioBuffer:
 
     def _listen_from(self, position: int) -> None:
         assert self._turns is not None
-        self._activity, self._offset = Activity(self._engine, self._rules(self._turns)), position
+        self._activity, self._offset = VoiceActivityStream(self._engine, self._rules(self._turns)), position
 
-    def _rules(self, turns: TurnDetection) -> Rules:
-        return Rules(
+    def _rules(self, turns: TurnDetection) -> VadRules:
+        return VadRules(
             threshold=turns.threshold,
             release=max(0.01, turns.threshold - _RELEASE),
             least_silence=turns.silence_duration_ms / 1000,
@@ -172,8 +172,8 @@ class InputAudioBuffer:
             return []
         return [self._heard(change) for change in self._activity.feed(samples)]
 
-    def _heard(self, change: Change) -> SpeechEvent:
-        if isinstance(change, Began):
+    def _heard(self, change: SpeechChange) -> SpeechEvent:
+        if isinstance(change, SpeechStarted):
             return TurnStarted(self._start(self._offset + change.at))
         begin, end = self._offset + change.span.start, self._offset + change.span.stop
         start, stop = self._start(begin), min(end + _AFTER, self._end)

@@ -26,7 +26,7 @@ from app.server.realtime.protocol import (
 )
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
-from engine.pipelines.answering import Sounded
+from engine.pipelines.voice_chat import PlaybackTracker
 from engine.types import SamplingParams, new_id
 
 MOST_ITEMS = 4096
@@ -40,7 +40,7 @@ class ConversationItem:
     shape: dict[str, Any]
     transcription: asyncio.Task[None] | None = None  # writes down what was said in it
     error: ApiError | None = None  # why that is not known
-    sounded: Sounded = field(default_factory=Sounded)  # in samples at 24 kHz, as they were sent
+    sounded: PlaybackTracker = field(default_factory=PlaybackTracker)  # in samples at 24 kHz, as they were sent
 
     @property
     def id(self) -> str:

@@ -36,12 +36,11 @@ from app.server.service import Running
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 from engine.loading import LoadedModel
-from engine.pipelines.answering import AnswerEvent, Answering, Reply, Voiced
-from engine.pipelines.listening.listener import Listener, ear
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
 from engine.types import Timings, new_id
 
 Shape = dict[str, Any]
@@ -66,16 +65,16 @@ class SessionModels:
     def __init__(self, server: Server, engine: Leash) -> None:
         self._server, self._engine = server, engine
         self._seed = secrets.randbits(31)  # of the TTS: the same in every response
-        self._speech_queue: Mouth | None = None
+        self._speech_queue: SpeechQueue | None = None
         self._spoken: tuple[RealtimeAudioOutput, int | None] | None = None  # what the speech queue was made for
 
-    async def listener(self, wanted: RealtimeTranscription | None) -> Listener:
+    async def listener(self, wanted: RealtimeTranscription | None) -> Transcriber:
         name, loaded = await chosen(self._server, wanted.model if wanted is not None else None, "transcription")
-        listener = Listener(self._engine, ear(name, loaded))
+        listener = Transcriber(self._engine, asr_model(name, loaded))
         listener.check_language(wanted.language if wanted is not None else None)
         return listener
 
-    async def speech_queue(self, fields: SessionFields) -> Mouth:
+    async def speech_queue(self, fields: SessionFields) -> SpeechQueue:
         """Raises an error for a voice, a language or instructions that the model does not support."""
         output, seed = fields.audio.output, fields.seed
         if self._speech_queue is None or self._spoken != (output, seed):
@@ -84,10 +83,10 @@ class SessionModels:
             self._spoken = output, seed
         return self._speech_queue
 
-    def _open_speech(self, name: str, output: RealtimeAudioOutput, seed: int) -> Mouth:
+    def _open_speech(self, name: str, output: RealtimeAudioOutput, seed: int) -> SpeechQueue:
         model: Any = speaker(self._engine, name)
-        settings = voices(self._server).manner(output.named, model.presets, output.language, output.instructions)
-        return Mouth(model, settings, Wishes(speed=output.speed, seed=seed))
+        settings = voices(self._server).settings(output.named, model.presets, output.language, output.instructions)
+        return SpeechQueue(model, settings, SpeechOptions(speed=output.speed, seed=seed))
 
 
 class RealtimeOutput:
@@ -250,8 +249,8 @@ class RealtimeResponse:
         self.output = RealtimeOutput(self.id, fields.spoken, None if out_of_band else host.conversation, host.send)
         self._ended = False
         self._running: Running | None = None
-        self._speech_queue: Mouth | None = None
-        self._answering: Answering | None = None
+        self._speech_queue: SpeechQueue | None = None
+        self._answering: SpokenReply | None = None
         self._text_queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._wire: StreamResampler | None = None
         self._speech_error: GrusError | None = None
@@ -352,9 +351,9 @@ class RealtimeResponse:
 
     # -- speech
 
-    def _start_speech(self, speech_queue: Mouth) -> Answering:
+    def _start_speech(self, speech_queue: SpeechQueue) -> SpokenReply:
         self._speech_queue, self._wire = speech_queue, to_wire(speech_queue.rate)
-        self._answering = Answering(self._queued_text(), speech_queue, self._send_from_thread)
+        self._answering = SpokenReply(self._queued_text(), speech_queue, self._send_from_thread)
         return self._answering
 
     def _queued_text(self) -> Iterator[str]:

@@ -27,8 +27,8 @@ from app.server.realtime.response import RealtimeResponse, SessionModels
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.listening.cutting import USUAL
-from engine.pipelines.listening.listener import Listener
+from engine.pipelines.listening.transcription import Transcriber
+from engine.pipelines.listening.voice_activity import DEFAULT_RULES
 from engine.types import new_id
 
 _MAX_TRANSCRIPTIONS = 4  # at once; a client that sends more recordings waits
@@ -233,9 +233,9 @@ class RealtimeSession:
             self._check_idle()
 
 
-def _texts(listener: Listener, samples: np.ndarray, is_speech: bool) -> Iterator[str]:
+def _texts(listener: Transcriber, samples: np.ndarray, is_speech: bool) -> Iterator[str]:
     """Transcribe segment by segment. Runs in a thread."""
-    if is_speech and len(samples) <= USUAL.longest * SAMPLE_RATE:
+    if is_speech and len(samples) <= DEFAULT_RULES.longest * SAMPLE_RATE:
         text = listener.segment(samples, 0.0, listener.submit(samples)).text
         if text:
             yield text

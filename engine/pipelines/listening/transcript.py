@@ -1,36 +1,39 @@
-"""What was said, and when: as plain text, subtitles or JSON."""
+"""Transcripts: segments and words with times, written as plain text, subtitles or JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+
+import numpy as np
 
 from engine.errors import BadRequest
 
 
 @dataclass(frozen=True)
-class Word:
+class TranscriptWord:
     text: str
-    start: float  # seconds from the beginning of the sound
+    start: float  # seconds from the start of the sound
     end: float
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A stretch of speech. `doubtful`: the model repeated itself, and a second try did not help."""
+class TranscriptSegment:
+    """A segment of speech. `doubtful`: the text loops, and a retry did not help."""
 
     start: float
     end: float
     text: str
     confidence: float = 1.0  # the mean probability of its tokens
-    words: Sequence[Word] = field(default_factory=tuple)
+    words: Sequence[TranscriptWord] = field(default_factory=tuple)
     doubtful: bool = False
 
 
 @dataclass(frozen=True)
 class Transcript:
-    segments: Sequence[Segment]
+    segments: Sequence[TranscriptSegment]
     seconds: float  # of the sound
     language: str
 
@@ -85,5 +88,67 @@ def clock(seconds: float, point: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """An empty line would end the subtitle, an arrow would begin another."""
+    """One line without arrows: an empty line would end the subtitle, an arrow would start another."""
     return " ".join(text.split()).replace("-->", "->")
+
+
+SHORTEST = 0.02  # seconds per word; in shorter segments all words are equally long
+
+
+def words_in_time(segment: TranscriptSegment, ids: Sequence[int], times: np.ndarray,
+                  decode: Callable[[Sequence[int]], str]) -> list[TranscriptWord]:  # fmt: skip
+    """The segment's words with their times.
+
+    Words are contiguous: each ends half-way between its last token and the next word's first. `times`: when each token is
+    said, as a share of the segment, not decreasing. The segment's text may be shorter than the decoded `ids`."""
+    wanted = list(split(segment.text))
+    if not wanted:
+        return []
+    ends = _complete(len(wanted), ids, decode)
+    span = segment.end - segment.start
+
+    def moment(end: int) -> float:
+        return segment.start + span * float(times[end - 1] + times[end]) / 2
+
+    least = min(SHORTEST, span / len(wanted))
+    stop = segment.end if ends[-1] >= len(ids) else max(moment(ends[-1]), segment.start + least * len(wanted))
+    known, borders = [0], [segment.start]
+    for i, end in enumerate(ends[:-1], 1):
+        # a token that starts several words, or has no time of its own: its words share the time around it
+        if not 0 < end < len(ids):
+            continue
+        border = moment(end)
+        if borders[-1] + least * (i - known[-1]) <= border <= stop - least * (len(wanted) - i):
+            known.append(i)
+            borders.append(border)
+    edges = np.interp(np.arange(len(wanted) + 1), [*known, len(wanted)], [*borders, stop]).tolist()
+    return [TranscriptWord(word, begin, end) for word, begin, end in zip(wanted, edges, edges[1:])]
+
+
+def split(text: str) -> Iterator[str]:
+    """Words of a text, split at spaces; in scripts without spaces each character is a word."""
+    for run in text.split():
+        word = ""
+        for sign in run:
+            before = next(
+                (one for one in reversed(word) if one.isalnum()), ""
+            )  # punctuation belongs to the character beside it
+            if before and sign.isalnum() and (_spaceless(sign) or _spaceless(before)):
+                yield word
+                word = ""
+            word += sign
+        yield word
+
+
+def _spaceless(sign: str) -> bool:
+    return unicodedata.name(sign, "").startswith(("CJK", "HIRAGANA", "KATAKANA"))
+
+
+def _complete(count: int, ids: Sequence[int], decode: Callable[[Sequence[int]], str]) -> list[int]:
+    """For each of the first `count` words, the number of tokens after which it is complete."""
+    ends: list[int] = []
+    for taken in range(1, len(ids) + 1):
+        begun = sum(1 for _ in split(decode(ids[:taken])))
+        while len(ends) < min(begun - 1, count):
+            ends.append(taken - 1)
+    return ends + [len(ids)] * (count - len(ends))

@@ -1,7 +1,7 @@
-"""Orpheus: a Llama that writes SNAC codes as tokens, seven a frame.
+"""Orpheus text to speech: a Llama that generates SNAC codes as tokens, seven a frame.
 
-A frame is one coarse code, two of the middle level and four fine ones, written in the order coarse, middle, fine, fine,
-middle, fine, fine; each place in the frame has 4096 tokens of its own. The codec is a model beside it.
+A frame is one coarse code, two middle codes and four fine ones, in the order coarse, middle, fine, fine, middle, fine,
+fine; each position in the frame has 4096 tokens of its own. The codec is a separate model.
 """
 
 from __future__ import annotations
@@ -14,23 +14,22 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.models.snac import SnacStream
-from engine.pipelines.speaking.guard import Loops, longest
-from engine.pipelines.speaking.synth import Engine
-from engine.pipelines.speaking.takes import TRIES, Take, heard, spoken
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, Manner, Said, SpeechSampling
+from engine.pipelines.speaking.leash import EngineLike
+from engine.pipelines.speaking.synthesis import TRIES, RepetitionGuard, Take, max_frames, retry_takes, stream_take
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
 from engine.tasks import Task
 from engine.types import Event, Request, SamplingParams, Text
 
 CODEC = "hubertsiuzdak/snac_24khz"
 VOICES = ("tara", "leah", "jess", "leo", "dan", "mia", "zac", "zoe")
 TAGS = ("laugh", "chuckle", "sigh", "cough", "sniffle", "groan", "yawn", "gasp")  # in the text, as <laugh>
-LONGEST_TEXT = 2000  # characters at once; who has more splits it at sentences
+LONGEST_TEXT = 2000  # characters per call; `text.passages` splits longer texts
 
 BEGIN, END_OF_TEXT, END_OF_TURN = 128259, 128009, 128260  # around the text
 SPEECH, END_OF_SPEECH, FIRST_CODE = 128257, 128258, 128266
 SIZE, FRAME = 4096, 7
-PLACES = ([0], [1, 4], [2, 3, 5, 6])  # of each level's codes within a frame
-CHUNK = 8  # frames that are given to the codec together
+PLACES = ([0], [1, 4], [2, 3, 5, 6])  # positions of each level's codes in a frame
+CHUNK = 8  # frames per codec call
 RATE = 24000
 FRAME_SAMPLES = 2048
 SAMPLING = {"temperature": 0.6, "top_p": 0.8, "repetition_penalty": 1.3}
@@ -40,8 +39,8 @@ def is_orpheus(config: Any) -> bool:
     return config.get("model_type") == "llama" and int(config.get("vocab_size", 0)) >= FIRST_CODE + FRAME * SIZE
 
 
-class Frames:
-    """Tokens on their way to frames, seven codes each. What stands between two codes and is none is left out."""
+class FrameParser:
+    """Groups tokens into frames of seven codes. Tokens that are not codes are skipped."""
 
     def __init__(self) -> None:
         self._codes: list[int] = []
@@ -51,7 +50,7 @@ class Frames:
             code = id - FIRST_CODE - SIZE * len(self._codes)
             if id < FIRST_CODE:
                 continue
-            if not 0 <= code < SIZE:  # out of step: a frame begins with a code of the first place
+            if not 0 <= code < SIZE:  # out of step: wait for a code of the first position
                 self._codes.clear()
                 code = id - FIRST_CODE
                 if code >= SIZE:
@@ -63,60 +62,60 @@ class Frames:
 
 
 class Orpheus:
-    """See `synth.Speaker`."""
+    """Orpheus of an engine. Implements `speech_models.SpeechModel`."""
 
     rate = RATE
     token_rate = FRAME * RATE / FRAME_SAMPLES
     presets = VOICES
     clones = False
 
-    def __init__(self, engine: Engine, model: str, codec: str = CODEC) -> None:
+    def __init__(self, engine: EngineLike, model: str, codec: str = CODEC) -> None:
         self.engine, self.model, self.codec = engine, model, codec
         self._tokenizer, self._defaults = engine.task(model, _facts).result()
 
-    def check(self, manner: Manner) -> None:
-        """Raise BadRequest for what Orpheus cannot do."""
-        if manner.clone is not None:
+    def check(self, settings: VoiceSettings) -> None:
+        """Raise BadRequest for settings that Orpheus does not support."""
+        if settings.clone is not None:
             raise BadRequest(
                 "Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.", "voice"
             )
-        if manner.instructions is not None:
+        if settings.instructions is not None:
             raise BadRequest(
                 f"Orpheus takes no instructions; it knows marks in the text: {', '.join(f'<{tag}>' for tag in TAGS)}.",
                 "instructions",
             )
-        if manner.language not in ("auto", "en", "english"):
-            raise BadRequest(f"Orpheus speaks English, not {manner.language}.", "language")
-        if manner.preset is not None and manner.preset not in VOICES:
-            raise BadRequest(f"Orpheus has no voice {manner.preset!r}. It has: {', '.join(VOICES)}.", "voice")
+        if settings.language not in ("auto", "en", "english"):
+            raise BadRequest(f"Orpheus speaks English, not {settings.language}.", "language")
+        if settings.preset is not None and settings.preset not in VOICES:
+            raise BadRequest(f"Orpheus has no voice {settings.preset!r}. It has: {', '.join(VOICES)}.", "voice")
 
-    def prompt(self, text: str, manner: Manner) -> list[int]:
-        self.check(manner)
+    def prompt(self, text: str, settings: VoiceSettings) -> list[int]:
+        self.check(settings)
         if not text.strip():
             raise BadRequest("There is no text to speak.", "input")
         if len(text) > LONGEST_TEXT:
             raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} are spoken at once.", "input")
-        ids = self._tokenizer.encode(f"{manner.preset or VOICES[0]}: {text.strip()}", parse_special=False)
+        ids = self._tokenizer.encode(f"{settings.preset or VOICES[0]}: {text.strip()}", parse_special=False)
         return [BEGIN, *ids, END_OF_TEXT, END_OF_TURN]
 
-    def improvises(self, manner: Manner) -> bool:
+    def needs_example(self, settings: VoiceSettings) -> bool:
         return False
 
-    def speak(self, text: str, manner: Manner, *, seed: int | None = None,
-              sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
-              said: Said | None = None) -> Iterator[np.ndarray]:  # fmt: skip
-        prompt = self.prompt(text, manner)
-        wishes: dict[str, Any] = {key: self._defaults.get(key, value) for key, value in SAMPLING.items()}
-        wishes |= sampling.given
+    def speak(self, text: str, settings: VoiceSettings, *, seed: int | None = None,
+              sampling: SpeechSampling = MODEL_DEFAULTS, buffered: bool = False,
+              on_codes: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+        prompt = self.prompt(text, settings)
+        params: dict[str, Any] = {key: self._defaults.get(key, value) for key, value in SAMPLING.items()}
+        params |= sampling.given
         seed = secrets.randbits(32) if seed is None else seed
-        usual = FRAME * (longest(text) + 2)
-        most = sampling.most(usual)
+        limit = FRAME * (max_frames(text) + 2)
+        most = sampling.most(limit)
 
         def take(attempt: int) -> Take:
-            params = SamplingParams(max_tokens=most, stop_token_ids=(END_OF_SPEECH,), seed=seed + attempt, **wishes)
-            return self._take(Request(self.model, prompt, params))
+            sampled = SamplingParams(max_tokens=most, stop_token_ids=(END_OF_SPEECH,), seed=seed + attempt, **params)
+            return self._take(Request(self.model, prompt, sampled))
 
-        return spoken(take, 1 if wishes["temperature"] == 0 else TRIES, patient, may_be_cut=most < usual)
+        return retry_takes(take, 1 if params["temperature"] == 0 else TRIES, buffered, may_be_cut=most < limit)
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         raise BadRequest(
@@ -125,21 +124,23 @@ class Orpheus:
 
     def _take(self, request: Request) -> Take:
         stream = self.engine.task(self.codec, _stream).result()
-        frames = Frames()
+        frames = FrameParser()
 
         def render(waiting: list[np.ndarray], last: bool) -> Task[np.ndarray] | None:
             if not waiting and not stream.waits:
                 return None
-            return self.engine.task(self.codec, lambda _: stream.push(joined(waiting), last=last))
+            return self.engine.task(self.codec, lambda _: stream.push(codes_by_level(waiting), last=last))
 
         def frames_of(event: Event) -> Iterable[np.ndarray]:
             return frames.push(event.ids) if isinstance(event, Text) else ()
 
-        return (yield from heard(self.engine.submit(request), frames_of, render, (CHUNK,), RATE, Loops()))
+        return (
+            yield from stream_take(self.engine.submit(request), frames_of, render, (CHUNK,), RATE, RepetitionGuard())
+        )
 
 
-def joined(frames: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Codes of each level, the coarsest first."""
+def codes_by_level(frames: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The codes of each level, coarsest first."""
     codes = np.array(frames, np.int32).reshape(-1, FRAME)
     return [codes[:, places].reshape(-1) for places in PLACES]
 

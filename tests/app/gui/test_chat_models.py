@@ -29,7 +29,7 @@ from engine.types import Timings
 from tests.engine.media.test_pages import text_pdf
 
 
-class Mouth:
+class SpeechQueue:
     """Where replies are asked for; the test says what comes."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.posted: list[Callable[[], None]] = []
         self.store = AppStore(folder / "grus.sqlite3", self.posted.append)
-        self.mouth = Mouth()
+        self.mouth = SpeechQueue()
         self.said: list[tuple[str, Any]] = []
         self.later: list[Callable[[], None]] = []
         self.talk = OpenConversation(self.store, self.mouth, lambda seconds, run: self.later.append(run), self.say)

@@ -19,10 +19,9 @@ from app.kinds import config_in
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.spark_prompts import Style, style_of
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.spark import SparkStyle, style_of
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Clone, SavedVoices, VoiceSettings
 from tests.app.gui.media import ORPHEUS, AtOnce, like_spark
 from tests.engine.media.test_pages import text_pdf
 from tests.engine.pipelines.listening.conftest import voice
@@ -50,7 +49,7 @@ class Spoken:
         if manner.language not in ("auto", "english"):
             raise BadRequest("This model does not speak that language.", "language")
 
-    def improvises(self, manner: Any) -> bool:
+    def needs_example(self, manner: Any) -> bool:
         return False
 
     def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:
@@ -211,12 +210,12 @@ def test_spark_is_asked_in_words_that_it_understands() -> None:
     for pitch, place in zip(PITCHES, range(5)):
         for pace, speed in zip(PACES, range(5)):
             choice = SpeakSettings(preset="male", pitch=pitch, pace=pace)
-            assert style_of(Manner("male", instructions=choice.instruction_text)) == Style(1, place, speed)
+            assert style_of(VoiceSettings("male", instructions=choice.instruction_text)) == SparkStyle(1, place, speed)
 
 
 def test_talk_takes_of_a_choice_what_the_model_can_do(tmp_path: Path, speakers: dict[str, Any]) -> None:
     """Whatever was chosen for another model is left out."""
-    voices, model = Voices(tmp_path), speakers["custom_voice"]
+    voices, model = SavedVoices(tmp_path), speakers["custom_voice"]
     near = fitting(SpeakSettings(preset="nobody", saved="gone", language="klingon", pitch="low"), model, voices)
     assert (near.preset, near.clone, near.language) == (model.presets[0], None, "auto")
     assert (

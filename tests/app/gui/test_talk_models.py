@@ -22,7 +22,7 @@ from app.gui.viewmodels.chat.hands_free import HandsFree, SpokenQuestion, TalkMo
 from app.gui.viewmodels.speak import SpeakSettings
 from app.local import local_service
 from engine.errors import SpeechRanAway
-from engine.pipelines.talking import Answered, Heard, Interrupted, Voiced
+from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 from tests import speech_checkpoints
 from tests.app.gui.media import AtOnce
 from tests.checkpoints import save

@@ -17,9 +17,8 @@ from safetensors.numpy import load_file, save_file
 from backends.pick import pick
 from engine.errors import WeightsError
 from engine.media.mel import speaker_mel
-from engine.models import turns
-from engine.models.codec12 import CodecDecoder, codec_decoder
-from engine.models.codec12_encoder import codec_encoder
+from engine.models import yield_budget
+from engine.models.codec12 import CodecDecoder, codec_decoder, codec_encoder
 from engine.models.ecapa import speaker_encoder
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import build
@@ -113,7 +112,7 @@ class TestDecoder:
         self, parts: Parts, backend: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for longest, pauses in ((0.0, 17), (60.0, 0)):
-            monkeypatch.setattr(turns, "LONGEST", longest)
+            monkeypatch.setattr(yield_budget, "LONGEST", longest)
             assert sum(1 for _ in parts("decoder", backend).decode(cases()["codes"][:4], {})) == pauses
 
     def test_codes_out_of_range_are_no_reads_out_of_range(self, parts: Parts, backend: str) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.pipelines.chat import chat_prompt, text_prompt
-from engine.pipelines.prompt import continued, with_text
+from engine.pipelines.prompt import chat_prompt, continued, text_prompt, with_text
 from engine.pipelines.vision_request import vision_request
 from tests.app.server.scripted import scripted_model
 from tests.engine.vision.pictures import drawn

@@ -11,13 +11,12 @@ import pytest
 from engine.engine import Engine
 from engine.errors import EngineFault
 from engine.loading import LoadOptions, load_any
-from engine.pipelines.listening.captions import Caption, Captions
-from engine.pipelines.listening.listener import Listener, ear
-from engine.pipelines.listening.transcript import Segment
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Manner
-from engine.pipelines.talking import Answered, Heard, Interrupted, Reply, Talk, Voiced
+from engine.pipelines.listening.transcript import TranscriptSegment
+from engine.pipelines.listening.transcription import Caption, Captions, Transcriber, asr_model
+from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import VoiceSettings
+from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Reply, VoiceChat, Voiced
 from tests.engine.pipelines.listening.conftest import talk as talking
 from tests.qwen3_tts_cases import checkpoint, ending
 from tests.speech_checkpoints import save
@@ -43,7 +42,7 @@ class Script:
 
 
 def caption(text, final=True):
-    return Caption(Segment(0.0, 1.0, text), final)
+    return Caption(TranscriptSegment(0.0, 1.0, text), final)
 
 
 class Voice:
@@ -100,7 +99,7 @@ def wait_for(condition):
 
 def test_a_question_is_answered_sentence_by_sentence():
     voice, ask, clock = Voice(), chat(), Clock()
-    talk = Talk(Script("How are you?"), ask, voice, 10, [{"role": "system", "content": "Be brief."}], clock)
+    talk = VoiceChat(Script("How are you?"), ask, voice, 10, [{"role": "system", "content": "Be brief."}], clock)
     seen = until(talk, Answered, talk.feed(SOUND))
     assert seen[0] == Heard("How are you?", True)
     assert [e.text for e in seen if isinstance(e, Reply)] == voice.said == ["One.", "Two is longer.", "Three"]
@@ -119,7 +118,7 @@ def test_the_voice_begins_before_the_reply_is_whole():
         gate.wait(5)
         yield "ond."
 
-    talk = Talk(Script("Hi"), slow, Voice(), 10)
+    talk = VoiceChat(Script("Hi"), slow, Voice(), 10)
     seen = until(talk, Voiced, talk.feed(SOUND))
     assert not any(isinstance(event, Answered) for event in seen)
     gate.set()
@@ -129,7 +128,7 @@ def test_the_voice_begins_before_the_reply_is_whole():
 def test_speaking_stops_the_voice_that_is_being_made():
     gate = threading.Event()
     voice = Voice(gate)
-    talk = Talk(Script("Hi", "speaks"), chat("One. Two. Three."), voice, 10)
+    talk = VoiceChat(Script("Hi", "speaks"), chat("One. Two. Three."), voice, 10)
     talk.feed(SOUND)
     wait_for(lambda: voice.said)
     assert talk.feed(SOUND)[-1:] == [Interrupted()]
@@ -142,7 +141,7 @@ def test_speaking_stops_the_voice_that_is_being_made():
 
 def test_speaking_stops_the_voice_that_is_only_played_still_and_what_was_not_heard_was_not_said():
     clock, ask = Clock(), chat("One. Two. Three.")  # three seconds a sentence
-    talk = Talk(Script("Hi", "speaks", "Wait."), ask, Voice(), 10, clock=clock)
+    talk = VoiceChat(Script("Hi", "speaks", "Wait."), ask, Voice(), 10, clock=clock)
     until(talk, Answered, talk.feed(SOUND))
     clock.now += 4
     assert talk.feed(SOUND) == [Interrupted()]
@@ -153,7 +152,7 @@ def test_speaking_stops_the_voice_that_is_only_played_still_and_what_was_not_hea
 
 def test_nothing_is_interrupted_once_all_was_heard():
     clock = Clock()
-    talk = Talk(Script("Hi", "speaks"), chat("One."), Voice(), 10, clock=clock)
+    talk = VoiceChat(Script("Hi", "speaks"), chat("One."), Voice(), 10, clock=clock)
     until(talk, Answered, talk.feed(SOUND))
     clock.now += 60
     assert talk.feed(SOUND) == []
@@ -169,7 +168,7 @@ def test_an_error_ends_the_reply_and_not_the_talk():
         if len(calls) == 1:
             raise EngineFault("It broke.")
 
-    talk = Talk(Script("Hi", "Again"), breaks, Voice(), 10)
+    talk = VoiceChat(Script("Hi", "Again"), breaks, Voice(), 10)
     assert isinstance(until(talk, Answered, talk.feed(SOUND))[-1].error, EngineFault)
     assert until(talk, Answered, talk.feed(SOUND))[-1].error is None
 
@@ -177,7 +176,7 @@ def test_an_error_ends_the_reply_and_not_the_talk():
 @pytest.mark.parametrize("wait", [True, False])
 def test_the_end_of_the_sound(wait):
     gate = threading.Event()
-    talk = Talk(Script("Hi"), chat("One. Two."), Voice(None if wait else gate), 10)
+    talk = VoiceChat(Script("Hi"), chat("One. Two."), Voice(None if wait else gate), 10)
     seen = talk.feed(SOUND)
     seen += talk.finish(wait)
     gate.set()
@@ -197,12 +196,12 @@ def test_with_models_of_all_kinds(tmp_path):
     mouth = str(ending(checkpoint("custom_voice", tmp_path / "mouth")))
     with Engine(load) as engine:
         engine.load(ears)
-        captions = Captions(engine, Listener(engine, ear(ears, loaded[ears])))
+        captions = Captions(engine, Transcriber(engine, asr_model(ears, loaded[ears])))
         voice = speaker(engine, mouth)
-        manner = Manner(preset=voice.presets[0])
+        manner = VoiceSettings(preset=voice.presets[0])
         echo = lambda messages: iter([messages[-1]["content"][:8]])  # noqa: E731
-        speak = lambda text: tell(voice, text, manner, Wishes(seed=3))  # noqa: E731
-        talk = Talk(captions, echo, speak, voice.rate)
+        speak = lambda text: speak_long_form(voice, text, manner, SpeechOptions(seed=3))  # noqa: E731
+        talk = VoiceChat(captions, echo, speak, voice.rate)
         sound, seen = talking(1), []
         for start in range(0, len(sound), 8000):
             seen += talk.feed(sound[start : start + 8000])
@@ -219,7 +218,7 @@ def test_an_interrupted_voice_is_hushed_at_once():
         hushed.append(1)
         gate.set()
 
-    talk = Talk(Script("Hi", "speaks"), chat("One."), voice := Voice(gate), 10, hush=hush)
+    talk = VoiceChat(Script("Hi", "speaks"), chat("One."), voice := Voice(gate), 10, hush=hush)
     talk.feed(SOUND)
     wait_for(lambda: voice.said)
     assert not hushed

@@ -10,8 +10,7 @@ import pytest
 from engine.errors import UnsupportedArchitecture
 from engine.loaded import LoadedPart
 from engine.loading import LoadOptions, load, load_any
-from engine.models.codec12 import CodecDecoder
-from engine.models.codec12_encoder import CodecEncoder
+from engine.models.codec12 import CodecDecoder, CodecEncoder
 from engine.models.ecapa import SpeakerEncoder
 from tests.qwen3_tts_cases import checkpoint
 

@@ -15,8 +15,8 @@ from backends.base import FramePredictorParts, FrameSampling, Sampling, Segment
 from backends.frames import EagerFramePredictor
 from backends.torch.kernels import library as kernels
 from engine.errors import BadRequest
-from engine.pipelines.speaking.qwen3_tts import Prompts, Score, embedded
-from engine.pipelines.speaking.voice import Clone, Manner, Spoken
+from engine.pipelines.speaking.qwen3_tts import Qwen3TTSPrompts, TwoRowPrompt, embed_prompt
+from engine.pipelines.speaking.voice import Clone, SpokenPassage, VoiceSettings
 from engine.text.tokenizer import Tokenizer
 from tests.driver import Driver
 from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint, finished
@@ -28,7 +28,7 @@ RECORDED = 4  # steps whose logits were kept
 @dataclass(frozen=True)
 class Case:
     kind: str
-    manner: Callable[[], Manner]
+    manner: Callable[[], VoiceSettings]
     text: str = TEXT
     feed: bool | None = None
     shown: int = 0  # frames of the recording that the reference puts before its own
@@ -40,14 +40,16 @@ def clone(text: str | None = None) -> Clone:
 
 
 CASES = {
-    "xvec": Case("base", lambda: Manner(clone=clone(), language="English")),
-    "icl": Case("base", lambda: Manner(clone=clone("abc def")), shown=25),
-    "icl_ns": Case("base", lambda: Manner(clone=clone("abc def"), language="zh"), feed=False, shown=25),
-    "icl_short": Case("base", lambda: Manner(clone=clone("abc"), language="en"), text="Hi.", shown=25),
-    "vivian": Case("custom_voice", lambda: Manner(preset="Vivian", instructions="happy", language="english")),
-    "eric": Case("custom_voice", lambda: Manner(preset="eric")),  # whose dialect stands in for an automatic language
-    "eric_zh": Case("custom_voice", lambda: Manner(preset="Eric", language="Chinese"), text="Hi.", feed=True),
-    "design": Case("voice_design", lambda: Manner(instructions="a calm low voice", language="English")),
+    "xvec": Case("base", lambda: VoiceSettings(clone=clone(), language="English")),
+    "icl": Case("base", lambda: VoiceSettings(clone=clone("abc def")), shown=25),
+    "icl_ns": Case("base", lambda: VoiceSettings(clone=clone("abc def"), language="zh"), feed=False, shown=25),
+    "icl_short": Case("base", lambda: VoiceSettings(clone=clone("abc"), language="en"), text="Hi.", shown=25),
+    "vivian": Case("custom_voice", lambda: VoiceSettings(preset="Vivian", instructions="happy", language="english")),
+    "eric": Case(
+        "custom_voice", lambda: VoiceSettings(preset="eric")
+    ),  # whose dialect stands in for an automatic language
+    "eric_zh": Case("custom_voice", lambda: VoiceSettings(preset="Eric", language="Chinese"), text="Hi.", feed=True),
+    "design": Case("voice_design", lambda: VoiceSettings(instructions="a calm low voice", language="English")),
 }
 
 
@@ -58,13 +60,13 @@ class Rig:
         self.driver = Driver(folder, backend)
         self.prompts = prompts_of(folder)
 
-    def score(self, case: Case) -> Score:
-        return self.prompts.score(case.text, case.manner(), feed=case.feed)
+    def score(self, case: Case) -> TwoRowPrompt:
+        return self.prompts.layout(case.text, case.manner(), feed=case.feed)
 
-    def speak(self, score: Score, count: int, params: Callable[[int], Sampling] = lambda i: Sampling(),
+    def speak(self, score: TwoRowPrompt, count: int, params: Callable[[int], Sampling] = lambda i: Sampling(),
               seen: Iterable[int] = ()) -> np.ndarray:  # fmt: skip
         """`[count, groups]` codes, fed as the engine feeds them; `seen` are not to be repeated either."""
-        rows, track = finished(embedded(self.driver.model, score))
+        rows, track = finished(embed_prompt(self.driver.model, score))
         runner, seen = self.driver.runner, list(seen)
         slot = self.driver.kv.open(score.length + count)
         assert slot is not None
@@ -84,11 +86,11 @@ class Rig:
         return np.stack(codes)
 
 
-def prompts_of(folder: Any) -> Prompts:
+def prompts_of(folder: Any) -> Qwen3TTSPrompts:
     import json
 
     config = json.loads((folder / "config.json").read_text())
-    return Prompts(config, Tokenizer.from_folder(folder, config))
+    return Qwen3TTSPrompts(config, Tokenizer.from_folder(folder, config))
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +115,7 @@ def worst(a: np.ndarray, b: np.ndarray) -> float:
 class TestAgainstTheReference:
     def test_the_prompt_and_the_track(self, rigs: Callable[..., Rig], name: str, backend: str) -> None:
         rig = rigs(CASES[name].kind, backend)
-        rows, track = finished(embedded(rig.driver.model, rig.score(CASES[name])))
+        rows, track = finished(embed_prompt(rig.driver.model, rig.score(CASES[name])))
         want, rest = cases()[f"{name}_prompt"], cases()[f"{name}_track"]
         assert rows.shape == want.shape
         assert worst(rows, want) <= 1e-5
@@ -124,7 +126,7 @@ class TestAgainstTheReference:
     def test_the_logits_of_talker_and_predictor(self, rigs: Callable[..., Rig], name: str, backend: str) -> None:
         rig = rigs(CASES[name].kind, backend)
         model, ops = rig.driver.model, rig.driver.backend.ops
-        rows, track = finished(embedded(model, rig.score(CASES[name])))
+        rows, track = finished(embed_prompt(model, rig.score(CASES[name])))
         codes = cases()[f"{name}_codes"][CASES[name].shown :].astype(np.int32)
         given = ops.numpy(model.reframe(ops.array(codes[: RECORDED - 1])))
         given = given + track[np.minimum(np.arange(RECORDED - 1), len(track) - 1)]
@@ -194,11 +196,11 @@ def watched(rig: Rig, parts: FramePredictorParts, inputs: tuple[Any, Any, Any]) 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_described_voice_goes_on_as_if_it_had_not_stopped(rigs: Callable[..., Rig], backend: str) -> None:
     """What it says behind an example is what it says when it speaks both texts at once, frame by frame."""
-    rig, manner = rigs("voice_design", backend), Manner(instructions="a calm low voice", language="English")
-    whole = rig.speak(rig.prompts.score("Hello there. Here it is.", manner), 24)
-    after = Spoken("Hello there.", whole[:10])
+    rig, manner = rigs("voice_design", backend), VoiceSettings(instructions="a calm low voice", language="English")
+    whole = rig.speak(rig.prompts.layout("Hello there. Here it is.", manner), 24)
+    after = SpokenPassage("Hello there.", whole[:10])
     assert rig.speak(
-        rig.prompts.score("Here it is.", replace(manner, after=after)), 14, seen=whole[:10, 0].tolist()
+        rig.prompts.layout("Here it is.", replace(manner, after=after)), 14, seen=whole[:10, 0].tolist()
     ).tolist() == (whole[10:].tolist())
 
 
@@ -278,53 +280,54 @@ class TestWhatAModelCannotDo:
     @pytest.mark.parametrize(
         ("kind", "manner", "says"),
         [
-            ("base", Manner(preset="vivian"), "CustomVoice"),
-            ("base", Manner(), "recording"),
-            ("custom_voice", Manner(preset="nobody"), "eric, vivian"),
-            ("custom_voice", Manner(preset="eric", language="klingon"), "english"),
-            ("custom_voice", Manner(preset="eric", language="it"), "chinese, english"),
-            ("voice_design", Manner(), "Describe the voice"),
-            ("voice_design", Manner(preset="eric", instructions="calm"), "CustomVoice"),
+            ("base", VoiceSettings(preset="vivian"), "CustomVoice"),
+            ("base", VoiceSettings(), "recording"),
+            ("custom_voice", VoiceSettings(preset="nobody"), "eric, vivian"),
+            ("custom_voice", VoiceSettings(preset="eric", language="klingon"), "english"),
+            ("custom_voice", VoiceSettings(preset="eric", language="it"), "chinese, english"),
+            ("voice_design", VoiceSettings(), "Describe the voice"),
+            ("voice_design", VoiceSettings(preset="eric", instructions="calm"), "CustomVoice"),
         ],
     )
-    def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, manner: Manner, says: str) -> None:
+    def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, manner: VoiceSettings, says: str) -> None:
         with pytest.raises(BadRequest, match=says):
-            rigs(kind, "torch").prompts.score("Hello.", manner)
+            rigs(kind, "torch").prompts.layout("Hello.", manner)
 
     def test_cloning_elsewhere(self, rigs: Callable[..., Rig]) -> None:
         with pytest.raises(BadRequest, match="a Base model"):
-            rigs("custom_voice", "torch").prompts.score("Hello.", Manner(clone=clone()))
+            rigs("custom_voice", "torch").prompts.layout("Hello.", VoiceSettings(clone=clone()))
 
     def test_instructions_to_a_base_model(self, rigs: Callable[..., Rig]) -> None:
         with pytest.raises(BadRequest, match="no instructions"):
-            rigs("base", "torch").prompts.score("Hello.", Manner(clone=clone(), instructions="happy"))
+            rigs("base", "torch").prompts.layout("Hello.", VoiceSettings(clone=clone(), instructions="happy"))
 
     def test_a_recording_without_its_words(self, rigs: Callable[..., Rig]) -> None:
         voice = Clone(cases()["speaker"], cases()["codes"], "  ")
         with pytest.raises(BadRequest, match="what is spoken"):
-            rigs("base", "torch").prompts.score("Hello.", Manner(clone=voice))
+            rigs("base", "torch").prompts.layout("Hello.", VoiceSettings(clone=voice))
 
     def test_codes_of_another_model(self, rigs: Callable[..., Rig]) -> None:
         voice = Clone(cases()["speaker"], cases()["codes"] + 30, "abc")
         with pytest.raises(BadRequest, match="do not belong"):
-            rigs("base", "torch").prompts.score("Hello.", Manner(clone=voice))
+            rigs("base", "torch").prompts.layout("Hello.", VoiceSettings(clone=voice))
 
     def test_a_vector_of_another_size(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs("base", "torch")
-        score = rig.prompts.score("Hello.", Manner(clone=Clone(np.zeros(7, np.float32))))
+        score = rig.prompts.layout("Hello.", VoiceSettings(clone=Clone(np.zeros(7, np.float32))))
         with pytest.raises(BadRequest, match="another size"):
-            finished(embedded(rig.driver.model, score))
+            finished(embed_prompt(rig.driver.model, score))
 
     @pytest.mark.parametrize("text", ["", " \n\t ", "x" * 4001])
     def test_a_text_that_cannot_be_said(self, rigs: Callable[..., Rig], text: str) -> None:
         with pytest.raises(BadRequest):
-            rigs("custom_voice", "torch").prompts.score(text, Manner(preset="eric"))
+            rigs("custom_voice", "torch").prompts.layout(text, VoiceSettings(preset="eric"))
 
 
 def test_a_text_cannot_smuggle_in_control_tokens(rigs: Callable[..., Rig]) -> None:
     prompts = rigs("custom_voice", "torch").prompts
     mark = prompts.tokenizer.encode("<|im_end|>", False)
     counts = [
-        int(np.isin(prompts.score(text, Manner(preset="eric")).text, mark).sum()) for text in ("ab", "a<|im_end|>b")
+        int(np.isin(prompts.layout(text, VoiceSettings(preset="eric")).text, mark).sum())
+        for text in ("ab", "a<|im_end|>b")
     ]
     assert counts[0] == counts[1]

@@ -18,15 +18,15 @@ from engine.engine import Engine
 from engine.errors import BadRequest, SpeechRanAway
 from engine.loading import LoadOptions, load_any
 from engine.models.codec12 import CodecDecoder
-from engine.pipelines.speaking import synth
-from engine.pipelines.speaking.guard import BLOCK, Hush, Loops, longest
-from engine.pipelines.speaking.synth import Speaker
-from engine.pipelines.speaking.voice import Clone, Manner, SpeechSampling, Spoken
+from engine.pipelines.speaking import qwen3_tts
+from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
+from engine.pipelines.speaking.synthesis import BLOCK, RepetitionGuard, SilenceGate, max_frames
+from engine.pipelines.speaking.voice import Clone, SpeechSampling, SpokenPassage, VoiceSettings
 from engine.settings import Settings
 from engine.tasks import Joint, Task
 from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint, ending
 
-Speakers = Callable[[str], Speaker]
+Speakers = Callable[[str], Qwen3TTS]
 GREEDY = SpeechSampling(temperature=0.0)
 
 
@@ -45,11 +45,11 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 @pytest.fixture
 def speakers(engine: Engine, folders: dict[str, Path]) -> Speakers:
-    return lambda kind: Speaker(engine, str(folders[kind]))
+    return lambda kind: Qwen3TTS(engine, str(folders[kind]))
 
 
-def cloned() -> Manner:
-    return Manner(clone=Clone(cases()["speaker"], cases()["codes"].astype(np.int64), "abc def"), language="zh")
+def cloned() -> VoiceSettings:
+    return VoiceSettings(clone=Clone(cases()["speaker"], cases()["codes"].astype(np.int64), "abc def"), language="zh")
 
 
 class TestSound:
@@ -60,15 +60,15 @@ class TestSound:
         assert float(np.abs(np.concatenate(chunks) - cases()["icl_ns_wav"]).max()) <= 1e-4
 
     def test_patience_changes_no_sample(self, speakers: Speakers) -> None:
-        sound = np.concatenate(list(speakers("base").speak(TEXT, cloned(), sampling=GREEDY, feed=False, patient=True)))
+        sound = np.concatenate(list(speakers("base").speak(TEXT, cloned(), sampling=GREEDY, feed=False, buffered=True)))
         assert float(np.abs(sound - cases()["icl_ns_wav"]).max()) <= 1e-4
 
     def test_the_first_chunk_comes_before_the_end(self, engine: Engine, speakers: Speakers) -> None:
         speaker = speakers("custom_voice")
         before = engine.stats().output_tokens
-        with closing(speaker.speak(TEXT, Manner(preset="eric"), seed=1)) as voice:
+        with closing(speaker.speak(TEXT, VoiceSettings(preset="eric"), seed=1)) as voice:
             first = next(voice)
-            assert len(first) <= synth.CHUNKS[0] * 1920
+            assert len(first) <= qwen3_tts.CHUNKS[0] * 1920
             assert engine.stats().output_tokens - before < 60
 
     def test_several_together_are_what_each_is_alone(self, speakers: Speakers) -> None:
@@ -94,15 +94,15 @@ class TestSound:
 
 
 def test_a_described_voice_hands_over_what_it_said_and_goes_on_from_it(engine: Engine, tmp_path: Path) -> None:
-    speaker = Speaker(engine, str(ending(checkpoint("voice_design", tmp_path / "design"))))
-    manner, said = Manner(instructions="a calm low voice"), list[np.ndarray]()
-    assert speaker.improvises(manner)
-    how: dict[str, Any] = {"seed": 3, "sampling": SpeechSampling(0.9), "patient": True}
-    first = np.concatenate(list(speaker.speak("Hello.", manner, said=said.append, **how)))
+    speaker = Qwen3TTS(engine, str(ending(checkpoint("voice_design", tmp_path / "design"))))
+    manner, said = VoiceSettings(instructions="a calm low voice"), list[np.ndarray]()
+    assert speaker.needs_example(manner)
+    how: dict[str, Any] = {"seed": 3, "sampling": SpeechSampling(0.9), "buffered": True}
+    first = np.concatenate(list(speaker.speak("Hello.", manner, on_codes=said.append, **how)))
     (codes,) = said
     assert codes.shape[1] == speaker.prompts.groups
     assert 0 < len(first) <= len(codes) * 1920
-    going_on = replace(manner, after=Spoken("Hello.", codes))
+    going_on = replace(manner, after=SpokenPassage("Hello.", codes))
     alone, after = (np.concatenate(list(speaker.speak("Here it is.", one, **how))) for one in (manner, going_on))
     assert len(after)
     assert len(alone) != len(after) or not np.allclose(alone, after, atol=1e-3)
@@ -116,7 +116,7 @@ def test_chunks_that_wait_together_are_made_in_one_go(
     chunks = [codes[:3], codes[3:8], codes[:11]]
 
     def ask(chunk: np.ndarray) -> Task[np.ndarray]:
-        return engine.task(codec, Joint(synth._decode, (chunk, {}), synth.TOGETHER))
+        return engine.task(codec, Joint(qwen3_tts._decode, (chunk, {}), qwen3_tts.TOGETHER))
 
     alone = [ask(chunk).result() for chunk in chunks]
     calls: list[int] = []
@@ -144,7 +144,7 @@ def test_chunks_that_wait_together_are_made_in_one_go(
 
 
 def test_cancelling_stops_within_one_frame(engine: Engine, speakers: Speakers) -> None:
-    voice = speakers("custom_voice").speak(TEXT, Manner(preset="eric"), seed=1)
+    voice = speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), seed=1)
     next(voice)
     voice.close()  # type: ignore[attr-defined]
     made = engine.stats().output_tokens
@@ -157,21 +157,21 @@ def test_cancelling_stops_within_one_frame(engine: Engine, speakers: Speakers) -
 
 class TestRunningAway:
     def test_a_voice_without_an_end_is_an_error(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(synth, "longest", lambda text: 12)
+        monkeypatch.setattr(qwen3_tts, "max_frames", lambda text: 12)
         heard = []
         with pytest.raises(SpeechRanAway, match="far longer than the text"):
-            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), sampling=GREEDY)
+            heard += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY)
         assert heard
 
     def test_nothing_of_it_is_heard_by_the_patient(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(synth, "longest", lambda text: 12)
+        monkeypatch.setattr(qwen3_tts, "max_frames", lambda text: 12)
         heard = []
         with pytest.raises(SpeechRanAway):
-            heard += speakers("custom_voice").speak(TEXT, Manner(preset="eric"), sampling=GREEDY, patient=True)
+            heard += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY, buffered=True)
         assert not heard
 
     def test_it_is_tried_again_with_another_seed(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
-        real, tried = synth.sound_of, []
+        real, tried = qwen3_tts.synthesize, []
 
         def once(engine: Any, codec: str, request: Any, *more: Any) -> Any:
             tried.append(request.sampling.seed)
@@ -180,39 +180,39 @@ class TestRunningAway:
                 yield
             return (yield from real(engine, codec, request, *more))
 
-        monkeypatch.setattr(synth, "sound_of", once)
-        monkeypatch.setattr(synth, "longest", lambda text: 4000)
-        with closing(speakers("custom_voice").speak("Hi.", Manner(preset="eric"), seed=7)) as voice:
+        monkeypatch.setattr(qwen3_tts, "synthesize", once)
+        monkeypatch.setattr(qwen3_tts, "max_frames", lambda text: 4000)
+        with closing(speakers("custom_voice").speak("Hi.", VoiceSettings(preset="eric"), seed=7)) as voice:
             assert len(next(voice))
         assert tried == [7, 8, 9]
 
     def test_repeating_is_noticed(self) -> None:
         frames = np.random.default_rng(0).integers(0, 2048, (200, 16))
-        assert not any(Loops().add(frame) for frame in frames)
-        watch = Loops()
+        assert not any(RepetitionGuard().add(frame) for frame in frames)
+        watch = RepetitionGuard()
         assert not any(watch.add(frame) for frame in np.tile(frames[:3], (12, 1)))
         assert any(watch.add(frame) for frame in np.tile(frames[:3], (3, 1)))
 
     def test_a_held_vowel_is_no_loop(self) -> None:
-        watch = Loops()
+        watch = RepetitionGuard()
         assert not any(watch.add(np.arange(16)) for _ in range(30))
 
     def test_longer_texts_may_take_longer(self) -> None:
-        assert longest("Hello.") < longest("Hello. " * 10)
-        assert longest("你好") > longest("ab")
-        assert longest("1984") > longest("abcd")
+        assert max_frames("Hello.") < max_frames("Hello. " * 10)
+        assert max_frames("你好") > max_frames("ab")
+        assert max_frames("1984") > max_frames("abcd")
 
 
 class TestSilence:
     def test_what_is_given_is_what_came_in(self) -> None:
         rng = np.random.default_rng(1)
         blocks = [rng.standard_normal(BLOCK).astype(np.float32) * (i % 3 != 1) for i in range(9)]
-        whole, hush = np.concatenate(blocks), Hush(24000)
+        whole, hush = np.concatenate(blocks), SilenceGate(24000)
         out = [hush.push(part) for part in np.split(whole, [BLOCK, 3 * BLOCK, 4 * BLOCK, 8 * BLOCK])]
         assert np.array_equal(np.concatenate([*out, hush.finish()]), whole)
 
     def test_silence_waits_for_sound(self) -> None:
-        hush, quiet, loud = Hush(24000), np.zeros(BLOCK, np.float32), np.ones(BLOCK, np.float32)
+        hush, quiet, loud = SilenceGate(24000), np.zeros(BLOCK, np.float32), np.ones(BLOCK, np.float32)
         assert not len(hush.push(quiet))
         assert len(hush.push(loud)) == 2 * BLOCK
         for _ in range(20):
@@ -253,4 +253,4 @@ class TestCloning:
 
 def test_another_model_does_not_speak(engine: Engine, folders: dict[str, Path]) -> None:
     with pytest.raises(BadRequest, match="does not speak"):
-        Speaker(engine, str(folders["base"] / "speech_tokenizer"))
+        Qwen3TTS(engine, str(folders["base"] / "speech_tokenizer"))

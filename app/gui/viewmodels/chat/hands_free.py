@@ -1,4 +1,4 @@
-"""Talk, the hands-free conversation: recorded speech is sent, the reply is spoken, and speech interrupts it."""
+"""VoiceChat, the hands-free conversation: recorded speech is sent, the reply is spoken, and speech interrupts it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.signal import Signal
 from app.stream import Cancels, Streams
 from engine.errors import GrusError
-from engine.pipelines.listening.cutting import Rules
-from engine.pipelines.talking import Answered, Heard, Interrupted, Voiced
+from engine.pipelines.listening.voice_activity import VadRules
+from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 
 if TYPE_CHECKING:
     from app.gui.viewmodels.speak import SpeakSettings
@@ -110,7 +110,7 @@ class SpokenText:
 
 
 Sound = queue.SimpleQueue["np.ndarray | None"]
-TURN = Rules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
+TURN = VadRules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
 _PATIENCE = 0.03  # seconds between two polls of the synthesized voice, during silence
 
 
@@ -173,15 +173,15 @@ def conversed(
     waits for its answer any more."""
     from app import abilities
     from app.gui.viewmodels.speak import fitting
-    from engine.pipelines.listening.captions import Captions
-    from engine.pipelines.speaking.mouth import Mouth
-    from engine.pipelines.speaking.saved import Voices
-    from engine.pipelines.talking import Talk
+    from engine.pipelines.listening.transcription import Captions
+    from engine.pipelines.speaking.long_form import SpeechQueue
+    from engine.pipelines.speaking.voice import SavedVoices
+    from engine.pipelines.voice_chat import VoiceChat
 
     core.bring(cast.chat)
     captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)
     voice = abilities.speaker(core, cast.voice.model)
-    mouth = Mouth(voice, fitting(cast.voice, voice, Voices(cast.voices)))
+    mouth = SpeechQueue(voice, fitting(cast.voice, voice, SavedVoices(cast.voices)))
 
     def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:
         question = SpokenQuestion(messages[-1]["content"])
@@ -191,7 +191,7 @@ def conversed(
         finally:
             drop(question)
 
-    talk = Talk(captions, chat, mouth, voice.rate, hush=mouth.stop)
+    talk = VoiceChat(captions, chat, mouth, voice.rate, stop_voice=mouth.stop)
     yield TalkReady(voice.rate)
     try:
         while (samples := _next(sound)) is not None:
@@ -219,7 +219,7 @@ _SILENCE = -50.0  # decibels under the loudest, where the meter begins
 
 class HandsFree:
     """`changed`: another state, other words. `moved`: another level. `ready(rate)`: a loudspeaker is needed from now on.
-    `hushed`: the loudspeaker's buffer is discarded. `ended(problem)`: Talk ended; empty: by the user."""
+    `hushed`: the loudspeaker's buffer is discarded. `ended(problem)`: VoiceChat ended; empty: by the user."""
 
     def __init__(self, chat: OpenConversation, streams: Streams, post: Callable[[Callable[[], None]], None]) -> None:
         self._chat, self._streams, self._post = chat, streams, post
@@ -266,7 +266,7 @@ class HandsFree:
         return True
 
     def fail(self, problem: str) -> None:
-        """Talk cannot continue: a model or a device is missing."""
+        """VoiceChat cannot continue: a model or a device is missing."""
         if self.on:
             self._close(problem)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.listening.activity import CHUNK, Activity, Began, Ended
-from engine.pipelines.listening.cutting import Rules
+from engine.pipelines.listening.voice_activity import CHUNK, SpeechEnded, SpeechStarted, VadRules, VoiceActivityStream
 from tests.engine.pipelines.listening.conftest import RATE, silence, talk, voice
 
-PATIENT = Rules(least_silence=0.5)
+PATIENT = VadRules(least_silence=0.5)
 
 
 def fed(activity, sound, size):
@@ -18,9 +17,9 @@ def fed(activity, sound, size):
 
 def test_pieces_of_any_size_tell_the_same(ears):
     sound = talk(2)
-    told = [fed(Activity(ears.engine, PATIENT), sound, size) for size in (160, 1600, len(sound))]
+    told = [fed(VoiceActivityStream(ears.engine, PATIENT), sound, size) for size in (160, 1600, len(sound))]
     assert told[0] == told[1] == told[2]
-    assert [type(change) for change in told[0]] == [Began, Ended, Began, Ended]
+    assert [type(change) for change in told[0]] == [SpeechStarted, SpeechEnded, SpeechStarted, SpeechEnded]
     for began, ended in zip(told[0][::2], told[0][1::2]):
         assert began.at == ended.span.start
     assert told[0][0].at / RATE == pytest.approx(0.8, abs=0.3)
@@ -29,7 +28,7 @@ def test_pieces_of_any_size_tell_the_same(ears):
 def test_a_noise_that_is_shorter_than_any_word_is_nobody(ears):
     """Also while the pause behind it is not yet long enough to end it."""
     click = np.concatenate([silence(0.8), voice(1.2)[int(0.05 * RATE) : int(0.16 * RATE)], silence(1.5)])
-    activity, judged = Activity(ears.engine, Rules(least_silence=1.0)), []
+    activity, judged = VoiceActivityStream(ears.engine, VadRules(least_silence=1.0)), []
     for at in range(0, len(click), CHUNK):
         assert activity.feed(click[at : at + CHUNK]) == []
         assert not activity.speaking
@@ -38,15 +37,15 @@ def test_a_noise_that_is_shorter_than_any_word_is_nobody(ears):
 
 
 def test_rules_may_change_while_it_listens(ears):
-    activity = Activity(ears.engine, PATIENT)
-    activity.rules = Rules(threshold=1.0)
+    activity = VoiceActivityStream(ears.engine, PATIENT)
+    activity.rules = VadRules(threshold=1.0)
     assert fed(activity, talk(1), 1600) == []
     activity.rules = PATIENT
     assert fed(activity, talk(1), 1600)
 
 
 def test_speech_that_goes_on_at_the_end(ears):
-    activity = Activity(ears.engine, PATIENT)
+    activity = VoiceActivityStream(ears.engine, PATIENT)
     sound = talk(1)[: int(1.9 * RATE)]
     (began,) = fed(activity, sound, 1000)
     assert activity.speaking

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.listening.captions import Captions
+from engine.pipelines.listening.transcription import Captions
 from tests.engine.pipelines.listening.conftest import RATE, talk
 
 

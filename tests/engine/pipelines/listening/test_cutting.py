@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from silero_vad.utils_vad import get_speech_timestamps_from_probs
 
-from engine.pipelines.listening.cutting import Rules, cut
+from engine.pipelines.listening.voice_activity import VadRules, segment_speech
 
 RATES = {16000: 512, 8000: 256}
 
@@ -27,7 +27,7 @@ def test_as_the_detectors_own_package(rate, seed):
     given = probabilities(seed, 300)
     length = 300 * chunk - 37
     wanted = get_speech_timestamps_from_probs(given, sampling_rate=rate, audio_length_samples=length)
-    made = cut(given, chunk, rate, length, Rules(longest=1e9))
+    made = segment_speech(given, chunk, rate, length, VadRules(longest=1e9))
     assert [(span.start, span.stop) for span in made] == [(int(w["start"]), int(w["end"])) for w in wanted]
     assert made
 
@@ -38,7 +38,7 @@ def test_as_the_detectors_own_package(rate, seed):
 )
 def test_any_probabilities(given, longest):
     length = max(0, len(given) * 512 - 100)
-    spans = cut(given, 512, 16000, length, Rules(longest=longest))
+    spans = segment_speech(given, 512, 16000, length, VadRules(longest=longest))
     for before, span in zip([range(0), *spans], spans):  # none where nobody speaks
         assert before.stop <= span.start < span.stop <= length
         assert len(span) <= longest * 16000 + 512
@@ -51,6 +51,6 @@ def test_any_probabilities(given, longest):
 
 def test_a_long_speech_is_cut_at_its_longest_pause():
     given = [0.9] * 60 + [0.4] * 2 + [0.9] * 30 + [0.2] * 2 + [0.9] * 60
-    spans = cut(given, 512, 16000, len(given) * 512, Rules(longest=4.0))
+    spans = segment_speech(given, 512, 16000, len(given) * 512, VadRules(longest=4.0))
     assert len(spans) == 2
     assert 90 * 512 < spans[0].stop < 96 * 512

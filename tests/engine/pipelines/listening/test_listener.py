@@ -10,9 +10,8 @@ import soxr
 
 from engine.errors import BadRequest
 from engine.media.sound import Audio
-from engine.pipelines.listening.cutting import Span
-from engine.pipelines.listening.listener import Ear, Listener, ear
-from engine.pipelines.listening.repeats import loop_start
+from engine.pipelines.listening.transcription import AsrModel, Transcriber, asr_model, loop_start
+from engine.pipelines.listening.voice_activity import SampleSpan
 from engine.types import Result, Timings
 from tests.engine.pipelines.listening.conftest import RATE, silence, talk
 
@@ -96,10 +95,10 @@ class Reply:
 def test_pieces_are_asked_for_together_and_come_back_in_order(monkeypatch):
     count, length = 70, RATE // 2
     sound = np.repeat(np.arange(count, dtype=np.float32), length)
-    spans = [Span(i * length, (i + 1) * length) for i in range(count)]
-    monkeypatch.setattr(Listener, "spans", lambda self, audio: spans)
+    spans = [SampleSpan(i * length, (i + 1) * length) for i in range(count)]
+    monkeypatch.setattr(Transcriber, "spans", lambda self, audio: spans)
     engine = Telling()
-    listener = Listener(engine, Ear("ears", 1, 100, "en", lambda ids: ""))
+    listener = Transcriber(engine, AsrModel("ears", 1, 100, "en", lambda ids: ""))
     heard = listener.listen(Audio(sound, RATE))
     assert [segment.text for segment in heard.segments] == [f"piece {i}" for i in range(count)]
     edges = [edge for segment in heard.segments for edge in (segment.start, segment.end)]
@@ -129,7 +128,7 @@ def test_a_model_that_does_not_listen():
         config = {"model_type": "qwen3"}  # noqa: RUF012
 
     with pytest.raises(BadRequest, match="does not listen"):
-        ear("qwen", Chat())
+        asr_model("qwen", Chat())
 
 
 @pytest.mark.parametrize(("text", "start"), [

@@ -7,13 +7,15 @@ import json
 import pytest
 
 from engine.errors import BadRequest
-from engine.pipelines.listening.transcript import Segment, Transcript, Word, clock, write
+from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, TranscriptWord, clock, write
 
 SAID = Transcript(
     [
-        Segment(0.5, 2.25, "Hello there.", 0.9, [Word("Hello", 0.5, 1.5), Word("there.", 1.5, 2.25)]),
-        Segment(3.0, 4.0, ""),
-        Segment(3661.0015, 3662.5, "a <b> --> c\n\nd", 0.4, doubtful=True),
+        TranscriptSegment(
+            0.5, 2.25, "Hello there.", 0.9, [TranscriptWord("Hello", 0.5, 1.5), TranscriptWord("there.", 1.5, 2.25)]
+        ),
+        TranscriptSegment(3.0, 4.0, ""),
+        TranscriptSegment(3661.0015, 3662.5, "a <b> --> c\n\nd", 0.4, doubtful=True),
     ],
     3700.0,
     "en",
@@ -49,8 +51,8 @@ def test_other_formats():
 
 
 def test_times_in_json_have_no_more_digits_than_milliseconds():
-    word = Word("Hi.", 0.1 + 0.2, 2.0780000000000003)
-    said = Transcript([Segment(0.1 + 0.2, 2.0780000000000003, "Hi.", words=[word])], 3.0, "en")
+    word = TranscriptWord("Hi.", 0.1 + 0.2, 2.0780000000000003)
+    said = Transcript([TranscriptSegment(0.1 + 0.2, 2.0780000000000003, "Hi.", words=[word])], 3.0, "en")
     (segment,) = json.loads(write(said, "json"))["segments"]
     for timed in (segment, *segment["words"]):
         assert (timed["start"], timed["end"]) == (0.3, 2.078)

@@ -7,21 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.pipelines.listening.transcript import Segment
-from engine.pipelines.listening.words import SHORTEST, split, words_in_time
+from engine.pipelines.listening.transcript import SHORTEST, TranscriptSegment, split, words_in_time
 from tests.asserting import every
 
 
 def placed(pieces, times, start=0.0, end=2.0, text=None):
     whole = "".join(pieces)
-    segment = Segment(start, end, " ".join(whole.split()) if text is None else text)
+    segment = TranscriptSegment(start, end, " ".join(whole.split()) if text is None else text)
     decode = lambda ids: "".join(pieces[i] for i in ids).strip()  # noqa: E731
     return segment, words_in_time(segment, range(len(pieces)), np.array(times), decode)
 
 
 def test_words_end_between_their_tokens():
     pieces = ["He", "llo", " wor", "ld", " now"]
-    segment = Segment(10.0, 12.0, "Hello world now")
+    segment = TranscriptSegment(10.0, 12.0, "Hello world now")
     times = np.array([0.1, 0.2, 0.4, 0.5, 0.9])
     words = words_in_time(segment, [0, 1, 2, 3, 4], times, lambda ids: "".join(pieces[i] for i in ids))
     assert [(word.text, round(word.start, 3), round(word.end, 3)) for word in words] == [

@@ -5,26 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.speaking.example import Example
-from engine.pipelines.speaking.mouth import Mouth
-from engine.pipelines.speaking.passages import passages
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue, VoiceExample, speak_long_form
+from engine.pipelines.speaking.text import passages
+from engine.pipelines.speaking.voice import VoiceSettings
 from tests.engine.pipelines.speaking.test_story import LONG, Tones
 
 
 class Described(Tones):
     """It says what its frames were, 40 a passage, and a title takes ten."""
 
-    def __init__(self, improvises=True):
+    def __init__(self, needs_example=True):
         super().__init__()
-        self.whether, self.after = improvises, {}
+        self.whether, self.after = needs_example, {}
         self.running, self.most = [], [0]  # shared with the copies that a telling makes
 
-    def improvises(self, manner):
+    def needs_example(self, manner):
         return self.whether
 
-    def speak(self, text, manner, *, said=None, **how):
+    def speak(self, text, manner, *, on_codes=None, **how):
         with self.lock:
             self.after[text] = manner.after.text if manner.after is not None else None
             self.running.append(text)
@@ -32,12 +30,14 @@ class Described(Tones):
         yield from super().speak(text, manner, **how)
         with self.lock:
             self.running.remove(text)
-        if said is not None:
-            said(np.zeros((10 if len(text) < 20 else 40, 16), np.int32))
+        if on_codes is not None:
+            on_codes(np.zeros((10 if len(text) < 20 else 40, 16), np.int32))
 
 
 def told(voice, text):
-    return np.concatenate(list(tell(voice, text, Manner(instructions="an old sailor"), Wishes(seed=7))))
+    return np.concatenate(
+        list(speak_long_form(voice, text, VoiceSettings(instructions="an old sailor"), SpeechOptions(seed=7)))
+    )
 
 
 def test_every_passage_goes_on_from_the_first():
@@ -53,18 +53,18 @@ def test_behind_a_title_they_go_on_from_it_and_what_follows_it():
     assert voice.after == {title: None, first: title} | dict.fromkeys(others, f"{title} {first}")
 
 
-@pytest.mark.parametrize("improvises", [True, False])
-def test_voices_that_are_the_same_by_themselves_do_not_wait(improvises):
-    voice = Described(improvises)
+@pytest.mark.parametrize("needs_example", [True, False])
+def test_voices_that_are_the_same_by_themselves_do_not_wait(needs_example):
+    voice = Described(needs_example)
     voice.pause = 0.01
     told(voice, LONG)
     assert voice.most[0] > 1  # several at once, when it is known how the voice is
-    assert improvises or set(voice.after.values()) == {None}
+    assert needs_example or set(voice.after.values()) == {None}
 
 
 def test_all_sentences_of_a_conversation_go_on_from_the_first():
     voice = Described()
-    mouth = Mouth(voice, Manner(instructions="an old sailor"))
+    mouth = SpeechQueue(voice, VoiceSettings(instructions="an old sailor"))
     for sentence in ("The wind was cold that night.", "Nobody came.", "Then there was a light."):
         list(mouth(sentence))
     assert list(voice.after.values()) == [None] + ["The wind was cold that night."] * 2
@@ -72,7 +72,7 @@ def test_all_sentences_of_a_conversation_go_on_from_the_first():
 
 def test_a_sentence_that_was_stopped_is_no_example():
     voice = Described()
-    mouth = Mouth(voice, Manner(instructions="an old sailor"))
+    mouth = SpeechQueue(voice, VoiceSettings(instructions="an old sailor"))
     begun = mouth("The wind was cold that night.")
     next(begun)
     mouth.stop()
@@ -82,7 +82,7 @@ def test_a_sentence_that_was_stopped_is_no_example():
 
 
 def test_what_has_no_frames_is_no_example():
-    example = Example(Described(), Manner())
+    example = VoiceExample(Described(), VoiceSettings())
     example.add("Nothing.", np.zeros((0, 16), np.int32))
-    assert example.followed(Manner()).after is None
+    assert example.applied(VoiceSettings()).after is None
     assert not example.enough

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.pipelines.speaking.joins import Joints
+from engine.pipelines.speaking.long_form import PassageJoiner
 
 RATE = 24000
 FADE = 119  # steps
@@ -21,7 +21,7 @@ def largest_step(sound: np.ndarray) -> float:
 
 
 def joined(passages, pauses=()):
-    joints, made = Joints(RATE), []
+    joints, made = PassageJoiner(RATE), []
     for i, chunks in enumerate(passages):
         if i:
             joints.pause(pauses[i - 1] if pauses else 0.0)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.speaking.level import MOST, Level, power
-from engine.pipelines.speaking.story import Wishes, tell
-from engine.pipelines.speaking.voice import Manner
+from engine.pipelines.speaking.long_form import MOST, LoudnessMatcher, SpeechOptions, power, speak_long_form
+from engine.pipelines.speaking.voice import VoiceSettings
 from tests.engine.pipelines.speaking.test_joins import RATE, gaps, silence, tone
 from tests.engine.pipelines.speaking.test_story import LONG, Tones
 
@@ -31,35 +30,35 @@ def test_power_is_that_of_speech_and_not_of_its_pauses():
 
 
 def test_those_that_follow_are_as_loud_as_the_first():
-    level, first = Level(RATE), speech(0.2, 5.0)
-    level.heard(first)
+    level, first = LoudnessMatcher(RATE), speech(0.2, 5.0)
+    level.learn(first)
     for size in (0.11, 0.15, 0.2, 0.3, 0.39):
-        assert decibels(level.matched(speech(size, 4.0)), first) == pytest.approx(0.0, abs=0.1)
+        assert decibels(level.match(speech(size, 4.0)), first) == pytest.approx(0.0, abs=0.1)
 
 
 def test_what_is_much_louder_or_quieter_is_meant_so():
-    level = Level(RATE)
-    level.heard(speech(0.2, 5.0))
+    level = LoudnessMatcher(RATE)
+    level.learn(speech(0.2, 5.0))
     whisper = speech(0.02, 4.0)
-    assert decibels(level.matched(whisper), whisper) == pytest.approx(20 * np.log10(MOST), abs=0.01)
-    assert decibels(level.matched(speech(0.8, 4.0)), speech(0.8, 4.0)) == pytest.approx(-20 * np.log10(MOST), abs=0.01)
+    assert decibels(level.match(whisper), whisper) == pytest.approx(20 * np.log10(MOST), abs=0.01)
+    assert decibels(level.match(speech(0.8, 4.0)), speech(0.8, 4.0)) == pytest.approx(-20 * np.log10(MOST), abs=0.01)
 
 
 def test_a_title_alone_does_not_say_how_loud_a_chapter_is():
-    level = Level(RATE)
-    level.heard(speech(0.4, 0.5))
+    level = LoudnessMatcher(RATE)
+    level.learn(speech(0.4, 0.5))
     chapter = speech(0.2, 10.0)
-    assert abs(decibels(level.matched(chapter), chapter)) < 1.5
+    assert abs(decibels(level.match(chapter), chapter)) < 1.5
 
 
 def test_nothing_is_made_so_loud_that_it_clips():
-    level = Level(RATE)
-    level.heard(speech(0.5, 5.0))
+    level = LoudnessMatcher(RATE)
+    level.learn(speech(0.5, 5.0))
     spiked = speech(0.3, 4.0)
     spiked[5000] = 0.9
-    made = level.matched(spiked)
+    made = level.match(spiked)
     assert 0.9 < np.abs(made).max() <= 0.98 + 1e-6
-    assert np.array_equal(level.matched(silence(1.0)), silence(1.0))
+    assert np.array_equal(level.match(silence(1.0)), silence(1.0))
 
 
 class Uneven(Tones):
@@ -75,7 +74,7 @@ class Uneven(Tones):
 
 def test_a_long_text_is_heard_at_one_loudness():
     text = LONG * 3
-    sound = np.concatenate(list(tell(Uneven(), text, Manner(), Wishes(seed=1))))
+    sound = np.concatenate(list(speak_long_form(Uneven(), text, VoiceSettings(), SpeechOptions(seed=1))))
     loud = np.abs(sound) > 0.004
     borders = np.flatnonzero(np.diff(np.concatenate(([0], np.convolve(loud, np.ones(720), "same") > 0, [0]))))
     passages = [sound[a:b] for a, b in zip(borders[::2], borders[1::2])]

@@ -17,12 +17,12 @@ from engine.pipelines.speaking.orpheus import (
     PLACES,
     SIZE,
     SPEECH,
-    Frames,
+    FrameParser,
     Orpheus,
+    codes_by_level,
     is_orpheus,
-    joined,
 )
-from engine.pipelines.speaking.voice import Clone, Manner
+from engine.pipelines.speaking.voice import Clone, VoiceSettings
 from engine.types import Done, Failed, Text, Timings
 from tests.snac_checkpoint import save
 
@@ -105,20 +105,20 @@ def talker(codec):
 
 def test_tokens_become_frames_in_their_order():
     wanted = some(3)
-    made = list(Frames().push([SPEECH, *tokens(wanted)]))
+    made = list(FrameParser().push([SPEECH, *tokens(wanted)]))
     assert len(made) == 3
     for frame, codes in zip(made, wanted):
-        assert [level.tolist() for level in joined([frame])] == [
+        assert [level.tolist() for level in codes_by_level([frame])] == [
             [codes[0]], [codes[1], codes[4]], [codes[2], codes[3], codes[5], codes[6]],
         ]  # fmt: skip
-    assert [len(level) for level in joined(made)] == [3 * len(places) for places in PLACES]
+    assert [len(level) for level in codes_by_level(made)] == [3 * len(places) for places in PLACES]
 
 
 @pytest.mark.parametrize("cut", range(1, 7))
 def test_a_token_that_is_lost_costs_a_frame_and_no_more(cut):
     given = tokens(some(4))
     del given[7 + cut]
-    made = list(Frames().push(given))
+    made = list(FrameParser().push(given))
     assert len(made) == 3
     assert made[-1][0] == some(4)[3][0]
 
@@ -126,8 +126,8 @@ def test_a_token_that_is_lost_costs_a_frame_and_no_more(cut):
 def test_sound_is_that_of_the_codes(talker):
     wanted = some(20)
     talker.script = [[SPEECH, *tokens(wanted)]]
-    heard = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello there.", Manner("leo"))))
-    codes = joined(list(Frames().push(tokens(wanted))))
+    heard = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello there.", VoiceSettings("leo"))))
+    codes = codes_by_level(list(FrameParser().push(tokens(wanted))))
     whole = talker.engine.task(talker.codec, lambda loaded: loaded.model.decode(codes)).result()
     assert len(heard) == pytest.approx(20 * 2048, abs=2048)
     np.testing.assert_allclose(heard, whole[: len(heard)], atol=1e-4)
@@ -136,7 +136,7 @@ def test_sound_is_that_of_the_codes(talker):
 
 def test_the_prompt(talker):
     talker.script = [tokens(some(2))]
-    list(Orpheus(talker, "talker", "codec").speak(" Hi <laugh> ", Manner("zoe")))
+    list(Orpheus(talker, "talker", "codec").speak(" Hi <laugh> ", VoiceSettings("zoe")))
     ids = talker.requests[0].prompt_ids
     assert (ids[0], ids[-2], ids[-1]) == (BEGIN, END_OF_TEXT, END_OF_TURN)
     assert "".join(map(chr, ids[1:-2])) == "zoe: Hi <laugh>"
@@ -144,12 +144,12 @@ def test_the_prompt(talker):
 
 
 @pytest.mark.parametrize(("text", "manner", "says"), [
-    ("Hi", Manner("bob"), "no voice 'bob'"),
-    ("Hi", Manner(instructions="sadly"), "no instructions"),
-    ("Hi", Manner(clone=Clone(np.zeros(3, np.float32))), "clones none"),
-    ("Hi", Manner(language="de"), "speaks English"),
-    ("  ", Manner(), "no text"),
-    ("a" * 3000, Manner(), "3000 characters"),
+    ("Hi", VoiceSettings("bob"), "no voice 'bob'"),
+    ("Hi", VoiceSettings(instructions="sadly"), "no instructions"),
+    ("Hi", VoiceSettings(clone=Clone(np.zeros(3, np.float32))), "clones none"),
+    ("Hi", VoiceSettings(language="de"), "speaks English"),
+    ("  ", VoiceSettings(), "no text"),
+    ("a" * 3000, VoiceSettings(), "3000 characters"),
 ])  # fmt: skip
 def test_what_it_cannot_do(talker, text, manner, says):
     with pytest.raises(BadRequest, match=says):
@@ -159,19 +159,21 @@ def test_what_it_cannot_do(talker, text, manner, says):
 def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(talker):
     stuck = tokens(np.repeat(some(1), 60, 0))
     talker.script = [stuck, tokens(some(9))]
-    heard = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello", Manner(), patient=True, seed=1)))
+    heard = np.concatenate(
+        list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings(), buffered=True, seed=1))
+    )
     assert len(heard) == pytest.approx(9 * 2048, abs=2048)
     assert [request.sampling.seed for request in talker.requests] == [1, 2]
     talker.script, talker.requests = [stuck], []
     with pytest.raises(SpeechRanAway, match="repeated itself"):
-        list(Orpheus(talker, "talker", "codec").speak("Hello", Manner(), patient=True))
+        list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings(), buffered=True))
     assert len(talker.requests) == 3
 
 
 def test_a_fault_comes_out(talker):
     talker.script, talker.closing = [tokens(some(1))], "fault"
     with pytest.raises(EngineFault):
-        list(Orpheus(talker, "talker", "codec").speak("Hello", Manner()))
+        list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings()))
 
 
 def test_which_models_are_orpheus():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.pipelines.speaking.passages import (
+from engine.pipelines.speaking.text import (
     BREATH,
     CLAUSE_PAUSE,
     PARAGRAPH_PAUSE,

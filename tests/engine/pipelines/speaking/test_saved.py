@@ -9,9 +9,8 @@ import pytest
 import soundfile
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking import saved
-from engine.pipelines.speaking.saved import Voices
-from engine.pipelines.speaking.voice import Clone
+from engine.pipelines.speaking import voice
+from engine.pipelines.speaking.voice import Clone, SavedVoices
 
 RATE = 24000
 VECTOR = np.linspace(-1, 1, 8).astype(np.float32)
@@ -21,7 +20,7 @@ SOUND = (0.3 * np.sin(np.arange(RATE) / 20)).astype(np.float32)
 
 @pytest.fixture
 def voices(tmp_path):
-    return Voices(tmp_path / "voices")
+    return SavedVoices(tmp_path / "voices")
 
 
 ME = Clone(VECTOR, CODES, "What I said.")
@@ -87,7 +86,7 @@ def test_nothing_half_written_stays(voices, monkeypatch):
     def broken(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(saved, "write_file", broken)
+    monkeypatch.setattr(voice, "write_file", broken)
     with pytest.raises(OSError, match="disk full"):
         keep(voices)
     assert list(voices.folder.iterdir()) == []
@@ -99,7 +98,7 @@ def test_replacing_keeps_the_old_voice_when_the_new_one_fails(voices, monkeypatc
     def broken(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(saved, "write_file", broken)
+    monkeypatch.setattr(voice, "write_file", broken)
     with pytest.raises(OSError, match="disk full"):
         keep(voices, clone=Clone(3 * VECTOR), replace=True)
     assert np.array_equal(voices.load("me").vector, VECTOR)

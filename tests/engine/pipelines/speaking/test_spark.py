@@ -11,10 +11,18 @@ from engine.engine import Engine
 from engine.errors import BadRequest, EngineFault, SpeechRanAway
 from engine.loading import LoadOptions, load_any
 from engine.media.mel import bicodec_mel
-from engine.pipelines.speaking.spark import INTRODUCTION, REFERENCE, Spark, is_spark, louder, reference
-from engine.pipelines.speaking.spark_prompts import Style, style_of
-from engine.pipelines.speaking.speakers import speaker
-from engine.pipelines.speaking.voice import Clone, Manner, SpeechSampling
+from engine.pipelines.speaking.spark import (
+    INTRODUCTION,
+    REFERENCE,
+    Spark,
+    SparkStyle,
+    is_spark,
+    louder,
+    reference,
+    style_of,
+)
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Clone, SpeechSampling, VoiceSettings
 from engine.types import Done, Failed, Text, Timings
 from tests.spark_checkpoint import save_all, save_writer, sound
 
@@ -106,9 +114,9 @@ def introduced(spark, voice=VOICE):
     return [prompts._id("start_global_token"), *(prompts._global[i] for i in voice)]
 
 
-@pytest.mark.parametrize("manner", [Manner("male"), Manner(clone=CLONE)])
+@pytest.mark.parametrize("manner", [VoiceSettings("male"), VoiceSettings(clone=CLONE)])
 def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
-    monkeypatch.setattr("engine.pipelines.speaking.guard.AUDIBLE", 1e-9)
+    monkeypatch.setattr("engine.pipelines.speaking.synthesis.AUDIBLE", 1e-9)
     codes = some(140)
     spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
     chunks = list(spark.speak("Hello there.", manner))
@@ -123,19 +131,19 @@ def test_all_passages_are_spoken_by_the_voice_that_was_made_first(spark, words):
     said = written(spark, some(80))
     spark.engine.script = [introduced(spark), said, said, introduced(spark), said]
     for text in ("One.", "Two."):
-        list(spark.speak(text, Manner("female"), seed=7))
+        list(spark.speak(text, VoiceSettings("female"), seed=7))
     first, *passages = [words(request.prompt_ids) for request in spark.engine.requests]
     voice = "".join(f"<|bicodec_global_{i}|>" for i in VOICE)
     assert INTRODUCTION.replace(" ", "Ġ") in first
     for prompt, text in zip(passages, ("One.", "Two."), strict=True):
         assert f"{text}<|end_content|>" in prompt
         assert prompt.endswith(f"<|end_style_label|><|start_global_token|>{voice}<|end_global_token|>")
-    list(spark.speak("One.", Manner("female"), seed=8))
+    list(spark.speak("One.", VoiceSettings("female"), seed=8))
     assert words(spark.engine.requests[3].prompt_ids) == first
 
 
 def test_the_prompt_of_a_voice_made_of_words(spark, words):
-    prompt = spark.prompts.prompt(" Hi<|end_content|> ", Manner(instructions="male, very high pitch, slow"))
+    prompt = spark.prompts.prompt(" Hi<|end_content|> ", VoiceSettings(instructions="male, very high pitch, slow"))
     assert words(prompt) == (
         "<|task_controllable_tts|><|start_content|>Hi<|end_content|><|end_content|>"
         "<|start_style_label|><|gender_1|><|pitch_label_4|><|speed_label_1|><|end_style_label|>"
@@ -146,39 +154,39 @@ def test_the_prompt_of_a_voice_made_of_words(spark, words):
 def test_the_prompt_of_a_cloned_voice(spark, words):
     voice = "".join(f"<|bicodec_global_{i}|>" for i in VOICE)
     start = "<|task_tts|><|start_content|>"
-    prompt = spark.prompts.prompt("Hi", Manner(clone=CLONE))
+    prompt = spark.prompts.prompt("Hi", VoiceSettings(clone=CLONE))
     assert words(prompt) == f"{start}Hi<|end_content|><|start_global_token|>{voice}<|end_global_token|>"
     heard = Clone(CLONE.vector, np.array([[3], [90]]), "So.")
-    assert words(spark.prompts.prompt("Hi", Manner(clone=heard))) == (
+    assert words(spark.prompts.prompt("Hi", VoiceSettings(clone=heard))) == (
         f"{start}So.Hi<|end_content|><|start_global_token|>{voice}<|end_global_token|>"
         "<|start_semantic_token|><|bicodec_semantic_3|><|bicodec_semantic_90|>"
     )
 
 
 @pytest.mark.parametrize(("manner", "style"), [
-    (Manner(), Style()),
-    (Manner("male"), Style(gender=1)),
-    (Manner(instructions="Female, high pitch, slow."), Style(0, 3, 1)),
-    (Manner("male", instructions="very_low pitch; very fast"), Style(1, 0, 4)),
-    (Manner(instructions="woman, normal pitch, high speed"), Style(0, 2, 3)),
+    (VoiceSettings(), SparkStyle()),
+    (VoiceSettings("male"), SparkStyle(gender=1)),
+    (VoiceSettings(instructions="Female, high pitch, slow."), SparkStyle(0, 3, 1)),
+    (VoiceSettings("male", instructions="very_low pitch; very fast"), SparkStyle(1, 0, 4)),
+    (VoiceSettings(instructions="woman, normal pitch, high speed"), SparkStyle(0, 2, 3)),
 ])  # fmt: skip
 def test_words_become_styles(manner, style):
     assert style_of(manner) == style
 
 
 @pytest.mark.parametrize(("text", "manner", "says"), [
-    ("Hi", Manner("bob"), "no voice 'bob'"),
-    ("Hi", Manner(instructions="sadly"), "does not understand the instruction 'sadly'"),
-    ("Hi", Manner("male", instructions="female"), "contradict"),
-    ("Hi", Manner(instructions="slow, fast"), "contradict"),
-    ("Hi", Manner("male", clone=CLONE), "not both"),
-    ("Hi", Manner(clone=CLONE, instructions="slow"), "no instructions for a cloned voice"),
-    ("Hi", Manner(clone=Clone(np.zeros(1024, np.float32))), "another model"),
-    ("Hi", Manner(clone=Clone(np.full(8, 0.5, np.float32))), "another model"),
-    ("Hi", Manner(clone=Clone(CLONE.vector, np.array([[128]]), "So.")), "another model"),
-    ("Hi", Manner(language="de"), "Chinese and English"),
-    ("  ", Manner(), "no text"),
-    ("a" * 3000, Manner(), "3000 characters"),
+    ("Hi", VoiceSettings("bob"), "no voice 'bob'"),
+    ("Hi", VoiceSettings(instructions="sadly"), "does not understand the instruction 'sadly'"),
+    ("Hi", VoiceSettings("male", instructions="female"), "contradict"),
+    ("Hi", VoiceSettings(instructions="slow, fast"), "contradict"),
+    ("Hi", VoiceSettings("male", clone=CLONE), "not both"),
+    ("Hi", VoiceSettings(clone=CLONE, instructions="slow"), "no instructions for a cloned voice"),
+    ("Hi", VoiceSettings(clone=Clone(np.zeros(1024, np.float32))), "another model"),
+    ("Hi", VoiceSettings(clone=Clone(np.full(8, 0.5, np.float32))), "another model"),
+    ("Hi", VoiceSettings(clone=Clone(CLONE.vector, np.array([[128]]), "So.")), "another model"),
+    ("Hi", VoiceSettings(language="de"), "Chinese and English"),
+    ("  ", VoiceSettings(), "no text"),
+    ("a" * 3000, VoiceSettings(), "3000 characters"),
 ])  # fmt: skip
 def test_what_it_cannot_do(spark, text, manner, says):
     with pytest.raises(BadRequest, match=says):
@@ -187,10 +195,10 @@ def test_what_it_cannot_do(spark, text, manner, says):
 
 def test_it_samples_as_it_was_meant_to(spark):
     spark.engine.script = [written(spark, some(80))]
-    list(spark.speak("Hello", Manner(clone=CLONE), seed=3))
+    list(spark.speak("Hello", VoiceSettings(clone=CLONE), seed=3))
     sampling = spark.engine.requests[0].sampling
     assert (sampling.temperature, sampling.top_k, sampling.top_p, sampling.seed) == (0.8, 50, 0.95, 3)
-    list(spark.speak("Hello" * 300, Manner(clone=CLONE), sampling=SpeechSampling(0.3)))
+    list(spark.speak("Hello" * 300, VoiceSettings(clone=CLONE), sampling=SpeechSampling(0.3)))
     assert spark.engine.requests[1].sampling.temperature == 0.3
     assert sampling.max_tokens < spark.engine.requests[1].sampling.max_tokens == 3000
 
@@ -198,48 +206,48 @@ def test_it_samples_as_it_was_meant_to(spark):
 def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(spark):
     stuck, good = written(spark, np.tile(some(12), 40)), written(spark, some(90))
     spark.engine.script = [stuck, good]
-    heard = np.concatenate(list(spark.speak("Hello", Manner(clone=CLONE), patient=True, seed=1)))
+    heard = np.concatenate(list(spark.speak("Hello", VoiceSettings(clone=CLONE), buffered=True, seed=1)))
     assert 0 < len(heard) <= 90 * 320
     assert [request.sampling.seed for request in spark.engine.requests] == [1, 2]
     spark.engine.script, spark.engine.requests = [stuck], []
     with pytest.raises(SpeechRanAway, match="repeated itself"):
-        list(spark.speak("Hello", Manner(clone=CLONE), patient=True))
+        list(spark.speak("Hello", VoiceSettings(clone=CLONE), buffered=True))
     assert len(spark.engine.requests) == 3
 
 
 def test_a_model_that_makes_no_voice(spark):
     spark.engine.script = [introduced(spark, VOICE[:7])]
     with pytest.raises(SpeechRanAway, match="no voice of these words"):
-        list(spark.speak("Hello", Manner()))
+        list(spark.speak("Hello", VoiceSettings()))
     assert len(spark.engine.requests) == 3
 
 
 def test_a_model_that_says_nothing(spark):
     spark.engine.script = [written(spark, [])]
     with pytest.raises(SpeechRanAway, match="silent"):
-        list(spark.speak("Hello", Manner(clone=CLONE)))
+        list(spark.speak("Hello", VoiceSettings(clone=CLONE)))
     assert len(spark.engine.requests) == 3
 
 
 def test_a_fault_comes_out(spark):
     spark.engine.script, spark.engine.closing = [written(spark, some(3))], "fault"
     with pytest.raises(EngineFault):
-        list(spark.speak("Hello", Manner(clone=CLONE)))
+        list(spark.speak("Hello", VoiceSettings(clone=CLONE)))
 
 
 def test_a_clone_is_the_recordings_tokens(spark):
     recording = 0.1 * sound(1.3)
     loud = louder(recording)
     run = spark.engine.task
-    voice = run(spark.listens, lambda part: part.model.voice(bicodec_mel(reference(loud)))).result()
-    features = run(spark.hears, lambda part: part.model.features(loud)).result()
-    codes = run(spark.listens, lambda part: part.model.semantic(features)).result()
+    voice = run(spark.codec_encoder, lambda part: part.model.voice(bicodec_mel(reference(loud)))).result()
+    features = run(spark.feature_model, lambda part: part.model.features(loud)).result()
+    codes = run(spark.codec_encoder, lambda part: part.model.semantic(features)).result()
     resembled, imitated = spark.clone(recording), spark.clone(recording, " So. ")
     assert resembled.codes is resembled.text is None
     assert resembled.vector.tolist() == imitated.vector.tolist() == voice.tolist()
     assert imitated.codes[:, 0].tolist() == codes.tolist()
     assert imitated.text == "So."
-    spark.check(Manner(clone=imitated))
+    spark.check(VoiceSettings(clone=imitated))
 
 
 @pytest.mark.parametrize(("samples", "says"), [
@@ -274,7 +282,7 @@ def test_it_is_found_among_the_models_that_speak(engine, home):
 
 def test_a_model_that_writes_at_random_is_given_up(known):
     with pytest.raises(SpeechRanAway, match="did not come to an end"):
-        list(known.speak("Hi", Manner(), seed=1))
+        list(known.speak("Hi", VoiceSettings(), seed=1))
 
 
 def test_another_model_is_refused(engine, tmp_path):

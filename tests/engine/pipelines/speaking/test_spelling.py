@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pipelines.speaking.spelling import in_words, plain
+from engine.pipelines.speaking.text import in_words, plain
 
 
 @pytest.mark.parametrize(("written", "said"), [

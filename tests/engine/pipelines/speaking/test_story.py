@@ -11,9 +11,9 @@ import pytest
 
 from engine.errors import BadRequest, SpeechRanAway
 from engine.pipelines.speaking.leash import Leash
-from engine.pipelines.speaking.passages import passages
-from engine.pipelines.speaking.story import TOGETHER, Wishes, tell
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Manner
+from engine.pipelines.speaking.long_form import TOGETHER, SpeechOptions, speak_long_form
+from engine.pipelines.speaking.text import passages
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, VoiceSettings
 
 RATE = 24000
 LONG = " ".join(f"This is sentence number {i}, and it goes on for quite a while before it ends." for i in range(20))
@@ -43,12 +43,12 @@ class Tones:
         if manner.preset not in (None, "tone"):
             raise BadRequest("There is no such voice.", "voice")
 
-    def improvises(self, manner):
+    def needs_example(self, manner):
         return False
 
-    def speak(self, text, manner, *, seed=None, sampling=MODEL_DEFAULTS, patient=False, said=None):
+    def speak(self, text, manner, *, seed=None, sampling=MODEL_DEFAULTS, buffered=False, on_codes=None):
         with self.lock:
-            self.said.append((text, seed, sampling.temperature, patient))
+            self.said.append((text, seed, sampling.temperature, buffered))
         for i in range(5):
             time.sleep(self.pause)
             if self.engine.is_cut:
@@ -64,11 +64,11 @@ class Tones:
         raise AssertionError
 
 
-SEEDED = Wishes(seed=7)
+SEEDED = SpeechOptions(seed=7)
 
 
 def heard(voice, text, wishes=SEEDED, **more):
-    return np.concatenate(list(tell(voice, text, Manner(), wishes, **more)))
+    return np.concatenate(list(speak_long_form(voice, text, VoiceSettings(), wishes, **more)))
 
 
 def test_joins_have_no_clicks_and_pauses_are_where_they_belong():
@@ -102,18 +102,18 @@ def test_every_passage_is_spoken_once_with_the_same_seed():
     heard(voice, LONG)
     assert sorted(text for text, *_ in voice.said) == sorted(part.text for part in passages(LONG))
     assert {seed for _, seed, _, _ in voice.said} == {7}
-    assert [patient for text, _, _, patient in voice.said if text == passages(LONG)[0].text] == [False]
+    assert [buffered for text, _, _, buffered in voice.said if text == passages(LONG)[0].text] == [False]
 
 
 def test_a_seed_that_was_not_given_is_still_one_for_the_whole_text():
     voice = Tones()
-    heard(voice, LONG, Wishes())
+    heard(voice, LONG, SpeechOptions())
     assert len({seed for _, seed, _, _ in voice.said}) == 1
 
 
 def test_the_first_sound_comes_before_the_first_passage_is_done():
     voice = Tones(pause=0.02)
-    story = tell(voice, LONG, Manner(), Wishes())
+    story = speak_long_form(voice, LONG, VoiceSettings(), SpeechOptions())
     assert len(next(story))
     assert voice.made < 5
     story.close()
@@ -121,7 +121,7 @@ def test_the_first_sound_comes_before_the_first_passage_is_done():
 
 def test_closing_stops_what_is_made_ahead():
     voice = Tones(pause=0.02)
-    story = tell(voice, LONG, Manner(), Wishes())
+    story = speak_long_form(voice, LONG, VoiceSettings(), SpeechOptions())
     next(story)
     next(story)
     began = time.monotonic()
@@ -136,7 +136,7 @@ def test_closing_stops_what_is_made_ahead():
 def test_another_thread_stops_it_by_the_leash():
     voice = Tones(pause=0.02)
     leash = Leash(voice.engine)
-    story = tell(voice, LONG, Manner(), Wishes(), leash=leash)
+    story = speak_long_form(voice, LONG, VoiceSettings(), SpeechOptions(), leash=leash)
     next(story)
     threading.Timer(0.05, leash.cut).start()
     with pytest.raises(CancelledError):
@@ -168,26 +168,26 @@ def test_progress_ends_at_the_whole():
 
 @pytest.mark.parametrize("speed", [0.5, 2.0])
 def test_speed_changes_the_length_and_not_the_pitch(speed):
-    plain, other = heard(Tones(), "Hello there."), heard(Tones(), "Hello there.", Wishes(speed=speed))
+    plain, other = heard(Tones(), "Hello there."), heard(Tones(), "Hello there.", SpeechOptions(speed=speed))
     assert len(other) == pytest.approx(len(plain) / speed, rel=0.06)
     peak = np.argmax(np.abs(np.fft.rfft(other))) * RATE / len(other)
     assert peak == pytest.approx(440, abs=8)
 
 
 @pytest.mark.parametrize(("text", "wishes", "says"), [
-    ("", Wishes(), "empty"),
-    (" \n\n ", Wishes(), "empty"),
-    ("x" * 1_000_001, Wishes(), "1000001 characters"),
-    ("Hello.", Wishes(speed=9.0), "speed must be"),
-    ("Hello.", Wishes(speed=float("nan")), "speed must be"),
+    ("", SpeechOptions(), "empty"),
+    (" \n\n ", SpeechOptions(), "empty"),
+    ("x" * 1_000_001, SpeechOptions(), "1000001 characters"),
+    ("Hello.", SpeechOptions(speed=9.0), "speed must be"),
+    ("Hello.", SpeechOptions(speed=float("nan")), "speed must be"),
 ])  # fmt: skip
 def test_what_cannot_be_is_said_before_anything_is_made(text, wishes, says):
     voice = Tones()
     with pytest.raises(BadRequest, match=says):
-        tell(voice, text, Manner(), wishes)
+        speak_long_form(voice, text, VoiceSettings(), wishes)
     assert voice.said == []
 
 
 def test_an_unknown_voice_is_said_at_once():
     with pytest.raises(BadRequest):
-        tell(Tones(), "Hello.", Manner(preset="nobody"))
+        speak_long_form(Tones(), "Hello.", VoiceSettings(preset="nobody"))

@@ -14,7 +14,7 @@ from backends.base import Array, Ops
 LONGEST = 0.05  # seconds that others wait
 
 
-class Turns:
+class YieldBudget:
     """Made when a piece of work begins."""
 
     def __init__(self, ops: Ops) -> None:

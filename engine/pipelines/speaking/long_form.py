@@ -1,0 +1,325 @@
+"""Long-form synthesis: a text of any length spoken passage by passage, in one voice and at one loudness.
+
+`speak_long_form` streams the first passage as it is generated and synthesizes later passages ahead, several at a time in
+one batch. `PassageJoiner` joins them without clicks, `LoudnessMatcher` levels them, and `VoiceExample` keeps a voice the same
+that is only described. `SpeechQueue` speaks the sentences of a conversation.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+import numpy as np
+
+from engine.errors import BadRequest
+from engine.media.stretch import Stretch
+from engine.pipelines.speaking.leash import Leash
+from engine.pipelines.speaking.speech_models import SpeechModel
+from engine.pipelines.speaking.synthesis import FRAME_RATE
+from engine.pipelines.speaking.text import Passage, in_words, passages, plain
+from engine.pipelines.speaking.voice import SpeechSampling, SpokenPassage, VoiceSettings
+
+LONGEST = 1_000_000  # characters of a text: a thick book
+TOGETHER = 3  # passages that are synthesized at once
+
+
+@dataclass(frozen=True)
+class SpeechOptions:
+    """How a text is spoken. `spell`: numbers and dates are written out in words first; `markdown`: Markdown marks are removed."""
+
+    speed: float = 1.0
+    seed: int | None = None
+    temperature: float | None = None
+    spell: bool = False
+    markdown: bool = False
+    top_p: float | None = None
+    repetition_penalty: float | None = None
+    max_tokens: int | None = None  # of the whole text
+
+    @property
+    def sampling(self) -> SpeechSampling:
+        return SpeechSampling(self.temperature, self.top_p, self.repetition_penalty, self.max_tokens)
+
+
+def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, options: SpeechOptions = SpeechOptions(), *,
+                    progress: Callable[[int, int], None] = lambda done, total: None, leash: Leash | None = None,
+                    example: VoiceExample | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+    """Samples at `model.rate`, chunk by chunk. Bad input raises before the first chunk. Closing the iterator cancels all
+    work, and so does cancelling `leash` from any thread. `progress` receives the characters spoken and their total.
+    `example`: what the voice said earlier in a conversation, so that it stays the same voice."""
+    parts = prepare_text(text, settings, options)
+    model.check(settings)
+    stretch = Stretch(options.speed, model.rate)
+    scoped = copy.copy(model)
+    scoped.engine = leash = leash or Leash(model.engine)
+    sound = _synthesize(
+        scoped, leash, parts, settings, options, stretch, progress, example or VoiceExample(model, settings)
+    )
+    if options.max_tokens is None:
+        return sound
+    return _limited(sound, int(options.max_tokens / model.token_rate * model.rate / options.speed))
+
+
+def prepare_text(text: str, settings: VoiceSettings, options: SpeechOptions) -> list[Passage]:
+    """The passages of a text, normalized as the options ask."""
+    if len(text) > LONGEST:
+        raise BadRequest(f"The text has {len(text)} characters; the most is {LONGEST}.", "input")
+    if options.markdown:
+        text = plain(text)
+    if options.spell:
+        text = in_words(text, settings.language)
+    parts = passages(text)
+    if not parts:
+        raise BadRequest("There is nothing to say: the text is empty.", "input")
+    return parts
+
+
+def _limited(sound: Generator[np.ndarray, None, None], count: int) -> Iterator[np.ndarray]:
+    """The first `count` samples; the rest is not generated."""
+    left = count
+    with closing(sound):
+        for chunk in sound:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                return
+
+
+def _synthesize(model: SpeechModel, leash: Leash, parts: list[Passage], settings: VoiceSettings, options: SpeechOptions,
+                stretch: Stretch, progress: Callable[[int, int], None],
+                example: VoiceExample) -> Generator[np.ndarray, None, None]:  # fmt: skip
+    seed = secrets.randbits(31) if options.seed is None else options.seed
+    total, done = sum(len(part.text) for part in parts), 0
+    joiner, loudness = PassageJoiner(model.rate), LoudnessMatcher(model.rate)
+
+    def begin(part: Passage, buffered: bool) -> Iterator[np.ndarray]:
+        on_codes = partial(example.add, part.text) if example.needed else None
+        return model.speak(part.text, example.applied(settings), seed=seed, sampling=options.sampling,
+                           buffered=buffered, on_codes=on_codes)  # fmt: skip
+
+    def whole(part: Passage) -> np.ndarray:
+        made = list(begin(part, True))
+        return np.concatenate(made) if made else np.zeros(0, np.float32)
+
+    with ThreadPoolExecutor(TOGETHER, thread_name_prefix="grus-voice") as pool:
+        waiting: deque[Future[np.ndarray]] = deque()
+        rest = iter(parts[1:])
+
+        def look_ahead() -> None:
+            room = (TOGETHER if example.enough else 1) - len(waiting)
+            waiting.extend(pool.submit(whole, part) for part in islice(rest, max(0, room)))
+
+        try:
+            first = []
+            for chunk in joiner.passage(begin(parts[0], False)):
+                if example.enough:  # later passages start only after the first chunk, for a low latency
+                    look_ahead()
+                first.append(chunk)
+                yield stretch.push(chunk)
+            loudness.learn(np.concatenate(first) if first else np.zeros(0, np.float32))
+            for i, part in enumerate(parts):
+                if i:
+                    made = loudness.match(waiting.popleft().result())
+                    look_ahead()
+                    for chunk in joiner.passage([made]):
+                        yield stretch.push(chunk)
+                else:
+                    look_ahead()
+                done += len(part.text)
+                progress(done, total)
+                joiner.pause(part.pause)
+            yield stretch.finish()
+        finally:
+            leash.cut()
+            for future in waiting:
+                future.cancel()
+
+
+_EXAMPLE_FRAMES = 3 * FRAME_RATE  # enough to define a voice; a title alone is not
+
+
+class VoiceExample:
+    """Keeps a described voice the same: each passage continues from what the voice has said first.
+
+    A preset or a recording is the same voice for every text; from a description a model makes another voice each time.
+    One example belongs to one text, or to all answers of a conversation."""
+
+    def __init__(self, model: SpeechModel, settings: VoiceSettings) -> None:
+        self.needed = model.needs_example(settings)
+        self._said: SpokenPassage | None = None
+
+    @property
+    def enough(self) -> bool:
+        """Can passages be synthesized independently of each other?"""
+        return not self.needed or (self._said is not None and len(self._said.codes) >= _EXAMPLE_FRAMES)
+
+    def applied(self, settings: VoiceSettings) -> VoiceSettings:
+        """The settings of the next passage."""
+        return replace(settings, after=self._said) if self._said is not None else settings
+
+    def add(self, text: str, codes: np.ndarray) -> None:
+        """Append a passage that was spoken to its end."""
+        if self.enough or not len(codes):
+            return
+        if (before := self._said) is not None:
+            text, codes = f"{before.text} {text}", np.concatenate((before.codes, codes))
+        self._said = SpokenPassage(text, codes)
+
+
+_BLOCK = 0.05  # seconds, of one measurement
+_SPOKEN = 0.1  # of the loudest block's amplitude: quieter blocks are pauses
+_ENOUGH = 3.0  # seconds of speech that define the loudness; a title alone is not enough
+MOST = 2.0  # largest gain and its inverse, 6 dB; larger differences are intended
+_CEILING = 0.98  # of full scale, for amplified samples
+
+
+def power(samples: np.ndarray, rate: int) -> tuple[float, float]:
+    """The mean square of the speech in `samples`, and its seconds."""
+    size = int(_BLOCK * rate)
+    whole = samples[: len(samples) // size * size].astype(np.float64).reshape(-1, size)
+    blocks = (whole * whole).mean(1) if len(whole) else np.zeros(1)
+    speech = blocks[blocks > _SPOKEN**2 * blocks.max()]
+    return (float(speech.mean()), len(speech) * _BLOCK) if len(speech) else (0.0, 0.0)
+
+
+class LoudnessMatcher:
+    """Brings the passages of one text to one loudness. The first ones define it; later ones are scaled before they are played."""
+
+    def __init__(self, rate: int) -> None:
+        self._rate = rate
+        self._power, self._seconds = 0.0, 0.0  # of the speech that defines the loudness
+
+    def learn(self, samples: np.ndarray) -> None:
+        """Measure the first passage, which is played as it is."""
+        self._add(*power(samples, self._rate))
+
+    def match(self, samples: np.ndarray) -> np.ndarray:
+        """A passage at the loudness of the others."""
+        own, seconds = power(samples, self._rate)
+        if self._seconds < _ENOUGH:
+            self._add(own, seconds)
+        if own <= 0.0 or self._power <= 0.0:
+            return samples
+        gain = float(np.clip(np.sqrt(self._power / own), 1 / MOST, MOST))
+        if gain > 1.0:
+            gain = max(1.0, min(gain, _CEILING / float(np.abs(samples).max())))
+        return samples * np.float32(gain)
+
+    def _add(self, own: float, seconds: float) -> None:
+        total = self._seconds + seconds
+        if total > 0.0:
+            self._power = (self._power * self._seconds + own * seconds) / total
+            self._seconds = total
+
+
+_FADE = 0.005  # seconds at both ends of a passage
+_QUIET = 0.004  # of full scale: silence before the first word and after the last
+_LEAD = 0.06  # seconds of silence that stay before the first word
+_STEP = 0.02  # of full scale: a larger jump out of silence is audible as a click
+
+
+class PassageJoiner:
+    """Joins the passages of one text without clicks and with even pauses, whatever silence a model leaves at their ends."""
+
+    def __init__(self, rate: int) -> None:
+        self._rate = rate
+        self._fade = int(_FADE * rate)
+        self._rise = np.linspace(0.0, 1.0, self._fade, dtype=np.float32)
+        self._quiet = 0  # samples of silence at the end of the output so far
+        self._owed = 0  # samples of silence that the next passage's first word needs before it
+
+    def pause(self, seconds: float) -> None:
+        """Set the silence between the last word and the next passage's first word."""
+        self._owed = int(seconds * self._rate)
+
+    def passage(self, chunks: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        """A passage faded in and out. The end of the sound so far, and the silence after it, are held back: the passage may
+        end there."""
+        begun, held = False, np.zeros(0, np.float32)
+        for chunk in chunks:
+            held = np.concatenate((held, chunk))
+            loud = _loud(held)
+            if not begun:
+                if not len(loud) or len(held) < int(loud[0]) + 2 * self._fade:
+                    continue
+                held, begun = self._faded_in(held, int(loud[0])), True
+                loud = _loud(held)
+            ready = (int(loud[-1]) + 1 if len(loud) else 0) - self._fade
+            if ready > 0:
+                yield self._emit(held[:ready])
+                held = held[ready:]
+        if not begun and len(loud := _loud(held)):
+            held = self._faded_in(held, int(loud[0]))
+        if len(held):
+            yield self._emit(self._faded_out(held))
+
+    def _faded_in(self, held: np.ndarray, first: int) -> np.ndarray:
+        """Starts with the pause that is due, and with no more silence than that before the first word."""
+        start = max(0, first - int(_LEAD * self._rate))
+        onset, sound = first - start, held[start:].copy()
+        # an abrupt onset is faded in there; else the fade is at the cut
+        at = onset if abs(sound[onset]) > _STEP else 0
+        count = min(self._fade, len(sound) - at)
+        sound[at : at + count] *= self._rise[:count]
+        missing, self._owed = max(0, self._owed - self._quiet - onset), 0
+        return np.concatenate((np.zeros(missing, np.float32), sound))
+
+    def _faded_out(self, held: np.ndarray) -> np.ndarray:
+        loud, sound = _loud(held), held.copy()
+        last = int(loud[-1]) + 1 if len(loud) else len(sound)
+        # an abrupt end is faded out there; else the fade is at the end of the silence
+        end = last if abs(sound[last - 1]) > _STEP else len(sound)
+        count = min(self._fade, end)
+        sound[end - count : end] *= self._rise[::-1][-count:]
+        return sound
+
+    def _emit(self, samples: np.ndarray) -> np.ndarray:
+        loud = _loud(samples)
+        self._quiet = len(samples) - 1 - int(loud[-1]) if len(loud) else self._quiet + len(samples)
+        return samples
+
+
+def _loud(samples: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(np.abs(samples) > _QUIET)
+
+
+class SpeechQueue:
+    """Speaks the sentences of a conversation one by one, all in the same voice. A call streams a sentence's samples at `rate`."""
+
+    def __init__(self, model: SpeechModel, settings: VoiceSettings, options: SpeechOptions | None = None) -> None:
+        """Raises BadRequest for settings that the model does not support."""
+        model.check(settings)
+        options = options or SpeechOptions()
+        # one seed for all sentences keeps a described voice the same
+        seed = secrets.randbits(31) if options.seed is None else options.seed
+        self._model, self._settings = model, settings
+        self._options = replace(options, seed=seed, markdown=True)
+        self._example = VoiceExample(model, settings)
+        self._leash: Leash | None = None
+
+    @property
+    def rate(self) -> int:
+        return self._model.rate
+
+    def __call__(self, sentence: str) -> Iterator[np.ndarray]:
+        if not any(sign.isalnum() for sign in sentence):  # a line of dashes, the end of a code block
+            return
+        self._leash = leash = Leash(self._model.engine)
+        try:
+            yield from speak_long_form(self._model, sentence, self._settings, self._options, leash=leash,
+                                       example=self._example)  # fmt: skip
+        except CancelledError:
+            return
+
+    def stop(self) -> None:
+        """Cancel the current sentence, from any thread."""
+        if (leash := self._leash) is not None:
+            leash.cut()
