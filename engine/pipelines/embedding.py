@@ -1,7 +1,7 @@
-"""From texts to vectors: how a model pools, what it reads of a text, and the vector that is handed out.
+"""Embeddings: the pooling mode of a model, the tokens of a text, and the normalized vector.
 
-Sentence-transformers' folders say how they were trained to pool. Where nothing is said the last token is taken: in a
-model that attends only backwards it alone has read the whole text.
+The pooling mode comes from sentence-transformers' files. The default is the last token: with causal attention it alone
+attends to the whole text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NAMES = {"mean_tokens": "mean", "mean": "mean", "lasttoken": "last", "last": "l
 
 
 def pooling_of(model: LoadedModel) -> Pooling:
-    """Raise BadRequest where the model gives no hidden states, or pools in a way that is not known here."""
+    """The pooling mode. Raises BadRequest if the model has no hidden states or its mode is not supported."""
     if model.foreign:
         raise BadRequest(f"{model.name} runs through mlx-lm, which gives out no hidden states. "
                          "Choose a model that Grus has an architecture of its own for.", "model")  # fmt: skip
@@ -35,7 +35,7 @@ def pooling_of(model: LoadedModel) -> Pooling:
 
 
 def _of_folder(folder: Path) -> str | None:
-    """The modes that sentence-transformers wrote down, or None where it did not."""
+    """The modes in sentence-transformers' pooling file, or None without one."""
     path = folder / POOLING_FILE
     if not path.is_file():
         return None
@@ -51,12 +51,12 @@ def _of_folder(folder: Path) -> str | None:
 
 
 def width_of(model: LoadedModel) -> int:
-    """How many numbers a vector has."""
+    """The length of an embedding vector."""
     return text_fields(model.config).int("hidden_size")
 
 
 def text_ids(model: LoadedModel, text: str, context: int | None = None, *, cut: bool = False) -> list[int]:
-    """The tokens of a text, with those that the tokenizer puts around it. `cut`: what does not fit is left out."""
+    """The tokens of a text, with the tokenizer's special tokens. `cut`: truncate a text that does not fit."""
     limit = min(context or model.context, model.context)
     ids = model.tokenizer.encode(text, add_special=True)
     if not ids:
@@ -68,12 +68,14 @@ def text_ids(model: LoadedModel, text: str, context: int | None = None, *, cut: 
             f"The text has {len(ids)} tokens, but {model.name} can read {limit}. Shorten it.", "input"
         )
     around = model.tokenizer.encode("", add_special=True)
-    end = ids[-1:] if around and around[-1] == ids[-1] else []  # a model that pools the last token was trained on it
+    end = (
+        ids[-1:] if around and around[-1] == ids[-1] else []
+    )  # the final special token is what last-token pooling was trained on
     return [*ids[: limit - len(end)], *end]
 
 
 def unit(vector: np.ndarray, dimensions: int | None = None) -> np.ndarray:
-    """The first `dimensions` numbers (all by default), scaled to the length one."""
+    """The first `dimensions` components (default: all), normalized to unit length."""
     part = vector[:dimensions].astype(np.float64)
     norm = float(np.linalg.norm(part))
     return (part / norm if norm > 0 else part).astype(np.float32)

@@ -1,4 +1,4 @@
-"""VoiceChat, the hands-free conversation: recorded speech is sent, the reply is spoken, and speech interrupts it."""
+"""Talk, the hands-free conversation: recorded speech is sent, the reply is spoken, and speech interrupts it."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ _SILENCE = -50.0  # decibels under the loudest, where the meter begins
 
 class HandsFree:
     """`changed`: another state, other words. `moved`: another level. `ready(rate)`: a loudspeaker is needed from now on.
-    `hushed`: the loudspeaker's buffer is discarded. `ended(problem)`: VoiceChat ended; empty: by the user."""
+    `hushed`: the loudspeaker's buffer is discarded. `ended(problem)`: Talk ended; empty: by the user."""
 
     def __init__(self, chat: OpenConversation, streams: Streams, post: Callable[[Callable[[], None]], None]) -> None:
         self._chat, self._streams, self._post = chat, streams, post
@@ -266,7 +266,7 @@ class HandsFree:
         return True
 
     def fail(self, problem: str) -> None:
-        """VoiceChat cannot continue: a model or a device is missing."""
+        """Talk cannot continue: a model or a device is missing."""
         if self.on:
             self._close(problem)
 
