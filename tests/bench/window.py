@@ -53,14 +53,14 @@ def start_time() -> tuple[float, float]:
         "from PySide6.QtCore import QTimer\n"
         "from PySide6.QtWidgets import QApplication\n"
         "from app.gui.preferences import places_under\n"
-        "from app.main import Start, close_desk, open_window\n"
+        "from app.main import Start, close_context, open_window\n"
         "app = QApplication([])\n"
         "window = open_window(app, Start(), places_under(Path(sys.argv[1])).make())\n"
         "app.processEvents()\n"
         "print(time.time() - born, flush=True)\n"
         "QTimer.singleShot(2000, app.quit); app.exec()\n"
         "print(psutil.Process().memory_info().rss, flush=True)\n"
-        "close_desk(window)\n"
+        "close_context(window)\n"
     )
     best, memory = 1e9, 0.0
     for _ in range(3):

@@ -38,13 +38,13 @@ BEGIN = """
 import json, os, sys, time
 from pathlib import Path
 from app.gui.store import conversations, messages, unsaved
-from app.gui.store.messages import Message
-from app.gui.store.worker import Store
+from app.gui.store.messages import StoredMessage
+from app.gui.store.worker import AppStore
 unsaved._FIRST = unsaved._LONGEST = 0.2
 folder = Path(sys.argv[1])
 told = []
 def open_store():
-    store = Store(folder / "grus.sqlite3")
+    store = AppStore(folder / "grus.sqlite3")
     store.saving.watch(told.append)
     return store
 def until(condition):
@@ -54,7 +54,7 @@ def until(condition):
         time.sleep(0.02)
 def write(store, numbers, size):
     for number in numbers:
-        said = Message(0, None, "user", f"{number} " + "x" * size)
+        said = StoredMessage(0, None, "user", f"{number} " + "x" * size)
         store.ask(lambda db, said=said: messages.add(db, 1, said)).result(20)
 def texts(store):
     return [int(m.text.split()[0]) for m in store.ask(lambda db: messages.all_of(db, 1)).result(20)]
