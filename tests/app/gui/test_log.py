@@ -62,7 +62,7 @@ def then(window):
     thread = threading.Thread(target=fail, name="a-thread")
     thread.start()
     thread.join()
-    window.desk.work.run(fail, failed=lambda sentence: print("told", sentence, flush=True)).exception()
+    window.context.work.run(fail, failed=lambda sentence: print("told", sentence, flush=True)).exception()
     logging.getLogger("someone.else").error("they say %s", SECRET)
     logging.getLogger("grus.window").warning("it failed: %r, hf_abcdefghijklmnop", ValueError(SECRET))
     logging.getLogger("grus.server").info("a client asks: %s", SECRET)
@@ -224,10 +224,10 @@ def test_the_places_of_errors_make_the_link(grus: Opened) -> None:
 def test_deleting_all_deletes_the_log_and_it_begins_anew(tmp_path: Path) -> None:
     then = """
 def then(window):
-    window.desk.wiped()
+    window.context.wiped()
     import shutil
-    shutil.rmtree(window.desk.places.logs)
-    window.desk.wiped()
+    shutil.rmtree(window.context.places.logs)
+    window.context.wiped()
     logging.getLogger("grus.window").error("a new line")
     faulthandler._sigsegv()
 """

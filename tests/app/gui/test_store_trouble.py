@@ -159,7 +159,7 @@ def years(tmp_path: Path) -> Path:
 # The file cannot be opened, until `room()`.
 UNOPENED = """
 store = open_store()
-asked = store.ask(lambda db: messages.add(db, 1, Message(0, None, "user", "1 the marsh")))
+asked = store.ask(lambda db: messages.add(db, 1, StoredMessage(0, None, "user", "1 the marsh")))
 until(lambda: told)
 waits = not asked.done()
 room()
@@ -221,7 +221,7 @@ other = sqlite3.connect(folder / "grus.sqlite3", isolation_level=None, check_sam
 store = open_store()
 store.wait()
 other.execute("BEGIN IMMEDIATE")
-asked = store.ask(lambda db: messages.add(db, 1, Message(0, None, "user", "1 the marsh")))
+asked = store.ask(lambda db: messages.add(db, 1, StoredMessage(0, None, "user", "1 the marsh")))
 until(lambda: told)
 other.execute("ROLLBACK")
 until(lambda: told[-1] == "")
