@@ -138,7 +138,7 @@ def test_a_missing_device_or_library_is_said(grus: Opened, pane: ListenPane, mon
 
 def test_what_is_no_sound_is_refused_in_words(grus: Opened, pane: ListenPane, tmp_path: Path) -> None:
     drop(pane, tmp_path / "notes.doc")
-    assert "notes.doc: no sound" in grus.window.notice.sentence.text()
+    assert "notes.doc: unsupported format" in grus.window.notice.sentence.text()
 
 
 def test_who_has_no_ears_yet_is_led_to_some(grus: Opened) -> None:
