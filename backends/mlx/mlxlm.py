@@ -1,9 +1,9 @@
-"""Any other architecture, through mlx-lm's own model classes: text only, one sequence at a time.
+"""Other architectures through mlx-lm's own model classes: text only, one sequence at a time.
 
 Every slot owns a list of mlx-lm's caches, which grow by themselves. A step runs its sequences one after the other and
 samples them together. Snapshots are copies of whole caches: they fill slots of the same model, but do not leave the
-process. What mlx-lm's models do not take (embeddings, given positions) is refused by name. Nothing of mlx-lm's is
-patched.
+process. Inputs that mlx-lm's models do not support (embeddings, given positions) raise an error that
+names them. mlx-lm is not patched.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from mlx_lm.models import cache as lm_cache
 from mlx_lm.utils import MODEL_REMAPPING, load_model
 
 from backends.base import BackendMissing, Foreign, KVSnapshot, MemorySpec, Profiler, Sampling, Segment, Slot, unprofiled
-from backends.drafts import checkpoint_drafts
-from backends.mlx.pending import Held, MlxPending, collected
-from backends.plan import PackedSegment, StepPlan, make_plan
-from backends.rows import RowTable, capacity_class
+from backends.kv_cache import RowTable, capacity_class
+from backends.mlx.runner import MlxPendingStep, NextInputs, collected
+from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan
 
 Caches = list[Any]
 # What mlx-lm raises for a config without a field, for tensors that are missing, and for files that are not there.
@@ -35,7 +34,7 @@ PROBE = 256  # mlx-lm's caches grow in steps of this many tokens
 
 
 class MlxLmModel:
-    """A model of mlx-lm's, with what can be learned about it without running it."""
+    """A model of mlx-lm, with its vocabulary and memory use, found without running it."""
 
     def __init__(self, net: Any, config: dict[str, Any]) -> None:
         self.net = net
@@ -53,8 +52,8 @@ class MlxLmModel:
         return sum(c.nbytes for c in caches)
 
 
-def knows(config: Mapping[str, Any]) -> bool:
-    """Whether mlx-lm has a file for this config's architecture."""
+def supports(config: Mapping[str, Any]) -> bool:
+    """Whether mlx-lm implements this config's architecture."""
     kind = str(config.get("model_type"))
     module = f"mlx_lm.models.{MODEL_REMAPPING.get(kind, kind)}"
     try:
@@ -64,7 +63,7 @@ def knows(config: Mapping[str, Any]) -> bool:
 
 
 def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
-    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm knows its architecture no better than we do, or
+    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm does not support its architecture or
     cannot read its files."""
     try:
         net, config = load_model(folder, lazy=True)
@@ -75,17 +74,17 @@ def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
     except UNREADABLE as error:
         said = str(error).strip() or type(error).__name__
         raise BackendMissing(f"mlx-lm cannot load this model: {said.splitlines()[0]}") from error
-    kv = MlxLmKV(model, budget)
+    kv = MlxLmKVCache(model, budget)
     return Foreign(model, kv, MlxLmRunner(model, kv))
 
 
 @dataclass(frozen=True)
-class Mark:
+class _Checkpoint:
     length: int
     caches: Caches
 
 
-class MlxLmKV:
+class MlxLmKVCache:
     """Implements `backends.base.KV` over lists of mlx-lm's caches."""
 
     specs: Sequence[MemorySpec] = ()
@@ -96,7 +95,7 @@ class MlxLmKV:
         self._model = model
         self._table = RowTable()
         self._caches: dict[int, Caches] = {}
-        self._marks: dict[int, Mark] = {}
+        self._checkpoints: dict[int, _Checkpoint] = {}
         self._fixed = model.bytes_at(1)
         self._step_bytes = model.bytes_at(PROBE + 1) - self._fixed
         self._fixed = max(0, self._fixed - self._step_bytes)
@@ -136,10 +135,10 @@ class MlxLmKV:
             self.used -= self.bytes_for(slot.capacity)
             self._table.close(slot)
             del self._caches[slot.id]
-            self._marks.pop(slot.id, None)
+            self._checkpoints.pop(slot.id, None)
 
     def clear(self, slot: Slot) -> None:
-        """A sequence that went wrong shares nothing with others, so nothing has to be wiped."""
+        """Nothing to clear: a failed sequence shares no memory with others."""
 
     # -- going back and copies
 
@@ -149,19 +148,19 @@ class MlxLmKV:
 
     def checkpoint(self, slot: Slot) -> None:
         kept = [] if self._trimmable else copy.deepcopy(self.caches(slot))
-        self._marks[slot.id] = Mark(slot.length, kept)
+        self._checkpoints[slot.id] = _Checkpoint(slot.length, kept)
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
-        mark = self._marks.pop(slot.id, None)
-        if mark is None:
-            raise ValueError(f"slot {slot.id} was not marked")
-        if mark.length + keep >= slot.length:
-            return slot.length - mark.length
-        if not mark.caches:
-            self._cut(slot, mark.length + keep)
+        saved = self._checkpoints.pop(slot.id, None)
+        if saved is None:
+            raise ValueError(f"slot {slot.id} has no checkpoint")
+        if saved.length + keep >= slot.length:
+            return slot.length - saved.length
+        if not saved.caches:
+            self._cut(slot, saved.length + keep)
             return keep
-        self._caches[slot.id] = mark.caches
-        slot.length = mark.length
+        self._caches[slot.id] = saved.caches
+        slot.length = saved.length
         return 0
 
     def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
@@ -213,14 +212,14 @@ def _arrays(caches: Caches) -> list[mx.array]:
 class MlxLmRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: MlxLmModel, kv: MlxLmKV) -> None:
+    def __init__(self, model: MlxLmModel, kv: MlxLmKVCache) -> None:
         self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv
-        self._held: Held = WeakKeyDictionary()
-        self._issued: MlxPending | None = None
+        self._next_inputs: NextInputs = WeakKeyDictionary()
+        self._issued: MlxPendingStep | None = None
 
-    def run(self, segments: Sequence[Segment]) -> MlxPending:
+    def run(self, segments: Sequence[Segment]) -> MlxPendingStep:
         plan = make_plan(segments)
         checkpoint_drafts(self._kv, segments)
         for packed in plan.segments:
@@ -232,7 +231,7 @@ class MlxLmRunner:
         ]
         for packed in plan.segments:
             packed.slot.length += len(packed)
-        pending = MlxPending(plan, self._kv, self._held, self.run)
+        pending = MlxPendingStep(plan, self._kv, self._next_inputs, self.run)
         if len(plan.picked):
             logits = [out[rows] for out, rows in zip(outs, _rows_of_each(plan)) if len(rows)]
             pending.sample(logits[0] if len(logits) == 1 else mx.concatenate(logits))
@@ -243,9 +242,9 @@ class MlxLmRunner:
     def _ids(self, plan: StepPlan, packed: PackedSegment) -> mx.array:
         if packed.segment.ids is not None:
             return mx.array(plan.ids[packed.start : packed.stop])
-        if packed.slot not in self._held:
-            raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from")
-        return collected([self._held[packed.slot]])
+        if packed.slot not in self._next_inputs:
+            raise ValueError(f"slot {packed.slot.id} has no sampled token to continue from")
+        return collected([self._next_inputs[packed.slot]])
 
     def warm(self) -> None:
         slot = self._kv.open(8)

@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from backends.torch.triton.decode import BLOCKS, value
+from backends.torch.triton.kernels import BLOCKS, value
 
 FEW = 8  # tokens that one reading of the weights serves; more are multiplied by torch
 _ROWS, _COLUMNS = 8, 256  # of a program's tile

@@ -1,12 +1,14 @@
-"""Tensors from bytes in mapped files, without a copy where the device and the dtype allow it.
+"""Tensors from mapped files, and copies from the host to the device that do not block.
 
-Knows how safetensors spells dtypes. A tensor made here keeps its mapping alive, and the mapping is read-only: nothing
-may write to it.
+A tensor made from a file keeps its mapping alive, and the mapping is read-only: nothing may write to it. A copy from ordinary
+host memory to CUDA waits until the device has done everything before it; one from pinned memory does not, and torch keeps the
+pinned memory until the copy is done.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -48,3 +50,17 @@ def mapped(raw: Raw) -> Tensor:
 def tensor(raw: Raw, dtype: torch.dtype, device: torch.device) -> Tensor:
     """In `dtype` on `device`; the mapped bytes themselves when both are as stored."""
     return mapped(raw).to(device=device, dtype=dtype)
+
+
+def upload(host: Tensor, device: torch.device) -> Tensor:
+    """A host tensor on the device; on a CPU the same tensor."""
+    if device.type == "cpu":
+        return host
+    if device.type == "cuda":
+        host = host.pin_memory()
+    return host.to(device, non_blocking=True)
+
+
+def upload_columns(columns: Sequence[Sequence[float]], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """`[columns, n]`, in one copy."""
+    return upload(torch.tensor(columns, dtype=dtype), device)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling, Segment
-from backends.torch.decode import DecodeGraphs
+from backends.torch.cuda_graphs import DecodeGraphs
 from tests.backends.torch_toy import Rig, prompt
 
 

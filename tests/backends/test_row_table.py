@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.rows import RowTable, capacity_class
+from backends.kv_cache import RowTable, capacity_class
 
 
 def test_classes_waste_less_than_half() -> None:

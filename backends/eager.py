@@ -1,24 +1,83 @@
-"""Completing frames of codes over any backend's operations: see `backends.base.Frames`."""
+"""Encoders and frame predictors over any backend's operations, one operation at a time.
+
+Implements `backends.base.EncoderRunner` and `backends.base.FramePredictor`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 import numpy as np
 
-from backends.base import Array, FramePredictorParts, FrameSampling, Step
-from backends.ops import Ops
+from backends.base import Array, EncoderAttention, FramePredictorParts, FrameSampling, Ops, Rope, Step
+
+AT_ONCE = 2  # layers between two yields
+_HIDDEN = -1e9
+
+
+class EagerEncoder:
+    """Runs operation by operation."""
+
+    def __init__(
+        self, ops: Ops, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None
+    ) -> None:
+        self.ops, self.layers, self.rope = ops, list(layers), rope
+
+    def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
+        ops, angles, attention = self.ops, None, _EagerAttention(self.ops, lens)
+        if self.rope is not None:
+            angles = ops.angles(ops.array(places(lens)), self.rope)
+        for i, layer in enumerate(self.layers, 1):
+            x = layer(x, angles, attention)
+            if i % AT_ONCE == 0:
+                yield
+        return x
+
+
+def places(lens: Sequence[int]) -> np.ndarray:
+    """Each token's position in its own sequence."""
+    return np.concatenate([np.arange(n, dtype=np.int32) for n in lens])
+
+
+class _EagerAttention:
+    """Implements `backends.base.EncoderAttention`."""
+
+    def __init__(self, ops: Ops, lens: Sequence[int]) -> None:
+        self.ops, self.lens = ops, lens
+        self._masks: dict[tuple[int, int, int], Array] = {}
+
+    def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
+        if window is None:
+            return self.ops.attend_varlen(q, k, v, self.lens, scale)
+        parts, at = [], 0
+        for n in self.lens:
+            q1, k1, v1 = (part[at : at + n][None] for part in (q, k, v))
+            parts.append(self.ops.sdpa(q1, k1, v1, scale, mask=self._mask(n, *window))[0])
+            at += n
+        return self.ops.cat(parts, 0)
+
+    def _mask(self, n: int, back: int, ahead: int) -> Array:
+        key = (n, back, ahead)
+        if key not in self._masks:
+            apart = np.arange(n)[:, None] - np.arange(n)[None]
+            seen = (apart < back) & (apart >= -ahead)
+            self._masks[key] = self.ops.array(np.where(seen, 0.0, _HIDDEN).astype(np.float32))
+        return self._masks[key]
+
 
 Frame = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 class EagerFramePredictor:
-    """Operation by operation; `Ops.compile` makes all of it one recording where the backend has such."""
+    """Runs operation by operation; `Ops.compile` fuses or captures the whole frame where the backend can."""
 
     def __init__(self, ops: Ops, parts: FramePredictorParts) -> None:
         self.ops, self.parts = ops, parts
         self._compiled: dict[FrameSampling, Frame] = {}
-        self._places: dict[tuple[int, int, int], Array] = {}  # made once: a recording may hold no copy from the host
+        self._places: dict[
+            tuple[int, int, int], Array
+        ] = {}  # made once: a captured graph may contain no copy from the host
 
     def __call__(
         self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
@@ -28,7 +87,7 @@ class EagerFramePredictor:
         return self._compiled[choice](hidden, first, ids, self.ops.array(noise), self.ops.array(random))
 
     def frame(self, choice: FrameSampling) -> Frame:
-        """All of it as one pure function of arrays."""
+        """The whole frame as one pure function of arrays."""
         ops, parts = self.ops, self.parts
 
         def frame(hidden: Array, first: Array, ids: Array, noise: Array, random: Array) -> tuple[Array, Array]:
@@ -49,9 +108,9 @@ class EagerFramePredictor:
         return frame
 
     def begin(self, n: int) -> Callable[[Array], Array]:
-        """`n` sequences of nothing. What is returned takes their next tokens `[n * m, D]`, sequence by sequence, and gives
-        the hidden states."""
-        memory, seen = Memory(self.ops, n), 0
+        """Starts `n` empty sequences. The returned function takes their next tokens `[n * m, D]`, sequence by sequence, and
+        returns the hidden states."""
+        memory, seen = _FrameCache(self.ops, n), 0
 
         def more(x: Array) -> Array:
             nonlocal seen
@@ -69,8 +128,8 @@ class EagerFramePredictor:
         return self._places[key]
 
 
-class Memory:
-    """See `backends.base.Cache`. Every sequence has as many tokens."""
+class _FrameCache:
+    """Implements `backends.base.Cache` for one frame. All sequences have the same length."""
 
     def __init__(self, ops: Ops, n: int) -> None:
         self.ops, self.n = ops, n

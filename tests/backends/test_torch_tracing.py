@@ -35,7 +35,7 @@ class Side:
         self.model: Any = build(lambda view: make(view, opened.config), source, self.backend)
         self.kv: KVCache = self.backend.kv(self.model.memory, 1 << 30, bits)
         self.runner: TorchRunner = self.backend.runner(self.model, self.kv)  # type: ignore[assignment]
-        self.runner._may_record &= recorded
+        self.runner._may_trace &= recorded
 
 
 def hears(side: Side, length: int, frames: int) -> Slot:
@@ -95,8 +95,8 @@ def test_every_step_equals_the_usual_way(name: str, tmp_path: Path) -> None:
     mine, usual = Side(folder, True), Side(folder, False)
     for got, want in zip(steps(mine), steps(usual)):
         np.testing.assert_allclose(got, want, atol=2e-2 * np.abs(want).max())
-    assert mine.runner._recorded is not None
-    assert usual.runner._recorded is None
+    assert mine.runner._traced is not None
+    assert usual.runner._traced is None
 
 
 @pytest.mark.parametrize(("bits", "near"), [(16, 1e-3), (8, 2e-2), (4, 0.3)])
@@ -106,7 +106,7 @@ def test_keys_and_values_of_few_bits(bits: int, near: float, tmp_path: Path) -> 
     mine, usual = Side(folder, True, None, bits), Side(folder, False, None, bits)
     for got, want in zip(steps(mine), steps(usual)):
         np.testing.assert_allclose(got, want, atol=near * np.abs(want).max())
-    assert mine.runner._recorded is not None
+    assert mine.runner._traced is not None
 
 
 def test_values_beyond_half_precision_become_its_greatest(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_values_beyond_half_precision_become_its_greatest(tmp_path: Path) -> Non
     for got, want in zip(steps(mine), steps(usual)):
         assert np.isfinite(want).all()
         np.testing.assert_allclose(got, want, atol=1e-3 * np.abs(want).max())
-    assert mine.runner._recorded is not None
+    assert mine.runner._traced is not None
     _, values = next(iter(mine.kv.slabs[256].values()))  # type: ignore[attr-defined]
     assert values.planes[0].abs().max().item() == 65504
 
@@ -136,7 +136,7 @@ def test_of_sixteen_bits(name: str, dtype: DType, tmp_path: Path) -> None:
         return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(made, exact, strict=True))
 
     of_mine, of_usual = apart(steps(mine)), apart(steps(usual))
-    assert mine.runner._recorded is not None
+    assert mine.runner._traced is not None
     assert of_mine < 1.2 * of_usual < (0.1 if dtype == "bf16" else 0.02)
 
 
@@ -146,8 +146,8 @@ def test_what_attends_to_a_sound_is_recorded_too(name: str, tmp_path: Path) -> N
     mine, usual = Side(folder, True, None), Side(folder, False, None)
     for got, want in zip(listening(mine), listening(usual), strict=True):
         np.testing.assert_allclose(got, want, atol=1e-5 * np.abs(want).max())
-    assert mine.runner._recorded is not None
-    assert usual.runner._recorded is None
+    assert mine.runner._traced is not None
+    assert usual.runner._traced is None
 
 
 def test_a_sequence_without_a_sound_is_said(tmp_path: Path) -> None:

@@ -1,41 +1,175 @@
-"""Memory of all sequences of one model, under one budget: slabs a capacity class, recurrent states, encoder keys.
+"""KV cache storage on torch: slabs per capacity class, recurrent states, encoder keys and values, under one budget.
 
-Which row belongs to whom is `backends.rows`' business; this file moves the data. Nothing here computes attention
-(see cache.py). The budget counts what open slots may use (their class's capacity), not their present length.
+A slab is a few planes `[rows, heads, capacity, width]` that share all bookkeeping (growth, copies, snapshots); a codec defines
+what the planes hold. PlainCodec storage is one plane, the values themselves, read without a copy. Half precision is one plane of
+f16. QuantizedCodec storage is codes and, for each token, head and group of the head's dimensions, a scale and a minimum.
+
+`RowTable` assigns rows to slots; this file moves the data. Attention is in cache.py. The budget counts what open slots may use
+(their class's capacity), not their present length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
-from backends.rows import SMALLEST, Move, RowTable, capacity_class
+from backends.kv_cache import SMALLEST, Move, RowTable, capacity_class, group_of
 from backends.torch.kernels import arena
-from backends.torch.slab import Codec, Halved, Plain, Quantized, Slab
+
+MOST_HALF = torch.finfo(torch.float16).max
+
+
+class KVCodec(Protocol):
+    """Encodes `[..., dim]` into the rows of planes, and decodes them."""
+
+    planes: list[tuple[int, torch.dtype]]  # width and dtype of each
+
+    def encode(self, x: Tensor) -> list[Tensor]: ...
+    def decode(self, planes: Sequence[Tensor]) -> Tensor: ...
+
+
+class PlainCodec:
+    def __init__(self, dim: int, dtype: torch.dtype) -> None:
+        self.planes = [(dim, dtype)]
+
+    def encode(self, x: Tensor) -> list[Tensor]:
+        return [x]
+
+    def decode(self, planes: Sequence[Tensor]) -> Tensor:
+        return planes[0]
+
+
+class HalfCodec:
+    """f32 values in half precision. Values beyond its range are clamped, since infinity would make NaN."""
+
+    def __init__(self, dim: int) -> None:
+        self.planes = [(dim, torch.float16)]
+
+    def encode(self, x: Tensor) -> list[Tensor]:
+        return [x.clamp(-MOST_HALF, MOST_HALF).half()]
+
+    def decode(self, planes: Sequence[Tensor]) -> Tensor:
+        return planes[0].float()
+
+
+class QuantizedCodec:
+    """`value = code * scale + least`, scale and least in f16 for each group; 4-bit codes lie two in a byte."""
+
+    def __init__(self, dim: int, dtype: torch.dtype, bits: int) -> None:
+        self.dtype, self.bits, self.dim = dtype, bits, dim
+        self.group = group_of(dim)
+        self.planes = [(dim * bits // 8, torch.uint8), (2 * dim // self.group, torch.float16)]
+
+    def encode(self, x: Tensor) -> list[Tensor]:
+        grouped = x.float().unflatten(-1, (-1, self.group))
+        least, most = grouped.amin(-1, keepdim=True).half(), grouped.amax(-1, keepdim=True)
+        top = (1 << self.bits) - 1
+        # the codes are made against the rounded scale, so that its rounding costs nothing; not 0, which has no inverse
+        scale = ((most - least) / top).half().clamp_min(6e-8)
+        codes = ((grouped - least) / scale).round_().clamp_(0, top).to(torch.uint8).flatten(-2)
+        if self.bits == 4:
+            codes = codes[..., 0::2] | (codes[..., 1::2] << 4)
+        return [codes, torch.cat((scale, least), -1).flatten(-2)]
+
+    def decode(self, planes: Sequence[Tensor]) -> Tensor:
+        codes, params = planes
+        if self.bits == 4:
+            codes = torch.stack((codes & 15, codes >> 4), -1).flatten(-2)
+        pairs = params.unflatten(-1, (-1, 2)).to(self.dtype)
+        grouped = codes.unflatten(-1, (-1, self.group)).to(self.dtype)
+        return torch.addcmul(pairs[..., 1:], grouped, pairs[..., :1]).flatten(-2)
+
+
+class Slab:
+    """The rows of one capacity class of one layer's keys, or values."""
+
+    def __init__(self, heads: int, capacity: int, codec: KVCodec, device: torch.device) -> None:
+        self.heads, self.capacity, self.codec = heads, capacity, codec
+        # zeros, not uninitialized memory: rows beyond a sequence's end are multiplied by a probability of 0
+        self.planes = [
+            torch.zeros(0, heads, capacity, width, dtype=dtype, device=device) for width, dtype in codec.planes
+        ]
+
+    @property
+    def rows(self) -> int:
+        return self.planes[0].shape[0]
+
+    def bytes_for(self, rows: int) -> int:
+        return sum(rounded(rows * plane.stride(0) * plane.itemsize) for plane in self.planes)
+
+    def reserve(self, rows: int, memory: Tensor | None = None) -> None:
+        """`memory`: at least `bytes_for(rows)` zero bytes to use; None: allocate."""
+        start = 0
+        for i, old in enumerate(self.planes):
+            nbytes = rows * old.stride(0) * old.itemsize
+            if memory is None:
+                new = old.new_zeros(rows, *old.shape[1:])
+            else:
+                new = memory[start : start + nbytes].view(old.dtype).view(rows, *old.shape[1:])
+            new[: old.shape[0]] = old
+            self.planes[i] = new
+            start += rounded(nbytes)
+
+    def write_run(self, row: int, start: int, x: Tensor) -> None:
+        """`x [n, heads, dim]`: consecutive tokens of one sequence."""
+        for plane, part in zip(self.planes, self.codec.encode(x)):
+            plane[row, :, start : start + x.shape[0]] = part.transpose(0, 1)
+
+    def write_each(self, places: Tensor, x: Tensor) -> None:
+        """`x [n, heads, dim]`: one token of each of n sequences; `places [n * heads]` from `places_of`."""
+        for plane, part in zip(self.planes, self.codec.encode(x)):
+            plane.view(-1, plane.shape[-1]).index_copy_(0, places, part.reshape(-1, part.shape[-1]))
+
+    def read(self, first: int, last: int, start: int, stop: int) -> Tensor:
+        """`[rows, heads, tokens, dim]` in the compute dtype; a view where storage is plain."""
+        return self.codec.decode([plane[first:last, :, start:stop] for plane in self.planes])
+
+    def fill_row(self, row: int, parts: Sequence[Tensor]) -> None:
+        """Planes of one row's first tokens, `[heads, n, width]` each, as `row_parts` gives them."""
+        for plane, part in zip(self.planes, parts):
+            plane[row, :, : part.shape[1]] = part
+
+    def row_parts(self, row: int, length: int) -> list[Tensor]:
+        return [plane[row, :, :length] for plane in self.planes]
+
+    def clear_row(self, row: int) -> None:
+        for plane in self.planes:
+            plane[row] = 0
+
+
+def rounded(nbytes: int) -> int:
+    return -(-nbytes // 64) * 64
+
+
+def places_of(rows: Tensor, positions: Tensor, heads: int, capacity: int) -> Tensor:
+    """Where each (sequence, head) writes its token, as an index into a plane seen as `[rows * heads * capacity, width]`."""
+    head = torch.arange(heads, device=rows.device)
+    return ((rows[:, None] * heads + head) * capacity + positions[:, None]).reshape(-1)
 
 
 @dataclass
-class States:
+class RecurrentStates:
     """One recurrent layer's memory: row i belongs to the slot whose `place.state` is i."""
 
     conv: Tensor  # [rows, kernel - 1, channels]
     delta: Tensor  # [rows, heads, key_dim, value_dim], f32
-    spare: Tensor  # as `delta`: where a step of all sequences writes, so that a failed one has changed nothing
+    spare: Tensor  # as `delta`: a step of all sequences writes here, so that a failed step changes nothing
 
 
 @dataclass
-class Mark:
+class _Checkpoint:
     length: int
     states: list[Tensor]
 
 
-class TorchKV:
-    """See `backends.base.KV`."""
+class TorchKVCache:
+    """Implements `backends.base.KVCache`."""
 
     def __init__(
         self, specs: Sequence[MemorySpec], budget: int, dtype: torch.dtype, device: torch.device, bits: int = 32
@@ -48,13 +182,13 @@ class TorchKV:
         self.plain = torch.float16 if bits == 16 and dtype == torch.float32 else dtype  # of rows that are no codes
         self.table = RowTable()
         self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
-        self.states: dict[int, States] = {}  # layer -> states
+        self.states: dict[int, RecurrentStates] = {}  # layer -> states
         self.cross: dict[int, dict[int, tuple[Tensor, Tensor]]] = {}  # slot id -> layer -> keys, values [H, S, D]
         self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
-        self.swaps_states = device.type == "cpu"  # a recording on CUDA holds on to the tensors it was made with
-        self.version = 0  # changes when a tensor is replaced: recordings that hold the old one are void
-        self._marks: dict[int, Mark] = {}
-        self._codecs: dict[int, tuple[Codec, Codec]] = {}
+        self.swaps_states = device.type == "cpu"  # a CUDA graph keeps the tensors it was captured with
+        self.version = 0  # changes when a tensor is replaced: captured graphs and traced programs that hold the old one are invalid
+        self._checkpoints: dict[int, _Checkpoint] = {}
+        self._codecs: dict[int, tuple[KVCodec, KVCodec]] = {}
         self._token_bytes = self._state_bytes = 0
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
@@ -67,15 +201,15 @@ class TorchKV:
                 self._state_bytes += (2 if self.swaps_states else 1) * 4 * spec.heads * spec.key_dim * spec.value_dim
                 self._state_bytes += dtype.itemsize * spec.channels * (spec.kernel - 1)
 
-    def _codec(self, dim: int, bits: int) -> Codec:
+    def _codec(self, dim: int, bits: int) -> KVCodec:
         if bits < 16:
-            return Quantized(dim, self.dtype, bits)
-        return Plain(dim, self.dtype) if self.plain == self.dtype else Halved(dim)
+            return QuantizedCodec(dim, self.dtype, bits)
+        return PlainCodec(dim, self.dtype) if self.plain == self.dtype else HalfCodec(dim)
 
-    def _no_states(self, spec: StateSpec) -> States:
+    def _no_states(self, spec: StateSpec) -> RecurrentStates:
         delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
         conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
-        return States(conv, delta, delta)
+        return RecurrentStates(conv, delta, delta)
 
     @property
     def recurrent(self) -> bool:
@@ -117,7 +251,7 @@ class TorchKV:
         self.used -= self.bytes_for(capacity) + self._cross_bytes(slot)
         self._clear_if_poisoned(slot, capacity, slot.place.row)
         self.poisoned.discard(slot.id)
-        self._marks.pop(slot.id, None)
+        self._checkpoints.pop(slot.id, None)
         self.cross.pop(slot.id, None)
         moves, state_move = self.table.close(slot)
         self._carry_out(moves)
@@ -129,7 +263,7 @@ class TorchKV:
         self._forget_if_empty(capacity)
 
     def _reserve(self, capacity: int) -> None:
-        """Room in the class's slabs, and in the states, for all rows that the table has given out."""
+        """Make room in the class's slabs, and in the states, for all rows that the table has assigned."""
         if capacity not in self.slabs:
             self.slabs[capacity] = {
                 layer: (Slab(spec.heads, capacity, k, self.device), Slab(spec.heads, capacity, v, self.device))
@@ -156,7 +290,7 @@ class TorchKV:
                 self.version += 1
 
     def reserve_padding(self, capacity: int, rows: int) -> int:
-        """Slab rows for a padded batch, and one state row that belongs to nobody: its index."""
+        """Slab rows for a padded batch, and the index of one unused state row."""
         self._reserve_rows(capacity, rows, len(self.table.states) + 1)
         return len(self.table.states)
 
@@ -168,14 +302,14 @@ class TorchKV:
                     target.fill_row(move.to_row, source.row_parts(move.from_row, length))
 
     def _clear_if_poisoned(self, slot: Slot, capacity: int, row: int) -> None:
-        """A row's next owner multiplies what lies beyond its end by 0, which is no help against NaN."""
+        """Clear a row that holds NaN: its next owner multiplies rows beyond its end by 0, and 0 * NaN is NaN."""
         if slot.id in self.poisoned:
             for pair in self.slabs[capacity].values():
                 for slab in pair:
                     slab.clear_row(row)
 
     def _forget_if_empty(self, capacity: int) -> None:
-        """Give an empty class's memory back; not the smallest class's, which the next request needs again."""
+        """Free an empty class's memory, except the smallest class's, which the next request needs."""
         if not self.table.classes[capacity] and capacity > SMALLEST:
             del self.slabs[capacity]
             self.version += 1
@@ -211,20 +345,17 @@ class TorchKV:
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
-        self._marks[slot.id] = Mark(slot.length, [t.clone() for t in self._state_rows(slot)])
+        self._checkpoints[slot.id] = _Checkpoint(slot.length, [t.clone() for t in self._state_rows(slot)])
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
-        mark = self._marks.pop(slot.id, None)
-        if mark is None or not 0 <= keep <= slot.length - mark.length:
-            raise ValueError(f"slot {slot.id} has no mark {keep} tokens back")
-        for mine, saved in zip(self._state_rows(slot), mark.states):
+        point = self._checkpoints.pop(slot.id, None)
+        if point is None or not 0 <= keep <= slot.length - point.length:
+            raise ValueError(f"slot {slot.id} has no checkpoint {keep} tokens back")
+        for mine, saved in zip(self._state_rows(slot), point.states):
             mine.copy_(saved)
         kept = 0 if self.recurrent else keep
-        slot.length = mark.length + kept
+        slot.length = point.length + kept
         return kept
-
-    def forget_mark(self, slot: Slot) -> None:
-        self._marks.pop(slot.id, None)
 
     def _needs_rows_alone(self, what: str) -> None:
         if self.recurrent:
@@ -236,7 +367,7 @@ class TorchKV:
             yield states.delta[slot.place.state]
 
     def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
-        """All that `rows` of a snapshot means: keys and values, then what the encoder wrote."""
+        """The `rows` of a snapshot: keys and values, then encoder keys and values."""
         for pair in self.slabs[slot.capacity].values():
             for slab in pair:
                 yield from slab.row_parts(slot.place.row, length)
@@ -271,7 +402,10 @@ class TorchKV:
 
     def _set_cross(self, slot: Slot, layer: int, k: Tensor, v: Tensor) -> None:
         before = self._cross_bytes(slot)
-        self.cross[slot.id] = {**self.cross.get(slot.id, {}), layer: (k, v)}  # another: who knows the old one sees it
+        self.cross[slot.id] = {
+            **self.cross.get(slot.id, {}),
+            layer: (k, v),
+        }  # a new dict, so that a holder of the old one notices
         self.used += self._cross_bytes(slot) - before
 
     def _cross_bytes(self, slot: Slot) -> int:
@@ -302,7 +436,7 @@ class TorchKV:
 
 
 def _roomy(rows: int) -> int:
-    """Rows to allocate for `rows` in use: some more, so that n sequences joining one by one copy less than n times."""
+    """Rows to allocate for `rows` in use: half more, so that n sequences joining one by one cause fewer than n copies."""
     return rows + rows // 2
 
 

@@ -1,11 +1,12 @@
-"""A decode step of fixed shape, to be recorded once and replayed: one recording per capacity class and padded batch.
+"""CUDA graphs: a function of fixed shapes is captured once and replayed without Python or launch costs.
 
-Every sequence of one class adds one token. Then all that differs from step to step is a few small tensors (ids,
-positions, state rows); attention reads the class's whole capacity under a mask, so that no shape depends on lengths.
-Anything else (prompts, several classes, embeddings, drafts, encoders) goes the usual way, through cache.py.
+A decode step is captured per capacity class and padded batch size. Every sequence of one class adds one token, so only a few
+small tensors differ from step to step (ids, positions, state rows); attention reads the class's whole capacity under a mask,
+so that no shape depends on lengths. Anything else (prompts, several classes, embeddings, drafts, encoders) runs through
+cache.py.
 
-Recording pays on CUDA alone. Not measured here: this was written on a machine without a GPU; that a step of this shape
-gives what the usual way gives is tested on a CPU, unrecorded.
+Not measured here: this was written and reviewed on a machine without a GPU. That a step of this shape gives the same result
+as cache.py is tested on a CPU, without capture.
 """
 
 from __future__ import annotations
@@ -19,24 +20,67 @@ from torch import Tensor
 
 from backends.base import CrossSpec, KVSpec, Model, Step
 from backends.plan import StepPlan
-from backends.torch import delta
-from backends.torch.graph import Captured
-from backends.torch.kv import TorchKV
-from backends.torch.slab import places_of
-from backends.torch.upload import upload_columns
+from backends.torch.cache import delta_step
+from backends.torch.kv_cache import TorchKVCache, places_of
+from backends.torch.tensors import upload_columns
+
+
+class CapturedGraph:
+    """A captured graph: fixed input tensors, which are overwritten before each replay, and the outputs it fills."""
+
+    def __init__(self, fn: Callable[..., Any], args: tuple[Tensor, ...], warmups: int = 2) -> None:
+        self.inputs = tuple(a.clone() for a in args)
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):  # libraries allocate and choose kernels on first use, which a capture forbids
+            for _ in range(warmups):
+                fn(*self.inputs)
+        torch.cuda.current_stream().wait_stream(side)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.outputs = fn(*self.inputs)
+
+    def replay(self, args: tuple[Tensor, ...]) -> Any:
+        """The outputs are the graph's own output tensors: good until the next replay."""
+        for mine, given in zip(self.inputs, args):
+            mine.copy_(given, non_blocking=True)
+        self.graph.replay()
+        return self.outputs
+
+
+def captured(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, a pure function of tensors, captured once for each combination of shapes it is called with."""
+    graphs: dict[tuple[Any, ...], CapturedGraph] = {}
+
+    def call(*args: Tensor) -> Any:
+        key = tuple((a.shape, a.dtype) for a in args)
+        graph = graphs.get(key)
+        if graph is None:
+            graph = graphs[key] = CapturedGraph(fn, args)
+        return _fresh(graph.replay(args))
+
+    return call
+
+
+def _fresh(outputs: Any) -> Any:
+    """Copies, so that a caller may hold one call's result through the next."""
+    if isinstance(outputs, Tensor):
+        return outputs.clone()
+    return type(outputs)(_fresh(x) for x in outputs)
+
 
 LARGEST = 64  # a batch beyond it is bound by its products, not by launches
 
 
-class Recording(Protocol):
+class _Replayable(Protocol):
     def replay(self, args: tuple[Tensor, ...]) -> Any: ...
 
 
-class FixedCache:
-    """See `backends.base.Cache`. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
+class GraphCache:
+    """Implements `backends.base.Cache` with fixed shapes. Sequence i owns row i of the class's slabs; rows of idle sequences, and rows beyond the live
     ones, are padding."""
 
-    def __init__(self, kv: TorchKV, capacity: int, past: Tensor, states: Tensor) -> None:
+    def __init__(self, kv: TorchKVCache, capacity: int, past: Tensor, states: Tensor) -> None:
         self.kv, self.capacity, self.past, self.states = kv, capacity, past, states
         self.batch = past.shape[0]
         self._rows = torch.arange(self.batch, device=past.device)
@@ -69,7 +113,7 @@ class FixedCache:
         return self._masks[window]
 
     def cross(self, layer: int, q: Tensor, scale: float) -> Tensor:
-        raise ValueError("encoder keys differ in length: such a model decodes the usual way")
+        raise ValueError("encoder keys differ in length: such a model decodes without CUDA graphs")
 
     def conv(self, layer: int, x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
         table = self.kv.states[layer].conv
@@ -81,18 +125,18 @@ class FixedCache:
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
         table = self.kv.states[layer].delta
         state = table.index_select(0, self.states)
-        out = delta.step(state, state, q, k, v, g, beta)
+        out = delta_step(state, state, q, k, v, g, beta)
         table.index_copy_(0, self.states, state)
         return out.to(v.dtype)
 
 
 class DecodeGraphs:
-    """The recordings of one model on one store."""
+    """CapturedGraph decode steps of one model on one KV cache."""
 
-    def __init__(self, model: Model, kv: TorchKV, record: Callable[..., Recording] = Captured) -> None:
-        self.model, self.kv, self.record = model, kv, record
+    def __init__(self, model: Model, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph) -> None:
+        self.model, self.kv, self.capture = model, kv, capture
         self.possible = not any(isinstance(spec, CrossSpec) for spec in kv.specs)
-        self._recordings: dict[tuple[int, int], Recording] = {}
+        self._graphs: dict[tuple[int, int], _Replayable] = {}
         self._version = -1
 
     def fits(self, plan: StepPlan) -> bool:
@@ -101,17 +145,17 @@ class DecodeGraphs:
         owners = self.kv.table.classes[plan.groups[0].capacity]
         if len(owners) > LARGEST or any(owner.length >= owner.capacity for owner in owners):
             return False
-        return all((s.segment.ids is not None or s.segment.held) and s.segment.add is None for s in plan.segments)
+        return all((s.segment.ids is not None or s.segment.continues) and s.segment.add is None for s in plan.segments)
 
     def run(self, plan: StepPlan, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Hidden states and logits of each row: the recording's own tensors, good until the next step."""
+        """Hidden states and logits of each row: the graph's own output tensors, good until the next step."""
         capacity = plan.groups[0].capacity
         owners = self.kv.table.classes[capacity]
         padded = 1 << (len(owners) - 1).bit_length()
         junk = self.kv.reserve_padding(capacity, padded)
         rows = [packed.slot.place.row for packed in plan.segments]
-        if self._version != self.kv.version:  # a tensor that the recordings hold has been replaced
-            self._recordings.clear()
+        if self._version != self.kv.version:  # a tensor that the graphs hold has been replaced
+            self._graphs.clear()
             self._version = self.kv.version
 
         def column(values: list[int], fill: list[int]) -> list[int]:
@@ -119,7 +163,7 @@ class DecodeGraphs:
                 fill[row] = value
             return fill
 
-        # a row that belongs to an idle sequence steps too, and writes behind its end, where nobody looks
+        # a row that belongs to an idle sequence steps too, and writes beyond its end, where nothing is read
         idle = [owner.length for owner in owners] + [0] * (padded - len(owners))
         columns = upload_columns(
             [
@@ -136,19 +180,19 @@ class DecodeGraphs:
         if own is not None:
             given = torch.zeros_like(given).index_copy_(0, own, ids)
         inputs = (given, columns[0].to(torch.int32), columns[1], columns[2])
-        recording = self._recordings.get((capacity, padded))
-        if recording is None:
-            # recording runs the step: rows beyond a sequence's end may be written to, states may not
+        graph = self._graphs.get((capacity, padded))
+        if graph is None:
+            # capturing runs the step: rows beyond a sequence's end may be written, states may not
             harmless = (*inputs[:3], torch.full_like(inputs[3], junk))
-            recording = self._recordings[capacity, padded] = self.record(self._step_of(capacity), harmless)
-        hidden, logits = recording.replay(inputs)
+            graph = self._graphs[capacity, padded] = self.capture(self._step_of(capacity), harmless)
+        hidden, logits = graph.replay(inputs)
         if own is None:
             return hidden[: plan.total], logits[: plan.total]
         return hidden.index_select(0, own), logits.index_select(0, own)
 
     def _step_of(self, capacity: int) -> Callable[..., tuple[Tensor, Tensor]]:
         def step(ids: Tensor, pos: Tensor, past: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-            cache = FixedCache(self.kv, capacity, past, states)
+            cache = GraphCache(self.kv, capacity, past, states)
             hidden = self.model(Step(self.model.embed(ids), pos, cache))
             return hidden, self.model.logits(hidden)
 

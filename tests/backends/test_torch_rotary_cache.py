@@ -8,7 +8,7 @@ import torch
 
 from backends.base import Rope
 from backends.torch.backend import TorchBackend
-from backends.torch.turns import FEWEST, MOST, Turns
+from backends.torch.ops import FEWEST, MOST, RotaryCache
 
 INV = tuple(100.0 ** (-i / 4) for i in range(4))
 ROPES = {
@@ -34,7 +34,7 @@ POSITIONS = {
 @pytest.mark.parametrize("kind", ROPES)
 def test_they_are_the_computed_ones(kind: str, where: str) -> None:
     ops = TorchBackend("cpu", "f32").ops
-    turns, pos = Turns(ops, ROPES[kind]), np.array(POSITIONS[where], np.int32)
+    turns, pos = RotaryCache(ops, ROPES[kind]), np.array(POSITIONS[where], np.int32)
     for _ in range(2):  # the second time they are known
         want = ops.angles(torch.from_numpy(pos), ROPES[kind])
         for made, computed in zip(turns.at(pos), (want.cos, want.sin)):
@@ -46,5 +46,5 @@ def test_several_axes_are_computed() -> None:
     ops = TorchBackend("cpu", "f32").ops
     pos = np.array([[1, 2, 3], [1, 1, 1], [0, 5, 6]], np.int32)
     want = ops.angles(torch.from_numpy(pos), ROPES["axes"])
-    for made, computed in zip(Turns(ops, ROPES["axes"]).at(pos), (want.cos, want.sin)):
+    for made, computed in zip(RotaryCache(ops, ROPES["axes"]).at(pos), (want.cos, want.sin)):
         assert torch.equal(made, computed)

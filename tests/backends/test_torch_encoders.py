@@ -11,9 +11,9 @@ from torch import Tensor
 
 from backends.base import Dense, DType, Rope
 from backends.torch.backend import TorchBackend
+from backends.torch.encoders import TorchEncoder
 from backends.torch.kernels import library
 from backends.torch.ops import DTYPES
-from backends.torch.whole import TorchWhole
 from tests.backends.kernels.weights_made_here import raw
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
@@ -57,13 +57,13 @@ def ended(work: Generator[None, None, Tensor]) -> tuple[Tensor, int]:
 def test_it_equals_the_operations_one_by_one(rope: Rope | None, window: tuple[int, int] | None) -> None:
     backend = TorchBackend()
     whole = backend.encoder([Layer(backend, seed, window) for seed in range(4)], rope)
-    assert isinstance(whole, TorchWhole)
+    assert isinstance(whole, TorchEncoder)
     for lens in ([70], [1, 16, 33], [200, 5]):
         x = torch.randn(sum(lens), WIDTH, generator=torch.Generator().manual_seed(sum(lens)))
         given = x.clone()
         made, pauses = ended(whole.run(x, lens))
         want, _ = ended(whole.plain.run(x, lens))
-        assert whole.recorded
+        assert whole.traced
         assert pauses >= 1
         assert torch.equal(x, given)
         torch.testing.assert_close(made, want, rtol=0, atol=2e-5 * float(want.abs().max()))
@@ -78,7 +78,7 @@ def test_of_sixteen_bits(dtype: DType) -> None:
     made, _ = ended(whole.run(x.to(DTYPES[dtype]), [20, 40]))
     usual, _ = ended(whole.plain.run(x.to(DTYPES[dtype]), [20, 40]))
     want, _ = ended(exact.run(x, [20, 40]))
-    assert whole.recorded
+    assert whole.traced
     assert made.dtype == usual.dtype == DTYPES[dtype]
     assert (made - want).abs().max() <= 1.2 * (usual - want).abs().max() <= 0.1 * want.abs().max()
 
@@ -99,19 +99,19 @@ def test_layers_that_no_instruction_stands_for_run_all_the_same() -> None:
     x = torch.randn(7, WIDTH, generator=torch.Generator().manual_seed(1))
     made, _ = ended(whole.run(x, [7]))
     want, _ = ended(backend.encoder([layer], None).run(x, [7]))
-    assert isinstance(whole, TorchWhole)
-    assert not whole.recorded
+    assert isinstance(whole, TorchEncoder)
+    assert not whole.traced
     torch.testing.assert_close(made, want * 2.0, rtol=0, atol=2e-5 * float(want.abs().max()))
 
 
 def test_the_error_function_of_numbers_of_all_sizes() -> None:
     backend = TorchBackend()
     whole = backend.encoder([lambda x, *_: backend.ops.gelu(x)], None)
-    assert isinstance(whole, TorchWhole)
+    assert isinstance(whole, TorchEncoder)
     x = torch.cat([torch.linspace(-12, 12, 48 * 50 - 3), torch.tensor([0.0, 1e30, float("nan")])]).view(50, 48)
     made, _ = ended(whole.run(x, [50]))
     want = torch.nn.functional.gelu(x.double())
-    assert whole.recorded
+    assert whole.traced
     assert made[-1, -1].isnan()
     off = (made.double() - want).abs() / x.double().abs().clamp_min(1e-3)
     assert float(off.view(-1)[:-1].max()) < 4e-7

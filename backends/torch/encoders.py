@@ -1,0 +1,144 @@
+"""Encoders and frame predictors on torch: on a CPU their layers are traced into one program of the kernels.
+
+Implements `backends.base.EncoderRunner` and `backends.base.FramePredictor`. What cannot be traced runs through
+`backends.eager`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backends.base import EncoderAttention, FramePredictorParts, FrameSampling, Linear, Rope
+from backends.eager import AT_ONCE, EagerEncoder, EagerFramePredictor, places
+from backends.torch.kernels import library
+from backends.torch.kernels.frame import FrameProgram
+from backends.torch.kernels.linear import AnyMatrix, KernelLinear
+from backends.torch.kernels.program import Program
+from backends.torch.ops import TorchAngles, TorchTextOps
+from backends.torch.tracing import IN_FLOATS, NotTraceable, Symbol, TracedHeads, Tracer, trace
+
+Layer = Callable[[Any, Any, EncoderAttention], Any]
+
+
+@dataclass(frozen=True)
+class _TracedLayers:
+    program: Program
+    cuts: list[int]  # indices of instructions before which the run may yield
+
+
+class TracedAttention:
+    """Records attention instead of computing it."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+
+    def attend(self, q: Any, k: Any, v: Any, scale: float, window: tuple[int, int] | None = None) -> Any:
+        if not all(isinstance(part, TracedHeads) for part in (q, k, v)):
+            raise NotTraceable("attention of arrays that were not traced")
+        return self.tracer.encoder_attention(q, k, v, scale, window)
+
+
+class TorchEncoder:
+    def __init__(self, ops: TorchTextOps, layers: Sequence[Layer], rope: Rope | None) -> None:
+        self.ops, self.layers, self.rope = ops, list(layers), rope
+        self.plain = EagerEncoder(ops, layers, rope)  # type: ignore[arg-type]  # the joined operations, see backend.py
+        self._traced: _TracedLayers | None = None
+        self._may_trace = ops.device.type == "cpu" and library.available()
+
+    @property
+    def traced(self) -> bool:
+        """Whether the kernels run the layers; decided by the first run."""
+        return self._traced is not None
+
+    def run(self, x: Tensor, lens: Sequence[int]) -> Generator[None, None, Tensor]:
+        if self._may_trace:
+            self._may_trace = False
+            self._traced = self._trace(x.shape[1])
+        if self._traced is None or x.shape[0] == 0:
+            plain: Tensor = yield from self.plain.run(x, lens)
+            return plain
+        starts = np.cumsum([0, *lens[:-1]])
+        spans = np.array([(start, n, 0, n, 0) for start, n in zip(starts, lens)], np.int64)
+        angles: list[Tensor] = []
+        if self.rope is not None:
+            turned: TorchAngles = self.ops.angles(torch.from_numpy(places(lens)), self.rope)
+            angles = [turned.cos.contiguous(), turned.sin.contiguous()]
+        nothing = np.zeros((1, len(lens), 4), np.int64)
+        parts = self._traced.program.run_in_parts(x.float().contiguous(), spans, nothing, angles, self._traced.cuts)
+        for part in parts:
+            if part is not None:
+                made = torch.from_numpy(part.numpy().copy())  # a copy: its memory also holds all registers of the run
+                return made.to(x.dtype)
+            yield
+        raise AssertionError("a program's last part is its result")
+
+    def _trace(self, width: int) -> _TracedLayers | None:
+        tracer, cuts = Tracer(width, [], IN_FLOATS), list[int]()
+        angles = None if self.rope is None else tracer.angles(self.rope)
+        x: Any = tracer.x
+        try:
+            for i, layer in enumerate(self.layers, 1):
+                x = layer(x, angles, TracedAttention(tracer))
+                if i % AT_ONCE == 0 and i < len(self.layers):
+                    cuts.append(len(tracer.lines))
+        except NotTraceable:
+            return None
+        if not isinstance(x, Symbol) or len(x.shape) != 2:
+            return None
+        return _TracedLayers(Program(tracer.lines, tracer.widths, x.register, [*tracer.keep, *self.layers]), cuts)
+
+
+class TorchFramePredictor:
+    def __init__(self, ops: TorchTextOps, parts: FramePredictorParts) -> None:
+        self.ops, self.parts = ops, parts
+        self.plain = EagerFramePredictor(ops, parts)  # type: ignore[arg-type]  # the joined operations, see backend.py
+        self.program: FrameProgram | None = None
+        self._may_trace = ops.device.type == "cpu" and library.available()
+
+    @property
+    def traced(self) -> bool:
+        """Whether the kernels run the frames; decided by the first frame."""
+        return self.program is not None
+
+    def __call__(
+        self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
+    ) -> tuple[Tensor, Tensor]:
+        if self._may_trace:
+            self._may_trace = False
+            self.program = self._trace()
+        if self.program is None:
+            return cast(tuple[Tensor, Tensor], self.plain(hidden, first, ids, noise, random, choice))
+        return self.program.run(hidden, first, ids, noise, random, choice)
+
+    def _trace(self) -> FrameProgram | None:
+        """None where the kernels cannot run one of the parts."""
+        parts = self.parts
+        heads, tables = _matrices(parts.heads), _matrices(parts.embeddings)
+        narrow = [] if parts.narrow is None else _matrices([parts.narrow])
+        if heads is None or tables is None or narrow is None:
+            return None
+        trace_of_layers = trace(parts.layers, parts.specs, narrow[0].rows_each if narrow else tables[0].columns)
+        if trace_of_layers is None:
+            return None
+
+        def turns(place: Tensor) -> list[Tensor]:
+            turned: list[TorchAngles] = [self.ops.angles(place, rope) for rope in trace_of_layers.ropes]
+            return [part.contiguous() for one in turned for part in (one.cos, one.sin)]
+
+        return FrameProgram(trace_of_layers.program, turns, parts.specs, heads, tables, narrow[0] if narrow else None)
+
+
+def _matrices(linears: Sequence[Linear]) -> list[AnyMatrix] | None:
+    """The one matrix of each; None if one is not a single kernel matrix."""
+    found: list[AnyMatrix] = []
+    for linear in linears:
+        if not isinstance(linear, KernelLinear) or len(linear.matrices) != 1:
+            return None
+        found.append(linear.matrices[0])
+    return found

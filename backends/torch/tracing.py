@@ -1,0 +1,444 @@
+"""Tracing a model's layers into one program of the CPU kernels.
+
+The model is run once on symbols that trace_model its operations: products, norms, heads and attention, gated activations. The trace_model
+becomes a `Program`, which then runs every step, prompts and decoding alike, instead of the model's Python. Models need no change
+for this: an operation without an instruction raises `NotTraceable`, and the model runs operation by operation. Weights, keys
+and values may have 16 bits or fewer; activations are f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backends.base import CrossSpec, KVSpec, Model, Rope, Slot, StateSpec, Step
+from backends.kv_cache import group_of
+from backends.plan import StepPlan
+from backends.torch.kernels.formats import PANEL, Kept
+from backends.torch.kernels.linear import AnyMatrix, KernelLinear, Noted
+from backends.torch.kernels.program import Do, Line, Program
+from backends.torch.kv_cache import Slab, TorchKVCache
+from backends.torch.ops import RotaryCache, TorchTextOps
+
+EVERY = 1 << 40  # more tokens than there are
+FLOATS = {torch.float32: Kept.F32, torch.float16: Kept.F16, torch.bfloat16: Kept.BF16}
+
+
+class NotTraceable(Exception):
+    """The model used an operation that has no instruction."""
+
+
+class Opaque:
+    """Raises NotTraceable for every operation that a subclass does not define, and for every torch function."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NotTraceable(name)
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
+        raise NotTraceable(str(function))
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise NotTraceable("an operator")
+
+    __getitem__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
+    __rmatmul__ = __rtruediv__ = __pow__ = __float__ = __int__ = __iter__ = _refuse
+
+
+@dataclass(eq=False)
+class Symbol(Opaque, Noted):
+    """An array of the traced pass: a register, viewed in a shape."""
+
+    tracer: Tracer
+    register: int
+    shape: tuple[int, ...]
+    dtype: torch.dtype = torch.float32
+
+    def reshape(self, *shape: int) -> Symbol:
+        width = self.tracer.widths[self.register]
+        rest = [n for n in shape[1:] if n != -1]
+        if (
+            shape[0] not in (self.shape[0], -1)
+            or list(shape).count(-1) > 1
+            or (-1 not in shape and np.prod(rest) != width)
+        ):
+            raise NotTraceable("a reshape that moves tokens")
+        if -1 in shape[1:]:
+            shape = tuple(width // int(np.prod(rest)) if n == -1 else n for n in shape)
+        return Symbol(self.tracer, self.register, (self.shape[0], *shape[1:]))
+
+    def product(self, linear: KernelLinear) -> Symbol:
+        return self.tracer.multiply(linear, self)
+
+    def __add__(self, other: object) -> Symbol:
+        if not isinstance(other, Symbol) or other.shape != self.shape:
+            raise NotTraceable("a sum with something that is not of the pass")
+        return self.tracer.add(self, other)
+
+
+@dataclass(eq=False)
+class TracedPositions(Opaque):
+    tracer: Tracer
+
+
+@dataclass(eq=False)
+class TracedAngles(Opaque):
+    """The angles of one rope."""
+
+    tracer: Tracer
+    index: int
+
+
+@dataclass(eq=False)
+class TracedHeads(Opaque):
+    """Queries, keys or values between `qkv` and `attend`."""
+
+    source: Symbol
+    part: int
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class KVDtypes:
+    """The dtypes of keys and values: those of past tokens, and those of an encoder."""
+
+    own: Kept = Kept.F32
+    crossed: Kept = Kept.F32
+
+    @staticmethod
+    def of(kv: TorchKVCache) -> KVDtypes:
+        return KVDtypes({8: Kept.BYTES, 4: Kept.NIBBLES}.get(kv.bits, FLOATS[kv.plain]), FLOATS[kv.dtype])
+
+    def group(self, dim: int) -> int:
+        """The quantization group: how many numbers of a head share a scale."""
+        return group_of(dim) if self.own in (Kept.BYTES, Kept.NIBBLES) else dim
+
+
+IN_FLOATS = KVDtypes()
+
+
+class Tracer:
+    """Writes the program's instructions. Also stands in for the step's `Cache`."""
+
+    TOKENS = 7919  # unlikely to equal any width
+
+    def __init__(self, width: int, specs: list[KVSpec | CrossSpec], memory: KVDtypes) -> None:
+        self.specs, self.memory = specs, memory
+        self.lines: list[Line] = []
+        self.widths = [width]
+        self.ropes: list[Rope] = []
+        self.keep: list[object] = []
+        self.x = Symbol(self, 0, (self.TOKENS, width))
+
+    def _new(self, width: int) -> Symbol:
+        self.widths.append(width)
+        return Symbol(self, len(self.widths) - 1, (self.TOKENS, width))
+
+    def _write(self, what: Do, reads: list[Symbol], writes: list[Symbol], **fields: Any) -> None:
+        self.keep += fields.values()
+        self.lines.append(Line(what, [s.register for s in reads], [s.register for s in writes], fields))
+
+    def weights(self, w: Tensor | None) -> Tensor | None:
+        return None if w is None else w.float().contiguous()
+
+    # -- operations and cache, as a model calls them
+
+    def multiply(self, linear: KernelLinear, x: Symbol) -> Symbol:
+        if len(linear.shape) != 2 or x.shape != (self.TOKENS, linear.columns):
+            raise NotTraceable("a product of another shape")
+        out, at = self._new(linear.out), 0
+        for matrix in linear.matrices:
+            self._write(Do.MULTIPLY, [x], [out], matrix=matrix, at=at)
+            at += matrix.rows_each
+        return out
+
+    def norm(self, x: Symbol, w: Tensor, eps: float) -> Symbol:
+        out = self._new(x.shape[-1])
+        self._write(Do.NORM, [x], [out], w=self.weights(w), eps=eps)
+        return out
+
+    def add_norm(self, x: Symbol, residual: Symbol, w: Tensor, eps: float) -> tuple[Symbol, Symbol]:
+        out, total = self._new(x.shape[-1]), self._new(x.shape[-1])
+        self._write(Do.ADD_NORM, [x, residual], [out, total], w=self.weights(w), eps=eps)
+        return total, out
+
+    def layer_norm(self, x: Symbol, w: Tensor, b: Tensor | None, eps: float) -> Symbol:
+        out = self._new(x.shape[-1])
+        self._write(Do.LAYER_NORM, [x], [out], w=self.weights(w), w2=self.weights(b), eps=eps)
+        return out
+
+    def swiglu(self, x: Symbol, gate_last: bool) -> Symbol:
+        half = x.shape[-1] // 2
+        out = self._new(half)
+        products = [line for line in self.lines[-2:] if line.what is Do.MULTIPLY and line.writes == [x.register]]
+        matrices = [line.fields["matrix"] for line in products]
+        whole = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
+        if not gate_last and (
+            whole or (len(products) == 2 and alike(*matrices))
+        ):  # the product writes the gated result itself
+            del self.lines[-len(products) :]
+            up = {} if whole else {"up": matrices[1]}
+            self._write(Do.GATE, [Symbol(self, products[0].reads[0], ())], [out], matrix=matrices[0], **up)
+        else:
+            self._write(Do.SWIGLU, [x], [out], at=half if gate_last else 0)
+        return out
+
+    def add(self, x: Symbol, y: Symbol) -> Symbol:
+        out = self._new(x.shape[-1])
+        self._write(Do.ADD, [x, y], [out])
+        return out
+
+    def angles(self, rope: Rope) -> TracedAngles:
+        self.ropes.append(rope)
+        return TracedAngles(self, len(self.ropes) - 1)
+
+    def heads(
+        self, x: Symbol, angles: TracedAngles | None, rotary_dims: int, **fields: Any
+    ) -> tuple[TracedHeads, TracedHeads, TracedHeads]:
+        fields |= {"turned": rotary_dims, "angles": 0 if angles is None else angles.index}
+        q, k, v = (TracedHeads(x, part, fields) for part in range(3))
+        return q, k, v
+
+    def attend(self, layer: int, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float) -> Symbol:
+        if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
+            raise NotTraceable("attention of heads that are not one projection's")
+        f, spec = q.fields, self.specs[layer]
+        if not isinstance(spec, KVSpec) or (f["kv_heads"], f["dim"]) != (spec.heads, spec.dim):
+            raise NotTraceable("heads unlike the memory's")
+        kept = {"kept": self.memory.own, "group": self.memory.group(spec.dim)}
+        self._write(Do.HEADS, [q.source], [q.source], layer=layer, **f, **kept)
+        out = self._new(f["heads"] * f["dim"])
+        sizes = {name: f[name] for name in ("heads", "kv_heads", "dim")} | kept
+        self._write(Do.ATTEND, [q.source], [out], layer=layer, scale=scale, window=spec.window or 0, **sizes)
+        return Symbol(self, out.register, (self.TOKENS, f["heads"], f["dim"]))
+
+    def cross(self, layer: int, q: Symbol, scale: float) -> Symbol:
+        spec, (_, heads, dim) = self.specs[layer], q.shape
+        if not isinstance(spec, CrossSpec) or dim != spec.dim:
+            raise NotTraceable("heads unlike the encoder's")
+        out = self._new(heads * dim)
+        sizes = {"heads": heads, "kv_heads": spec.heads, "dim": dim, "group": dim}
+        self._write(Do.CROSS, [q], [out], layer=layer, scale=scale, kept=self.memory.crossed, **sizes)
+        return Symbol(self, out.register, q.shape)
+
+    def gelu(self, x: Symbol) -> Symbol:
+        out = self._new(x.shape[-1])
+        self._write(Do.GELU, [x], [out])
+        return out
+
+    def encoder_attention(
+        self, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float, window: tuple[int, int] | None
+    ) -> Symbol:
+        """See `backends.base.EncoderAttention`."""
+        if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
+            raise NotTraceable("attention of heads that are not one projection's")
+        if q.fields["dim"] < PANEL:
+            raise NotTraceable("heads smaller than a register")
+        back, ahead = (0, EVERY) if window is None else window
+        sizes = {name: q.fields[name] for name in ("heads", "kv_heads", "dim")}
+        self._write(Do.HEADS, [q.source], [q.source], layer=-1, **q.fields)
+        out = self._new(sizes["heads"] * sizes["dim"])
+        self._write(Do.AMONG, [q.source], [out], scale=scale, window=back, ahead=ahead, **sizes)
+        return Symbol(self, out.register, (self.TOKENS, sizes["heads"], sizes["dim"]))
+
+    def conv(self, *_: Any) -> NoReturn:
+        raise NotTraceable("recurrent states")
+
+    delta = conv
+
+
+def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
+    same = a.rows_each == b.rows_each and a.matrix.row_bytes == b.matrix.row_bytes
+    return same and bytes(a.matrix.format) == bytes(b.matrix.format)
+
+
+class TracingOps(TorchTextOps):
+    """Operations that trace_model themselves when their input is a symbol."""
+
+    def angles(self, pos: Any, rope: Rope) -> Any:
+        if isinstance(pos, TracedPositions):
+            return pos.tracer.angles(rope)
+        return super().angles(pos, rope)
+
+    def qkv(
+        self,
+        x: Any,
+        heads: int,
+        kv_heads: int,
+        dim: int,
+        angles: Any = None,
+        q_norm: Tensor | None = None,
+        k_norm: Tensor | None = None,
+        eps: float = 1e-6,
+        norm_after_rope: bool = False,
+    ) -> Any:
+        if not isinstance(x, Symbol):
+            return super().qkv(x, heads, kv_heads, dim, angles, q_norm, k_norm, eps, norm_after_rope)
+        rope = None if angles is None else x.tracer.ropes[angles.index]
+        return x.tracer.heads(
+            x,
+            angles,
+            rope.dims if rope else 0,
+            pairs=rope.pairs if rope else False,
+            heads=heads,
+            kv_heads=kv_heads,
+            dim=dim,
+            w=x.tracer.weights(q_norm),
+            w2=x.tracer.weights(k_norm),
+            eps=eps,
+            norm_after_rope=norm_after_rope,
+        )
+
+    def rms_norm(self, x: Any, w: Tensor | None, eps: float) -> Any:
+        if isinstance(x, Symbol) and w is not None:
+            return x.tracer.norm(x, w, eps)
+        return super().rms_norm(x, w, eps)
+
+    def add_rms_norm(self, x: Any, residual: Any, w: Tensor, eps: float) -> Any:
+        if isinstance(x, Symbol) and isinstance(residual, Symbol):
+            return x.tracer.add_norm(x, residual, w, eps)
+        return super().add_rms_norm(x, residual, w, eps)
+
+    def layer_norm(self, x: Any, w: Tensor | None, b: Tensor | None, eps: float) -> Any:
+        if isinstance(x, Symbol) and w is not None:
+            return x.tracer.layer_norm(x, w, b, eps)
+        return super().layer_norm(x, w, b, eps)
+
+    def gelu(self, x: Any) -> Any:
+        return x.tracer.gelu(x) if isinstance(x, Symbol) else super().gelu(x)
+
+    def swiglu(self, x: Any, gate_last: bool = False) -> Any:
+        return x.tracer.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)
+
+
+class TracedModel:
+    """A model as one program over one KV cache. Made by `trace_model`."""
+
+    def __init__(self, traced: Trace, kv: TorchKVCache, ops: TorchTextOps) -> None:
+        self.program, self.kv = traced.program, kv
+        self._rotary = [RotaryCache(ops, rope) for rope in traced.ropes]
+        self._own = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)]
+        self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
+        self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [own, 4]
+        self._last: tuple[list[tuple[int, int]], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
+        self._version = -1
+        self._cross: dict[int, _CrossAddresses] = {}  # by slot id
+
+    def run(self, plan: StepPlan, x: Tensor) -> Tensor:
+        """The hidden states of all packed tokens, overwritten by the next run."""
+        if self._version != self.kv.version:
+            self._slabs.clear()
+            self._last = [], np.empty(0, np.int64)
+            self._version = self.kv.version
+        spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.segments], np.int64)
+        memory = self._memory([packed.slot for packed in plan.segments])
+        if self._crossed:
+            for i, packed in enumerate(plan.segments):
+                memory[self._crossed, i, :2], spans[i, 4] = self._cross_memory(packed.slot)
+        angles = [part for rotary in self._rotary for part in rotary.at(plan.pos)]
+        return self.program.run(x.contiguous(), spans, memory, angles)  # any float: the registers are f32
+
+    def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
+        """Addresses of each layer's keys and values of each slot, `[layers, slots, 4]`. Most steps reuse the last step's."""
+        places = [(slot.capacity, slot.place.row) for slot in slots]
+        if self._last[0] != places:
+            memory = np.zeros((len(self.kv.specs), len(slots), 4), np.int64)
+            for i, (capacity, row) in enumerate(places):
+                base, row_bytes = self._slab(capacity)
+                memory[self._own, i] = base + row * row_bytes
+            self._last = places, memory
+        return self._last[1]
+
+    def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray]:
+        found = self._slabs.get(capacity)
+        if found is None:
+            pairs = [self.kv.slabs[capacity][layer] for layer in self._own]
+            found = self._slabs[capacity] = _places(pairs, lambda p: p.data_ptr()), _places(pairs, _row_bytes)
+        return found
+
+    def _cross_memory(self, slot: Slot) -> tuple[np.ndarray, int]:
+        """Addresses of a sequence's encoder keys and values, `[cross layers, 2]`, and their length."""
+        stored = self.kv.cross.get(slot.id)
+        known = self._cross.get(slot.id)
+        if known is not None and known.stored is stored:
+            return known.places, known.length
+        pairs = [self.kv.cross_of(slot, layer) for layer in self._crossed]
+        lengths = {part.shape[1] for pair in pairs for part in pair}
+        if len(lengths) != 1 or 0 in lengths:
+            raise ValueError(
+                f"slot {slot.id} has no encoder keys, or not of one length, in every layer: put them first"
+            )
+        places = np.array([[k.data_ptr(), v.data_ptr()] for k, v in pairs], np.int64)
+        self._cross = {key: value for key, value in self._cross.items() if key in self.kv.cross}
+        self._cross[slot.id] = found = _CrossAddresses(stored, places, lengths.pop())
+        return found.places, found.length
+
+
+@dataclass(frozen=True)
+class _CrossAddresses:
+    """Addresses of a sequence's encoder keys and values; valid while the KV cache still holds `stored`."""
+
+    stored: object
+    places: np.ndarray
+    length: int
+
+
+def _places(pairs: Sequence[tuple[Slab, Slab]], what: Callable[[Tensor], int]) -> np.ndarray:
+    """`what` of the planes of each layer's keys and values, `[layers, 4]` in the order of src/step.hpp; 0 where there is none."""
+    made = np.zeros((len(pairs), 4), np.int64)
+    for row, pair in zip(made, pairs):
+        for i, slab in enumerate(pair):
+            row[i::2][: len(slab.planes)] = [what(plane) for plane in slab.planes]
+    return made
+
+
+def _row_bytes(plane: Tensor) -> int:
+    return plane.stride(0) * plane.itemsize
+
+
+def trace_model(model: Model, kv: TorchKVCache, ops: TorchTextOps, width: int) -> TracedModel | None:
+    """The model as one program; None where the kernels cannot run the model or read its KV dtype."""
+    traced = _trace(model, width, KVDtypes.of(kv))
+    return None if traced is None else TracedModel(traced, kv, ops)
+
+
+def can_be_traced(model: Model) -> bool:
+    with torch.inference_mode():
+        return _trace(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
+
+
+def _trace(model: Model, width: int, memory: KVDtypes) -> Trace | None:
+    specs = [spec for spec in model.memory if not isinstance(spec, StateSpec)]
+    return trace(model, specs, width, memory) if len(specs) == len(model.memory) else None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A traced program, and the ropes whose angles it takes as inputs."""
+
+    program: Program
+    ropes: list[Rope]
+
+
+def trace(
+    call: Callable[[Step], Any], specs: Sequence[KVSpec | CrossSpec], width: int, memory: KVDtypes = IN_FLOATS
+) -> Trace | None:
+    """`call` as a program over inputs `[tokens, width]`; None where it uses an operation without an instruction."""
+    if any(spec.dim < PANEL for spec in specs):
+        return None
+    if any(spec.v_dim not in (None, spec.dim) for spec in specs if isinstance(spec, KVSpec)):
+        return None
+    tracer = Tracer(width, list(specs), memory)
+    try:
+        hidden = call(Step(tracer.x, TracedPositions(tracer), tracer))
+    except NotTraceable:
+        return None
+    if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
+        return None
+    program = Program(tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
+    return Trace(program, tracer.ropes)
