@@ -39,7 +39,7 @@ from engine.loading import load as load_model
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.voice_activity import SpeechSpan
 from engine.pipelines.prompt import Prompt, chat_prompt, text_prompt
-from engine.pipelines.reading.sdk import Read, forget_readers, read, read_all
+from app.runtime.reading import Read, forget_readers, read, read_all
 from engine.pipelines.speaking.long_form import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent

@@ -13,23 +13,23 @@ from app.gui.texts import mark, tr
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
-    from app.leashed import Beside
-    from app.server.service import Service
+    from app.runtime.models import ModelService
+    from app.runtime.pipelines import Host
     from engine.pipelines.listening.transcription import Transcriber
     from engine.pipelines.reading.layout import LayoutDetector
     from engine.pipelines.reading.recognizer import Recognizer
     from engine.pipelines.speaking.speech_models import SpeechModel
 
-Ability = Literal["read", "layout", "listen", "speak"]
+Capability = Literal["read", "layout", "listen", "speak"]
 
 # English; shown through `tr`. What to get where there is none.
-ADVICE: dict[Ability, str] = {
+ADVICE: dict[Capability, str] = {
     "read": mark("No model here reads pictures. Add one in Models, for example PaddlePaddle/PaddleOCR-VL."),
     "listen": mark("No model here listens. Add one in Models, for example UsefulSensors/moonshine-base."),
     "speak": mark("No model here speaks. Add one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice."),
 }
 # what to begin with, in Models
-FIRST: dict[Ability, str] = {
+FIRST: dict[Capability, str] = {
     "read": "PaddlePaddle/PaddleOCR-VL",
     "listen": "UsefulSensors/moonshine-base",
     "speak": "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
@@ -37,7 +37,7 @@ FIRST: dict[Ability, str] = {
 _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
 
 
-def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
+def can(source: str, ability: Capability, cache_dir: str | None = None) -> bool:
     """By what a checkpoint's config.json says."""
     from app.kinds import kind_of
     from engine.vision.registry import VISION_PROCESSORS
@@ -53,7 +53,7 @@ def can(source: str, ability: Ability, cache_dir: str | None = None) -> bool:
 
 def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
     """The config.json of a folder or of a repository in the cache; empty where there is none to read."""
-    from app.kinds import config_in
+    from app.runtime.capabilities import config_in
     from engine.hub.resolve import resolve
 
     try:
@@ -62,13 +62,13 @@ def config_of(source: str, cache_dir: str | None = None) -> Mapping[str, Any]:
         return {}
 
 
-def names(service: Service, ability: Ability) -> list[str]:
+def names(service: ModelService, ability: Capability) -> list[str]:
     """Models that can do this. Reads the disk."""
     catalogue = service.catalogue
     return [known.name for known in catalogue.all() if can(known.source, ability, catalogue.cache_dir)]
 
 
-def needed(core: Beside, ability: Ability, wanted: str) -> str:
+def needed(core: Host, ability: Capability, wanted: str) -> str:
     """The model that was chosen, else the first that can. Raises BadRequest where there is none."""
     found = names(core.service, ability)
     if wanted in found:
@@ -78,14 +78,14 @@ def needed(core: Beside, ability: Ability, wanted: str) -> str:
     return found[0]
 
 
-def recognizer(core: Beside, wanted: str) -> Recognizer:
+def recognizer(core: Host, wanted: str) -> Recognizer:
     """What reads regions."""
     from engine.pipelines.reading.recognizer import VisionRecognizer
 
     return VisionRecognizer(core.engine, core.bring(needed(core, "read", wanted)))
 
 
-def layout(core: Beside) -> LayoutDetector | None:
+def layout(core: Host) -> LayoutDetector | None:
     """What finds regions, where a model for that is here; None: the splitter that needs none."""
     from engine.pipelines.reading.layout import LayoutModel
 
@@ -93,7 +93,7 @@ def layout(core: Beside) -> LayoutDetector | None:
     return LayoutModel(core.engine, found[0]) if found else None
 
 
-def listener(core: Beside, wanted: str) -> Transcriber:
+def listener(core: Host, wanted: str) -> Transcriber:
     """What writes down what is said."""
     from engine.pipelines.listening.transcription import Transcriber, asr_model
 
@@ -101,7 +101,7 @@ def listener(core: Beside, wanted: str) -> Transcriber:
     return Transcriber(core.engine, asr_model(name, core.bring(name)))
 
 
-def speaker(core: Beside, wanted: str) -> SpeechModel:
+def speaker(core: Host, wanted: str) -> SpeechModel:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
     from engine.pipelines.speaking.speech_models import speaker as made
 

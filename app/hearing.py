@@ -10,17 +10,17 @@ from app.kinds import names_of
 from engine.errors import ModelNotFound
 
 if TYPE_CHECKING:
-    from app.server.service import Service
+    from app.runtime.models import ModelService
 
 
-def hear(service: Service, file: Path) -> str:
+def hear(service: ModelService, file: Path) -> str:
     """Blocks until it is written down. Raises ModelNotFound in plain words when no model listens here."""
     names = names_of(service.catalogue, "listen")
     if not names:
         raise ModelNotFound(
             tr("No model on this machine listens. Add one, UsefulSensors/moonshine-base for example, and try again.")
         )
-    from app.server.service import Direct
+    from app.runtime.models import Direct
     from engine.media.sound import read_sound
     from engine.pipelines.listening.transcription import SAMPLE_RATE, Transcriber, asr_model
 

@@ -15,7 +15,7 @@ from engine.pipelines.speaking.spark import is_spark
 from engine.weights.checkpoint import known_by
 
 if TYPE_CHECKING:
-    from app.server.catalogue import Catalogue
+    from app.runtime.catalogue import Catalogue
 
 Kind = Literal["chat", "listen", "speak", "read", "part"]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from engine.pipelines.speaking.leash import Leash
+from engine.cancel import CancelScope
 
 if TYPE_CHECKING:
-    from app.server.service import Service
+    from app.runtime.models import ModelService
     from engine.loading import LoadedModel
     from engine.tasks import Task, Work
     from engine.types import Request
@@ -20,7 +20,7 @@ class Beside(Protocol):
     """What work beside the UI thread may use of the core."""
 
     @property
-    def service(self) -> Service: ...
+    def service(self) -> ModelService: ...
     @property
     def engine(self) -> Any:
         """What computes: `submit` and `task`."""
@@ -29,31 +29,31 @@ class Beside(Protocol):
 
 
 class Leashed:
-    def __init__(self, core: Beside) -> None:
+    def __init__(self, core: Host) -> None:
         self._core = core
-        self._leash = Leash(_Engine(core))
+        self._scope = CancelScope(_Engine(core))
 
     @property
-    def service(self) -> Service:
+    def service(self) -> ModelService:
         return self._core.service
 
     @property
     def engine(self) -> Any:
-        _ = self._core.service  # whoever waits for the engine to start must not hold the leash meanwhile
-        return self._leash
+        _ = self._core.service  # whoever waits for the engine to start must not hold the scope meanwhile
+        return self._scope
 
     def bring(self, name: str) -> LoadedModel:
         return self._core.bring(name)
 
     def cut(self) -> None:
         """From any thread. Who still waits for the engine gets CancelledError, or the end of what was made."""
-        self._leash.cut()
+        self._scope.cancel()
 
 
 class _Engine:
     """The core's engine, which may not be there yet when the work is asked for."""
 
-    def __init__(self, core: Beside) -> None:
+    def __init__(self, core: Host) -> None:
         self._core = core
 
     def submit(self, request: Request, *, admitted: bool = False) -> Any:

@@ -7,22 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.core import Told
+from app.window_engine import DownloadProgress
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
-    from app.server.service import Service
+    from app.runtime.models import ModelService
 
 
 def local_service(
     preferences: Preferences,
     models: Mapping[str, str],
     tell: Callable[[str], None] = lambda sentence: None,
-) -> Service:
+) -> ModelService:
     """`models`: names and sources that may be downloaded. `tell` hears how far a download is."""
-    from app.server.catalogue import Catalogue
+    from app.runtime.catalogue import Catalogue
+    from app.runtime.models import ModelService
     from app.server.metrics import Meters
-    from app.server.service import Service
     from engine.engine import Engine
     from engine.loading import LoadOptions, fetch, load_any, pick_backend, weight_bytes
     from engine.settings import Settings, memory_limit
@@ -36,7 +36,7 @@ def local_service(
             device=preferences.get("device", "auto"),
             cache_dir=preferences.get("cache_dir"),
             download=source in models.values(),
-            progress=Told(tell, source),
+            progress=DownloadProgress(tell, source),
         )
 
     def load_source(source: str) -> Any:
@@ -47,7 +47,7 @@ def local_service(
     folder = preferences.get("models_folder")
     catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
     catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
-    return Service(
+    return ModelService(
         lambda load: Engine(load, settings),
         load_source,
         catalogue,

@@ -66,7 +66,6 @@ def start(wanted: Start) -> int:
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
     from app.bridge import Frames, Poster, Work
-    from app.core import Core
     from app.gui.actions import Actions
     from app.gui.desktop import add_tray, app_icon
     from app.gui.hotkey import HotKey
@@ -76,6 +75,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.gui.store.files import repair
     from app.gui.store.worker import AppStore
     from app.gui.window import Window
+    from app.window_engine import WindowEngine
 
     app.setApplicationName("Grus")
     app.setApplicationDisplayName("Grus")
@@ -90,14 +90,14 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     models = dict(wanted.models)
 
     def service() -> Any:
-        from app.local import local_service
+        from app.window_engine import local_service
         from engine.starter import starters
 
         return local_service(
             preferences, {**models, **starters()}, lambda said: poster.post(lambda: core.tell(loading=said))
         )
 
-    core = Core(work, make_service or service, lambda deliver: Frames(deliver, app))
+    core = WindowEngine(work, make_service or service, lambda deliver: Frames(deliver, app))
     core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
     context = AppContext(places, preferences, look, AppStore(places.database, poster.post), work, core, Actions(look))
     if models:

@@ -25,7 +25,7 @@ class Cancels(Protocol):
 
 
 class Streams(Protocol):
-    """What runs such work (`app.core.Core`)."""
+    """What runs such work (`app.window_engine.WindowEngine`)."""
 
     def stream(
         self, work: Callable[[Any], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]

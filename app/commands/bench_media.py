@@ -61,7 +61,7 @@ def listening(options: argparse.Namespace, load: LoadOptions, streams: list[int]
 
 
 def reading(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:
-    from engine.pipelines.reading.opening import ReadingModels
+    from app.runtime.reading import ReadingModels
     from engine.pipelines.reading.session import ReadingSession
 
     if streams is not None:

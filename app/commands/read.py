@@ -72,8 +72,8 @@ def add_to(commands: Any) -> None:
 
 
 def read(options: argparse.Namespace) -> int:
+    from app.runtime.reading import ReadingModels
     from engine.errors import BadRequest
-    from engine.pipelines.reading.opening import ReadingModels
     from engine.pipelines.reading.reader import ReadOptions
     from engine.pipelines.reading.session import ReadingSession, expand_folders, output_targets
     from engine.pipelines.reading.writers.formats import BINARY, ExportOptions

@@ -83,7 +83,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     from app.gui.preferences import default_folders
     from app.logfile import keep_log
     from app.server.app import create_app
-    from app.server.assembly import make_service, server_settings
+    from app.server.config import make_service, server_settings
     from app.server.listening import Listener
     from app.server.welcome import page
     from engine.hub import offline

@@ -45,7 +45,7 @@ def add_to(commands: Any) -> None:
 
 
 def window(options: argparse.Namespace) -> int:
-    from app.server.assembly import default_name
+    from app.server.config import default_name
 
     for file in options.files:
         if not file.expanduser().exists():

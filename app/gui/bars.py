@@ -9,13 +9,13 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.core import Core
 from app.gui.look import Look, pixmap
 from app.gui.pane import PaneSpec
 from app.gui.store.worker import AppStore
 from app.gui.texts import number, size, tr
 from app.gui.theme import GRID, RAIL
 from app.gui.widgets import icon_button, label, text_button
+from app.window_engine import WindowEngine
 
 _BELOW = "settings"  # apart, at the bottom
 
@@ -73,7 +73,7 @@ _EVERY = 1000  # milliseconds between two looks at memory and speed
 
 
 class StatusBar(QWidget):
-    def __init__(self, look: Look, core: Core) -> None:
+    def __init__(self, look: Look, core: WindowEngine) -> None:
         super().__init__()
         self.setProperty("kind", "strip")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -9,15 +9,15 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
-from app import abilities
 from app.abilities import ADVICE, FIRST
 from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
+from app.runtime import capabilities
 from engine.errors import BadRequest
 
 if TYPE_CHECKING:
-    from app.server.service import Service
+    from app.runtime.models import ModelService
 
 _FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
@@ -78,7 +78,9 @@ class ModelBox(QComboBox):
         if self._chat:
             self._context.core.models(got, self._context.show_error)
         else:
-            self._context.core.use(lambda service: abilities.names(service, self._task), got, self._context.show_error)
+            self._context.core.use(
+                lambda service: capabilities.able(service, self._task), got, self._context.show_error
+            )
 
     def show_model(self, name: str) -> None:
         """The model of the open conversation, whether it is still here or not."""
@@ -102,7 +104,7 @@ class ModelBox(QComboBox):
     def add_folder(self, folder: Path) -> None:
         name = folder.name
 
-        def add(service: Service) -> None:
+        def add(service: ModelService) -> None:
             self._check(folder)
             service.catalogue.named = {**service.catalogue.named, name: str(folder)}
 
@@ -120,7 +122,7 @@ class ModelBox(QComboBox):
 
         if self._chat:
             open_model(folder)
-        elif not abilities.can(str(folder), self._task):
+        elif not capabilities.can(str(folder), self._task):
             raise BadRequest(
                 tr("The model {name} cannot be used here.", name=folder.name) + " " + tr(ADVICE[self._task])
             )

@@ -20,12 +20,12 @@ from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.bridge import Work
-    from app.core import Core
     from app.gui.actions import Actions
     from app.gui.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
+    from app.window_engine import WindowEngine
 
 
 @dataclass
@@ -41,7 +41,7 @@ class AppContext:
     look: Look
     store: AppStore
     work: Work
-    core: Core
+    core: WindowEngine
     actions: Actions
     say: Callable[..., Any] = lambda sentence, **more: None
     open_pane: Callable[[str], Any] = lambda name: None  # shows a pane by name and returns it

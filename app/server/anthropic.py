@@ -14,19 +14,17 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
+from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyMessage
 from app.server import pages
-from app.server.calls import json_grammar
 from app.server.context import Here, answer
-from app.server.conversation import Conversation, ToolChoice
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.images import ImagePart, data_url, written_content
-from app.server.replies import Collector, Message, Part
+from app.server.requests import ReasoningBudget, RunningRequest
 from app.server.sampling import Count, StopText
-from app.server.service import Running
 from app.server.streaming import event
 from app.server.strict import Strict, StrictRoute
-from app.server.thoughts import BoundThoughts
 from engine.types import Grammar, SamplingParams, Timings, new_id
 
 router = APIRouter(route_class=StrictRoute, tags=["Anthropic"])
@@ -210,9 +208,9 @@ class AnthropicMessage(BaseModel):
 async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
     name, _, prepared = await server.prepare(_conversation(body), body.model, request)
-    running: Running | BoundThoughts
+    running: RunningRequest | ReasoningBudget
     if isinstance(body.thinking, ThinkingOn):
-        running = BoundThoughts(server.service, prepared, body.thinking.budget_tokens)
+        running = ReasoningBudget(server.service, prepared, body.thinking.budget_tokens)
     else:
         running = server.submit(prepared)
     if body.stream:
@@ -248,7 +246,7 @@ def _image(block: ImageBlock, param: str) -> ImagePart:
     )
 
 
-def _conversation(body: CountTokensRequest) -> Conversation:
+def _conversation(body: CountTokensRequest) -> ChatRequest:
     messages: list[dict[str, Any]] = []
     if body.system:
         text = body.system if isinstance(body.system, str) else "\n".join(block.text for block in body.system)
@@ -267,7 +265,7 @@ def _conversation(body: CountTokensRequest) -> Conversation:
         if isinstance(body.thinking, ThinkingOn) and body.thinking.budget_tokens >= body.max_tokens:
             raise bad_request("thinking.budget_tokens must be below max_tokens.", "thinking.budget_tokens")
     choice, parallel = _choice(body)
-    return Conversation(
+    return ChatRequest(
         messages=messages,
         sampling=sampling,
         tools=[
@@ -356,8 +354,8 @@ def _result(block: ToolResultBlock, at: int) -> str | list[dict[str, Any]]:
     return written_content(parts)
 
 
-def _complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str) -> dict[str, Any]:
-    collector = Collector()
+def _complete(parts: Sequence[ReplyEvent], running: RunningRequest | ReasoningBudget, name: str) -> dict[str, Any]:
+    collector = ReplyCollector()
     for part in parts:
         collector.add(part)
     reply = collector.messages()[0]
@@ -373,7 +371,7 @@ def _complete(parts: Sequence[Part], running: Running | BoundThoughts, name: str
     }
 
 
-def _blocks(reply: Message) -> list[dict[str, Any]]:
+def _blocks(reply: ReplyMessage) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     if reply.reasoning:
         blocks.append({"type": "thinking", "thinking": reply.reasoning, "signature": ""})
@@ -415,7 +413,7 @@ _OPENING: dict[str, dict[str, Any]] = {
 }
 
 
-async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
+async def events(running: RunningRequest | ReasoningBudget, name: str, prompt_tokens: int) -> AsyncIterator[bytes]:
     """One block is open at a time; a part of another kind closes it and opens the next."""
     message: dict[str, Any] = {
         "id": new_id("msg"),
@@ -427,7 +425,7 @@ async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int
     message |= {"stop_reason": None, "stop_sequence": None, "usage": _usage(Timings(prompt_tokens=prompt_tokens))}
     yield event({"type": "message_start", "message": message}, "message_start")
     index, kind = -1, ""
-    ending: Part | None = None
+    ending: ReplyEvent | None = None
     async for part in running.streamed():
         if part.kind == "end":
             ending = part
@@ -451,7 +449,7 @@ async def events(running: Running | BoundThoughts, name: str, prompt_tokens: int
     yield event({"type": "message_stop"}, "message_stop")
 
 
-def _delta(part: Part) -> dict[str, str]:
+def _delta(part: ReplyEvent) -> dict[str, str]:
     if part.kind == "answer":
         return {"type": "text_delta", "text": part.text}
     if part.kind == "reasoning":

@@ -11,9 +11,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.runtime.models import ModelService
 from app.server import anthropic, docs_page, management, sglang
-from app.server.account import Account, as_header, as_log, current
 from app.server.audio import router as audio
+from app.server.config import ServerSettings, server_version
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
 from app.server.gate import Gate
@@ -24,10 +25,8 @@ from app.server.ollama import models as ollama_models
 from app.server.openai import chat, completions, embeddings, models, responses, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
-from app.server.service import Service
-from app.server.settings import ServerSettings
+from app.server.requests import Account, as_header, as_log, current
 from app.server.streaming import ClientGone
-from app.server.version import server_version
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
@@ -49,7 +48,7 @@ FAMILIES = (
 )
 
 
-def create_app(service: Service, settings: ServerSettings) -> FastAPI:
+def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     """The ASGI application over a service. The caller closes the service."""
     app = FastAPI(
         title="Grus",

@@ -10,11 +10,11 @@ from typing import Any
 
 from app.kinds import kind_of
 from app.option_values import repetition, speculation
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService
+from app.server.config import MIB, ServerSettings
 from app.server.metrics import Meters
 from app.server.openai.responses_store import usual_file
-from app.server.service import Service
-from app.server.settings import MIB, ServerSettings
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
@@ -167,7 +167,7 @@ def loader(options: Mapping[str, Any]) -> Callable[[str], LoadedModel | LoadedPa
     return load_source
 
 
-def make_service(options: Mapping[str, Any]) -> Service:
+def make_service(options: Mapping[str, Any]) -> ModelService:
     settings, of, draft = engine_settings(options), load_options(options), options["draft"]
     profile = Path(options["profile"]).expanduser() if options["profile"] else None
 
@@ -176,7 +176,7 @@ def make_service(options: Mapping[str, Any]) -> Service:
         if draft is not None:
             fetch(service.source_of(draft), of(service.source_of(draft)))
 
-    service = Service(
+    service = ModelService(
         lambda load: Engine(load, settings, profile=profile),
         loader(options),
         catalogue(options),

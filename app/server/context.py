@@ -11,17 +11,16 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
+from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.models import ModelService
+from app.runtime.replies import ReplyEvent
 from app.server import pages
-from app.server.conversation import Conversation, Prepared, prepare
+from app.server.config import ServerSettings
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
-from app.server.many import Together
 from app.server.openai.responses_store import ResponseStore
-from app.server.replies import Part
-from app.server.service import Running, Service
-from app.server.settings import ServerSettings
+from app.server.requests import ReasoningBudget, RequestGroup
 from app.server.streaming import COMMENT, Stream, event, while_connected
-from app.server.thoughts import BoundThoughts
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.reading.reply import page_reply
@@ -52,14 +51,14 @@ class Server:
     """One running server's parts."""
 
     settings: ServerSettings
-    service: Service
+    service: ModelService
     responses: ResponseStore
     images: Images
     conversations: int = 0  # by voice, that are open
 
     async def prepare(
-        self, chat: Conversation, name: str | None, request: Request
-    ) -> tuple[str, LoadedModel, Prepared]:
+        self, chat: ChatRequest, name: str | None, request: Request
+    ) -> tuple[str, LoadedModel, PreparedChat]:
         """Look the model up, look at the images, render and tokenize; all for nothing if the client goes away."""
         size = sum(map(text_size, chat.messages)) + len(chat.prediction)
         self.check_prompt(size)
@@ -75,7 +74,7 @@ class Server:
             return served, model, prepare(chat, model, served)
         return served, model, await asyncio.to_thread(prepare, chat, model, served)
 
-    def submit(self, prepared: Prepared) -> Running:
+    def submit(self, prepared: PreparedChat) -> RunningRequest:
         """Begin the reply."""
         if not prepared.pages:
             return self.service.submit(prepared.request, prepared.reader)
@@ -95,17 +94,17 @@ class Server:
                 f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
             )
 
-    async def parts(self, request: Request, running: Running | BoundThoughts) -> list[Part]:
+    async def parts(self, request: Request, running: RunningRequest | ReasoningBudget) -> list[ReplyEvent]:
         """A whole reply."""
 
-        async def read() -> list[Part]:
+        async def read() -> list[ReplyEvent]:
             return [part async for part in running.parts()]
 
         return await while_connected(request.receive, read(), running.cancel)
 
     async def stream(
         self,
-        running: Running | BoundThoughts | Together,
+        running: RunningRequest | ReasoningBudget | RequestGroup,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,

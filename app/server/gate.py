@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.server.config import ServerSettings, is_address
 from app.server.errors import ApiError, error_body, family_of
-from app.server.settings import ServerSettings, is_address
 from engine.types import new_id
 
 _OPEN_PATHS = frozenset({"/health"})  # answer without a key, so that a supervisor can ask

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
+from app.runtime.models import ModelService
 from app.server.app import create_app
+from app.server.config import ServerSettings
 from app.server.listening import Listener
-from app.server.service import Service
-from app.server.settings import ServerSettings
 
 _OPENS_WITHIN = 20.0  # seconds
 
@@ -15,7 +15,7 @@ _OPENS_WITHIN = 20.0  # seconds
 class Hosted:
     """Listens when it is made. The service, and the models in its engine, outlive it."""
 
-    def __init__(self, service: Service, settings: ServerSettings) -> None:
+    def __init__(self, service: ModelService, settings: ServerSettings) -> None:
         self.settings = settings
         self._listener = Listener(create_app(service, settings), settings)
         self._thread = threading.Thread(target=self._listener.run, name="grus-server", daemon=True)

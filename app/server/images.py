@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from app.server.config import ServerSettings
 from app.server.errors import bad_request, unsupported
 from app.server.fetching import MIB, Fetcher
-from app.server.settings import ServerSettings
 from engine.errors import BadRequest, ContextOverflow
 from engine.hub import offline
 from engine.loading import LoadedModel

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from app.server.catalogue import Known
+from app.runtime.catalogue import KnownModel
 from app.server.errors import ApiError
 from engine.hub.cache import find
 from engine.hub.naming import parse
@@ -35,7 +35,7 @@ def kind_of(config: Mapping[str, Any], folder: Path | None = None) -> Kind:
     return "part" if find_part(config) is not None else "text"
 
 
-def folder_of(known: Known, cache_dir: str | None) -> Path:
+def folder_of(known: KnownModel, cache_dir: str | None) -> Path:
     path = Path(known.source).expanduser()
     if not path.exists() and (named := parse(known.source)) is not None and named.quant is None:
         snapshot = find(named.repo, named.revision, cache_dir)

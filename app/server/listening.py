@@ -19,7 +19,7 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from app.server.settings import ServerSettings
+from app.server.config import ServerSettings
 from engine.errors import BadRequest
 
 _LINGERS = 5.0  # seconds that a closed websocket has for its last words

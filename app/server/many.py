@@ -8,19 +8,19 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from starlette.types import Receive
 
-from app.server.service import Running, Service
+from app.runtime.models import ModelService
 from app.server.streaming import while_connected
 from engine.types import Event, Request
 
 
 class Together:
-    """Reads as one what runs as many. Has a `Running`'s face, as far as a stream needs it."""
+    """Reads as one what runs as many. Has a `RunningRequest`'s face, as far as a stream needs it."""
 
-    def __init__(self, runnings: Sequence[Running]) -> None:
+    def __init__(self, runnings: Sequence[RunningRequest]) -> None:
         self.runnings = list(runnings)
 
     @classmethod
-    def begin(cls, service: Service, requests: Sequence[Request]) -> Together:
+    def begin(cls, service: ModelService, requests: Sequence[Request]) -> Together:
         """All of them, or none: where one is refused, those before it are cancelled."""
         together = cls([])
         try:
@@ -55,7 +55,7 @@ class Together:
             return
         queue: asyncio.Queue[tuple[int, Event] | Exception | None] = asyncio.Queue()
 
-        async def read(number: int, running: Running) -> None:
+        async def read(number: int, running: RunningRequest) -> None:
             try:
                 async for event in running.events():
                     queue.put_nowait((number, event))

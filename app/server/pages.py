@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from app.server.conversation import Conversation, Prepared
+from app.runtime.chat import ChatRequest, PreparedChat
+from app.runtime.replies import ReplyParser
 from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, parts_of
-from app.server.replies import ReplyReader
 from engine.pipelines.prompt import Prompt
 from engine.types import Request, SamplingParams
 
@@ -27,7 +27,7 @@ _HARMLESS = {"max_tokens", "seed", "top_p", "top_k", "min_p", "typical_p", "repe
 _NEUTRAL = {"temperature": 0.0, "repetition_penalty": 1.0}
 
 
-def wanted(chat: Conversation, name: str) -> list[ImagePart]:
+def wanted(chat: ChatRequest, name: str) -> list[ImagePart]:
     """The pages that are to be read. Raises an ApiError for what cannot be done."""
     for field in fields(SamplingParams):
         value, usual = getattr(chat.sampling, field.name), getattr(SamplingParams(), field.name)
@@ -51,12 +51,12 @@ def wanted(chat: Conversation, name: str) -> list[ImagePart]:
     return found
 
 
-def prepared(chat: Conversation, name: str, model: LoadedModel, pages: Sequence[Image]) -> Prepared:
+def prepared(chat: ChatRequest, name: str, model: LoadedModel, pages: Sequence[Image]) -> PreparedChat:
     """How many tokens the pages take is known only when they have been cut into lines."""
-    return Prepared(Request(name, (), chat.sampling), ReplyReader(), Prompt("", []), model, pages=pages)
+    return PreparedChat(Request(name, (), chat.sampling), ReplyParser(), Prompt("", []), model, pages=pages)
 
 
-def check_counted(prepared: Prepared) -> None:
+def check_counted(prepared: PreparedChat) -> None:
     """For routes that say how many tokens a conversation has."""
     if prepared.pages:
         raise bad_request("How many tokens a page has is known only when it has been read.", "messages")

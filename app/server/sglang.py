@@ -13,10 +13,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
-from app.server.account import told_timings
+from app.runtime.chat import json_grammar
 from app.server.audio.probing import hear_one_second, speak_one_frame
-from app.server.audio.pump import in_thread, leashed
-from app.server.calls import json_grammar
+from app.server.audio.pump import cancel_scope, in_thread
+from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
@@ -24,12 +24,11 @@ from app.server.generation import GeneratedChoice, Generation, TokenIds, check_i
 from app.server.images import ImagePart
 from app.server.kinds import kind_of, need
 from app.server.management import Health
-from app.server.many import Together
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
+from app.server.requests import RequestGroup, told_timings
 from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_window, stop_list
 from app.server.streaming import DONE, event
 from app.server.strict import Strict, StrictRoute, parse
-from app.server.version import server_version
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, placed, text_prompt
@@ -176,7 +175,7 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
     name, model = await server.service.find(body.model)
     pictures = iter(await server.look([part for own in images for part in own], model, request))
     call = _GenerateCall(body, name, model, [[next(pictures) for _ in own] for own in images])
-    batch = Together.begin(server.service, call.requests)
+    batch = RequestGroup.begin(server.service, call.requests)
     if body.stream:
         return await server.stream(batch, call.chunks(batch))
     await batch.whole(request.receive, lambda number, event: call.generations[number].add(event))
@@ -244,19 +243,19 @@ async def health_generate(request: Request, server: Here) -> Health:
     kind = kind_of(model.config, model.folder)
     if kind == "part":
         need("text", name, model)
-    leash = leashed(server)
+    scope = cancel_scope(server)
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             if kind == "speech":
-                await in_thread(speak_one_frame, leash, name)
+                await in_thread(speak_one_frame, scope, name)
             elif kind == "transcription":
-                await in_thread(hear_one_second, leash, name, model)
+                await in_thread(hear_one_second, scope, name, model)
             else:
                 await _write_one_token(request, server, name, model)
     except TimeoutError:
         raise ApiError(503, "Nothing was made within 30 seconds.", code="unhealthy") from None
     finally:
-        leash.cut()
+        scope.cancel()
     return Health()
 
 
@@ -336,7 +335,7 @@ class _GenerateCall:
         ]
         return whole if self.several else whole[0]
 
-    async def chunks(self, batch: Together) -> AsyncIterator[bytes]:
+    async def chunks(self, batch: RequestGroup) -> AsyncIterator[bytes]:
         starts = list(accumulate((len(generation.choices) for generation in self.generations), initial=0))
         async for number, got in batch.events():
             for choice in self.generations[number].add(got):

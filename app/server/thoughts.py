@@ -1,7 +1,7 @@
 """A bound on reasoning: where a model has thought for as many tokens as it may, its thoughts are ended for it.
 
 The request is cancelled and goes on behind the closing tag; what was computed so far is remembered by the engine, so that
-nothing is computed twice. Has a `Running`'s face. Knows no family.
+nothing is computed twice. Has a `RunningRequest`'s face. Knows no family.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from app.server.conversation import Prepared
-from app.server.replies import Part
-from app.server.service import Running, Service
+from app.runtime.chat import PreparedChat
+from app.runtime.models import ModelService
+from app.runtime.replies import ReplyEvent
 from engine.pipelines.prompt import continued
 from engine.types import Done, Text, Timings, new_id
 
@@ -19,13 +19,13 @@ from engine.types import Done, Text, Timings, new_id
 class BoundThoughts:
     """For requests of one choice."""
 
-    def __init__(self, service: Service, prepared: Prepared, budget: int) -> None:
+    def __init__(self, service: ModelService, prepared: PreparedChat, budget: int) -> None:
         self._service = service
         self._request = prepared.request
         self._close = prepared.close
         self._tokenizer = prepared.model.tokenizer
         self._budget = budget
-        self._running: Running = service.submit(prepared.request, prepared.reader)
+        self._running: RunningRequest = service.submit(prepared.request, prepared.reader)
         self.reader = prepared.reader
         self.timings = Timings()
 
@@ -35,7 +35,7 @@ class BoundThoughts:
     async def begun(self, patience: float) -> None:
         await self._running.begun(patience)
 
-    async def parts(self) -> AsyncIterator[Part]:
+    async def parts(self) -> AsyncIterator[ReplyEvent]:
         ids: list[int] = []
         events = self._running.events()
         async for event in events:
@@ -54,7 +54,7 @@ class BoundThoughts:
         async for part in self._answer(ids, self._running.timings):
             yield part
 
-    async def _answer(self, thought: list[int], before: Timings) -> AsyncIterator[Part]:
+    async def _answer(self, thought: list[int], before: Timings) -> AsyncIterator[ReplyEvent]:
         close = f"\n{self._close}\n\n"
         ids = self._tokenizer.encode(close, add_special=False)
         sampling, said = self._request.sampling, len(thought) + len(ids)
@@ -77,6 +77,6 @@ class BoundThoughts:
             before, output_tokens=said + after.output_tokens, total=before.total + after.total, gap_p50=after.gap_p50
         )
 
-    async def streamed(self) -> AsyncIterator[Part]:
+    async def streamed(self) -> AsyncIterator[ReplyEvent]:
         async for part in self.parts():
             yield replace(part, kind="answer") if part.kind == "broken" else part

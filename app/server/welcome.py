@@ -6,9 +6,9 @@ import json
 import shlex
 from typing import Any
 
+from app.runtime.models import ModelService
+from app.server.config import ServerSettings
 from app.server.kinds import kind_of
-from app.server.service import Service
-from app.server.settings import ServerSettings
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, gigabytes
 from engine.starter import GUIDE, PAGE, READER
@@ -21,7 +21,7 @@ _STARTERS = {
 }
 
 
-def page(service: Service, settings: ServerSettings, port: int) -> str:
+def page(service: ModelService, settings: ServerSettings, port: int) -> str:
     address = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{port}"
     lines = [f"Grus serves on {address}", ""]
     facts = list(service.loaded.values())
@@ -59,7 +59,7 @@ def _key(settings: ServerSettings) -> str:
     return "none needed; only this machine can connect" if settings.local else "NONE: any machine may use this server"
 
 
-def _curl(address: str, service: Service, key: bool) -> list[str]:
+def _curl(address: str, service: ModelService, key: bool) -> list[str]:
     name = service.catalogue.default
     loaded = service.loaded.get(name or "")
     body: dict[str, Any]

@@ -70,7 +70,7 @@ def score(read: Read, cases: Sequence[Case], worst: int = 0) -> Score:
 
 
 def with_grus(model: Path | None) -> Read:
-    from engine.pipelines.reading.opening import ReadingModels
+    from app.runtime.reading import ReadingModels
     from engine.pipelines.reading.session import ReadingSession
 
     def read(cases: Sequence[Case]) -> list[str]:

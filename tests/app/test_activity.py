@@ -16,7 +16,7 @@ import pytest
 import soundfile
 
 import grus
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any

@@ -28,7 +28,7 @@ ROUNDS, REQUESTS, CLIENTS = 300, 1500, 16
 
 
 def rows() -> list[Row]:
-    from app.server.catalogue import Catalogue
+    from app.runtime.catalogue import Catalogue
     from engine.engine import Engine
     from engine.settings import Settings
     from tests.app.server.fake_model import FakeServed

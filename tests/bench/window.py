@@ -168,11 +168,11 @@ class _Program:
         self._ask()
 
     def _ask(self) -> None:
-        from app.core import Ask
+        from app.window_engine import ReplyRequest
         from engine.starter import GUIDE
 
         sampling = {"temperature": 1.0, "ignore_eos": True}
-        self._core.reply(Ask(GUIDE, [{"role": "user", "content": OTHER}], sampling), self)
+        self._core.reply(ReplyRequest(GUIDE, [{"role": "user", "content": OTHER}], sampling), self)
 
     def working(self, what: str) -> None: ...
 
@@ -189,7 +189,7 @@ class _Program:
 
 def _speaks(rate: float, seconds: float, engine: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
     """What the engine would do, from the thread that listens to it: words at a steady rate. The program's go to it."""
-    from app.server.replies import Part
+    from app.runtime.replies import ReplyEvent
     from engine.types import Timings
 
     text = "".join(PARAGRAPH.replace("{n}", str(k)) for k in range(200))
@@ -204,7 +204,7 @@ def _speaks(rate: float, seconds: float, engine: Callable[[Any, Any], None]) -> 
         for said in itertools.count():
             if over.wait(began + (said + 1) / rate - time.monotonic()) or said > rate * seconds * 2:
                 break
-            speaking.gather.put(("parts", [Part(0, "answer", text[4 * said : 4 * said + 4])]))
+            speaking.gather.put(("parts", [ReplyEvent(0, "answer", text[4 * said : 4 * said + 4])]))
         speaking.gather.put(("ended", "cancelled", Timings()))
 
     return speak

@@ -10,7 +10,7 @@ import line_fonts
 import pytest
 from PIL import Image
 
-from engine.pipelines.reading.opening import ReadingModels
+from app.runtime.reading import ReadingModels
 from engine.pipelines.reading.session import ReadingSession
 
 HERE = Path(__file__).resolve().parent

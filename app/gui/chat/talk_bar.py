@@ -9,8 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from app import abilities
-from app.abilities import FIRST, Ability
 from app.gui.look import restate
 from app.gui.pane import AppContext
 from app.gui.sound import devices
@@ -20,6 +18,8 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.hands_free import HandsFree, TalkModels
 from app.gui.widgets import label, text_button
+from app.runtime import capabilities
+from app.runtime.capabilities import RECOMMENDED, Capability
 from engine.errors import BackendUnavailable
 
 _STATES = {
@@ -120,7 +120,7 @@ class TalkBar(QWidget):
 
     # -- beginning and ending
 
-    def _begin(self, missing: list[Ability]) -> None:
+    def _begin(self, missing: list[Capability]) -> None:
         from app.gui.viewmodels.speak import from_kept
 
         if missing:
@@ -139,9 +139,9 @@ class TalkBar(QWidget):
         ears = str(prefs.get("listen.model", ""))
         self.handsfree.begin(TalkModels(self._chat.head.model, ears, voice, self._context.places.data / "voices"))
 
-    def _send_to_models(self, missing: list[Ability]) -> None:
+    def _send_to_models(self, missing: list[Capability]) -> None:
         """They can be downloaded there; the sentence stays in sight."""
-        names = [FIRST[ability] for ability in missing]
+        names = [RECOMMENDED[ability] for ability in missing]
         pane = self._context.open_pane("models")
         pane.offer(names[0])
         self._context.say(
@@ -181,6 +181,6 @@ def _tail(text: str) -> str:
     return text if len(text) <= _TAIL else "…" + text[-_TAIL:].partition(" ")[2]
 
 
-def _missing(service: Any) -> list[Ability]:
-    wanted: tuple[Ability, ...] = ("listen", "speak")
-    return [ability for ability in wanted if not abilities.names(service, ability)]
+def _missing(service: Any) -> list[Capability]:
+    wanted: tuple[Capability, ...] = ("listen", "speak")
+    return [ability for ability in wanted if not capabilities.able(service, ability)]

@@ -266,10 +266,10 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
 
 def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
     """Off the UI thread."""
-    from app import abilities
+    from app.runtime import pipelines
     from engine.media.sound import read_sound
 
-    listener = abilities.listener(core, model)
+    listener = pipelines.listener(core, model)
     audio = read_sound(source, RATE)
     yield "length", (audio.seconds, listener.model.language)
     for segment in listener.segments(audio):
@@ -280,10 +280,10 @@ def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None]
     """Runs off the UI thread: captions of the samples in the queue, until None. The samples are also written to `keep`."""
     import soundfile
 
-    from app import abilities
+    from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
 
-    captions = Captions(core.engine, abilities.listener(core, model))
+    captions = Captions(core.engine, pipelines.listener(core, model))
     if keep is not None:
         private_file(keep)
     file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from app.core import Runs
 from app.gui.store.files import release
 from app.gui.store.records import StoredResult
 from app.gui.store.worker import AppStore
@@ -16,6 +15,7 @@ from app.gui.viewmodels.chat.draft import attach_bytes
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
 from app.stream import Streams
+from app.window_engine import Runs
 from engine.pipelines.reading.results import Box, Document, Element, Page, page_from_json, page_to_json
 from engine.pipelines.reading.tables import Table
 
@@ -372,21 +372,21 @@ def _documents(files: Sequence[Path]) -> list[Path]:
 
 def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[Any]:
     """Runs off the UI thread: the events of reading one document."""
-    from app import abilities
+    from app.runtime import pipelines
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     settings, password = item.settings, item.password
     layers = settings.text_layer and item.source.suffix.lower() == ".pdf"
     try:
-        recognizer = abilities.recognizer(core, settings.model)
+        recognizer = pipelines.recognizer(core, settings.model)
     except BadRequest:
         if not layers:
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
     task: Any = settings.task
     options = ReadOptions(task, settings.pages.strip() or None, layers)
-    reader = DocumentReader(recognizer, abilities.layout(core), options)
+    reader = DocumentReader(recognizer, pipelines.layout(core), options)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

@@ -20,11 +20,11 @@ from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
+    from app.runtime.models import ModelService
+    from app.server.config import ServerSettings
     from app.server.hosted import Hosted
-    from app.server.service import Service
-    from app.server.settings import ServerSettings
+    from app.window_engine import WindowEngine
 
 HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 
@@ -80,7 +80,7 @@ class ServerPreferences:
         self.set(origins=text.replace(",", " ").split())
 
     def settings(self) -> ServerSettings:
-        from app.server.settings import ServerSettings
+        from app.server.config import ServerSettings
 
         return ServerSettings(
             host=self.access.host,
@@ -122,7 +122,7 @@ class LiveRequest:
 class ServerControl:
     """`changed`: the switch; `moved`: requests, rates or the log."""
 
-    def __init__(self, core: Core, preferences: Preferences, server_preferences: ServerPreferences) -> None:
+    def __init__(self, core: WindowEngine, preferences: Preferences, server_preferences: ServerPreferences) -> None:
         self._core, self._preferences, self._server_preferences = core, preferences, server_preferences
         self.changed, self.moved = Signal(), Signal()
         self.state: State = "off"
@@ -146,7 +146,7 @@ class ServerControl:
         self.changed()
         self._hear()
 
-        def begin(service: Service) -> Hosted:
+        def begin(service: ModelService) -> Hosted:
             from app.server.hosted import Hosted
 
             return Hosted(service, self._server_preferences.settings())
@@ -175,7 +175,7 @@ class ServerControl:
     def poll(self) -> None:
         """Once a second."""
 
-        def look(service: Service) -> tuple[list[LiveRequest], float, list[str]]:
+        def look(service: ModelService) -> tuple[list[LiveRequest], float, list[str]]:
             now = time.monotonic()
             requests = [LiveRequest(running.id, running.model, now - running.began) for running in service.running]
             return requests, service.engine.stats().tokens_per_second, [known.name for known in service.catalogue.all()]

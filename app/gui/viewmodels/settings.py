@@ -15,9 +15,9 @@ from engine.errors import GrusError
 from engine.hub import offline
 
 if TYPE_CHECKING:
-    from app.core import Core, Runs
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
+    from app.window_engine import Runs, WindowEngine
     from engine.hub.token import Kept
 
 BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
@@ -29,7 +29,7 @@ DEFAULT_SHARE = 0.7
 class ComputeSettings:
     """`changed`: a setting, or its effect, changed."""
 
-    def __init__(self, core: Core, preferences: Preferences) -> None:
+    def __init__(self, core: WindowEngine, preferences: Preferences) -> None:
         self._preferences = preferences
         self._machinery = MachineFacts(core, preferences)
         self._machinery.changed.connect(self._looked)

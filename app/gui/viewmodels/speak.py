@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from app.core import Runs
 from app.gui.store import records
 from app.gui.store.files import private_file
 from app.gui.store.worker import AppStore
@@ -20,8 +19,9 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
-from app.kinds import config_in
+from app.runtime.capabilities import config_in
 from app.stream import Streams
+from app.window_engine import Runs
 from engine.errors import BadRequest
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
@@ -31,7 +31,7 @@ from engine.pipelines.speaking.spark import is_spark
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
 
 if TYPE_CHECKING:
-    from app.server.catalogue import Catalogue
+    from app.runtime.catalogue import Catalogue
     from engine.pipelines.speaking.speech_models import SpeechModel
     from engine.pipelines.speaking.voice import SavedVoices
 
@@ -314,12 +314,12 @@ class SpeakResults(Results[SpeechTake]):
         """Runs off the UI thread. The sound is written to the file while it is generated."""
         import soundfile
 
-        from app import abilities
+        from app.runtime import pipelines
         from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 
         choice, shares = take.choice, [0.0]
         manner = manner_of(choice, self.voices)
-        voice = abilities.speaker(core, choice.model)
+        voice = pipelines.speaker(core, choice.model)
         private_file(take.file)
         chunks = speak_long_form(
             voice, take.text, manner, SpeechOptions(markdown=choice.markdown),
@@ -381,10 +381,10 @@ class SpeakResults(Results[SpeechTake]):
         """Clone a voice from a file, or from samples at 16 kHz. `said`: the transcript, if known."""
 
         def make(core: Any) -> Iterator[str]:
-            from app import abilities
+            from app.runtime import pipelines
             from engine.media.sound import read_sound, resampled
 
-            voice = abilities.speaker(core, model)
+            voice = pipelines.speaker(core, model)
             given = read_sound(sound, voice.rate).samples if isinstance(sound, Path) else None
             samples = resampled(sound, 16_000, voice.rate) if given is None else given  # type: ignore[arg-type]
             self.voices.save(name.strip(), model, voice.clone(samples, said.strip() or None), samples, voice.rate)

@@ -13,12 +13,12 @@ from typing import Any, Generic, TypeVar
 
 from fastapi import Request
 
+from app.runtime.models import Direct, ModelService
 from app.server import account
 from app.server.context import Server
-from app.server.service import Direct, Service
 from app.server.streaming import while_connected
+from engine.cancel import CancelScope
 from engine.errors import EngineStopped
-from engine.pipelines.speaking.leash import Leash
 from engine.types import Request as EngineRequest
 from engine.types import RequestHandle
 
@@ -31,7 +31,7 @@ _THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
 class Counted(Direct):
     """For the request that this task answers. Pipelines submit from threads."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ModelService) -> None:
         super().__init__(service)
         self._account = account.current.get()
 
@@ -42,8 +42,8 @@ class Counted(Direct):
         return handle
 
 
-def leashed(server: Server) -> Leash:
-    return Leash(Counted(server.service))
+def cancel_scope(server: Server) -> CancelScope:
+    return CancelScope(Counted(server.service))
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:
@@ -59,10 +59,10 @@ async def in_thread(work: Callable[..., T], *given: Any) -> T:
 
 
 class Pump(Generic[T]):
-    def __init__(self, pieces: Generator[T, None, None], leash: Leash, server: Server, request: Request) -> None:
+    def __init__(self, pieces: Generator[T, None, None], scope: CancelScope, server: Server, request: Request) -> None:
         """`request`: who stops it by its id stops this."""
         self._pieces = pieces
-        self._leash = leash
+        self._scope = scope
         self._id: str = request.scope["state"]["request_id"]
         self._service = server.service
         self._service.sound_begins(self._id, self._stop)
@@ -96,7 +96,7 @@ class Pump(Generic[T]):
 
     def _stop(self) -> None:
         self._stopped = True
-        self._leash.cut()
+        self._scope.cancel()
 
     async def _ask(self) -> Any:
         return await asyncio.get_running_loop().run_in_executor(_THREADS, self._next)

@@ -16,13 +16,13 @@ from starlette.responses import Response
 
 from app.server.audio.choosing import chosen
 from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, SpokenRequest
-from app.server.audio.pump import Pump, leashed
-from app.server.context import Server, told
+from app.server.audio.pump import Pump, cancel_scope
+from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.streaming import COMMENT, ClientGone, Stream, event
+from engine.cancel import CancelScope
 from engine.errors import GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
-from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 from engine.pipelines.speaking.speech_models import SpeechModel, speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
@@ -68,15 +68,19 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     if body.stream_format == "sse" and not body.stream:
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
     name, _ = await chosen(server, body.model, "speech", variant)
-    leash = leashed(server)
-    pump = Pump(_bytes(leash, name, body, make), leash, server, request)
+    scope = cancel_scope(server)
+    pump = Pump(_bytes(scope, name, body, make), scope, server, request)
     kind = media_type(body.response_format)
     if not body.stream:
         return Response(b"".join(await pump.whole(request.receive)), media_type=kind)
     await pump.begun(request.receive)
     settings = server.settings
     if body.stream_format == "sse":
-        chunks, heartbeat, kind = told(_events(pump), lambda error: event(error_body(error, "openai"))), COMMENT, ""
+        chunks, heartbeat, kind = (
+            with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
+            COMMENT,
+            "",
+        )
     else:
         chunks, heartbeat = _cut_off(pump), None
     return Stream(
@@ -89,9 +93,9 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     )
 
 
-def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
+def _bytes(scope: CancelScope, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
     """Runs in a thread. The first piece comes with the first sound."""
-    model = speaker(leash, name)
+    model = speaker(scope, name)
     wishes = SpeechOptions(
         body.speed,
         body.seed,
@@ -102,7 +106,7 @@ def _bytes(leash: Leash, name: str, body: SpokenRequest, make: MakeManner) -> Ge
         repetition_penalty=body.repetition_penalty,
         max_tokens=body.max_tokens,
     )
-    sound = speak_long_form(model, body.input, make(model), wishes, leash=leash)
+    sound = speak_long_form(model, body.input, make(model), wishes, scope=scope)
     first = next((chunk for chunk in sound if len(chunk)), None)
     if first is None:
         raise SpeechRanAway("The voice stayed silent. Try another seed, or another text.")
@@ -150,15 +154,15 @@ async def save(server: Server, request: Request, form: ReferenceForm, called: st
 async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple[str, Clone, np.ndarray, int]:
     data = await form.ref_audio.read()
     name, _ = await chosen(server, form.model, "speech", "base")
-    leash = leashed(server)
+    scope = cancel_scope(server)
     text = None if form.x_vector_only else form.ref_text
 
     def work() -> Generator[tuple[Clone, np.ndarray, int], None, None]:
-        model = speaker(leash, name)
+        model = speaker(scope, name)
         samples = _samples(model, data)
         yield model.clone(samples, text), samples, model.rate
 
-    ((clone, samples, rate),) = await Pump(work(), leash, server, request).whole(request.receive)
+    ((clone, samples, rate),) = await Pump(work(), scope, server, request).whole(request.receive)
     return name, clone, samples, rate
 
 

@@ -18,15 +18,15 @@ from app.server.audio.protocol import (
     VerboseTranscription,
     WordTimes,
 )
-from app.server.audio.pump import Pump, leashed
-from app.server.context import Server, told
+from app.server.audio.pump import Pump, cancel_scope
+from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.streaming import COMMENT, Stream, event
+from engine.cancel import CancelScope
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import Transcriber, asr_model
-from engine.pipelines.speaking.leash import Leash
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 
@@ -35,8 +35,8 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
     _check(form)
     data = await form.file.read()
     name, loaded = await chosen(server, form.model, "transcription")
-    leash = leashed(server)
-    pump = Pump(_segments(leash, name, loaded, data, form, server.settings.max_sound_seconds), leash, server, request)
+    scope = cancel_scope(server)
+    pump = Pump(_segments(scope, name, loaded, data, form, server.settings.max_sound_seconds), scope, server, request)
     if not form.stream:
         *segments, end = await pump.whole(request.receive)
         return _answer(
@@ -44,7 +44,7 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
         )
     await pump.begun(request.receive)
     return Stream(
-        told(_events(pump), lambda error: event(error_body(error, "openai"))),
+        with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
         pump.cancel,
         heartbeat=COMMENT,
         every=server.settings.heartbeat_seconds,
@@ -59,10 +59,10 @@ def _check(form: TranscriptionForm) -> None:
         raise bad_request("A stream tells text: it goes with `response_format` json or text.", "response_format")
 
 
-def _segments(leash: Leash, name: str, loaded: Any, data: bytes, form: TranscriptionForm,
+def _segments(scope: CancelScope, name: str, loaded: Any, data: bytes, form: TranscriptionForm,
               most: float) -> Generator[Any, None, None]:  # fmt: skip
     """Runs in a thread: the segments, and at last a transcript without any, which tells length and language."""
-    listener = Transcriber(leash, asr_model(name, loaded))
+    listener = Transcriber(scope, asr_model(name, loaded))
     audio = read_sound(data, SAMPLE_RATE, most=most)
     words = "word" in (form.granularities or ())
     yield from listener.segments(audio, language=form.language, words=words)

@@ -15,9 +15,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.server.calls import json_grammar
+from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
+from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser
 from app.server.context import Here, Server, answer
-from app.server.conversation import Conversation, Prepared, ToolChoice
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.images import ImagePart, written_content
@@ -38,9 +38,8 @@ from app.server.ollama.protocol import (
     timestamp,
 )
 from app.server.openai_shapes import content_logprobs
-from app.server.replies import Collector, Part, ReplyReader
+from app.server.requests import RunningRequest
 from app.server.sampling import repetition_window, stop_list
-from app.server.service import Running
 from app.server.streaming import line
 from app.server.strict import StrictRoute
 from app.server.vectors import embed as vectors
@@ -81,7 +80,7 @@ async def generate(body: OllamaGenerateRequest, request: Request, server: Here) 
     return await _reply(body, request, server, name, prepared, _generate_shape)
 
 
-async def _plain(body: OllamaGenerateRequest, server: Server) -> tuple[str, Prepared]:
+async def _plain(body: OllamaGenerateRequest, server: Server) -> tuple[str, PreparedChat]:
     """A text to be continued, or a middle to be filled in."""
     for param in ("system", "think", "images", "format"):
         if getattr(body, param):
@@ -95,7 +94,7 @@ async def _plain(body: OllamaGenerateRequest, server: Server) -> tuple[str, Prep
     else:
         filled = infill(model.tokenizer, text, body.suffix)
         prompt, params = Prompt(text, filled.ids), replace(params, stop_token_ids=filled.stops)
-    return name, Prepared(EngineRequest(name, prompt.ids, params), ReplyReader(), prompt, model)
+    return name, PreparedChat(EngineRequest(name, prompt.ids, params), ReplyParser(), prompt, model)
 
 
 async def _reply(
@@ -103,7 +102,7 @@ async def _reply(
     request: Request,
     server: Server,
     name: str,
-    prepared: Prepared,
+    prepared: PreparedChat,
     shape: Shape,
 ) -> Response:
     prepared = _within(prepared, body.options)
@@ -181,8 +180,8 @@ async def _embed(body: OllamaEmbedRequest, request: Request, server: Server) -> 
 # -- from a request to a conversation
 
 
-def _chat(body: OllamaChatRequest) -> Conversation:
-    return Conversation(
+def _chat(body: OllamaChatRequest) -> ChatRequest:
+    return ChatRequest(
         messages=[_template_message(message, at) for at, message in enumerate(body.messages or ())],
         tools=[
             {"type": "function", "function": tool.function.model_dump(exclude_none=True)} for tool in body.tools or ()
@@ -192,10 +191,10 @@ def _chat(body: OllamaChatRequest) -> Conversation:
     )
 
 
-def _generate(body: OllamaGenerateRequest) -> Conversation:
+def _generate(body: OllamaGenerateRequest) -> ChatRequest:
     messages: list[dict[str, Any]] = [{"role": "system", "content": body.system}] if body.system else []
     messages.append({"role": "user", "content": _content(body.prompt, body.images, "images")})
-    return Conversation(messages=messages, **_common(body))
+    return ChatRequest(messages=messages, **_common(body))
 
 
 def _common(body: OllamaChatRequest | OllamaGenerateRequest) -> dict[str, Any]:
@@ -263,7 +262,7 @@ def _content(text: str | None, images: list[str] | None, param: str) -> str | li
     return written_content([*(ImagePart(param, image, "base64") for image in images or ()), text or ""])
 
 
-def _within(prepared: Prepared, options: OllamaOptions | None) -> Prepared:
+def _within(prepared: PreparedChat, options: OllamaOptions | None) -> PreparedChat:
     """`num_ctx` bounds prompt and reply together."""
     room = options.num_ctx if options is not None else None
     if room is None:
@@ -294,8 +293,10 @@ def _generate_shape(answer: str, thinking: str, calls: list[dict[str, Any]]) -> 
     return {"response": answer} | ({"thinking": thinking} if thinking else {})
 
 
-def _complete(parts: Sequence[Part], running: Running, name: str, shape: Shape, tokenizer: Tokenizer) -> dict[str, Any]:
-    collector = Collector()
+def _complete(
+    parts: Sequence[ReplyEvent], running: RunningRequest, name: str, shape: Shape, tokenizer: Tokenizer
+) -> dict[str, Any]:
+    collector = ReplyCollector()
     for part in parts:
         collector.add(part)
     reply = collector.messages()[0]
@@ -304,7 +305,7 @@ def _complete(parts: Sequence[Part], running: Running, name: str, shape: Shape, 
     return whole | ({"logprobs": content_logprobs(tokenizer, reply.logprobs)} if reply.logprobs else {})
 
 
-async def _lines(running: Running, name: str, shape: Shape, tokenizer: Tokenizer) -> AsyncIterator[bytes]:
+async def _lines(running: RunningRequest, name: str, shape: Shape, tokenizer: Tokenizer) -> AsyncIterator[bytes]:
     """Calls come whole, as Ollama's clients expect them."""
     open_calls: dict[int, tuple[str, str, list[str]]] = {}
     reason = "stop"

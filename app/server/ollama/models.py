@@ -14,8 +14,9 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import PlainTextResponse, Response
 
-from app.server.catalogue import Known
-from app.server.context import Here, told
+from app.runtime.catalogue import KnownModel
+from app.runtime.models import ModelService
+from app.server.context import Here
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.ollama.protocol import (
@@ -33,7 +34,6 @@ from app.server.ollama.protocol import (
     error_line,
     timestamp,
 )
-from app.server.service import Service
 from app.server.streaming import Stream, line
 from app.server.strict import StrictRoute
 from engine.errors import GrusError, Offline
@@ -96,7 +96,7 @@ async def pull(body: OllamaPullRequest, server: Here) -> Response:
             last = chunk
         return Response(last, media_type="application/json")
     settings = server.settings
-    shown = told(chunks, error_line)
+    shown = with_errors(chunks, error_line)
     return Stream(
         shown, lambda: None, heartbeat=None, every=settings.heartbeat_seconds, patience=settings.send_seconds,
         media_type=LINES,
@@ -117,7 +117,7 @@ def _name_of(body: OllamaNameRequest) -> str:
     return name
 
 
-def _tagged(known: Known, service: Service) -> OllamaModel:
+def _tagged(known: KnownModel, service: ModelService) -> OllamaModel:
     """Reads the disk; call it from a thread."""
     loaded = service.loaded.get(known.name)
     size = loaded.weight_bytes if loaded is not None else _size(known, service.catalogue.cache_dir)
@@ -131,7 +131,7 @@ def _tagged(known: Known, service: Service) -> OllamaModel:
     )
 
 
-def _size(known: Known, cache_dir: str | None) -> int:
+def _size(known: KnownModel, cache_dir: str | None) -> int:
     path = Path(known.source).expanduser()
     if not path.exists():
         named = parse(known.source)
@@ -148,8 +148,8 @@ def _details(loaded: LoadedModel | None) -> OllamaModelDetails:
     return OllamaModelDetails(family=family, families=[family] if family else None)
 
 
-def _resident(loaded: LoadedModel, service: Service, expires_in: float | None) -> OllamaRunningModel:
-    about = _tagged(Known(loaded.name, loaded.name), service)
+def _resident(loaded: LoadedModel, service: ModelService, expires_in: float | None) -> OllamaRunningModel:
+    about = _tagged(KnownModel(loaded.name, loaded.name), service)
     on_device = loaded.weight_bytes if loaded.backend.device != "cpu" else 0
     expires = _NEVER if expires_in is None else timestamp(datetime.now(UTC) + timedelta(seconds=expires_in))
     return OllamaRunningModel(
@@ -181,7 +181,7 @@ def _shown(loaded: LoadedModel) -> OllamaShowReply:
     )
 
 
-async def _download(name: str, service: Service) -> AsyncIterator[bytes]:
+async def _download(name: str, service: ModelService) -> AsyncIterator[bytes]:
     """Download a repository, saying how far it is. Nobody reading any more ends it."""
     repo = _repository(name)
     loop = asyncio.get_running_loop()

@@ -14,18 +14,16 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from app.server.account import told_timings
-from app.server.calls import json_grammar
+from app.runtime.chat import ChatRequest, Effort, ToolChoice, json_grammar
+from app.runtime.replies import ReplyCollector, ReplyEvent
+from app.runtime.replies import ReplyMessage as Reply
 from app.server.context import Here, answer
-from app.server.conversation import Conversation, Effort, ToolChoice
 from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai_shapes import content_logprobs, finish_reason, usage
-from app.server.replies import Collector, Part
-from app.server.replies import Message as Reply
+from app.server.requests import RunningRequest, told_timings
 from app.server.sampling import Count, SamplingFields
-from app.server.service import Running
 from app.server.streaming import DONE, event
 from app.server.strict import Strict, StrictRoute
 from engine.loading import LoadedModel
@@ -278,7 +276,7 @@ async def chat_completions(body: ChatCompletionRequest, request: Request, server
     return answer(_complete(parts, running, name, model, bool(body.logprobs)))
 
 
-def _conversation(body: ChatCompletionRequest) -> Conversation:
+def _conversation(body: ChatCompletionRequest) -> ChatRequest:
     """Raises an ApiError for what this server cannot do."""
     if body.max_tokens is not None and body.max_completion_tokens is not None:
         raise bad_request("Give max_completion_tokens or max_tokens, not both.", "max_tokens")
@@ -291,7 +289,7 @@ def _conversation(body: ChatCompletionRequest) -> Conversation:
     if thinking is not None and not isinstance(thinking, bool):
         raise bad_request("enable_thinking must be true or false.", "chat_template_kwargs.enable_thinking")
     variables = {k: v for k, v in (body.chat_template_kwargs or {}).items() if k != "enable_thinking"}
-    return Conversation(
+    return ChatRequest(
         messages=[template_message(message, at) for at, message in enumerate(body.messages)],
         sampling=body.params(
             body.max_completion_tokens or body.max_tokens,
@@ -355,8 +353,10 @@ def _grammar(body: ChatCompletionRequest) -> Grammar | None:
     return None
 
 
-def _complete(parts: list[Part], running: Running, name: str, model: LoadedModel, scored: bool) -> dict[str, Any]:
-    collector = Collector()
+def _complete(
+    parts: list[ReplyEvent], running: RunningRequest, name: str, model: LoadedModel, scored: bool
+) -> dict[str, Any]:
+    collector = ReplyCollector()
     for part in parts:
         collector.add(part)
     return {
@@ -389,7 +389,7 @@ def _choice(index: int, reply: Reply, model: LoadedModel, scored: bool) -> dict[
 
 
 async def _chunks(
-    running: Running, name: str, model: LoadedModel, choices: int, with_usage: bool
+    running: RunningRequest, name: str, model: LoadedModel, choices: int, with_usage: bool
 ) -> AsyncIterator[bytes]:
     head = {
         "id": new_id("chatcmpl"),
@@ -421,7 +421,7 @@ async def _chunks(
     yield DONE
 
 
-def _delta(part: Part) -> dict[str, Any]:
+def _delta(part: ReplyEvent) -> dict[str, Any]:
     if part.kind == "answer":
         return {"content": part.text}
     if part.kind == "reasoning":

@@ -13,14 +13,13 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from app.server.account import joined, told_timings
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
-from app.server.many import Together
 from app.server.openai.chat import ChatStreamOptions, CompletionUsage, fingerprint
 from app.server.openai_shapes import LEAST_LOGPROB, finish_reason, token_text, usage
+from app.server.requests import RequestGroup, joined, told_timings
 from app.server.sampling import SamplingFields
 from app.server.streaming import DONE, event
 from app.server.strict import StrictRoute
@@ -85,7 +84,7 @@ async def completions(body: CompletionRequest, request: Request, server: Here) -
     server.check_prompt(sum(len(prompt) for prompts in split_prompts(body.prompt) for prompt in prompts))
     name, model = await server.service.find(body.model)
     call = _CompletionCall(body, name, model)
-    batch = Together.begin(server.service, call.requests)
+    batch = RequestGroup.begin(server.service, call.requests)
     if body.stream:
         return await server.stream(batch, call.chunks(batch))
     await batch.whole(request.receive, lambda number, event: call.generations[number].add(event))
@@ -212,7 +211,7 @@ class _CompletionCall:
 
     # -- the reply, streamed
 
-    async def chunks(self, batch: Together) -> AsyncIterator[bytes]:
+    async def chunks(self, batch: RequestGroup) -> AsyncIterator[bytes]:
         options = self.body.stream_options
         with_usage = bool(options and options.include_usage)
         tail: dict[str, Any] = {"usage": None} if with_usage else {}

@@ -8,11 +8,11 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from app.server.catalogue import Known
+from app.runtime.catalogue import KnownModel
+from app.runtime.models import ModelService
 from app.server.context import Here
 from app.server.documented import errors
 from app.server.kinds import Kind, config_at, folder_of, kind_of
-from app.server.service import Service
 from app.server.strict import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
@@ -49,7 +49,7 @@ async def get_model(id: str, server: Here) -> ModelCard:
     return await asyncio.to_thread(_card, server.service.known(id), server.service)
 
 
-def _card(known: Known, service: Service) -> ModelCard:
+def _card(known: KnownModel, service: ModelService) -> ModelCard:
     """Reads config.json from disk: call it in a thread."""
     loaded = service.loaded.get(known.name)
     folder = loaded.folder if loaded is not None else folder_of(known, service.catalogue.cache_dir)

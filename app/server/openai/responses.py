@@ -11,9 +11,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.server.calls import json_grammar
+from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
+from app.runtime.replies import ReplyEvent
 from app.server.context import Here, answer
-from app.server.conversation import Conversation, ToolChoice
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
@@ -36,8 +36,7 @@ from app.server.openai.responses_protocol import (
 )
 from app.server.openai.responses_store import ResponseStore
 from app.server.openai_shapes import content_logprobs
-from app.server.replies import Part
-from app.server.service import Running
+from app.server.requests import RunningRequest
 from app.server.streaming import event
 from app.server.strict import StrictRoute
 from engine.errors import GrusError
@@ -95,7 +94,7 @@ class Exchange:
         self.given = [item.model_dump(exclude_none=True) for item in given]
         self.conversation = self._conversation(given)
         self.items: Items | None = None
-        self.running: Running | None = None
+        self.running: RunningRequest | None = None
         self.name = ""
 
     def _history(self) -> list[dict[str, Any]]:
@@ -110,14 +109,14 @@ class Exchange:
             )  # fmt: skip
         return stored.items
 
-    def _conversation(self, given: Sequence[ResponseItem]) -> Conversation:
+    def _conversation(self, given: Sequence[ResponseItem]) -> ChatRequest:
         body = self.body
         logprobs = bool(body.include) or body.top_logprobs is not None
         messages = template_messages([*stored_items(self.history), *given])
         if body.instructions is not None:
             messages.insert(0, {"role": "system", "content": body.instructions})
         choice = tool_choice(body.tool_choice, body.tools)
-        return Conversation(
+        return ChatRequest(
             messages=messages,
             sampling=SamplingParams(
                 max_tokens=body.max_output_tokens,
@@ -133,10 +132,10 @@ class Exchange:
             effort=body.reasoning.effort if body.reasoning is not None else None,
         )
 
-    def begin(self, running: Running, name: str, tokenizer: Tokenizer) -> None:
+    def begin(self, running: RunningRequest, name: str, tokenizer: Tokenizer) -> None:
         self.running, self.name, self.items = running, name, Items(tokenizer)
 
-    def complete(self, parts: Sequence[Part]) -> dict[str, Any]:
+    def complete(self, parts: Sequence[ReplyEvent]) -> dict[str, Any]:
         assert self.items is not None
         taken_back = {part.call for part in parts if part.kind == "broken"}
         for part in parts:
@@ -314,7 +313,7 @@ class Items:
         self.output: list[dict[str, Any]] = []
         self.reason = "stop"
 
-    def add(self, part: Part) -> Iterator[Told]:
+    def add(self, part: ReplyEvent) -> Iterator[Told]:
         if part.kind == "tokens":
             self._scores += content_logprobs(self._tokenizer, part.logprobs)
         elif part.kind == "end":
@@ -336,7 +335,7 @@ class Items:
     def _place(self) -> dict[str, Any]:
         return {"item_id": self.output[-1]["id"], "output_index": len(self.output) - 1}
 
-    def _open(self, kind: str, part: Part) -> Iterator[Told]:
+    def _open(self, kind: str, part: ReplyEvent) -> Iterator[Told]:
         self._kind = kind
         item: dict[str, Any]
         if kind == "call":

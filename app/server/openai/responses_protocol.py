@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Discriminator, Field, Tag
 
-from app.server.conversation import Effort
+from app.runtime.chat import Effort
 from app.server.openai.chat import Name
 from app.server.sampling import Count
 from app.server.strict import Strict

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 
+from app.runtime.chat import ChatRequest, ToolChoice
 from app.server import pages
 from app.server.context import Here
-from app.server.conversation import Conversation, ToolChoice
 from app.server.documented import errors
 from app.server.errors import bad_request
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
@@ -62,7 +62,7 @@ class DetokenizeReply(BaseModel):
 async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> TokenizeReply:
     """The tokens of a text, or of a conversation as the model would read it."""
     if body.messages is not None:
-        chat = Conversation(
+        chat = ChatRequest(
             [template_message(message, at) for at, message in enumerate(body.messages)],
             tools=[tool.model_dump(exclude_none=True) for tool in body.tools or ()],
             tool_choice=ToolChoice("auto" if body.tools else "none"),

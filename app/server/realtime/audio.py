@@ -16,10 +16,10 @@ import soxr
 
 from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import RATE, TurnDetection
+from engine.cancel import EngineLike
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
-from engine.pipelines.speaking.leash import EngineLike
 
 
 def samples_in(text: str, param: str = "audio") -> np.ndarray:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from app.runtime.chat import ChatRequest, PreparedChat, prepare
 from app.server.context import LONG_PROMPT, Server
-from app.server.conversation import Conversation, Prepared, prepare
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.openai import responses_protocol as plain
 from app.server.openai.responses import template_messages, template_tools, tool_choice
@@ -208,7 +208,7 @@ _ROOM = 512  # tokens that an answer of no stated length should have left, or a 
 
 async def prepare_prompt(
     server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel, id: str
-) -> Prepared:
+) -> PreparedChat:
     """`id`: of the request. Where the conversation is too long, its oldest turns are left out, or it is an error."""
     wanted = fields.max_output_tokens
     context = min(model.context, server.service.engine_settings().get("max_seq_len") or model.context)
@@ -228,7 +228,7 @@ async def prepare_prompt(
 
 async def _prepared(
     server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel
-) -> Prepared:
+) -> PreparedChat:
     chat = _conversation(items, fields, model)
     size = sum(len(message["content"]) for message in chat.messages)
     server.check_prompt(size)
@@ -237,7 +237,7 @@ async def _prepared(
     return await asyncio.to_thread(prepare, chat, model, model.name)
 
 
-def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> Conversation:
+def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> ChatRequest:
     said = messages(items, fields.instructions)
     if not said:
         raise ApiError(
@@ -247,7 +247,7 @@ def _conversation(items: Sequence[ConversationItem], fields: SessionFields, mode
             param="input",
         )
     effort = fields.reasoning.effort if fields.reasoning is not None else None
-    return Conversation(
+    return ChatRequest(
         messages=said,
         sampling=SamplingParams(
             max_tokens=None if fields.max_output_tokens == "inf" else fields.max_output_tokens,

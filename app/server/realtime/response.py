@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from app.runtime.replies import ReplyEvent
 from app.server.audio.choosing import chosen
 from app.server.audio.pump import in_thread
 from app.server.audio.speech import voices
@@ -31,13 +32,12 @@ from app.server.realtime.protocol import (
     SessionFields,
     error_fields,
 )
-from app.server.replies import Part
-from app.server.service import Running
+from app.server.requests import RunningRequest
 from app.server.streaming import ClientGone
+from engine.cancel import CancelScope
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.listening.transcription import Transcriber, asr_model
-from engine.pipelines.speaking.leash import Leash
 from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
@@ -62,7 +62,7 @@ async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel
 class SessionModels:
     """The ASR and TTS models of one session, opened at first use. What they submit to `engine` is cancelled with the session."""
 
-    def __init__(self, server: Server, engine: Leash) -> None:
+    def __init__(self, server: Server, engine: CancelScope) -> None:
         self._server, self._engine = server, engine
         self._seed = secrets.randbits(31)  # of the TTS: the same in every response
         self._speech_queue: SpeechQueue | None = None
@@ -248,7 +248,7 @@ class RealtimeResponse:
         self._loop = asyncio.get_running_loop()
         self.output = RealtimeOutput(self.id, fields.spoken, None if out_of_band else host.conversation, host.send)
         self._ended = False
-        self._running: Running | None = None
+        self._running: RunningRequest | None = None
         self._speech_queue: SpeechQueue | None = None
         self._answering: SpokenReply | None = None
         self._text_queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -332,7 +332,7 @@ class RealtimeResponse:
             raise asked.error
         return items
 
-    async def _handle_part(self, part: Part) -> None:
+    async def _handle_part(self, part: ReplyEvent) -> None:
         output = self.output
         if part.kind == "call":
             await output.call(part.name, part.call_id)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.server.audio.pump import in_thread, leashed
+from app.server.audio.pump import cancel_scope, in_thread
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error
 from app.server.realtime.audio import InputAudioBuffer, SpeechEvent, TurnStarted, TurnStopped, milliseconds
@@ -43,9 +43,9 @@ class RealtimeSession:
         self.server, self.fields = server, fields
         self.send = send
         self.lock = asyncio.Lock()
-        self._leash = leashed(server)
-        self.models = SessionModels(server, self._leash)
-        self.buffer = InputAudioBuffer(self._leash, settings.max_buffer_seconds, fields.audio.input.turn_detection)
+        self._scope = cancel_scope(server)
+        self.models = SessionModels(server, self._scope)
+        self.buffer = InputAudioBuffer(self._scope, settings.max_buffer_seconds, fields.audio.input.turn_detection)
         self.conversation = RealtimeConversation(settings.max_prompt)
         self.response: RealtimeResponse | None = None  # the one in progress
         self._free = asyncio.Event()  # set while no response is in progress
@@ -64,7 +64,7 @@ class RealtimeSession:
 
     async def close(self) -> None:
         """Cancel all work and wait for its end."""
-        self._leash.cut()
+        self._scope.cancel()
         if self.response is not None:
             self.response.halt()
             self.response_ended(self.response)

@@ -29,7 +29,7 @@ from engine.pipelines.listening.voice_activity import (
     VoiceActivityStream,
     spans,
 )
-from engine.pipelines.speaking.leash import EngineLike
+from engine.cancel import EngineLike
 from engine.types import Request, RequestHandle, Result, SamplingParams, Sound
 
 _TIMES = 4  # repetitions of a run of words that count as a loop

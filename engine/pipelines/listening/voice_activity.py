@@ -20,7 +20,7 @@ from engine.errors import BadRequest
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_vtt
-from engine.pipelines.speaking.leash import EngineLike
+from engine.cancel import EngineLike
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.errors import UnreadableFile
 from engine.loading import LoadOptions
-from engine.pipelines.reading.opening import ReadingModels
+from app.runtime.reading import ReadingModels
 from engine.pipelines.reading.reader import DocumentRead
 from engine.pipelines.reading.results import Document
 from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets

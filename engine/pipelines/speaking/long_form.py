@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.media.stretch import Stretch
-from engine.pipelines.speaking.leash import Leash
+from engine.cancel import CancelScope
 from engine.pipelines.speaking.speech_models import SpeechModel
 from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.text import Passage, in_words, passages, plain
@@ -50,18 +50,18 @@ class SpeechOptions:
 
 
 def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, options: SpeechOptions = SpeechOptions(), *,
-                    progress: Callable[[int, int], None] = lambda done, total: None, leash: Leash | None = None,
+                    progress: Callable[[int, int], None] = lambda done, total: None, scope: CancelScope | None = None,
                     example: VoiceExample | None = None) -> Iterator[np.ndarray]:  # fmt: skip
     """Samples at `model.rate`, chunk by chunk. Bad input raises before the first chunk. Closing the iterator cancels all
-    work, and so does cancelling `leash` from any thread. `progress` receives the characters spoken and their total.
+    work, and so does cancelling `scope` from any thread. `progress` receives the characters spoken and their total.
     `example`: what the voice said earlier in a conversation, so that it stays the same voice."""
     parts = prepare_text(text, settings, options)
     model.check(settings)
     stretch = Stretch(options.speed, model.rate)
     scoped = copy.copy(model)
-    scoped.engine = leash = leash or Leash(model.engine)
+    scoped.engine = scope = scope or CancelScope(model.engine)
     sound = _synthesize(
-        scoped, leash, parts, settings, options, stretch, progress, example or VoiceExample(model, settings)
+        scoped, scope, parts, settings, options, stretch, progress, example or VoiceExample(model, settings)
     )
     if options.max_tokens is None:
         return sound
@@ -93,7 +93,7 @@ def _limited(sound: Generator[np.ndarray, None, None], count: int) -> Iterator[n
                 return
 
 
-def _synthesize(model: SpeechModel, leash: Leash, parts: list[Passage], settings: VoiceSettings, options: SpeechOptions,
+def _synthesize(model: SpeechModel, scope: CancelScope, parts: list[Passage], settings: VoiceSettings, options: SpeechOptions,
                 stretch: Stretch, progress: Callable[[int, int], None],
                 example: VoiceExample) -> Generator[np.ndarray, None, None]:  # fmt: skip
     seed = secrets.randbits(31) if options.seed is None else options.seed
@@ -138,7 +138,7 @@ def _synthesize(model: SpeechModel, leash: Leash, parts: list[Passage], settings
                 joiner.pause(part.pause)
             yield stretch.finish()
         finally:
-            leash.cut()
+            scope.cancel()
             for future in waiting:
                 future.cancel()
 
@@ -303,7 +303,7 @@ class SpeechQueue:
         self._model, self._settings = model, settings
         self._options = replace(options, seed=seed, markdown=True)
         self._example = VoiceExample(model, settings)
-        self._leash: Leash | None = None
+        self._scope: CancelScope | None = None
 
     @property
     def rate(self) -> int:
@@ -312,14 +312,14 @@ class SpeechQueue:
     def __call__(self, sentence: str) -> Iterator[np.ndarray]:
         if not any(sign.isalnum() for sign in sentence):  # a line of dashes, the end of a code block
             return
-        self._leash = leash = Leash(self._model.engine)
+        self._scope = scope = CancelScope(self._model.engine)
         try:
-            yield from speak_long_form(self._model, sentence, self._settings, self._options, leash=leash,
+            yield from speak_long_form(self._model, sentence, self._settings, self._options, scope=scope,
                                        example=self._example)  # fmt: skip
         except CancelledError:
             return
 
     def stop(self) -> None:
         """Cancel the current sentence, from any thread."""
-        if (leash := self._leash) is not None:
-            leash.cut()
+        if (scope := self._scope) is not None:
+            scope.cancel()

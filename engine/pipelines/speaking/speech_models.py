@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking.leash import EngineLike
+from engine.cancel import EngineLike
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark, is_spark

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService
 from app.server.metrics import Meters
-from app.server.service import Service
 from tests.app.server.scripted import ScriptedEngine, scripted_model
 
 
-def scripted_service(folder: Path, names: tuple[str, ...] = ("tiny",)) -> tuple[Service, ScriptedEngine]:
+def scripted_service(folder: Path, names: tuple[str, ...] = ("tiny",)) -> tuple[ModelService, ScriptedEngine]:
     model = scripted_model(folder / "tiny")
     model.name = names[0]
     catalogue = Catalogue({name: str(folder / "tiny") for name in names}, use_cache=False)
-    service = Service(ScriptedEngine, lambda source: model, catalogue, Meters())
+    service = ModelService(ScriptedEngine, lambda source: model, catalogue, Meters())
     return service, service.engine  # type: ignore[return-value]

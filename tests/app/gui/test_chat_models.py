@@ -13,7 +13,6 @@ from typing import Any
 import pypdf
 import pytest
 
-from app.core import Ask, Listener
 from app.gui.store import conversations, messages
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
@@ -23,7 +22,8 @@ from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import attach, attach_bytes
 from app.gui.viewmodels.chat.message_views import MessageViews
 from app.gui.viewmodels.sampling import sampling
-from app.server.replies import Part
+from app.runtime.replies import ReplyEvent
+from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
 from engine.types import Timings
 from tests.engine.media.test_pages import text_pdf
@@ -33,11 +33,11 @@ class SpeechQueue:
     """Where replies are asked for; the test says what comes."""
 
     def __init__(self) -> None:
-        self.asked: list[Ask] = []
+        self.asked: list[ReplyRequest] = []
         self.listener: Any = None
         self.cancelled = 0
 
-    def reply(self, ask: Ask, listener: Listener) -> Any:
+    def reply(self, ask: ReplyRequest, listener: ReplyListener) -> Any:
         self.asked.append(ask)
         self.listener = listener
         return self
@@ -47,7 +47,7 @@ class SpeechQueue:
         self.listener.ended("cancelled", Timings())
 
     def say(self, text: str, kind: Any = "answer") -> None:
-        self.listener.parts([Part(0, kind, text)])
+        self.listener.parts([ReplyEvent(0, kind, text)])
 
     def end(self, reason: Any = "stop") -> None:
         self.listener.ended(reason, Timings(total=2.0, first_token=0.5, prompt_tokens=9, output_tokens=4))
@@ -191,7 +191,9 @@ def test_a_failure_is_told_under_the_message_and_can_be_tried_again(bench: Bench
 def test_thoughts_calls_and_words_are_told_apart(bench: Bench) -> None:
     bench.send("Weather?")
     bench.mouth.say("Let me see", "reasoning")
-    bench.mouth.listener.parts([Part(0, "call", name="weather", call_id="c"), Part(0, "arguments", '{"city":"Bonn"}')])
+    bench.mouth.listener.parts(
+        [ReplyEvent(0, "call", name="weather", call_id="c"), ReplyEvent(0, "arguments", '{"city":"Bonn"}')]
+    )
     bench.mouth.end()
     message = bench.talk.path[-1]
     assert (message.reasoning, message.calls[0].arguments) == ("Let me see", '{"city":"Bonn"}')

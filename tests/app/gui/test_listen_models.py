@@ -10,9 +10,9 @@ import pytest
 import soundfile
 
 import grus
-from app import abilities
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.listen import ListenResults
+from app.runtime import pipelines
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from tests.app.gui.media import AtOnce
@@ -50,7 +50,7 @@ class Setup:
 
 @pytest.fixture
 def setup(tmp_path: Path, ears: grus.Ears, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
-    monkeypatch.setattr(abilities, "listener", lambda core, wanted: ears.listener)
+    monkeypatch.setattr(pipelines, "listener", lambda core, wanted: ears.listener)
     soundfile.write(tmp_path / "talk.wav", talk(2), RATE)
     made = Setup(tmp_path, ears)
     yield made

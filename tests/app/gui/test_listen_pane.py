@@ -13,9 +13,9 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 
 import grus as sdk
-from app import abilities
 from app.gui.listen.pane import ListenPane
 from app.gui.sound import devices
+from app.runtime import capabilities, pipelines
 from engine.errors import BackendUnavailable
 from engine.loading import LoadOptions
 from tests.app.gui.conftest import Opened
@@ -56,7 +56,7 @@ def pane(grus: Opened, ears: sdk.Ears, tmp_path: Path, monkeypatch: pytest.Monke
     Device.opened = []
     monkeypatch.setattr(devices, "SoundOutput", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
-    monkeypatch.setattr(abilities, "listener", lambda core, wanted: ears.listener)
+    monkeypatch.setattr(pipelines, "listener", lambda core, wanted: ears.listener)
     grus.engine.task = ears.engine.task  # type: ignore[attr-defined]
     soundfile.write(tmp_path / "talk.wav", talk(2), RATE)
     made = grus.window.open_pane("listen")
@@ -146,4 +146,4 @@ def test_who_has_no_ears_yet_is_led_to_some(grus: Opened) -> None:
     grus.until(lambda: pane.empty.action.text() == "Get a model")
     grus.qtbot.mouseClick(pane.empty.action, LEFT)
     assert grus.window.shown == "models"
-    assert grus.window.panes["models"].cards.name == abilities.FIRST["listen"]
+    assert grus.window.panes["models"].cards.name == capabilities.RECOMMENDED["listen"]

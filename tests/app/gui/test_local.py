@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from app.core import Ask, Core
 from app.gui.preferences import Preferences
 from app.kinds import kind_of, names_of
-from app.local import local_service
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
+from app.window_engine import ReplyRequest, WindowEngine, local_service
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.checkpoints import save
 from tests.vision_checkpoints import save as save_seeing
@@ -66,27 +65,27 @@ class Straight:
 
 
 @pytest.fixture
-def core(tmp_path: Path) -> Iterator[Core]:
+def core(tmp_path: Path) -> Iterator[WindowEngine]:
     words = save("qwen3", tmp_path / "words", max_position_embeddings=4096)
     sees = save_seeing("qwen3_vl", tmp_path / "sees")
     preferences = Preferences(tmp_path / "preferences.json")
     preferences.put("backend", "auto")
     models = {"words": str(words), "sees": str(sees)}
-    core = Core(AtOnce(), lambda: local_service(preferences, models), Straight)
+    core = WindowEngine(AtOnce(), lambda: local_service(preferences, models), Straight)
     core.start()
     yield core
     core.close()
 
 
-def reply(core: Core, model: str, content: Any) -> Heard:
+def reply(core: WindowEngine, model: str, content: Any) -> Heard:
     heard = Heard()
     sampling = {"max_tokens": 6, "temperature": 0.0}
-    core.reply(Ask(model, [{"role": "user", "content": content}], sampling), heard)
+    core.reply(ReplyRequest(model, [{"role": "user", "content": content}], sampling), heard)
     assert heard.over.wait(60)
     return heard
 
 
-def test_a_real_model_answers_and_pictures_change_what_it_says(core: Core, tmp_path: Path) -> None:
+def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngine, tmp_path: Path) -> None:
     assert reply(core, "words", "Hello").end == "length"
     assert core.state.model == "words"
     answers = set()
@@ -101,7 +100,7 @@ def test_a_real_model_answers_and_pictures_change_what_it_says(core: Core, tmp_p
     assert len(answers) > 1
 
 
-def test_what_a_model_is_for_is_read_from_its_config(core: Core, tmp_path: Path) -> None:
+def test_what_a_model_is_for_is_read_from_its_config(core: WindowEngine, tmp_path: Path) -> None:
     for name, model_type in (("ears", "moonshine"), ("mouth", "qwen3_tts"), ("new", "something_else")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(json.dumps({"model_type": model_type}))
@@ -124,7 +123,9 @@ def test_what_a_model_is_for_is_read_from_its_config(core: Core, tmp_path: Path)
     assert "words" not in found[1]
 
 
-def test_no_model_that_listens_is_said_plainly(core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_model_that_listens_is_said_plainly(
+    core: WindowEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
     said: list[str] = []
     core.hear(tmp_path / "a.wav", said.append, said.append)

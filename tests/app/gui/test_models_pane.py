@@ -273,13 +273,14 @@ def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:
 
 
 def test_the_catalogue_is_whole() -> None:
-    from app.abilities import FIRST
+    from app.runtime.capabilities import RECOMMENDED
+
     from app.gui.viewmodels.models.library import FILE, TASKS, read_catalogue
 
     choices = read_catalogue()
     assert {choice.task for choice in choices} == set(TASKS)
     assert len({choice.repo for choice in choices}) == len(choices)
-    assert set(FIRST.values()) <= {choice.repo for choice in choices}
+    assert set(RECOMMENDED.values()) <= {choice.repo for choice in choices}
     assert json.loads(FILE.read_text())["about"]
     for family in ("Qwen3-", "Qwen3-VL", "PaddleOCR-VL", "moonshine", "Qwen3-TTS", "Llama"):
         assert any(family in choice.repo for choice in choices)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from app.core import Core
 from app.gui.preferences import Preferences
 from app.gui.viewmodels.models.downloads import Download, Downloads
 from app.gui.viewmodels.models.library import RecommendedModel, best, fit_words
 from app.gui.viewmodels.server import ServerAccess, ServerPreferences, masked
+from app.window_engine import WindowEngine
 from engine.errors import Offline
 from engine.machine import Machine
 
@@ -125,7 +125,7 @@ def test_what_to_begin_with_leaves_room_and_needs_nobody_s_consent() -> None:
 
 def test_the_strip_tells_of_everything_that_reaches_beyond() -> None:
     nothing: Any = None
-    core = Core(nothing, nothing, nothing)
+    core = WindowEngine(nothing, nothing, nothing)
     core.reach("server", "A.")
     core.reach("download", "B.")
     assert core.state.beyond == "A. B."

@@ -10,10 +10,10 @@ from typing import Any
 import pypdf
 import pytest
 
-from app import abilities
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.read_export import FORMATS, export, export_all
+from app.runtime import pipelines
 from engine.errors import BadRequest
 from tests.app.gui.media import AtOnce
 from tests.asserting import every
@@ -28,8 +28,8 @@ TABLE = "<fcel>Crane<fcel>Height<nl><fcel>red<fcel>1.58<nl>"
 def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     made = article(1)
     made.image.save(tmp_path / "page.png")
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(by_colour(made.texts)))
-    monkeypatch.setattr(abilities, "layout", lambda core: None)
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(by_colour(made.texts)))
+    monkeypatch.setattr(pipelines, "layout", lambda core: None)
     return made
 
 
@@ -91,7 +91,7 @@ def test_edits_are_kept_and_exported(setup: Setup, sheet: Sheet, tmp_path: Path)
 def test_cells_of_a_table_are_edited(
     setup: Setup, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
     setup.reading.settings = ReadSettings("table")
     setup.add(tmp_path / "page.png")
     item = setup.reading.items[0]
@@ -192,9 +192,9 @@ def test_without_a_model_the_text_of_pdfs_is_read_and_pictures_say_what_to_get(
     setup: Setup, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(core: Any, wanted: str) -> Any:
-        raise BadRequest(abilities.ADVICE["read"])
+        raise BadRequest(explain.ADVICE["read"])
 
-    monkeypatch.setattr(abilities, "recognizer", none)
+    monkeypatch.setattr(pipelines, "recognizer", none)
     (tmp_path / "text.pdf").write_bytes(text_pdf("Words that it carries"))
     setup.add(tmp_path / "text.pdf")
     assert setup.reading.items[0].read[1].elements[0].text == "Words that it carries"

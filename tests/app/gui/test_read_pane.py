@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QPixmap
 
-from app import abilities
 from app.gui.read import snip as snipping
 from app.gui.read.pane import ReadPane
+from app.runtime import capabilities, pipelines
 from tests.app.gui.conftest import Opened
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article
@@ -30,8 +30,8 @@ TABLE = "<fcel>Crane<fcel>Height<nl><fcel>red<fcel>1.58<nl>"
 def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     made = article(1)
     made.image.save(tmp_path / "page.png")
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(by_colour(made.texts)))
-    monkeypatch.setattr(abilities, "layout", lambda core: None)
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(by_colour(made.texts)))
+    monkeypatch.setattr(pipelines, "layout", lambda core: None)
     return made
 
 
@@ -93,7 +93,7 @@ def test_the_result_is_edited_where_it_stands_and_copied(grus: Opened, sheet: Sh
 
 
 def test_tables_are_grids(grus: Opened, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
     pane = pane_of(grus)
     pane.task.setCurrentIndex(pane.task.findData("table"))
     pane.task.activated.emit(pane.task.currentIndex())
@@ -154,7 +154,7 @@ def test_escape_stops_and_the_button_reads_on(
         gate.wait(10)
         return by_colour(sheet.texts)(crop)  # type: ignore[return-value]
 
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Fake(slowly))
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(slowly))
     pane = pane_of(grus)
     drop(pane, tmp_path / "page.png")
     grus.until(lambda: pane.results.items and pane.page.paper.boxes, 15)
@@ -178,7 +178,7 @@ def test_everything_is_there_after_a_restart(open_grus: Callable[..., Opened], s
 
 
 def test_without_a_model_the_empty_pane_says_which_to_get(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "names", lambda service, ability: [])
+    monkeypatch.setattr(capabilities, "able", lambda service, ability: [])
     pane = pane_of(grus)
     pane.model_box.look()
     grus.until(lambda: "PaddleOCR-VL" in pane.empty.sentence.text())

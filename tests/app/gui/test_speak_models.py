@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from app.runtime.capabilities import config_in
 
-from app import abilities
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.speak import PACES, PITCHES, SpeakOptions, SpeakResults, SpeakSettings, fitting, offer_of
 from app.gui.viewmodels.text_files import text_of
-from app.kinds import config_in
+from app.runtime import pipelines
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any
@@ -72,7 +72,7 @@ class Setup:
 
 @pytest.fixture
 def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Spoken())
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Spoken())
     made = Setup(tmp_path)
     yield made
     made.store.close()
@@ -134,7 +134,7 @@ def test_what_a_model_cannot_do_is_told_at_the_take(setup: Setup) -> None:
 
 
 def test_a_real_voice_speaks(setup: Setup, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: speakers["custom_voice"])
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: speakers["custom_voice"])
     setup.streams.hold = True
     setup.studio.speak("Hello.", SpeakSettings(preset=speakers["custom_voice"].presets[0]))
     while not setup.studio.playback.seconds:
@@ -146,7 +146,7 @@ def test_a_real_voice_speaks(setup: Setup, speakers: dict[str, Any], monkeypatch
 def test_a_voice_is_cloned_saved_heard_deleted_and_taken_back(
     setup: Setup, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: speakers["base"])
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: speakers["base"])
     soundfile.write(tmp_path / "me.wav", voice(2.0), 16_000)
     told: list[str] = []
     setup.studio.clone("Anna", tmp_path / "me.wav", "Hello there.", "base", told.append, told.append)

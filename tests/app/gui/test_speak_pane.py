@@ -11,10 +11,10 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from app import abilities
 from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
 from app.gui.viewmodels.speak import UNKNOWN
+from app.runtime import capabilities, pipelines
 from engine.pipelines.speaking.voice import Clone
 from tests.app.gui.conftest import Opened
 from tests.app.gui.media import ORPHEUS, like_spark
@@ -39,7 +39,7 @@ def pane(grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Speak
     Device.opened = []
     monkeypatch.setattr(devices, "SoundOutput", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Cloning())
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Cloning())
     service = grus.context.core._service.result()
     service.catalogue.named["voices"] = str(checkpoint("custom_voice", tmp_path / "tts"))
     made = grus.window.open_pane("speak")
@@ -209,7 +209,7 @@ def test_who_has_no_voice_yet_is_led_to_one(grus: Opened) -> None:
     assert (pane.go.text(), pane.go.isEnabled()) == ("Get a model", True)
     grus.qtbot.mouseClick(pane.go, LEFT)
     assert grus.window.shown == "models"
-    assert grus.window.panes["models"].cards.name == abilities.FIRST["speak"]
+    assert grus.window.panes["models"].cards.name == capabilities.RECOMMENDED["speak"]
     assert pane.text.toPlainText() == "Hello."
 
 

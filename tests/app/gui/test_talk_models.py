@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.core import Core
 from app.gui.preferences import Preferences
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat import hands_free
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.hands_free import HandsFree, SpokenQuestion, TalkModels, TalkReady
 from app.gui.viewmodels.speak import SpeakSettings
-from app.local import local_service
+from app.window_engine import WindowEngine, local_service
 from engine.errors import SpeechRanAway
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 from tests import speech_checkpoints
@@ -235,7 +234,7 @@ def test_with_models_of_all_kinds(tmp_path: Path) -> None:
     for key, value in (("backend", "auto"), ("device", "cpu"), ("cache_dir", str(tmp_path / "cache"))):
         preferences.put(key, value)
     pumped = Pumped()
-    core = Core(AtOnce(), lambda: local_service(preferences, models), pumped.frames)
+    core = WindowEngine(AtOnce(), lambda: local_service(preferences, models), pumped.frames)
     core.start()
     store = AppStore(tmp_path / "grus.sqlite3", pumped.post)
     try:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService
 from app.server.app import create_app
-from app.server.catalogue import Catalogue
+from app.server.config import ServerSettings
 from app.server.listening import Listener
 from app.server.metrics import Meters
-from app.server.service import Service
-from app.server.settings import ServerSettings
 from tests.app.server.scripted import ScriptedEngine, scripted_model
 
 
@@ -22,7 +22,7 @@ from tests.app.server.scripted import ScriptedEngine, scripted_model
 class Live:
     url: str
     port: int
-    service: Service
+    service: ModelService
     engine: Any
     settings: ServerSettings = field(default_factory=ServerSettings)
     stop: Callable[[], None] = lambda: None
@@ -33,7 +33,7 @@ def serving(
     make_engine: Callable[[Any], Any], load: Callable[[str], Any], catalogue: Catalogue, **settings: Any
 ) -> Iterator[Live]:
     chosen = ServerSettings(port=0, **settings)
-    service = Service(make_engine, load, catalogue, Meters())
+    service = ModelService(make_engine, load, catalogue, Meters())
     listener = Listener(create_app(service, chosen), chosen)
     thread = threading.Thread(target=listener.run, daemon=True)
     thread.start()

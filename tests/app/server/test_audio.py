@@ -17,8 +17,8 @@ import openai
 import pytest
 import soundfile
 
+from app.runtime.catalogue import Catalogue
 from app.server.audio.speech import unpacked
-from app.server.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
 from engine.settings import Settings

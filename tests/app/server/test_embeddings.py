@@ -15,7 +15,7 @@ import ollama
 import openai
 import pytest
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.errors import BadRequest, QueueFull
 from engine.loading import LoadOptions, load

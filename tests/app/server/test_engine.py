@@ -15,9 +15,9 @@ from weakref import WeakSet
 import httpx
 import openai
 import pytest
+from app.server.requests import RunningRequest
 
-from app.server.catalogue import Catalogue
-from app.server.service import Running
+from app.runtime.catalogue import Catalogue
 from app.server.streaming import Stream
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
@@ -197,7 +197,7 @@ async def crowd(live: Live, clients: int) -> Counter[Any]:
 def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many requests that began in this test something still holds on to."""
     begun: WeakSet[Any] = WeakSet()
-    for kind in (RequestHandle, Running, Stream, RequestState):
+    for kind in (RequestHandle, RunningRequest, Stream, RequestState):
 
         def noted(self: Any, *given: Any, _made: Any = kind.__init__, **named: Any) -> None:
             _made(self, *given, **named)

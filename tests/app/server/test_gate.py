@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from app.server.settings import ServerSettings
+from app.server.config import ServerSettings
 from app.server.strict import parse
 from engine.errors import BadRequest
 from tests.app.server.live import Live, scripted

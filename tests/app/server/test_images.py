@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from app.server import fetching
+from app.server.config import ServerSettings
 from app.server.images import MAX_IMAGE, MAX_IMAGES, ImagePart, Images
-from app.server.settings import ServerSettings
 from engine.errors import BadRequest, ContextOverflow
 from engine.hub import offline
 from engine.types import Picture, Request

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService
 from app.server.metrics import Meters
-from app.server.service import Service
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any, weight_bytes
 from engine.settings import Settings
@@ -94,7 +94,7 @@ def test_a_task_waits_for_room_without_loading_its_model(tmp_path: Path, backend
         return load_any(source, where)
 
     settings = Settings(gpu_memory_limit=f"{large + 1000}")  # room for one of the two
-    service = Service(
+    service = ModelService(
         lambda of: Engine(of, settings),
         load,
         Catalogue(named, use_cache=False),

@@ -10,7 +10,7 @@ import httpx
 import openai
 import pytest
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.errors import ModelNotFound
 from tests.app.server.live import Live
 

@@ -17,7 +17,7 @@ import httpx
 import openai
 import pytest
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
 from engine.settings import Settings

@@ -14,7 +14,7 @@ import openai
 import pytest
 from PIL import Image
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
 from engine.settings import Settings

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.server.audio.pump import Pump
+from engine.cancel import CancelScope
 from engine.errors import EngineStopped
-from engine.pipelines.speaking.leash import Leash
 
 
 class Sounds:
@@ -31,7 +31,7 @@ def pump_of(pieces: Generator[int, None, None], sounds: Sounds) -> Pump[int]:
     server: Any = SimpleNamespace(service=sounds)
     request: Any = SimpleNamespace(scope={"state": {"request_id": "one"}})
     engine: Any = None
-    return Pump(pieces, Leash(engine), server, request)
+    return Pump(pieces, CancelScope(engine), server, request)
 
 
 async def read(pump: Pump[int]) -> list[int]:

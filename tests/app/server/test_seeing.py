@@ -12,7 +12,7 @@ import openai
 import pytest
 
 import grus
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
 from engine.settings import Settings

@@ -16,10 +16,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from app.server.assembly import catalogue, engine_settings, load_options, server_settings
-from app.server.config import OPTIONS, gather
+from app.server.config import OPTIONS, ServerSettings, catalogue, engine_settings, gather, load_options, server_settings
 from app.server.listening import Listener, claim
-from app.server.settings import ServerSettings
 from engine.errors import BadRequest
 from engine.starter import starters
 from engine.weights.quantize import CHOICES

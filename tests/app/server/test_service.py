@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService
 from app.server.metrics import Meters
-from app.server.service import Service
 from engine.engine import Engine
 from engine.settings import Settings
 from engine.types import Done, Request, SamplingParams
@@ -29,7 +29,7 @@ def test_a_model_that_is_still_being_fetched_holds_up_no_reply(tmp_path: Path) -
         if source == "far":
             assert arrived.wait(20)
 
-    service = Service(
+    service = ModelService(
         lambda load: Engine(load, settings), models.__getitem__, Catalogue(NAMES, use_cache=False), Meters(), fetch
     )
 
@@ -56,7 +56,7 @@ def test_a_model_that_is_still_being_fetched_holds_up_no_reply(tmp_path: Path) -
 
 
 def test_a_model_that_is_asked_for_while_it_goes_is_there_again() -> None:
-    service = Service(
+    service = ModelService(
         ScriptedEngine,
         lambda source: SimpleNamespace(name=source, config={}),
         Catalogue(NAMES, use_cache=False),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.errors import ModelNotFound, Offline
 from engine.hub.cache import cached_models
 from engine.hub.download import download

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from app.core import Ask, Listener
 from app.gui.store import conversations, messages, records
 from app.gui.store.conversations import ConversationHead
 from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
@@ -15,10 +14,11 @@ from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
 from app.gui.viewmodels.signal import Signal
+from app.window_engine import ReplyListener, ReplyRequest
 
 if TYPE_CHECKING:
-    from app.core import Listener
-    from app.server.replies import Part
+    from app.runtime.replies import ReplyEvent
+    from app.window_engine import ReplyListener
     from engine.types import FinishReason, Timings
 
 
@@ -150,7 +150,7 @@ class StreamingReply:
         self._stopped = False
         self._saving = False
 
-    def begin(self, ask: Callable[[Listener], _Cancels]) -> None:
+    def begin(self, ask: Callable[[ReplyListener], _Cancels]) -> None:
         self._speaking = ask(self)
         if self._stopped:
             self._speaking.cancel()
@@ -166,7 +166,7 @@ class StreamingReply:
         self.doing = what
         self._changed(self)
 
-    def parts(self, parts: Sequence[Part]) -> None:
+    def parts(self, parts: Sequence[ReplyEvent]) -> None:
         text, thought, calls = self.message.text, self.message.reasoning, list(self.message.calls)
         for part in parts:
             if part.kind == "answer":
@@ -217,9 +217,9 @@ TITLE = 60  # characters of the first message
 
 
 class _Replies(Protocol):
-    """What makes replies (`app.core.Core`)."""
+    """What makes replies (`app.window_engine.WindowEngine`)."""
 
-    def reply(self, ask: Ask, listener: Listener) -> Any: ...
+    def reply(self, ask: ReplyRequest, listener: ReplyListener) -> Any: ...
 
 
 Later = Callable[[float, Callable[[], None]], None]
@@ -443,7 +443,7 @@ class OpenConversation:
 
     def _start(self, message: StoredMessage, go_on: bool = False) -> None:
         path = self.tree.path(message.id if go_on else message.parent)
-        ask = Ask(
+        ask = ReplyRequest(
             self.head.model,
             for_model(self.head.system, path),
             options.sampling(self.head.sampling),

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from app.core import Runs
 from app.gui.store import records
 from app.gui.store.files import keep_bytes, release
 from app.gui.store.messages import Attachment
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
+from app.window_engine import Runs
 from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
 
 Kind = Literal["image", "text", "pdf", "sound"]

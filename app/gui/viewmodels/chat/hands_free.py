@@ -22,7 +22,7 @@ from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 
 if TYPE_CHECKING:
     from app.gui.viewmodels.speak import SpeakSettings
-    from app.leashed import Beside
+    from app.runtime.pipelines import Host
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _RULE = re.compile(r"\s*([-*_=]\s*){3,}$")
@@ -163,7 +163,7 @@ class SpokenQuestion:
 
 
 def conversed(
-    core: Beside,
+    core: Host,
     cast: TalkModels,
     sound: Sound,
     ask: Callable[[SpokenQuestion], None],
@@ -171,16 +171,16 @@ def conversed(
 ) -> Iterator[Any]:
     """`TalkReady`, and then what happens, until None comes. `ask` and `drop` say that a question is asked, and that nobody
     waits for its answer any more."""
-    from app import abilities
     from app.gui.viewmodels.speak import fitting
+    from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
     from engine.pipelines.speaking.long_form import SpeechQueue
     from engine.pipelines.speaking.voice import SavedVoices
     from engine.pipelines.voice_chat import VoiceChat
 
     core.bring(cast.chat)
-    captions = Captions(core.engine, abilities.listener(core, cast.ears), TURN)
-    voice = abilities.speaker(core, cast.voice.model)
+    captions = Captions(core.engine, pipelines.listener(core, cast.ears), TURN)
+    voice = pipelines.speaker(core, cast.voice.model)
     mouth = SpeechQueue(voice, fitting(cast.voice, voice, SavedVoices(cast.voices)))
 
     def chat(messages: Sequence[dict[str, str]]) -> Iterator[str]:

@@ -21,8 +21,8 @@ from app.gui.viewmodels.models.library import (
 from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
+    from app.window_engine import WindowEngine
     from engine.describe import Description
     from engine.hub.searching import Facts
     from engine.machine import Machine
@@ -143,7 +143,7 @@ class ModelDetailsSource:
 
     def __init__(
         self,
-        core: Core,
+        core: WindowEngine,
         preferences: Preferences,
         library: ModelLibrary,
         machinery: MachineFacts,

@@ -19,8 +19,8 @@ from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
 
 if TYPE_CHECKING:
-    from app.core import Core, Runs
     from app.gui.preferences import Preferences
+    from app.window_engine import Runs, WindowEngine
     from engine.hub.searching import Facts, Found
 
 
@@ -152,7 +152,7 @@ def fetch(repo: str, cache_dir: str | None, progress: Callable[[int, int], None]
 class Downloads:
     """`changed`: one began, moved or ended. `finished(repo)`: it is on this machine."""
 
-    def __init__(self, core: Core, preferences: Preferences, post: Callable[[Callable[[], None]], None],
+    def __init__(self, core: WindowEngine, preferences: Preferences, post: Callable[[Callable[[], None]], None],
                  say: Callable[..., Any], fetch: Fetch = fetch) -> None:  # fmt: skip
         self._core, self._preferences, self._post, self._say, self._fetch = core, preferences, post, say, fetch
         self.changed, self.finished = Signal(), Signal()

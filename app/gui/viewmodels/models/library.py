@@ -12,9 +12,9 @@ from app.gui.texts import mark, size, tr
 from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
-    from app.core import Core
     from app.gui.preferences import Preferences
-    from app.server.service import Service
+    from app.runtime.models import ModelService
+    from app.window_engine import WindowEngine
     from engine.machine import Machine
 
 FILE = Path(__file__).resolve().parents[4] / "resources" / "catalogue.json"
@@ -61,7 +61,7 @@ def best(choices: Sequence[RecommendedModel], machine: Machine) -> dict[str, str
 class MachineFacts:
     """What this machine is, asked once; `changed` when the answer is there."""
 
-    def __init__(self, core: Core, preferences: Preferences) -> None:
+    def __init__(self, core: WindowEngine, preferences: Preferences) -> None:
         self._core, self._preferences = core, preferences
         self.changed = Signal()
         self.machine: Machine | None = None
@@ -156,7 +156,7 @@ class ModelLibrary:
 
     def __init__(
         self,
-        core: Core,
+        core: WindowEngine,
         preferences: Preferences,
         say: Callable[..., Any],
         later: Callable[[float, Callable[[], object]], None],
@@ -240,7 +240,7 @@ class ModelLibrary:
             else:
                 self._preferences.put("model_folders", [*self._preferences.get("model_folders", []), str(folder)])
 
-        def add(service: Service) -> tuple[str, list[str]]:
+        def add(service: ModelService) -> tuple[str, list[str]]:
             return take_in(service, folder)
 
         def taken(answer: tuple[str, list[str]]) -> None:
@@ -253,7 +253,7 @@ class ModelLibrary:
         """Read every file of a cached model and compare its checksum."""
         self._begin(model.name, tr("Verifying the files of {model}.", model=model.name))
 
-        def look(service: Service) -> list[str]:
+        def look(service: ModelService) -> list[str]:
             from engine.hub.blobs import damaged_files
             from engine.hub.cache import find
             from engine.hub.naming import parse
@@ -288,7 +288,7 @@ class ModelLibrary:
     # -- inside
 
     def _delete(self, model: InstalledModel) -> None:
-        def take_out(service: Service) -> Any:
+        def take_out(service: ModelService) -> Any:
             from engine.hub.removal import remove
 
             if model.name in service.resident():
@@ -325,7 +325,7 @@ class ModelLibrary:
         for key, value in kept.items():
             self._preferences.put(key, value)
 
-        def apply(service: Service) -> None:
+        def apply(service: ModelService) -> None:
             named = {name: path for name, path in service.catalogue.named.items() if name not in gone}
             service.catalogue.named = {**named, **kept["models"]}
             service.catalogue.more_folders = [Path(folder) for folder in kept["model_folders"]]
@@ -353,7 +353,7 @@ class ModelLibrary:
 # -- off the UI thread
 
 
-def on_disk(service: Service) -> list[InstalledModel]:
+def on_disk(service: ModelService) -> list[InstalledModel]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
     from engine.hub.cache import cached_models
     from engine.starter import starters
@@ -373,13 +373,13 @@ def on_disk(service: Service) -> list[InstalledModel]:
     return sorted(found.values(), key=lambda model: (model.resident is None, not model.whole, model.name.casefold()))
 
 
-def residents(service: Service) -> dict[str, ModelMemory]:
+def residents(service: ModelService) -> dict[str, ModelMemory]:
     return {
         stats.name: ModelMemory(stats.weight_bytes, stats.kv_bytes, stats.active) for stats in service.engine.models()
     }
 
 
-def take_in(service: Service, folder: Path) -> tuple[str, list[str]]:
+def take_in(service: ModelService, folder: Path) -> tuple[str, list[str]]:
     """Whether the folder is `one` model or holds `many`, and their names. Raises what is wrong with it."""
     from engine.errors import ModelNotFound
     from engine.model_files import open_model

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.server.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
 from engine.settings import Settings

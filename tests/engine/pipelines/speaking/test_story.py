@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest, SpeechRanAway
-from engine.pipelines.speaking.leash import Leash
+from engine.cancel import CancelScope
 from engine.pipelines.speaking.long_form import TOGETHER, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.text import passages
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, VoiceSettings
@@ -51,7 +51,7 @@ class Tones:
             self.said.append((text, seed, sampling.temperature, buffered))
         for i in range(5):
             time.sleep(self.pause)
-            if self.engine.is_cut:
+            if self.engine.is_cancelled:
                 raise CancelledError
             if self.fail is not None and self.fail in text:
                 raise SpeechRanAway("It ran away.")
@@ -133,24 +133,24 @@ def test_closing_stops_what_is_made_ahead():
     assert len(voice.said) <= 1 + TOGETHER
 
 
-def test_another_thread_stops_it_by_the_leash():
+def test_another_thread_cancels_its_scope():
     voice = Tones(pause=0.02)
-    leash = Leash(voice.engine)
-    story = speak_long_form(voice, LONG, VoiceSettings(), SpeechOptions(), leash=leash)
+    scope = CancelScope(voice.engine)
+    story = speak_long_form(voice, LONG, VoiceSettings(), SpeechOptions(), scope=scope)
     next(story)
-    threading.Timer(0.05, leash.cut).start()
+    threading.Timer(0.05, scope.cancel).start()
     with pytest.raises(CancelledError):
         list(story)
     assert len(voice.said) <= 1 + TOGETHER
 
 
-def test_a_leash_that_was_cut_takes_nothing_more():
-    leash = Leash(NoEngine())
-    leash.cut()
+def test_a_cancelled_scope_takes_nothing_more():
+    scope = CancelScope(NoEngine())
+    scope.cancel()
     with pytest.raises(CancelledError):
-        leash.task("m", lambda loaded: iter(()))
+        scope.task("m", lambda loaded: iter(()))
     with pytest.raises(CancelledError):
-        leash.submit(None)
+        scope.submit(None)
 
 
 def test_a_passage_that_fails_ends_the_story_with_its_error():

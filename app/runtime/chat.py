@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.server.calls import FORCED, demanded_calls, strict_calls
+from app.runtime.chat import FORCED, demanded_calls, strict_calls
+from app.runtime.replies import ReplyParser
 from app.server.errors import bad_request, unsupported
-from app.server.replies import ReplyReader
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, chat_prompt, with_text
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
@@ -35,7 +35,7 @@ class ToolChoice:
 
 
 @dataclass
-class Conversation:
+class ChatRequest:
     """What was asked. Messages and tools have OpenAI's shape, which chat templates read; images are `ImagePart`s."""
 
     messages: Sequence[Mapping[str, Any]]
@@ -52,22 +52,22 @@ class Conversation:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedChat:
     request: Request
-    reader: ReplyReader
+    reader: ReplyParser
     prompt: Prompt
     model: LoadedModel  # as it was when the request was made: it may be unloaded at any time
     close: str = ""  # what ends this model's reasoning
     pages: Sequence[Image] = ()  # instead of the request: pictures of pages to be read
 
 
-def prepare(conversation: Conversation, model: LoadedModel, name: str) -> Prepared:
+def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> PreparedChat:
     """Raises an ApiError or a GrusError that names what cannot be done."""
     return _Preparation(conversation, model).run(name)
 
 
 class _Preparation:
-    def __init__(self, conversation: Conversation, model: LoadedModel) -> None:
+    def __init__(self, conversation: ChatRequest, model: LoadedModel) -> None:
         self.chat = conversation
         self.model = model
         self.kind = str(model.config.get("model_type", ""))
@@ -75,7 +75,7 @@ class _Preparation:
         self.template = model.template.source(tools=self.offers_tools) if model.template.names else ""
         self.tags = tags_for(self.kind, self.template)
 
-    def run(self, name: str) -> Prepared:
+    def run(self, name: str) -> PreparedChat:
         forced = self.offers_tools and self.chat.tool_choice.kind in ("required", "named")
         grammar = self._grammar(forced)
         prompt, opened = self._prompt(constrained=forced or self.chat.grammar is not None)
@@ -84,10 +84,10 @@ class _Preparation:
             after = self.tags.close if self.tags and opened else None
             sampling = replace(sampling, grammar=grammar, grammar_after=after)
         sampling.check()
-        reader = ReplyReader(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
+        reader = ReplyParser(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
         close = self.tags.close if self.tags is not None else ""
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
-        return Prepared(prompt.request(name, sampling, prediction=guess), reader, prompt, self.model, close)
+        return PreparedChat(prompt.request(name, sampling, prediction=guess), reader, prompt, self.model, close)
 
     def _grammar(self, forced: bool) -> Grammar | None:
         chat = self.chat

@@ -1,6 +1,6 @@
 """Which models may be asked for by name, and where they lie. A request can name a model, never a path.
 
-Known are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
+KnownModel are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
 Face cache. Knows nothing of loading.
 """
 
@@ -20,7 +20,7 @@ LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownModel:
     """One model: the name it goes by, what to load, and when its files were last changed."""
 
     name: str
@@ -46,7 +46,7 @@ class Catalogue:
     def default(self) -> str | None:
         return next(iter(self.named), None)
 
-    def look_up(self, name: str) -> Known:
+    def look_up(self, name: str) -> KnownModel:
         """Raises ModelNotFound. `:latest` is how some clients spell a name without a tag."""
         for spelling in (name, name.removesuffix(":latest")):
             if spelling in self.named:
@@ -57,7 +57,7 @@ class Catalogue:
         have = ", ".join(self.named) or "none by name"
         raise ModelNotFound(f"There is no model {name[:200]!r} here. Served: {have}. GET /v1/models lists all.")
 
-    def all(self) -> list[Known]:
+    def all(self) -> list[KnownModel]:
         """Reads the disk; call it from a thread."""
         known = {name: self._known(name, source) for name, source in self.named.items()}
         for folder in self.folders:
@@ -67,10 +67,10 @@ class Catalogue:
         if self.use_cache:
             for model in cached_models(self.cache_dir):
                 for name in model.names if model.snapshot.complete or model.quants else ():
-                    known.setdefault(name, Known(name, name, int(model.modified)))
+                    known.setdefault(name, KnownModel(name, name, int(model.modified)))
         return list(known.values())
 
-    def _in_folder(self, name: str) -> Known | None:
+    def _in_folder(self, name: str) -> KnownModel | None:
         """Compared with the names that are there, so that no spelling can lead out of the folder. `NAME:PART` is one of
         several GGUF files in a sub-folder."""
         plain, _, part = name.partition(":")
@@ -81,24 +81,24 @@ class Catalogue:
             if part and plain in there and (folder / plain).is_dir():
                 models = gguf_models(sorted(file.name for file in (folder / plain).glob("*.gguf")))
                 if chosen(models, part) is not None:
-                    return Known(name, f"{folder / plain}:{part}", int((folder / plain).stat().st_mtime))
+                    return KnownModel(name, f"{folder / plain}:{part}", int((folder / plain).stat().st_mtime))
         return None
 
-    def _in_cache(self, name: str) -> Known | None:
+    def _in_cache(self, name: str) -> KnownModel | None:
         named = parse(name) if self.use_cache and len(name) <= LONGEST_NAME else None
         if named is None or named.revision:
             return None
         snapshot = find(named.repo, None, self.cache_dir)
         if snapshot is None or model_in(snapshot, named.quant) is None:
             return None
-        return Known(name, name, int(snapshot.path.stat().st_mtime))
+        return KnownModel(name, name, int(snapshot.path.stat().st_mtime))
 
-    def _known(self, name: str, source: str) -> Known:
+    def _known(self, name: str, source: str) -> KnownModel:
         try:
             created = int(Path(source).expanduser().stat().st_mtime)
         except (OSError, ValueError):
             created = 0
-        return Known(name, source, created)
+        return KnownModel(name, source, created)
 
 
 def _holds_model(path: Path) -> bool:

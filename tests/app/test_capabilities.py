@@ -11,17 +11,16 @@ import httpx
 import numpy as np
 import pytest
 
-from app import abilities
-from app.core import Core
 from app.gui.preferences import Preferences
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.listen import ListenResults
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
-from app.local import local_service
+from app.runtime import capabilities, pipelines
 from app.server.app import create_app
+from app.server.config import ServerSettings
 from app.server.listening import Listener
-from app.server.settings import ServerSettings
+from app.window_engine import WindowEngine, local_service
 from engine.errors import BadRequest
 from engine.starter import READER, starters
 from tests import speech_checkpoints
@@ -34,7 +33,7 @@ from tests.reading_checkpoints import save_paddleocr_vl, save_pp_doclayout
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
+def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WindowEngine]:
     folder = tmp_path_factory.mktemp("models")
     models = {
         "chat": str(save("qwen3", folder / "chat")),
@@ -49,7 +48,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Core]:
     preferences.put("device", "cpu")
     preferences.put("cache_dir", str(folder / "cache"))
     streams = AtOnce()
-    made = Core(
+    made = WindowEngine(
         streams, lambda: local_service(preferences, models), lambda deliver: SimpleNamespace(put=lambda i: None)
     )
     made.start()
@@ -67,25 +66,25 @@ def store(tmp_path: Path) -> Iterator[AppStore]:
 class Streams(AtOnce):
     """Long work at once, over the real core."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: WindowEngine) -> None:
         super().__init__(hold=True)
         self.service, self.engine, self.bring = core.service, core.engine, core.bring
 
 
-def test_each_model_is_offered_for_what_it_can_do(core: Core) -> None:
-    found = {ability: abilities.names(core.service, ability) for ability in ("read", "layout", "listen", "speak")}  # type: ignore[arg-type]
+def test_each_model_is_offered_for_what_it_can_do(core: WindowEngine) -> None:
+    found = {ability: capabilities.able(core.service, ability) for ability in ("read", "layout", "listen", "speak")}  # type: ignore[arg-type]
     assert found == {"read": ["eyes", READER], "layout": ["layout"], "listen": ["ears"], "speak": ["voice"]}
 
 
-def test_what_is_missing_is_said(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "names", lambda service, ability: [])
+def test_what_is_missing_is_said(core: WindowEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capabilities, "able", lambda service, ability: [])
     for make, said in ((abilities.recognizer, "PaddleOCR-VL"), (abilities.listener, "moonshine"),
                        (abilities.speaker, "Qwen3-TTS")):  # fmt: skip
         with pytest.raises(BadRequest, match=said):
             make(core, "")
 
 
-def test_a_page_is_read_by_a_real_model(core: Core, store: AppStore, tmp_path: Path) -> None:
+def test_a_page_is_read_by_a_real_model(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     sheet = Sheet((300, 200))
     sheet.line(20, 40, "The crane", 30)
     sheet.image.save(tmp_path / "page.png")
@@ -100,7 +99,7 @@ def test_a_page_is_read_by_a_real_model(core: Core, store: AppStore, tmp_path: P
     assert item.read[1].reader == "eyes"
 
 
-def test_a_sound_is_heard_by_a_real_model(core: Core, store: AppStore, tmp_path: Path) -> None:
+def test_a_sound_is_heard_by_a_real_model(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     import soundfile
 
     soundfile.write(tmp_path / "talk.wav", talk(1), RATE)
@@ -113,10 +112,10 @@ def test_a_sound_is_heard_by_a_real_model(core: Core, store: AppStore, tmp_path:
     assert len(listening.items[0].segments) == 1
 
 
-def test_a_text_is_spoken_by_a_real_model(core: Core, store: AppStore, tmp_path: Path) -> None:
+def test_a_text_is_spoken_by_a_real_model(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     streams = Streams(core)
     studio = SpeakResults(store, streams, streams, lambda *a, **m: None, tmp_path)
-    preset = abilities.speaker(core, "voice").presets[0]
+    preset = pipelines.speaker(core, "voice").presets[0]
     take = studio.speak("Hello.", SpeakSettings("voice", preset=preset))
     assert take is not None
     while not studio.playback.seconds:
@@ -126,12 +125,12 @@ def test_a_text_is_spoken_by_a_real_model(core: Core, store: AppStore, tmp_path:
     assert abilities.config_of("no/such-model") == {}
 
 
-def test_window_and_server_share_a_voice(core: Core, store: AppStore, tmp_path: Path) -> None:
+def test_window_and_server_share_a_voice(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     service = core.service
     before = service.resident()
     streams = Streams(core)
     studio = SpeakResults(store, streams, streams, lambda *a, **m: None, tmp_path)
-    preset = abilities.speaker(core, "voice").presets[0]
+    preset = pipelines.speaker(core, "voice").presets[0]
     studio.speak("Hello.", SpeakSettings("voice", preset=preset))
     while not studio.playback.seconds:
         streams.held[0].step()
@@ -156,9 +155,9 @@ def test_window_and_server_share_a_voice(core: Core, store: AppStore, tmp_path: 
 
 
 def test_the_built_in_reader_reads_print(
-    core: Core, store: AppStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: WindowEngine, store: AppStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(abilities, "layout", lambda core: None)  # the one here has random weights
+    monkeypatch.setattr(pipelines, "layout", lambda core: None)  # the one here has random weights
     sheet = Sheet((700, 300))
     sheet.line(40, 60, "The crane stands in the marsh", 32)
     sheet.line(40, 120, "and waits for the morning.", 32)

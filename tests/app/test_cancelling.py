@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import soundfile
 
-from app import abilities
-from app.core import Core
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.listen import ListenResults
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
+from app.runtime import pipelines
+from app.window_engine import WindowEngine
 from engine.pipelines.listening.transcription import AsrModel, Transcriber
 from engine.pipelines.reading.recognizer import Crop
 from engine.tasks import Task
@@ -102,14 +102,14 @@ def engine() -> Deaf:
 
 
 @pytest.fixture
-def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> Core:
+def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> WindowEngine:
     ear = AsrModel("ears", 1, 64, "en", lambda ids: "")
-    monkeypatch.setattr(abilities, "speaker", lambda core, wanted: Voice(core.engine))
-    monkeypatch.setattr(abilities, "listener", lambda core, wanted: Transcriber(core.engine, ear))
-    monkeypatch.setattr(abilities, "recognizer", lambda core, wanted: Eyes(core.engine))
-    monkeypatch.setattr(abilities, "layout", lambda core: None)
+    monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Voice(core.engine))
+    monkeypatch.setattr(pipelines, "listener", lambda core, wanted: Transcriber(core.engine, ear))
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Eyes(core.engine))
+    monkeypatch.setattr(pipelines, "layout", lambda core: None)
     service: Any = SimpleNamespace(engine=engine, start=engine.submit, task=engine.task)
-    made = Core(AtOnce(), lambda: service, lambda deliver: SimpleNamespace(put=lambda item: deliver([item])))
+    made = WindowEngine(AtOnce(), lambda: service, lambda deliver: SimpleNamespace(put=lambda item: deliver([item])))
     made.start()
     return made
 
@@ -121,20 +121,20 @@ def store(tmp_path: Path) -> Iterator[AppStore]:
     made.close()
 
 
-def speak(core: Core, store: AppStore, folder: Path) -> SpeakResults:
+def speak(core: WindowEngine, store: AppStore, folder: Path) -> SpeakResults:
     studio = SpeakResults(store, core, AtOnce(), lambda *a, **m: None, folder)
     studio.speak("The crane dances.", SpeakSettings())
     return studio
 
 
-def listen(core: Core, store: AppStore, folder: Path) -> ListenResults:
+def listen(core: WindowEngine, store: AppStore, folder: Path) -> ListenResults:
     soundfile.write(folder / "talk.wav", talk(1), RATE)
     listening = ListenResults(store, core, lambda *a, **m: None, folder)
     listening.add([folder / "talk.wav"])
     return listening
 
 
-def read(core: Core, store: AppStore, folder: Path) -> ReadResults:
+def read(core: WindowEngine, store: AppStore, folder: Path) -> ReadResults:
     sheet = Sheet((300, 200))
     sheet.line(20, 40, "The crane", 30)
     sheet.image.save(folder / "page.png")
@@ -146,7 +146,7 @@ def read(core: Core, store: AppStore, folder: Path) -> ReadResults:
 
 @pytest.mark.parametrize("begin", [speak, listen, read])
 def test_stop_ends_what_the_engine_was_asked_for(
-    core: Core, engine: Deaf, store: AppStore, tmp_path: Path, begin: Callable[..., Any]
+    core: WindowEngine, engine: Deaf, store: AppStore, tmp_path: Path, begin: Callable[..., Any]
 ) -> None:
     pane = begin(core, store, tmp_path)
     until(lambda: engine.asked)
@@ -155,6 +155,6 @@ def test_stop_ends_what_the_engine_was_asked_for(
     assert pane.stop()
     assert engine.cancelled  # before `stop` has returned, whatever else happens
     until(lambda: not any(thread.is_alive() for thread in working), 2)
-    until(lambda: len(engine.cancelled) >= len(engine.asked), 2)  # a voice has a leash within the leash
+    until(lambda: len(engine.cancelled) >= len(engine.asked), 2)  # a voice has a scope within the scope
     assert pane.items[0].state == "stopped"
     assert pane.items[0].error == ""

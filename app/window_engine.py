@@ -1,6 +1,6 @@
 """The engine as the window uses it: started in the background, models found and loaded, replies asked for.
 
-Nothing here waits on the UI thread: jobs run on `Work`'s threads and answer through callbacks. One `Service` holds the
+Nothing here waits on the UI thread: jobs run on `Work`'s threads and answer through callbacks. One `ModelService` holds the
 engine and its models, the same that the server's routes use, so that chat and server share what is loaded. Knows no Qt.
 """
 
@@ -15,16 +15,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from app.cancel_scope import Leashed
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.signal import Signal
-from app.leashed import Leashed
 from app.stream import Stream
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
-    from app.server.replies import Part
-    from app.server.service import Service
+    from app.runtime.models import ModelService
+    from app.runtime.replies import ReplyEvent
     from engine.loading import LoadedModel
     from engine.types import FinishReason, SamplingParams, Timings
 
@@ -52,7 +52,7 @@ class Gathers(Protocol):
 
 
 @dataclass(frozen=True)
-class Ask:
+class ReplyRequest:
     """What a chat asks for. Messages and tools have OpenAI's shape."""
 
     model: str
@@ -63,19 +63,19 @@ class Ask:
     continue_last: bool = False
 
 
-class Listener(Protocol):
+class ReplyListener(Protocol):
     """Whoever shows a reply. Called on the UI thread; exactly one of `ended` and `failed` comes last."""
 
     def working(self, what: str) -> None:
         """What happens before the first word: loading, reading. One sentence."""
 
-    def parts(self, parts: Sequence[Part]) -> None: ...
+    def parts(self, parts: Sequence[ReplyEvent]) -> None: ...
     def ended(self, reason: FinishReason, timings: Timings) -> None: ...
     def failed(self, sentence: str) -> None: ...
 
 
 @dataclass(frozen=True)
-class CoreState:
+class EngineState:
     """What the status strip tells."""
 
     phase: Literal["starting", "ready", "failed"] = "starting"
@@ -89,25 +89,25 @@ class CoreState:
     beyond: str = ""  # what leaves this machine, or may be reached from outside: a sentence, else nothing
 
 
-class Core:
+class WindowEngine:
     """`changed` tells that `state` is another. `make_service` is called once, beside the UI thread."""
 
     def __init__(
         self,
         work: Runs,
-        make_service: Callable[[], Service],
+        make_service: Callable[[], ModelService],
         frames: Callable[[Callable[[list[Any]], None]], Gathers],
     ) -> None:
         self._work = work
         self._make_service = make_service
         self._frames = frames
-        self._service: Future[Service] = Future()
-        self._speaking: set[Speaking] = set()
+        self._service: Future[ModelService] = Future()
+        self._speaking: set[PendingReply] = set()
         self._streams: set[Stream] = set()
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
-        self.state = CoreState()
+        self.state = EngineState()
         self.changed = Signal()
 
     def start(self) -> None:
@@ -143,7 +143,7 @@ class Core:
 
     def use(
         self,
-        job: Callable[[Service], _T],
+        job: Callable[[ModelService], _T],
         then: Callable[[_T], Any] | None = None,
         failed: Callable[[str], Any] | None = None,
     ) -> Future[_T]:
@@ -155,7 +155,7 @@ class Core:
     ) -> None:
         """Names of all models of a kind (`app.kinds`) that can be used now: in memory first."""
 
-        def find(service: Service) -> list[str]:
+        def find(service: ModelService) -> list[str]:
             from app.kinds import names_of
 
             resident = service.resident()
@@ -177,7 +177,7 @@ class Core:
     def hear(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
         """What is said in a sound file, written down by a model that listens."""
 
-        def listen(service: Service) -> str:
+        def listen(service: ModelService) -> str:
             from app.hearing import hear
 
             return hear(service, file)
@@ -189,7 +189,7 @@ class Core:
         if not self._service.done() or self._service.exception():
             return
 
-        def look(service: Service) -> tuple[int, float, int]:
+        def look(service: ModelService) -> tuple[int, float, int]:
             import psutil
 
             stats = service.engine.stats()
@@ -198,9 +198,9 @@ class Core:
 
         self.use(look, lambda seen: self.tell(memory=seen[0], rate=seen[1], active=seen[2]))
 
-    def reply(self, ask: Ask, listener: Listener) -> Speaking:
-        """Ask for a reply. Its words come to the listener, a frame at a time."""
-        speaking = Speaking(listener, self._speaking.discard)
+    def reply(self, ask: ReplyRequest, listener: ReplyListener) -> PendingReply:
+        """ReplyRequest for a reply. Its words come to the listener, a frame at a time."""
+        speaking = PendingReply(listener, self._speaking.discard)
         speaking.gather = self._frames(speaking.hand_over)
         self._speaking.add(speaking)
 
@@ -220,21 +220,21 @@ class Core:
     ) -> Stream:
         """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread; what it asks of
         the engine ends with it."""
-        leashed = Leashed(self)
-        stream = Stream(lambda: work(leashed), self._frames, hear, ended, self._streams.discard, leashed.cut)
+        cancel_scope = Leashed(self)
+        stream = Stream(lambda: work(cancel_scope), self._frames, hear, ended, self._streams.discard, cancel_scope.cut)
         self._streams.add(stream)
         stream.start()
         return stream
 
     @property
-    def service(self) -> Service:
+    def service(self) -> ModelService:
         """Beside the UI thread: the engine and its models. Waits until they are there."""
         return self._service.result()
 
     @property
     def engine(self) -> Any:
         """Beside the UI thread: what computes."""
-        from app.server.service import Direct
+        from app.runtime.models import Direct
 
         return Direct(self.service)
 
@@ -252,8 +252,8 @@ class Core:
 
     # -- beside the UI thread
 
-    def _speak(self, ask: Ask, speaking: Speaking) -> None:
-        from app.server.conversation import Conversation, prepare
+    def _speak(self, ask: ReplyRequest, speaking: PendingReply) -> None:
+        from app.runtime.chat import ChatRequest, prepare
         from engine.types import Done, Failed, Progress, SamplingParams
 
         service = self._service.result()
@@ -266,7 +266,7 @@ class Core:
             )
         params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
         thinking = self.defaults_of(ask.model).get("thinking") if ask.thinking is None else ask.thinking
-        conversation = Conversation(
+        conversation = ChatRequest(
             ask.messages, params, tools=ask.tools, thinking=thinking, continue_last=ask.continue_last
         )
         prepared = prepare(conversation, loaded, ask.model)
@@ -287,7 +287,7 @@ class Core:
                 reason = event.reason if event.reason == "cancelled" or not ends else ends[-1]
                 speaking.gather.put(("ended", reason, event.timings))
 
-    def _load(self, service: Service, name: str) -> LoadedModel:
+    def _load(self, service: ModelService, name: str) -> LoadedModel:
         resident = name in service.resident()
         if not resident:
             self._work.post(lambda: self.tell(loading=tr("Loading {model}.", model=name)))
@@ -310,12 +310,12 @@ def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:
     return any(part["type"] == "image" for part in parts)
 
 
-class Speaking:
+class PendingReply:
     """A reply that is being made. `cancel` may come at any time, also before the model is loaded."""
 
     gather: Gathers
 
-    def __init__(self, listener: Listener, over: Callable[[Speaking], None]) -> None:
+    def __init__(self, listener: ReplyListener, over: Callable[[PendingReply], None]) -> None:
         self._listener = listener
         self._over = over
         self._guard = threading.Lock()
@@ -359,7 +359,7 @@ class Speaking:
             self._listener.parts(parts)
 
 
-class Told:
+class DownloadProgress:
     """A download's progress as sentences, a few times a second."""
 
     def __init__(self, tell: Callable[[str], None], name: str) -> None:

@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from app.runtime.catalogue import Catalogue, KnownModel
+from app.runtime.replies import ReplyEvent, ReplyParser
 from app.server import account
-from app.server.catalogue import Catalogue, Known
 from app.server.errors import unsupported
 from app.server.kinds import Kind, need
 from app.server.metrics import Meters
-from app.server.replies import Part, ReplyReader
 from engine.errors import GrusError, ModelNotFound
 from engine.loaded import LoadedPart, Loader
 from engine.loading import LoadedModel, split_piece
@@ -53,10 +53,10 @@ LoadModel = Callable[[str], Any]
 MakeEngine = Callable[[LoadModel], EngineLike]
 
 
-class Running:
+class RunningRequest:
     """A request that was submitted: its parts as they come, bound to whoever reads them."""
 
-    def __init__(self, handle: RequestHandle, reader: ReplyReader, ended: Callable[[Running], None]) -> None:
+    def __init__(self, handle: RequestHandle, reader: ReplyParser, ended: Callable[[RunningRequest], None]) -> None:
         self.id = handle.id
         self.reader = reader
         self.timings = Timings()
@@ -87,12 +87,12 @@ class Running:
         async for event in self._events:
             yield self._seen(event)
 
-    async def parts(self) -> AsyncGenerator[Part, None]:
+    async def parts(self) -> AsyncGenerator[ReplyEvent, None]:
         async for event in self.events():
             for part in self.reader.read(event):
                 yield part
 
-    async def streamed(self) -> AsyncGenerator[Part, None]:
+    async def streamed(self) -> AsyncGenerator[ReplyEvent, None]:
         """For those who have told already what came before: a call that is taken back can only be followed by text."""
         async for part in self.parts():
             yield replace(part, kind="answer") if part.kind == "broken" else part
@@ -110,7 +110,7 @@ class Running:
 class _Models(Loader):
     """A service's models, as its engine asks for them."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ModelService) -> None:
         super().__init__(service._loaded_for_engine)
         self._service = service
 
@@ -121,7 +121,7 @@ class _Models(Loader):
         self._service._unloaded(loaded)
 
 
-class Service:
+class ModelService:
     """One engine, the models it may load, and the facts about those that it holds."""
 
     def __init__(
@@ -147,7 +147,7 @@ class Service:
         self._guard = threading.Lock()
         # by event loop too: a server that is started again has a new one
         self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
-        self._running: set[Running] = set()
+        self._running: set[RunningRequest] = set()
         self._sounds: dict[str, Callable[[], object]] = {}  # how voices and transcriptions are stopped, by request id
         self.engine = make_engine(_Models(self))
 
@@ -239,12 +239,12 @@ class Service:
             if (loaded := self._models.get(name)) is not None:  # else it was unloaded at the same moment
                 return loaded
 
-    def known(self, name: str | None) -> Known:
+    def known(self, name: str | None) -> KnownModel:
         name = name or self.catalogue.default
         if name is None:
             raise unsupported("model", "No model was named, and the server was started without one.")
         if name in self._models:
-            return Known(name, name)
+            return KnownModel(name, name)
         return self.catalogue.look_up(name)
 
     @property
@@ -269,15 +269,15 @@ class Service:
         """Of all models. Returns how many there were."""
         return await asyncio.to_thread(self.engine.clear_prefix_cache)
 
-    def submit(self, request: Request, reader: ReplyReader | None = None, *, admitted: bool = False) -> Running:
+    def submit(self, request: Request, reader: ReplyParser | None = None, *, admitted: bool = False) -> RunningRequest:
         if self.log_prompts and (loaded := self._models.get(request.model)) is not None:
             log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
-        return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyReader())
+        return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyParser())
 
-    def follow(self, handle: RequestHandle, model: str, reader: ReplyReader) -> Running:
+    def follow(self, handle: RequestHandle, model: str, reader: ReplyParser) -> RunningRequest:
         """A reply that is being made, for a client."""
         account.add(handle)
-        running = Running(handle, reader, self._running.discard)
+        running = RunningRequest(handle, reader, self._running.discard)
         running.model = model
         self._running.add(running)
         return running
@@ -291,7 +291,7 @@ class Service:
             raise
 
     @property
-    def running(self) -> list[Running]:
+    def running(self) -> list[RunningRequest]:
         """Requests of clients, the oldest first."""
         return sorted(self._running.copy(), key=lambda running: running.began)
 
@@ -330,7 +330,7 @@ class Service:
 class Direct:
     """The service as pipelines want an engine: a model has one name for all of them, and so is loaded once."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ModelService) -> None:
         self._service = service
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:

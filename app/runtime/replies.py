@@ -1,6 +1,6 @@
 """A reply's events, read as what they mean to a client: reasoning, answer, tool calls, and why it ended.
 
-One `ReplyReader` per request; each of the `n` choices has parsers of its own. Knows no family's wire format.
+One `ReplyParser` per request; each of the `n` choices has parsers of its own. Knows no family's wire format.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PartKind = Literal["reasoning", "answer", "call", "arguments", "broken", "tokens
 
 
 @dataclass(frozen=True)
-class Part:
+class ReplyEvent:
     """A piece of one choice. `tokens` carries log probabilities alone; `end` comes once a choice, last.
 
     `broken` takes a call back that turned out to be none: its text is what it said.
@@ -43,7 +43,7 @@ class _Choice:
     tokens: list[TokenLogprob] = field(default_factory=list)
 
 
-class ReplyReader:
+class ReplyParser:
     """Folds engine events into parts. The makers give a fresh parser to every choice."""
 
     def __init__(
@@ -60,7 +60,7 @@ class ReplyReader:
         self.reasoning_tokens = 0
         self.thinking = False  # the last that was said of any choice is a thought
 
-    def read(self, event: Event) -> list[Part]:
+    def read(self, event: Event) -> list[ReplyEvent]:
         if isinstance(event, Text):
             return self._text(event)
         if isinstance(event, Finished):
@@ -77,15 +77,15 @@ class ReplyReader:
             self._choices[index] = _Choice(self._make_splitter(), self._make_tools())
         return self._choices[index]
 
-    def _text(self, event: Text) -> list[Part]:
+    def _text(self, event: Text) -> list[ReplyEvent]:
         choice = self._choice(event.index)
-        parts = [Part(event.index, "tokens", logprobs=event.logprobs)] if event.logprobs else []
+        parts = [ReplyEvent(event.index, "tokens", logprobs=event.logprobs)] if event.logprobs else []
         if choice.splitter is None:
             return parts + self._answer(event.index, choice, event.text)
         pieces = choice.splitter.push(event.text)
         for piece in pieces:
             if piece.kind == "reasoning":
-                parts.append(Part(event.index, "reasoning", piece.text))
+                parts.append(ReplyEvent(event.index, "reasoning", piece.text))
             else:
                 parts += self._answer(event.index, choice, piece.text)
         if pieces:
@@ -93,81 +93,81 @@ class ReplyReader:
             self.reasoning_tokens += len(event.ids) if self.thinking else 0
         return parts
 
-    def _answer(self, index: int, choice: _Choice, text: str) -> list[Part]:
+    def _answer(self, index: int, choice: _Choice, text: str) -> list[ReplyEvent]:
         if choice.tools is None:
-            return [Part(index, "answer", text)] if text else []
+            return [ReplyEvent(index, "answer", text)] if text else []
         return self._calls(index, choice, choice.tools.push(text))
 
-    def _calls(self, index: int, choice: _Choice, events: Sequence[object], cut: bool = False) -> list[Part]:
+    def _calls(self, index: int, choice: _Choice, events: Sequence[object], cut: bool = False) -> list[ReplyEvent]:
         """`cut`: the length limit ended the reply, so that an unfinished call is told as far as it came."""
         parts = []
         for event in events:
             if self._single and getattr(event, "index", 0) > 0:
                 continue
             if isinstance(event, TextPiece):
-                parts.append(Part(index, "answer", event.text))
+                parts.append(ReplyEvent(index, "answer", event.text))
             elif isinstance(event, CallBroken) and not cut:
-                parts.append(Part(index, "broken", event.text, call=event.index))
+                parts.append(ReplyEvent(index, "broken", event.text, call=event.index))
             elif isinstance(event, CallStarted):
-                parts.append(Part(index, "call", call=event.index, call_id=event.id, name=event.name))
+                parts.append(ReplyEvent(index, "call", call=event.index, call_id=event.id, name=event.name))
             elif isinstance(event, CallArguments):
-                parts.append(Part(index, "arguments", event.text, call=event.index))
+                parts.append(ReplyEvent(index, "arguments", event.text, call=event.index))
             elif isinstance(event, ToolCall):
                 choice.calls += 1
         return parts
 
-    def _end(self, index: int, reason: FinishReason, stop: str | int | None) -> list[Part]:
+    def _end(self, index: int, reason: FinishReason, stop: str | int | None) -> list[ReplyEvent]:
         choice = self._choice(index)
         if choice.ended:
             return []
         choice.ended = True
-        parts: list[Part] = []
+        parts: list[ReplyEvent] = []
         for piece in choice.splitter.flush() if choice.splitter is not None else ():
             if piece.kind == "reasoning":
-                parts.append(Part(index, "reasoning", piece.text))
+                parts.append(ReplyEvent(index, "reasoning", piece.text))
             else:
                 parts += self._answer(index, choice, piece.text)
         if choice.tools is not None:
             parts += self._calls(index, choice, choice.tools.flush(), cut=reason != "stop")
         if choice.calls and reason == "stop":
             reason = "tool_calls"
-        return [*parts, Part(index, "end", reason=reason, stop=stop)]
+        return [*parts, ReplyEvent(index, "end", reason=reason, stop=stop)]
 
 
 @dataclass
-class Call:
+class ReplyCall:
     id: str
     name: str
     arguments: str = ""
 
 
 @dataclass
-class Message:
+class ReplyMessage:
     """One choice, complete."""
 
     answer: str = ""
     reasoning: str = ""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ReplyCall] = field(default_factory=list)
     logprobs: list[TokenLogprob] = field(default_factory=list)
     reason: FinishReason = "stop"
     stop: str | int | None = None
 
 
-class Collector:
+class ReplyCollector:
     """Parts put together again, for those who do not stream."""
 
     def __init__(self) -> None:
-        self._messages: dict[int, Message] = {}
-        self._open: dict[tuple[int, int], Call] = {}
+        self._messages: dict[int, ReplyMessage] = {}
+        self._open: dict[tuple[int, int], ReplyCall] = {}
 
-    def add(self, part: Part) -> None:
-        message = self._messages.setdefault(part.index, Message())
+    def add(self, part: ReplyEvent) -> None:
+        message = self._messages.setdefault(part.index, ReplyMessage())
         if part.kind == "answer":
             message.answer += part.text
         elif part.kind == "reasoning":
             message.reasoning += part.text
         elif part.kind == "call":
-            call = self._open[part.index, part.call] = Call(part.call_id, part.name)
+            call = self._open[part.index, part.call] = ReplyCall(part.call_id, part.name)
             message.calls.append(call)
         elif part.kind == "arguments":
             self._open[part.index, part.call].arguments += part.text
@@ -179,5 +179,5 @@ class Collector:
         else:
             message.reason, message.stop = part.reason, part.stop
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[ReplyMessage]:
         return [self._messages[i] for i in sorted(self._messages)]

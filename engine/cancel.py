@@ -1,4 +1,4 @@
-"""An engine on a leash: everything that was asked of it for one purpose can be stopped at once, from any thread.
+"""An engine on a scope: everything that was asked of it for one purpose can be stopped at once, from any thread.
 
 A voice waits in one thread for its next frames; whoever no longer wants to hear it is in another.
 """
@@ -18,7 +18,7 @@ class EngineLike(Protocol):
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
-class Leash:
+class CancelScope:
     """Stands in for the engine. After `cut` it takes nothing more: who still asks gets CancelledError. Once the engine took
     a request, the rest of the work is not refused for a full queue: a voice would break off in the middle."""
 
@@ -31,7 +31,7 @@ class Leash:
         self._tasks: list[Task[Any]] = []
 
     @property
-    def is_cut(self) -> bool:
+    def is_cancelled(self) -> bool:
         return self._is_cut
 
     def submit(self, request: Request, *, admitted: bool = False) -> Any:
