@@ -20,33 +20,30 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from app.kinds import KINDS
-from app.sdk.activity import VoiceActivity
-from app.sdk.ears import Ears
-from app.sdk.speaker import Speaker, Spoken
-from app.sdk.talker import Talker
-from engine.engine import Engine
-from engine.errors import BadRequest, GrusError
+from app.runtime.capabilities import capabilities, main_use
+from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
+from app.runtime.reading import Read, forget_readers, read, read_all
+from app.runtime.replies import ReplyCall, ReplyCollector, ReplyParser
+from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
+from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions
-from engine.loading import load as load_model
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.voice_activity import SpeechSpan
-from engine.pipelines.prompt import Prompt, chat_prompt, text_prompt
-from app.runtime.reading import Read, forget_readers, read, read_all
+from engine.pipelines.prompt import Prompt, text_prompt
 from engine.pipelines.speaking.long_form import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
 from engine.settings import Settings
 from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
-from engine.types import Failed, RequestHandle, Result, SamplingParams, Text
+from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Text
 
 __all__ = [
     "Answer",
@@ -83,17 +80,21 @@ Messages = str | Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Answer:
-    """A finished reply: `result` has its timings and why it ended, `prompt` what the model read."""
+    """A finished reply. `text` is all that the model wrote; `answer` is what remains without reasoning and tool calls.
+    `result` has its timings and why it ended, `prompt` what the model read."""
 
     text: str
     prompt: Prompt
     result: Result
+    answer: str = ""
+    reasoning: str = ""
+    tool_calls: Sequence[ReplyCall] = ()
 
     def __str__(self) -> str:
         return self.text
 
 
-class Model:
+class Model(ServiceOwner):
     """A loaded model with an engine of its own. Close it, or use it in a `with` block."""
 
     loaded: LoadedModel
@@ -105,52 +106,42 @@ class Model:
         settings: Settings | None = None,
         profile: Path | None = None,
     ) -> None:
-        """`profile`: where a Chrome trace of everything the engine did is written at the end."""
+        """`profile`: the file that gets a Chrome trace of the engine's work at the end."""
         self.name = name
-        self._options = options or LoadOptions()
-        self.engine = Engine(self._load, settings, profile=profile)
-        try:
-            self.engine.load(name)
-        except BaseException:
-            self.engine.close()
-            raise
+        self.service = open_models([name], options, settings, profile=profile, accept=self._accept)
+        with closed_on_error(self.service):
+            self.service.load_now(name)
 
-    def _load(self, name: str) -> LoadedModel:
-        """On the engine's thread, which must make every array itself."""
-        if name != self.name:  # a draft model
-            return self._draft(name)
-        loaded = load_model(name, self._options)
-        if (use := _NO_TEXT.get(KINDS.get(str(loaded.config.get("model_type")), "chat"))) is not None:
-            loaded.close()
-            raise BadRequest(f"{name} {use}", "model")
-        self.loaded = loaded
-        return loaded
+    def _accept(self, source: str, loaded: Loaded) -> None:
+        """Raises for a model that writes no text, and for a draft model of another vocabulary."""
+        if source == self.name:
+            self.loaded = accepted(source, loaded)
+        elif isinstance(loaded, LoadedModel) and not same_vocabulary(loaded, self.loaded):
+            raise BadRequest(f"{source} cannot draft for {self.name}: their vocabularies differ.", "draft")
 
-    def _draft(self, name: str) -> LoadedModel:
-        draft = load_model(name, replace(self._options, model_type="auto", format="auto"))
-        if not same_vocabulary(draft, self.loaded):
-            draft.close()
-            raise BadRequest(f"{name} cannot draft for {self.name}: their vocabularies differ.", "draft")
-        return draft
-
-    def prompt(
+    def prepare(
         self,
         prompt: Messages,
+        sampling: SamplingParams | None = None,
         *,
         raw: bool = False,
         system: str | None = None,
         images: Sequence[Any] = (),
-        **variables: Any,
-    ) -> Prompt:
-        """What the model would read. `raw`: no chat template.
+        tools: Sequence[Mapping[str, Any]] = (),
+        thinking: bool | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> PreparedChat:
+        """The engine's request for a prompt, and the parser of its reply. `raw`: no chat template.
 
         `images` come before a prompt that is one string: paths, Pillow images, arrays or bytes of files. In messages they
-        are parts, `{"type": "image", "image": Path("cat.jpg")}`.
+        are parts, `{"type": "image", "image": Path("cat.jpg")}`. `tools` have OpenAI's shape.
         """
+        params = sampling or SamplingParams()
         if raw:
             if not isinstance(prompt, str) or system is not None or images:
                 raise TypeError("A raw prompt is one string, without a system prompt and without images.")
-            return text_prompt(self.loaded, prompt)
+            read = text_prompt(self.loaded, prompt)
+            return PreparedChat(read.request(self.name, params), ReplyParser(), read, self.loaded)
         if isinstance(prompt, str):
             messages: list[Mapping[str, Any]] = [{"role": "user", "content": with_images(prompt, images)}]
         else:
@@ -159,11 +150,25 @@ class Model:
             messages = list(prompt)
         if system is not None:
             messages.insert(0, {"role": "system", "content": system})
-        return chat_prompt(self.loaded, messages, **variables)
+        chat = ChatRequest(messages, params, tools=tools, thinking=thinking, variables=variables or {})
+        return prepare(chat, self.loaded, self.name)
+
+    def prompt(
+        self,
+        prompt: Messages,
+        *,
+        raw: bool = False,
+        system: str | None = None,
+        images: Sequence[Any] = (),
+        tools: Sequence[Mapping[str, Any]] = (),
+        **variables: Any,
+    ) -> Prompt:
+        """What the model would read: the same as for `prepare`."""
+        return self.prepare(prompt, raw=raw, system=system, images=images, tools=tools, variables=variables).prompt
 
     def submit(self, prompt: Prompt, sampling: SamplingParams | None = None) -> RequestHandle:
         """Start a request; its events are read from the handle."""
-        return self.engine.submit(prompt.request(self.name, sampling))
+        return self.service.submit(prompt.request(self.name, sampling))
 
     def run(
         self,
@@ -172,13 +177,17 @@ class Model:
         raw: bool = False,
         system: str | None = None,
         images: Sequence[Any] = (),
+        tools: Sequence[Mapping[str, Any]] = (),
+        thinking: bool | None = None,
         variables: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Answer:
         """Answer one prompt. `sampling`: max_tokens, temperature, top_p, seed, stop, ... (see SamplingParams)."""
-        read = self.prompt(prompt, raw=raw, system=system, images=images, **(variables or {}))
-        result = self.submit(read, SamplingParams(**sampling)).result()
-        return Answer(result.text, read, result)
+        prepared = self.prepare(
+            prompt, SamplingParams(**sampling), raw=raw, system=system, images=images, tools=tools, thinking=thinking,
+            variables=variables,
+        )  # fmt: skip
+        return _answer(prepared, self.service.submit(prepared.request).result())
 
     def stream(
         self,
@@ -191,8 +200,9 @@ class Model:
         **sampling: Any,
     ) -> Iterator[str]:
         """The answer in pieces, as it is made. Closing the iterator stops the model."""
-        read = self.prompt(prompt, raw=raw, system=system, images=images, **(variables or {}))
-        handle = self.submit(read, SamplingParams(**sampling))
+        params = SamplingParams(**sampling)
+        prepared = self.prepare(prompt, params, raw=raw, system=system, images=images, variables=variables)
+        handle = self.service.submit(prepared.request)
         try:
             for event in handle:
                 if isinstance(event, Failed):
@@ -206,23 +216,31 @@ class Model:
         self, prompts: Sequence[Messages], *, raw: bool = False, system: str | None = None, **sampling: Any
     ) -> list[Answer]:
         """Answer many prompts together, in their order."""
-        read = [self.prompt(prompt, raw=raw, system=system) for prompt in prompts]
         params = SamplingParams(**sampling)
-        results = self.engine.batch([prompt.request(self.name, params) for prompt in read])
-        return [
-            Answer(result.text, prompt, result) for prompt, result in zip(read, results) if isinstance(result, Result)
-        ]
+        prepared = [self.prepare(prompt, params, raw=raw, system=system) for prompt in prompts]
+        results = self.engine.batch([one.request for one in prepared])
+        return [_answer(one, result) for one, result in zip(prepared, results) if isinstance(result, Result)]
 
-    def close(self) -> None:
-        self.engine.close()
 
-    def __enter__(self) -> Model:
-        return self
+def _answer(prepared: PreparedChat, result: Result) -> Answer:
+    collector = ReplyCollector()
+    id = prepared.request.id
+    for event in (Text(id, result.text, result.ids), Done(id, result.reason, result.timings)):
+        for part in prepared.reader.read(event):
+            collector.add(part)
+    (message, *_) = collector.messages()
+    return Answer(result.text, prepared.prompt, result, message.answer, message.reasoning, tuple(message.calls))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+
+def accepted(name: str, loaded: Loaded) -> LoadedModel:
+    """Raises for one that writes no text."""
+    if not isinstance(loaded, LoadedModel):
+        raise UnsupportedArchitecture(
+            f"{name} has the architecture `{loaded.config['model_type']}`: it writes no text."
+        )
+    if (other := _NO_TEXT.get(main_use(capabilities(loaded.config)))) is not None:
+        raise MissingCapability(f"{name} {other}", "chat")
+    return loaded
 
 
 def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:
@@ -268,9 +286,7 @@ def batch(
     return _keep(model, options or {}).batch(prompts, **wishes)
 
 
-def listen(
-    sound: str | Path | bytes | np.ndarray, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any
-) -> Transcript:
+def listen(sound: Sound, *, model: str, options: Mapping[str, Any] | None = None, **wishes: Any) -> Transcript:
     """What is said in a sound: `.text`, and `.segments` with their times. `wishes`: rate, language, words, progress."""
     key = (model, LoadOptions(**(options or {})))
     if key not in _ears:
@@ -278,9 +294,7 @@ def listen(
     return _ears[key].listen(sound, **wishes)
 
 
-def speech_spans(
-    sound: str | Path | bytes | np.ndarray, *, options: Mapping[str, Any] | None = None, **wishes: Any
-) -> list[SpeechSpan]:
+def speech_spans(sound: Sound, *, options: Mapping[str, Any] | None = None, **wishes: Any) -> list[SpeechSpan]:
     """Where somebody speaks in a sound, in seconds; no model is needed for it. `wishes`: rate, threshold,
     min_speech_seconds, min_silence_seconds, pad_seconds."""
     key = LoadOptions(**(options or {}))

@@ -36,7 +36,7 @@ class Poster(QObject):
     def post(self, work: Callable[[], None]) -> None:
         try:
             self._posted.emit(work)
-        except RuntimeError:  # the window is gone, and with it whoever wanted to know
+        except RuntimeError:  # the window is gone, and with it the receiver
             log.debug("a callback came after the end")
 
     @Slot(object)
@@ -97,7 +97,7 @@ class Work:
 
         try:
             return pool.submit(go)
-        except RuntimeError:  # closed: the window is going, and nobody waits for the answer
+        except RuntimeError:  # closed: the window is closing, and no one waits for the result
             late: Future[_T] = Future()
             late.cancel()
             return late

@@ -30,7 +30,7 @@ class Start:
 
     files: Sequence[Path] = ()
     models: Mapping[str, str] = field(default_factory=dict)  # name -> folder or repository
-    folder: Path | None = None  # keep everything here instead of in the usual places
+    folder: Path | None = None  # keep everything here instead of in the default places
     offline: bool = False  # whatever the settings say
 
 
@@ -94,7 +94,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
         from engine.starter import starters
 
         return local_service(
-            preferences, {**models, **starters()}, lambda said: poster.post(lambda: core.tell(loading=said))
+            preferences, {**models, **starters()}, lambda said: poster.post(lambda: core.update(loading=said))
         )
 
     core = WindowEngine(work, make_service or service, lambda deliver: Frames(deliver, app))
@@ -110,7 +110,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     core.start()
     work.run(lambda: repair((places.data, places.settings)))
     if preferences.get("server.on"):
-        window.pane("server")  # goes on serving where it was left serving
+        window.pane("server")  # it served when the window was closed last
     if wanted.files:
         window.take_files(wanted.files)
     return window
@@ -156,7 +156,7 @@ def _first_pane(window: Window, wanted: str) -> str:
 
 
 def _announce(window: Window) -> None:
-    """For the bench and the tests: tell when a person can type."""
+    """For the bench and the tests: print when a person can type."""
     if os.environ.get("GRUS_SAY_READY"):
         from PySide6.QtCore import QTimer
 

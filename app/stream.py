@@ -1,6 +1,6 @@
-"""Long work beside the UI thread that gives something as it goes: pages that were read, sound that was made, captions.
+"""`Stream`: long work beside the UI thread that yields results as it proceeds, such as pages, sound or captions.
 
-What it gives comes to the UI thread at most once a frame. Knows no Qt and no engine.
+Results reach the UI thread at most once a frame. Imports neither Qt nor the engine.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ class Streams(Protocol):
 
 
 class Stream:
-    """`hear(items)` as they come, and `ended(problem)` once at the end, both on the UI thread: an empty problem is none.
+    """Calls `receive(items)` with results and `ended(problem)` once at the end, both on the UI thread. An empty problem: success.
 
-    After `cancel` neither is called any more. What the work waits for is cut off, and its iterator is closed.
+    After `cancel` neither is called any more. What the work waits for is cancelled, and its iterator is closed.
     """
 
     def __init__(
         self,
         work: Callable[[], Iterator[Any]],
         frames: Callable[[Callable[[list[Any]], None]], Gathers],
-        hear: Callable[[list[Any]], Any],
+        receive: Callable[[list[Any]], Any],
         ended: Callable[[str], Any],
         over: Callable[[Stream], Any] = lambda stream: None,
-        cut: Callable[[], None] = lambda: None,
+        cancel: Callable[[], None] = lambda: None,
     ) -> None:
-        """`cut` ends what the work is waiting for."""
-        self._work, self._hear, self._ended, self._over, self._cut = work, hear, ended, over, cut
+        """`cancel` ends what the work is waiting for."""
+        self._work, self._receive, self._ended, self._over, self._cancel = work, receive, ended, over, cancel
         self._cancelled = threading.Event()
         self._gather = frames(self._deliver)
 
@@ -57,7 +57,7 @@ class Stream:
 
     def cancel(self) -> None:
         self._cancelled.set()
-        self._cut()
+        self._cancel()
 
     def _run(self) -> None:
         problem = ""
@@ -81,7 +81,7 @@ class Stream:
         given = [item for kind, item in items if kind == "item"]
         ends = [problem for kind, problem in items if kind == "end"]
         if given and not self._cancelled.is_set():
-            self._hear(given)
+            self._receive(given)
         if ends:
             self._over(self)
             if not self._cancelled.is_set():

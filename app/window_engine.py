@@ -1,7 +1,7 @@
-"""The engine as the window uses it: started in the background, models found and loaded, replies asked for.
+"""The window's client of the runtime: the engine is started in the background, models are loaded, replies asked for.
 
-Nothing here waits on the UI thread: jobs run on `Work`'s threads and answer through callbacks. One `ModelService` holds the
-engine and its models, the same that the server's routes use, so that chat and server share what is loaded. Knows no Qt.
+Nothing here waits on the UI thread: jobs run on `Work`'s threads and answer through callbacks. The server beside a window
+has the same `ModelService`, so that both share what is loaded. No Qt.
 """
 
 from __future__ import annotations
@@ -15,18 +15,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from app.cancel_scope import Leashed
 from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.signal import Signal
-from app.stream import Stream
+from app.stream import Gathers, Stream
+from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
+    from app.gui.preferences import Preferences
+    from app.runtime.capabilities import Capability
     from app.runtime.models import ModelService
     from app.runtime.replies import ReplyEvent
     from engine.loading import LoadedModel
-    from engine.types import FinishReason, SamplingParams, Timings
+    from engine.tasks import Task
+    from engine.tasks import Work as TaskWork
+    from engine.types import FinishReason, Request, RequestHandle, SamplingParams, Timings
 
 log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
@@ -43,12 +47,6 @@ class Runs(Protocol):
         then: Callable[[_T], Any] | None = None,
         failed: Callable[[str], Any] | None = None,
     ) -> Future[_T]: ...
-
-
-class Gathers(Protocol):
-    """What hands events over a frame at a time (`app.bridge.Frames`)."""
-
-    def put(self, item: Any) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class ReplyListener(Protocol):
 
 @dataclass(frozen=True)
 class EngineState:
-    """What the status strip tells."""
+    """What the status strip shows."""
 
     phase: Literal["starting", "ready", "failed"] = "starting"
     model: str = ""  # the one used last
@@ -90,7 +88,7 @@ class EngineState:
 
 
 class WindowEngine:
-    """`changed` tells that `state` is another. `make_service` is called once, beside the UI thread."""
+    """The engine, as panes use it. `changed` fires when `state` differs. `make_service` is called once, off the UI thread."""
 
     def __init__(
         self,
@@ -120,11 +118,11 @@ class WindowEngine:
             self._service.set_result(service)
 
         def failed(sentence: str) -> None:
-            self.tell(phase="failed", problem=sentence)
+            self.update(phase="failed", problem=sentence)
 
-        self._work.run(make, lambda _: self.tell(phase="ready"), failed)
+        self._work.run(make, lambda _: self.update(phase="ready"), failed)
 
-    def tell(self, **changes: Any) -> None:
+    def update(self, **changes: Any) -> None:
         """Change the state, on the UI thread."""
         state = replace(self.state, **changes)
         if state != self.state:
@@ -133,13 +131,13 @@ class WindowEngine:
 
     @property
     def busy(self) -> bool:
-        """Whether anybody waits for words, pages or sound."""
+        """Whether a reply, pages or sound are being made."""
         return bool(self._speaking or self._streams or self.state.active)
 
     def reach(self, what: str, sentence: str) -> None:
         """Say that something reaches beyond this machine: a server, a download. An empty sentence ends it."""
-        self._reaches = {key: told for key, told in {**self._reaches, what: sentence}.items() if told}
-        self.tell(beyond=" ".join(self._reaches.values()))
+        self._reaches = {key: text for key, text in {**self._reaches, what: sentence}.items() if text}
+        self.update(beyond=" ".join(self._reaches.values()))
 
     def use(
         self,
@@ -151,22 +149,25 @@ class WindowEngine:
         return self._work.run(lambda: job(self._service.result()), then, failed)
 
     def models(
-        self, then: Callable[[list[str]], Any], failed: Callable[[str], Any] | None = None, kind: str = "chat"
+        self,
+        then: Callable[[list[str]], Any],
+        failed: Callable[[str], Any] | None = None,
+        capability: Capability = "chat",
     ) -> None:
-        """Names of all models of a kind (`app.kinds`) that can be used now: in memory first."""
+        """Names of all models that can do this and are on this machine: those in memory first."""
 
         def find(service: ModelService) -> list[str]:
-            from app.kinds import names_of
+            from app.runtime.capabilities import able
 
             resident = service.resident()
-            return sorted(names_of(service.catalogue, kind), key=lambda name: name not in resident)
+            return sorted(able(service, capability), key=lambda name: name not in resident)
 
         self.use(find, then, failed)
 
     def load(
         self, name: str, then: Callable[[LoadedModel], Any] | None = None, failed: Callable[[str], Any] | None = None
     ) -> None:
-        """Load a model now; the strip tells that it is being loaded."""
+        """Load a model now; the status strip shows it."""
         self.use(lambda service: self._load(service, name), then, failed)
 
     def unload(
@@ -178,9 +179,11 @@ class WindowEngine:
         """What is said in a sound file, written down by a model that listens."""
 
         def listen(service: ModelService) -> str:
-            from app.hearing import hear
+            from app.runtime.pipelines import listener
+            from engine.media.sound import read_sound
+            from engine.pipelines.listening.transcription import SAMPLE_RATE
 
-            return hear(service, file)
+            return listener(self, "").listen(read_sound(file, SAMPLE_RATE)).text
 
         self.use(listen, then, failed)
 
@@ -196,7 +199,7 @@ class WindowEngine:
             memory = stats.process_memory or psutil.Process().memory_info().rss
             return memory, stats.tokens_per_second if stats.active else 0.0, stats.active
 
-        self.use(look, lambda seen: self.tell(memory=seen[0], rate=seen[1], active=seen[2]))
+        self.use(look, lambda seen: self.update(memory=seen[0], rate=seen[1], active=seen[2]))
 
     def reply(self, ask: ReplyRequest, listener: ReplyListener) -> PendingReply:
         """ReplyRequest for a reply. Its words come to the listener, a frame at a time."""
@@ -216,12 +219,12 @@ class WindowEngine:
         return speaking
 
     def stream(
-        self, work: Callable[[Leashed], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+        self, work: Callable[[Scoped], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
     ) -> Stream:
         """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread; what it asks of
-        the engine ends with it."""
-        cancel_scope = Leashed(self)
-        stream = Stream(lambda: work(cancel_scope), self._frames, hear, ended, self._streams.discard, cancel_scope.cut)
+        the engine is cancelled with it."""
+        scoped = Scoped(self)
+        stream = Stream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
         self._streams.add(stream)
         stream.start()
         return stream
@@ -232,14 +235,12 @@ class WindowEngine:
         return self._service.result()
 
     @property
-    def engine(self) -> Any:
+    def engine(self) -> ModelService:
         """Beside the UI thread: what computes."""
-        from app.runtime.models import Direct
-
-        return Direct(self.service)
+        return self.service
 
     def bring(self, name: str) -> LoadedModel:
-        """Beside the UI thread: a model, loaded if it was not. The strip tells of it."""
+        """Beside the UI thread: a model, loaded if it was not. The status strip shows it."""
         return self._load(self.service, name)
 
     def close(self) -> None:
@@ -290,15 +291,81 @@ class WindowEngine:
     def _load(self, service: ModelService, name: str) -> LoadedModel:
         resident = name in service.resident()
         if not resident:
-            self._work.post(lambda: self.tell(loading=tr("Loading {model}.", model=name)))
+            self._work.post(lambda: self.update(loading=tr("Loading {model}.", model=name)))
         try:
             loaded = service.load_now(name)
         finally:
             if not resident:
-                self._work.post(lambda: self.tell(loading=""))
+                self._work.post(lambda: self.update(loading=""))
         device = loaded.backend.describe()
-        self._work.post(lambda: self.tell(model=name, device=device))
+        self._work.post(lambda: self.update(model=name, device=device))
         return loaded
+
+
+class Scoped:
+    """The window's engine for one piece of long work: whatever the work asked of it ends when the work is cancelled."""
+
+    def __init__(self, engine: WindowEngine) -> None:
+        self._engine = engine
+        self._scope = CancelScope(_WhenReady(engine))
+
+    @property
+    def service(self) -> ModelService:
+        return self._engine.service
+
+    @property
+    def engine(self) -> CancelScope:
+        _ = self._engine.service  # wait for the engine to start here, not while the scope is locked
+        return self._scope
+
+    def bring(self, name: str) -> LoadedModel:
+        return self._engine.bring(name)
+
+    def cancel(self) -> None:
+        """From any thread. What still waits for the engine gets CancelledError, or the end of what was made."""
+        self._scope.cancel()
+
+
+class _WhenReady:
+    """The service of an engine that may not have started yet."""
+
+    def __init__(self, engine: WindowEngine) -> None:
+        self._engine = engine
+
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
+        return self._engine.service.submit(request, admitted=admitted)
+
+    def task(self, model: str, work: TaskWork[Any], *, admitted: bool = False) -> Task[Any]:
+        return self._engine.service.task(model, work, admitted=admitted)
+
+
+def local_service(
+    preferences: Preferences,
+    models: Mapping[str, str],
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> ModelService:
+    """The service as the preferences have it. `models`: names and sources that may be downloaded. `tell` gets the progress
+    of downloads as sentences."""
+    from app.runtime.catalogue import Catalogue
+    from app.runtime.models import open_service
+    from engine.loading import LoadOptions
+    from engine.settings import Settings
+
+    def options(source: str) -> LoadOptions:
+        return LoadOptions(
+            backend=preferences.get("backend", "auto"),
+            device=preferences.get("device", "auto"),
+            cache_dir=preferences.get("cache_dir"),
+            download=source in models.values(),
+            progress=DownloadProgress(tell, source),
+        )
+
+    named = {**models, **dict(preferences.get("models", {}))}
+    folder = preferences.get("models_folder")
+    catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
+    catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
+    limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
+    return open_service(catalogue, options, Settings(gpu_memory_limit=limit))
 
 
 def _sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -352,7 +419,7 @@ class PendingReply:
             elif not self._ended:
                 self._ended = True
                 with self._guard:
-                    self._cancel = None  # whoever remembers a reply need not hold its request
+                    self._cancel = None  # a reply that is kept must not keep its request alive
                 (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
                 self._over(self)
         if parts:

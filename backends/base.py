@@ -1,29 +1,28 @@
-"""The seam: what the engine and the models may ask of a backend, as protocols and plain data.
+"""The seam between what Grus knows and how arrays are computed.
 
-A model is written once, as a plain class over the operations of `ops.py` and over weights as files store them. A backend
-implements both with its own best kernels. The operations are *inference sized* (a linear that hides its quantization,
-attention over a KV cache, one gated delta rule), not array sized, so the abstraction costs nothing.
+A model is written once, as a plain class over the operations that `ops.py` declares and over weights as files hold them
+(`weights.py`); a backend implements both with its own best kernels. The operations are *inference sized* (a linear that
+hides its quantization, attention over a cache, one gated delta rule), not array sized: that keeps the abstraction free.
 
-Ints, strings, bytes and numpy arrays cross the seam in both directions; backend arrays are opaque and only travel back to the
-backend that made them. No file beside this one imports an array library but numpy.
+What may pass this seam: ints, strings, bytes and numpy arrays in both directions, and opaque backend arrays that only
+ever travel back to the backend that made them. None of these files imports an array library but numpy.
 
-    engine  ->  Segment, Sampling               one sequence's new tokens, and how its next token is sampled
-    Runner  ->  Step                            the packed row of T tokens that the model sees
-    Model   ->  Cache                           reads and writes of the KV cache and of recurrent states
-    Runner  ->  PendingStep -> SegmentOutput    the sampled tokens, keyed by slot
+    engine  ->  Segment, Sampling           what to run next, per sequence, in any order
+    Runner  ->  Step                    one packed row of T tokens, as the model sees it
+    Model   ->  Cache                   all that must be remembered between steps goes through the cache
+    Runner  ->  PendingStep -> SegmentOutput        what came out, keyed by slot
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-# Declared in files of their own; imported from here by the engine.
 from backends.kv_cache import CrossSpec as CrossSpec
 from backends.kv_cache import KVCache as KVCache
 from backends.kv_cache import KVSnapshot as KVSnapshot
@@ -31,78 +30,22 @@ from backends.kv_cache import KVSpec as KVSpec
 from backends.kv_cache import MemorySpec as MemorySpec
 from backends.kv_cache import Slot as Slot
 from backends.kv_cache import StateSpec as StateSpec
+
+# Declared in files of their own, and parts of the seam like all else: it has one name to be imported by.
 from backends.ops import Array as Array
 from backends.ops import DType as DType
 from backends.ops import FrameSampling as FrameSampling
 from backends.ops import Ops as Ops
 from backends.ops import Rope as Rope
 from backends.ops import Sampling as Sampling
-
-# -------------------------------------------------------------------------------------------------------------- weights
-
-
-@dataclass(frozen=True)
-class Raw:
-    """Bytes of one tensor inside a mapped file. Nothing is read until a backend asks for it."""
-
-    name: str
-    path: str
-    offset: int
-    nbytes: int
-    dtype: str  # as safetensors spells it: F32, F16, BF16, I8, U8, U32, I64, ...
-    shape: tuple[int, ...]
-    buffer: memoryview  # read-only view of exactly these bytes; keeps the mapping alive
-
-
-@runtime_checkable
-class Reordered(Protocol):
-    """A `Raw` whose rows are stored in another order: row i is row `order[i]` of `origin`. Its buffer is built on first access;
-    a backend that reads single rows never needs it."""
-
-    origin: Raw
-    order: np.ndarray  # int64
-
-
-@dataclass(frozen=True)
-class Dense:
-    """A plain matrix `[out, in]` (or `[experts, out, in]`).
-
-    With `quant` (Q8_0, Q4_0, Q4_K, Q6_K) the backend quantizes it to GGUF blocks of that type while it loads.
-    """
-
-    data: Raw
-    quant: str | None = None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.data.shape
-
-
-@dataclass(frozen=True)
-class Affine:
-    """MLX's layout: `w = q * scale + bias` in groups along the input, `q` packed little-endian into uint32."""
-
-    packed: Raw
-    scales: Raw
-    biases: Raw
-    bits: int
-    group: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (*self.packed.shape[:-1], self.packed.shape[-1] * 32 // self.bits)
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """GGUF's layout: rows of fixed-size blocks of type `type` (Q8_0, Q4_K, ...); `shape` counts weights, not bytes."""
-
-    data: Raw
-    type: str
-    shape: tuple[int, ...]
-
-
-Weight: TypeAlias = Dense | Affine | Blocks
+from backends.passes import EncoderAttention as EncoderAttention
+from backends.passes import EncoderRunner as EncoderRunner
+from backends.passes import FramePredictor as FramePredictor
+from backends.weights import Affine as Affine
+from backends.weights import Blocks as Blocks
+from backends.weights import Dense as Dense
+from backends.weights import Raw as Raw
+from backends.weights import Weight as Weight
 
 
 class Linear(Protocol):
@@ -122,7 +65,7 @@ class Linear(Protocol):
         """A mixture of experts: `x [T, in]` or `[T, k, in]`, `experts [T, k]` -> `[T, k, out]`."""
 
 
-# ------------------------------------------------------------------------------------------------------------- one step
+# ------------------------------------------------------------------------------------------------------- one step
 
 
 @dataclass
@@ -136,10 +79,8 @@ class Segment:
     add: Array | np.ndarray | None = None  # [n, D] added to the inputs (a talker's text track)
     pos: np.ndarray | None = None  # [n] or [3, n]; default slot.length .. slot.length + n
     sample: Sampling | None = None  # None: an unfinished prompt chunk
-    samples: Sequence[Sampling] | None = None  # speculative decoding: one per draft token, then `sample` after the last
-    draft: int = (
-        0  # the last `draft` of `ids` are draft tokens: the longest prefix that sampling agrees with is accepted
-    )
+    samples: Sequence[Sampling] | None = None  # speculation: one per draft token, and `sample` after the last
+    draft: int = 0  # the last `draft` of `ids` are guesses: accept the longest prefix that sampling agrees with
     want: range | None = None  # rows of this segment whose logits come back to the host; default none
     hidden: bool = False  # the hidden states of all its rows come back to the host
 
@@ -150,14 +91,14 @@ class Segment:
         return 1 if given is None else int(given.shape[0])
 
     @property
-    def continues(self) -> bool:
-        """Whether its one input is the token sampled last, which may still be on the device."""
+    def held(self) -> bool:
+        """Is its one input what was sampled last, which only the device may know yet?"""
         return self.ids is None and self.embeds is None and self.codes is None
 
 
 @dataclass
 class SegmentOutput:
-    """The result of one segment: sampled tokens and what else was asked for."""
+    """What one sequence got from a step."""
 
     ids: list[int]  # empty for an unfinished prompt chunk; several when a draft was accepted
     logprobs: list[float] | None = None  # of `ids`, before temperature, after penalties, bias and mask
@@ -166,11 +107,13 @@ class SegmentOutput:
     hidden: np.ndarray | None = None  # [len(segment), D] f32, after the last norm
     codes: np.ndarray | None = None  # [groups] from `Model.frame`
     accepted: int = 0  # draft tokens accepted
-    nan: bool = False  # the logits were NaN or all -inf (nothing was sampled), or `hidden` was not finite
+    nan: bool = (
+        False  # the logits held NaN or only -inf (nothing was sampled), or `hidden` held a value that is no number
+    )
 
 
 class PendingStep(Protocol):
-    """A step that has been issued. On an asynchronous device it may still be running until `read` returns."""
+    """A step that has been issued. On an asynchronous device the work goes on until `read`."""
 
     def read(self) -> dict[Slot, SegmentOutput]: ...
 
@@ -179,7 +122,7 @@ Profiler: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
 def unprofiled(name: str) -> AbstractContextManager[None]:
-    """The default of a runner's `span`: does nothing."""
+    """What a runner's `span` is while nobody looks."""
     return _NO_SPAN
 
 
@@ -189,14 +132,14 @@ _NO_SPAN: AbstractContextManager[None] = nullcontext()
 class Runner(Protocol):
     """One model on one device with one KV cache. Called from one thread only."""
 
-    span: Profiler  # wraps the named parts of a step ("sample"); a profiler replaces it
+    span: Profiler  # put around what a profile should name inside a step ("sample"); whoever profiles sets it
 
     def run(self, segments: Sequence[Segment]) -> PendingStep:
         """Issue one step. Grows no slot: every slot must have room for its tokens. Slots' lengths advance at once; when
         this raises, no slot has changed.
 
-        Draft tokens (speculative decoding) are verified before `read` returns: the slot is then as long as if only the
-        accepted ones had been given, recurrent states included (the runner rolls back and runs the accepted ones again)."""
+        A segment with a draft is verified before `read` returns: its slot is then as long as if only the accepted
+        guesses had been given, recurrent states included (the runner rolls back and runs the accepted ones again)."""
 
     def warm(self) -> None:
         """Run every captured or compiled path once, so that the first request pays nothing extra."""
@@ -204,7 +147,7 @@ class Runner(Protocol):
 
 @dataclass
 class Step:
-    """The model's input: T tokens of several sequences in one packed row. Only the cache knows where each sequence ends."""
+    """What the model sees: T tokens in one packed row; only the cache knows where one sequence ends."""
 
     x: Array  # [T, D] inputs, already embedded
     pos: Array  # [T], or [3, T] for multi-axis rope
@@ -212,7 +155,7 @@ class Step:
 
 
 class Cache(Protocol):
-    """One step's view of the KV cache and of recurrent states. The only place where sequences are distinguished."""
+    """The model's only way to remember and the only place where sequences are told apart. Bound to one step."""
 
     def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float) -> Array:
         """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`."""
@@ -231,8 +174,20 @@ class Cache(Protocol):
         """
 
 
+@dataclass(frozen=True)
+class FramePredictorParts:
+    """What completes a frame of codes: layers that remember only within it, and a head and an embedding for each code but the
+    first."""
+
+    layers: Callable[[Step], Array]
+    specs: Sequence[KVSpec]
+    heads: Sequence[Linear]
+    embeddings: Sequence[Linear]
+    narrow: Linear | None  # from an embedding's width to the layers'
+
+
 class Model(Protocol):
-    """An architecture, built from a checkpoint view. It holds backend arrays and depends on no scheduler and no backend."""
+    """An architecture: built from a checkpoint view, holding backend arrays, knowing no scheduler and no backend."""
 
     @property
     def memory(self) -> Sequence[MemorySpec]:
@@ -251,55 +206,15 @@ class Model(Protocol):
         """`[N, D] -> [N, vocab]`"""
 
     # Optional: `frame(hidden [N, D], ids [N], params [N]) -> (codes [N, G], embeds [N, D])`. Where a model has it, it runs
-    # inside the step, after sampling, with each row's Sampling (the other codes of the frame derive from its noise);
-    # `codes` are returned in SegmentOutput and `embeds` is the slot's next input. Such a model also has
-    # `reframe(codes [n, G]) -> [n, D]`, which recomputes those inputs.
+    # inside the step after sampling with that same Sampling a row (so a frame's own choices can be made of its noise);
+    # `codes` come back in SegmentOutput and `embeds` is the slot's next input. Such a model also has `reframe(codes [n, G]) ->
+    # [n, D]`, which makes those inputs again.
     #
-    # Optional: `encode(media) -> Generator`, which turns images or audio into `[tokens, D]` each, and for audio
-    # `begin(kv, slot, features)`, which writes the cross-attention memory of a new sequence.
+    # Optional: `encode(media) -> Generator`, which turns pictures or sounds into `[tokens, D]` each, in pieces, and for
+    # sounds `begin(kv, slot, features)`, which gives a fresh sequence what it will attend to.
 
 
-# -------------------------------------------------------------------------------------------- layers without a KV cache
-
-
-class EncoderAttention(Protocol):
-    """Attention within each sequence, as a layer of an `EncoderRunner` uses it."""
-
-    def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
-        """`[T, H, D]` each -> `[T, H, D]`. `window` (back, ahead): a token attends to `back` tokens up to and including itself,
-        and to `ahead` tokens after it."""
-
-
-class EncoderRunner(Protocol):
-    """An encoder's layers over complete sequences, without a cache. Made by `Backend.encoder`."""
-
-    def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
-        """`x [sum(lens), D]`, sequences concatenated, through all layers. Yields between layers, so that other work can run."""
-
-
-class FramePredictor(Protocol):
-    """Completes a frame of codec codes from its first code (a code predictor's loop). Made by `Backend.frame_predictor`."""
-
-    def __call__(
-        self, hidden: Array, first: Array, ids: Array, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
-    ) -> tuple[Array, Array]:
-        """`hidden [N, D]`, and `first [N, D]` the embeddings of the first codes `ids [N]` -> all codes `[N, G]`, and the
-        sum of their embeddings. `noise [N, G - 1]` f32 in [0, 1); rows whose `random [N]` is 0 take the best codes."""
-
-
-@dataclass(frozen=True)
-class FramePredictorParts:
-    """The weights of a code predictor: layers whose KV cache lasts one frame, and a head and an embedding for each code but the
-    first."""
-
-    layers: Callable[[Step], Array]
-    specs: Sequence[KVSpec]
-    heads: Sequence[Linear]
-    embeddings: Sequence[Linear]
-    narrow: Linear | None  # from an embedding's width to the layers'
-
-
-# -------------------------------------------------------------------------------------------------------------- backend
+# ---------------------------------------------------------------------------------------------------------- backend
 
 
 @dataclass(frozen=True)
@@ -321,7 +236,7 @@ class Backend(Protocol):
 
     @property
     def dtype(self) -> DType:
-        """The compute dtype of unquantized weights."""
+        """What unquantized weights are computed in."""
 
     @property
     def ops(self) -> Ops: ...
@@ -344,14 +259,14 @@ class Backend(Protocol):
         """`bits` 32 keeps keys and values as they are computed, 16 those of f32 in half precision, 8 and 4 quantized."""
 
     def kv_bits(self, model: Model) -> int:
-        """The default KV dtype's bits for quantized weights, whose rounding error is far greater than half precision's."""
+        """How many suit quantized weights, whose own rounding is far greater than half precision's."""
 
     def runner(self, model: Model, kv: KVCache) -> Runner: ...
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor: ...
     def encoder(
         self, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None
     ) -> EncoderRunner:
-        """A layer takes the output of the last one, the angles of `rope` (None without one), and the attention."""
+        """A layer is given what the last one made, the angles of `rope` (None without one), and how to attend."""
 
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:
@@ -362,10 +277,10 @@ class Backend(Protocol):
 
     @property
     def foreign_library(self) -> str:
-        """The library that runs architectures Grus does not implement: mlx-lm. Empty: none."""
+        """What reads architectures that Grus has no file for: mlx-lm. Empty: nothing does."""
 
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
-        """Whether that library supports this config's architecture. Reads no weights."""
+        """Whether that library knows this config's architecture. Reads no weights."""
 
     def foreign(self, folder: Path, budget: int) -> Foreign:
         """Load a folder through the backend's own library of models. Raises BackendMissing for what that lacks."""
@@ -373,7 +288,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class Foreign:
-    """A model that runs through the backend's own model library, behind the same protocols."""
+    """An architecture that a backend reads through a library of its own, behind the same seam."""
 
     model: Any  # has `vocab`
     kv: KVCache
@@ -381,4 +296,4 @@ class Foreign:
 
 
 class BackendMissing(Exception):
-    """The requested backend or device is not available. The message is one sentence that says what to install."""
+    """A backend or device that was asked for is not here. The message is one sentence and says what installs it."""

@@ -1,6 +1,7 @@
-"""The operations that models are written over, with one meaning on every backend, and their parameter types.
+"""The operations that models are written over: one meaning each, the same on every backend.
 
-The engine and the models import them from `base.py`. docs/ops.md says what implements each operation.
+A part of the seam (`base.py`), where the engine and the models import it from. What runs beneath each operation is told
+in docs/ops.md.
 """
 
 from __future__ import annotations
@@ -207,7 +208,7 @@ class Ops(Protocol):
         """A causal convolution of further pieces of streams, which lie one behind the other and have these `lengths`:
         `x [T, C]` -> `[T, out]`, plus `add`; and each stream's last `(kernel - 1) * dilation` inputs, which are `before` to
         its next piece (None: silence). With `snake` (rate, size) the input goes through `x + sin(x * rate) ** 2 * size`
-        first (not with a depthwise weight, which adds nothing either). A stream's result does not depend on the other streams."""
+        first (not with a depthwise weight, which adds nothing either). A stream sounds the same in any company."""
 
     def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
         """Over the last axis, with the statistics of training."""
@@ -244,31 +245,3 @@ class Ops(Protocol):
     def array(self, x: np.ndarray | Sequence[Any], dtype: DType | None = None) -> Array: ...
     def numpy(self, x: Array) -> np.ndarray:
         """On the host; f16 and bf16 come as f32."""
-
-
-def repetition_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int], list[float]]:
-    """Where the repetition penalty divides (or, below zero, multiplies), and by what."""
-    at: list[int] = []
-    by: list[float] = []
-    for i, p in enumerate(params):
-        if p.repetition != 1.0 and p.repeated:
-            tokens = {t for t in p.repeated if 0 <= t < vocab}
-            at.extend(i * vocab + t for t in tokens)
-            by.extend([p.repetition] * len(tokens))
-    return at, by
-
-
-def additive_entries(params: Sequence[Sampling], vocab: int) -> tuple[list[int], list[float]]:
-    """What presence and frequency penalties and the bias add, and where. A place may come twice: both count."""
-    at: list[int] = []
-    add: list[float] = []
-    for i, p in enumerate(params):
-        if p.seen and (p.presence or p.frequency):
-            counts = {t: c for t, c in p.seen.items() if c > 0 and 0 <= t < vocab}
-            at.extend(i * vocab + t for t in counts)
-            add.extend(-p.presence - p.frequency * c for c in counts.values())
-        if p.bias:
-            bias = {t: b for t, b in p.bias.items() if 0 <= t < vocab}
-            at.extend(i * vocab + t for t in bias)
-            add.extend(float(b) for b in bias.values())
-    return at, add

@@ -1,23 +1,18 @@
-"""Step planning: packs the segments of a step into one row of tokens, and unpacks its results. Array-free, shared by all backends.
+"""From the engine's segments to one packed row of tokens. Array-free, shared by all backends.
 
-A step's tokens lie in one row of length T: first every sequence that adds a single token (decoding), grouped by capacity
-class and within it by row, so that a group's keys and values are a slice of one slab; then the sequences that add several
-(prompt chunks, draft tokens), one after the other. Only `Cache` uses these boundaries.
-
-Speculative decoding: after draft tokens were verified, each slot is rolled back to the accepted ones. An attention cache drops
-the rejected rows. A recurrent state returns to the checkpoint that was taken before the step, and the accepted tokens run
-once more, without sampling.
+A step's tokens lie in one row of length T: first every sequence that adds a single token (decoding), grouped by
+capacity class and within it by row, so that a group's keys and values are a slice of one slab; then the sequences that
+add several (prompt chunks, drafts), one after the other. Only `Cache` looks at these borders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from backends.base import KVCache, Sampling, Segment, SegmentOutput, Slot
+from backends.base import Sampling, Segment, SegmentOutput, Slot
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class PackedSegment:
 
 
 @dataclass(frozen=True)
-class DecodeGroup:
+class Group:
     """Single-token segments of one capacity class: packed rows `start .. stop`, ordered by slab row."""
 
     capacity: int
@@ -70,11 +65,11 @@ class DecodeGroup:
 @dataclass(frozen=True)
 class StepPlan:
     segments: list[PackedSegment]  # in packed order
-    groups: list[DecodeGroup]  # of the single-token segments
+    groups: list[Group]  # of the single-token segments
     chunks: list[PackedSegment]  # the others
     total: int
-    ids: np.ndarray  # int32 [T]; 0 where `continued` or embedded
-    continued: list[int]  # packed rows whose input is the token sampled last, which may still be on the device
+    ids: np.ndarray  # int32 [T]; 0 where `held` or embedded
+    held: list[int]  # packed rows whose id is the last sampled one, still on the device
     pos: np.ndarray  # int32 [T] or [3, T]
     picked: np.ndarray  # int32: packed rows whose logits are computed, ascending by packed
     samplings: list[Sampling]  # of the sampled rows
@@ -82,8 +77,8 @@ class StepPlan:
 
     @property
     def tokens_are_plain(self) -> bool:
-        """Every input is an id that the host knows: no embeddings, no additions, no token that is still on the device."""
-        return not self.continued and all(s.segment.ids is not None and s.segment.add is None for s in self.segments)
+        """Every input is an id that the host knows: no embeddings, no additions, nothing held by the device."""
+        return not self.held and all(s.segment.ids is not None and s.segment.add is None for s in self.segments)
 
 
 def make_plan(segments: Sequence[Segment]) -> StepPlan:
@@ -97,20 +92,20 @@ def make_plan(segments: Sequence[Segment]) -> StepPlan:
         row.append(PackedSegment(segment, start, start + len(segment), segment.slot.length))
         start += len(segment)
     ids = np.zeros(start, np.int32)
-    continued: list[int] = []
+    held: list[int] = []
     for packed in row:
         if packed.segment.ids is not None:
             ids[packed.start : packed.stop] = packed.segment.ids
-        elif packed.segment.continues:
-            continued.append(packed.start)
-    groups: list[DecodeGroup] = []
+        elif packed.segment.held:
+            held.append(packed.start)
+    groups: list[Group] = []
     for packed in row[: len(singles)]:
         if not groups or groups[-1].capacity != packed.slot.capacity:
-            groups.append(DecodeGroup(packed.slot.capacity, []))
+            groups.append(Group(packed.slot.capacity, []))
         groups[-1].segments.append(packed)
     picked, samplings, sampled = _pick(row)
     return StepPlan(
-        row, groups, row[len(singles) :], start, ids, continued, _positions(row, start), picked, samplings, sampled
+        row, groups, row[len(singles) :], start, ids, held, _positions(row, start), picked, samplings, sampled
     )
 
 
@@ -169,55 +164,29 @@ def _pick(segments: Sequence[PackedSegment]) -> tuple[np.ndarray, list[Sampling]
 
 
 def accept(segment: Segment, sampled: Sequence[int]) -> tuple[list[int], int]:
-    """The tokens of a segment from its sampled rows, and how many draft tokens were accepted.
+    """What a sequence gets from its sampled rows, and how many guesses were right.
 
-    Row i of a draft was sampled with exactly the noise that a step without speculation would have used. So draft
-    tokens that equal their samples are the tokens that would have been generated, and the first that differs is replaced
-    by its sample: speculative decoding changes speed, never output.
+    Row i of a draft was sampled with exactly the noise that a step without speculation would have used. So the guesses
+    that equal their samples are the very tokens that would have come, and the first that differs is replaced by its
+    sample: speculation changes speed, never output.
     """
     if not segment.draft:
         return list(sampled), 0
     assert segment.ids is not None
-    draft = list(segment.ids[len(segment.ids) - segment.draft :])
-    accepted = 0
-    while accepted < len(draft) and draft[accepted] == sampled[accepted]:
-        accepted += 1
-    return list(sampled[: accepted + 1]), accepted
+    guesses = list(segment.ids[len(segment.ids) - segment.draft :])
+    right = 0
+    while right < len(guesses) and guesses[right] == sampled[right]:
+        right += 1
+    return list(sampled[: right + 1]), right
 
 
 def sampled_tokens(plan: StepPlan, ids: Sequence[int]) -> dict[Slot, SegmentOutput]:
-    """The results by slot, from the sampled ids of all rows; empty for slots without a sampling."""
+    """Deal the sampled ids out to their slots; slots without a sampling get an empty token."""
     tokens: dict[Slot, SegmentOutput] = {}
     at = 0
     for packed in plan.segments:
         count = (packed.segment.draft + 1) if packed.segment.sample is not None else 0
-        ids_of_slot, accepted = accept(packed.segment, ids[at : at + count]) if count else ([], 0)
-        tokens[packed.slot] = SegmentOutput(ids_of_slot, accepted=accepted)
+        accepted_ids, right = accept(packed.segment, ids[at : at + count]) if count else ([], 0)
+        tokens[packed.slot] = SegmentOutput(accepted_ids, accepted=right)
         at += count
     return tokens
-
-
-def checkpoint_drafts(kv: KVCache, segments: Sequence[Segment]) -> None:
-    """Save a checkpoint of every slot with draft tokens. Called before the step."""
-    for segment in segments:
-        if segment.draft:
-            kv.checkpoint(segment.slot)
-
-
-def roll_back_drafts(
-    kv: KVCache, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput], run: Callable[[list[Segment]], Any]
-) -> None:
-    """Roll every slot back to its accepted draft tokens. Called after the step; `run` issues another step."""
-    again: list[Segment] = []
-    for segment in segments:
-        token = tokens[segment.slot]
-        if not segment.draft or token.nan or token.accepted == segment.draft:
-            continue
-        assert segment.ids is not None
-        keep = len(segment.ids) - segment.draft + token.accepted
-        kept = kv.rollback(segment.slot, keep)
-        if kept < keep:
-            pos = None if segment.pos is None else segment.pos[..., kept:keep]
-            again.append(Segment(segment.slot, segment.ids[kept:keep], pos=pos))
-    if again:
-        run(again)

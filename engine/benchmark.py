@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from engine.cancel import EngineLike
 from engine.engine import Engine
 from engine.errors import SpeechRanAway, UnreadableFile
 from engine.loading import LoadedModel
@@ -24,7 +25,6 @@ from engine.metrics import EngineStats
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.reading.session import ReadingSession
-from engine.cancel import EngineLike
 from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 from engine.pipelines.speaking.speech_models import SpeechModel
 from engine.pipelines.speaking.voice import VoiceSettings

@@ -1,6 +1,6 @@
-"""An engine on a scope: everything that was asked of it for one purpose can be stopped at once, from any thread.
+"""`CancelScope`: an engine for one piece of work, whose requests and tasks can be cancelled together from any thread.
 
-A voice waits in one thread for its next frames; whoever no longer wants to hear it is in another.
+A voice waits in one thread for its next frames; the Stop button is in another.
 """
 
 from __future__ import annotations
@@ -14,25 +14,32 @@ from engine.types import Request
 
 
 class EngineLike(Protocol):
+    """What pipelines use of an engine: the engine itself, a model service, or a scope over one of them."""
+
     def submit(self, request: Request, *, admitted: bool = False) -> Any: ...
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
 
 
 class CancelScope:
-    """Stands in for the engine. After `cut` it takes nothing more: who still asks gets CancelledError. Once the engine took
-    a request, the rest of the work is not refused for a full queue: a voice would break off in the middle."""
+    """Stands in for the engine. After `cancel` it takes nothing more: `submit` and `task` raise CancelledError. Once the
+    engine took a request, the rest of the work is not refused for a full queue: a voice would break off in the middle."""
 
     def __init__(self, engine: EngineLike) -> None:
         self._engine = engine
         self._lock = threading.Lock()
-        self._is_cut = False
+        self._cancelled = False
         self._admitted = False  # a request of it was taken
         self._handles: list[Any] = []
         self._tasks: list[Task[Any]] = []
 
+    @classmethod
+    def over(cls, engine: Any) -> CancelScope:
+        """The engine, where it is a scope already, else a new scope over it."""
+        return engine if isinstance(engine, cls) else cls(engine)
+
     @property
     def is_cancelled(self) -> bool:
-        return self._is_cut
+        return self._cancelled
 
     def submit(self, request: Request, *, admitted: bool = False) -> Any:
         with self._lock:
@@ -50,12 +57,12 @@ class CancelScope:
             return task
 
     def _check(self) -> None:
-        if self._is_cut:
+        if self._cancelled:
             raise CancelledError
 
-    def cut(self) -> None:
+    def cancel(self) -> None:
         with self._lock:
-            self._is_cut = True
+            self._cancelled = True
             handles, tasks = self._handles, self._tasks
             self._handles, self._tasks = [], []
         for handle in handles:

@@ -105,6 +105,24 @@ class BadRequest(GrusError):
         self.param = param
 
 
+class Unsupported(BadRequest):
+    """A parameter that exists, but not for this model or here. `param` names it."""
+
+    code = "unsupported_parameter"
+
+
+class MissingCapability(BadRequest):
+    """A model was asked for work that it cannot do, or no model here can do it: `capability`, such as "speak"."""
+
+    code = "missing_capability"
+
+    def __init__(self, message: str, capability: str, *, nowhere: bool = False) -> None:
+        """`nowhere`: no model here can do it."""
+        super().__init__(message, "model")
+        self.capability = capability
+        self.nowhere = nowhere
+
+
 class ContextOverflow(BadRequest):
     """Prompt and reply cannot fit into the model's context."""
 

@@ -26,7 +26,7 @@ from backends.base import (
     StateSpec,
     unprofiled,
 )
-from backends.plan import checkpoint_drafts, roll_back_drafts
+from backends.drafts import checkpoint_drafts, roll_back_drafts
 from engine.sampling import uniform
 from engine.text.detokenizer import Detokenizer
 from engine.types import SamplingParams

@@ -17,7 +17,7 @@ PATHS = ("tests/app", "tests/starters", "tests/test_grus.py", "tests/engine/pipe
 # a real model through every command, every family of routes and every pane; what runs none, or a script, shows no backend
 QUICK = (
     *(f"tests/app/test_{name}.py" for name in (
-        "bad_input", "bench", "capabilities", "chat", "convert", "guide", "info", "listen", "read", "run", "speak", "talk",
+        "abilities", "bad_input", "bench", "chat", "convert", "guide", "info", "listen", "read", "run", "speak", "talk",
     )),
     *(f"tests/app/server/test_{name}.py" for name in ("audio", "engine", "pages", "seeing", "serve", "welcome")),
     *(f"tests/app/gui/test_{name}.py" for name in ("listen_models", "speak_models", "starters", "talk_models")),

@@ -82,6 +82,18 @@ def test_importing_a_layer_loads_no_array_library_and_no_window(layer: str) -> N
     assert loaded.isdisjoint({"torch", "mlx", "mlx_lm", "transformers", "PySide6"})
 
 
+def test_only_the_runtime_makes_an_engine() -> None:
+    """Window, server, command line and Python interface are clients of one model service."""
+    made = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in SOURCES
+        if not name_of(path).startswith("app/runtime/")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "Engine"
+    ]
+    assert made == []
+
+
 def test_no_python_function_hears_qts_messages() -> None:
     """Qt calls it wherever it has something to say, also while a library is being loaded. It then waits for the interpreter
     with the loader's lock in hand, which a thread that holds the interpreter may be waiting for: the window stands still."""

@@ -12,7 +12,7 @@ from typing import Any
 import grus
 from app.commands.bench_media import listening, reading, speaking
 from app.commands.options import add_model, add_profile, check_profile, load_options, say_quantized
-from app.kinds import kind_of
+from app.runtime.capabilities import capabilities_of, main_use
 from engine.benchmark import Figure, Say, TextBenchmark
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions, fetch
@@ -72,8 +72,8 @@ def bench(options: argparse.Namespace) -> int:
             raise BadRequest(f"--{name} must be a number from 1 on, not {getattr(options, name)}.", name)
     check_profile(options.profile)
     load = load_options(options)
-    kind = options.kind if options.kind != "auto" else kind_of(str(fetch(options.model, load)))
-    if kind == "part":
+    kind = options.kind if options.kind != "auto" else main_use(capabilities_of(str(fetch(options.model, load))))
+    if kind in ("part", "layout"):
         raise BadRequest(f"{options.model} {_NOT_BY_ITSELF}", "model")
     measure = {"speak": speaking, "listen": listening, "read": reading}.get(kind, _chat)
     # what a model that speaks has beside it, a codec, is of another type

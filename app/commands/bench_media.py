@@ -18,7 +18,7 @@ from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.speaking.voice import VoiceSettings
 
 Measured = tuple[LoadedModel, int, list[Figure]]  # the model, bytes of this process, figures
-AT_ONCE = (1, 4)  # voices and sounds, where nobody says how many
+AT_ONCE = (1, 4)  # voices and sounds by default
 _PAGES = 4  # of a document, so that a book does not take all night
 _EXAMPLE = Path(resources.__path__[0]) / "starter" / "page.png"
 

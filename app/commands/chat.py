@@ -28,8 +28,7 @@ from app.commands.run import figures
 from engine.errors import BadRequest, ContextOverflow, GrusError
 from engine.pipelines.vision_request import open_image
 from engine.starter import GUIDE
-from engine.text.reasoning import ReasoningSplitter
-from engine.types import Failed, SamplingParams, Text, Timings
+from engine.types import Failed, SamplingParams, Timings
 
 HELP = """\
 /image FILE    show the model an image, together with what you say next
@@ -67,14 +66,14 @@ def chat(options: argparse.Namespace) -> int:
         say_guide(options.model)
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
-        conversation = Conversation(model, params, options.system)
+        conversation = _Conversation(model, params, options.system)
         for path in options.image:
             conversation.show(path)
         conversation.hold()
     return 0
 
 
-class Conversation:
+class _Conversation:
     """Reads lines, answers them, and obeys commands until the end of input."""
 
     def __init__(self, model: grus.Model, params: SamplingParams, system: str | None) -> None:
@@ -197,35 +196,25 @@ class Conversation:
                 print(f"[{figures(timings)}]", file=sys.stderr)
 
     def _stream(self) -> tuple[str, Timings | None]:
-        prompt = self.model.prompt(self._all_messages())
-        say_notes([note for note in prompt.notes if note not in self.noted])
-        self.noted.update(prompt.notes)
-        handle = self.model.submit(prompt, self.params)
-        splitter = ReasoningSplitter.after_prompt(prompt.text)
+        prepared = self.model.prepare(self._all_messages(), self.params)
+        say_notes([note for note in prepared.prompt.notes if note not in self.noted])
+        self.noted.update(prepared.prompt.notes)
+        handle = self.model.service.submit(prepared.request)
         said: list[str] = []
-
-        def show(text: str) -> None:
-            for kind, piece in splitter.push(text):
-                print(piece, end="", flush=True)
-                if kind == "answer":
-                    said.append(piece)
-
         try:
             for event in handle:
                 if isinstance(event, Failed):
                     raise event.error
-                if isinstance(event, Text):
-                    show(event.text)
+                for part in prepared.reader.read(event):
+                    print(part.text, end="", flush=True)
+                    if part.kind == "answer":
+                        said.append(part.text)
         except KeyboardInterrupt:
             handle.cancel()
             print("\n[stopped]", file=sys.stderr)
             for _ in handle:  # what had been made before the stop was heard
                 pass
             return "".join(said), None
-        for kind, piece in splitter.flush():
-            print(piece, end="", flush=True)
-            if kind == "answer":
-                said.append(piece)
         print()
         return "".join(said), handle.result().timings
 

@@ -17,7 +17,7 @@ PATIENCE = 5.0  # seconds after which a microphone that gives nothing counts as 
 
 
 def pieces(begun: Callable[[], None] = lambda: None) -> Iterator[np.ndarray]:
-    """Until the caller stops. What was recorded while the caller was busy waits. `begun` is told when it records."""
+    """Until the caller stops. What was recorded while the caller was busy waits. `begun` is called when recording starts."""
     sounddevice = _library()
     waiting: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
     try:

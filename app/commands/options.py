@@ -235,7 +235,7 @@ def say_quantized(quant: str | None, asked: str) -> None:
 
 
 def say_guide(model: str) -> None:
-    """Who speaks, for somebody who named no model, and where more is."""
+    """Say which model answers where none was named, and where others are."""
     if model == GUIDE:
         print(
             "The Guide speaks: a tiny model that comes with Grus and knows only Grus.\n"

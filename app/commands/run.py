@@ -69,9 +69,9 @@ def run(options: argparse.Namespace) -> int:
     with grus.Model(options.model, load_options(options), settings, options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
         say_guide(options.model)
-        prompt = model.prompt(text, raw=options.raw, system=options.system, images=options.image)
-        say_notes(prompt.notes)
-        handle = model.submit(prompt, params)
+        prepared = model.prepare(text, params, raw=options.raw, system=options.system, images=options.image)
+        say_notes(prepared.prompt.notes)
+        handle = model.service.submit(prepared.request)
         try:
             for event in handle:
                 if isinstance(event, Failed):
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
             backend = model.loaded.backend
             report = {
                 "text": result.text,
-                "prompt_ids": prompt.ids,
+                "prompt_ids": prepared.prompt.ids,
                 "output_ids": list(result.ids),
                 "finish_reason": result.reason,
                 "timings": timing_report(timings, model.loaded.load_seconds),

@@ -9,11 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
-from app.abilities import ADVICE, FIRST
+from app.explain import ADVICE
 from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
 from app.runtime import capabilities
+from app.runtime.capabilities import RECOMMENDED
 from engine.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class ModelBox(QComboBox):
 
     def get_one(self) -> None:
         """To Models, where the recommended one is a click away."""
-        self._context.open_pane("models").offer(FIRST[self._task])
+        self._context.open_pane("models").offer(RECOMMENDED[self._task])
 
     def choose_folder(self) -> None:
         """A folder with config.json and weights, or with a GGUF file."""
@@ -139,7 +140,7 @@ class ModelBox(QComboBox):
         if not names:
             self.addItem(tr("No model yet"), "")
         self.insertSeparator(self.count())
-        if self._task in FIRST:
+        if self._task in RECOMMENDED:
             self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))

@@ -1,7 +1,7 @@
 """Which models may be asked for by name, and where they lie. A request can name a model, never a path.
 
 KnownModel are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
-Face cache. Knows nothing of loading.
+Face cache. Loading is in `app.runtime.models`.
 """
 
 from __future__ import annotations

@@ -1,22 +1,24 @@
-"""From a conversation, in whichever family's words it came, to a request for the engine and a reader of its reply.
+"""The chat pipeline: messages and tools become a request for the engine and a parser of its reply.
 
-Decides what follows from a model's template: whether it can reason or call tools, how that is switched, and which
-grammar holds a reply to what was promised. Knows no HTTP.
+The model's template decides whether it can reason or call tools, how that is switched, and which grammar a reply must
+follow where tool calls are demanded or strict. Used by every protocol of the server, the window, the command line and
+`grus.Model`. No HTTP: errors are the engine's.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.runtime.chat import FORCED, demanded_calls, strict_calls
 from app.runtime.replies import ReplyParser
-from app.server.errors import bad_request, unsupported
+from engine.errors import BadRequest, Unsupported
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, chat_prompt, with_text
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
-from engine.text.tools import ToolParser, parser_for
+from engine.text.tool_readers import JsonReader, Lead, Reader
+from engine.text.tools import Convention, ToolParser, parser_for
 from engine.types import Grammar, Request, SamplingParams
 
 if TYPE_CHECKING:
@@ -62,8 +64,15 @@ class PreparedChat:
 
 
 def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> PreparedChat:
-    """Raises an ApiError or a GrusError that names what cannot be done."""
+    """The engine's request for a chat, and the parser of its reply. Raises BadRequest or Unsupported where the model, its
+    template or its tools do not allow what was asked; `param` names it."""
     return _Preparation(conversation, model).run(name)
+
+
+def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
+    """`ChatRequest.thinking` for an answer without reasoning: False where it can be switched off, else None."""
+    switchable = bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
+    return False if switchable else None
 
 
 class _Preparation:
@@ -95,16 +104,16 @@ class _Preparation:
         if not forced and not strict:
             return chat.grammar
         if chat.grammar is not None:
-            raise bad_request("response_format does not go with calls that are demanded or strict.", "tool_choice")
+            raise BadRequest("response_format does not go with calls that are demanded or strict.", "tool_choice")
         if forced:
             several = chat.parallel_calls and chat.tool_choice.kind == "required"
             return demanded_calls(self._functions(), several)
         marker = self.model.tokenizer.id("<tool_call>")
         as_json = "<tool_call>" in self.template and "<function=" not in self.template
         if not as_json or (marker is not None and self.model.tokenizer.is_special(marker)):
-            raise unsupported(
-                "tools.function.strict",
+            raise Unsupported(
                 "This model's calls cannot be held to a schema among words. Leave strict out, or demand a call.",
+                "tools.function.strict",
             )
         return strict_calls(self._functions())
 
@@ -115,7 +124,7 @@ class _Preparation:
         name = self.chat.tool_choice.name
         named = [function for function in functions if function["name"] == name]
         if not named:
-            raise bad_request(f"tool_choice names {name!r}, which is none of the tools.", "tool_choice")
+            raise BadRequest(f"tool_choice names {name!r}, which is none of the tools.", "tool_choice")
         return named
 
     def _prompt(self, constrained: bool) -> tuple[Prompt, bool]:
@@ -145,9 +154,9 @@ class _Preparation:
         chat = self.chat
         for key in chat.variables:
             if key in _RESERVED or not key.isidentifier():
-                raise bad_request(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
+                raise BadRequest(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
             if key not in self.template:
-                raise unsupported(f"chat_template_kwargs.{key}", f"This model's chat template does not know {key!r}.")
+                raise Unsupported(f"This model's chat template does not use {key!r}.", f"chat_template_kwargs.{key}")
         thinking = chat.thinking if chat.effort is None else chat.effort != "none"
         variables: dict[str, Any] = dict(chat.variables)
         if thinking is not None:
@@ -161,10 +170,10 @@ class _Preparation:
     def _check_switch(self, thinking: bool) -> None:
         named = "reasoning_effort" if self.chat.effort is not None else "thinking"
         if thinking and self.tags is None:
-            raise unsupported(named, "This model does not reason before it answers.")
+            raise Unsupported("This model does not reason before it answers.", named)
         switchable = "enable_thinking" in self.template
         if not thinking and self.tags is not None and not switchable:
-            raise unsupported(named, "This model's reasoning cannot be switched off.")
+            raise Unsupported("This model's reasoning cannot be switched off.", named)
 
     def _splitter(self, opened: bool) -> Any:
         tags: ReasoningTags | None = self.tags
@@ -176,3 +185,91 @@ class _Preparation:
         if not self.offers_tools:
             return lambda: None
         return lambda: parser_for(self.kind, self.template, self.chat.tools)
+
+
+def json_grammar(schema: Mapping[str, Any] | None = None) -> Grammar:
+    """JSON of this schema, or any object."""
+    return Grammar("json_object") if schema is None else Grammar("json_schema", json.dumps(schema))
+
+
+def demanded_calls(functions: Sequence[Mapping[str, Any]], several: bool) -> Grammar:
+    """A reply that is a list of calls and nothing else, so that a call that was demanded cannot fail to come."""
+    schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": _any_call(functions)}
+    if not several:
+        schema["maxItems"] = 1
+    definitions = _lifted(schema["items"]["anyOf"])
+    return json_grammar(schema | ({"$defs": definitions} if definitions else {}))
+
+
+def strict_calls(functions: Sequence[Mapping[str, Any]]) -> Grammar:
+    """Words, and calls as JSON within <tool_call>. Arguments of functions that are not strict may be any object."""
+    body = _any_call([f if f.get("strict") else {"name": f["name"]} for f in functions])
+    definitions = _lifted(body["anyOf"])
+    body |= {"$defs": definitions} if definitions else {}
+    return Grammar("ebnf", _AMONG_WORDS + f"body: %json {json.dumps(body | _COMPACT)}\n")
+
+
+_COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}
+_AMONG_WORDS = r"""%llguidance {}
+start: call* words
+words: TEXT
+TEXT: /(.|\n)*/
+call: lead "\n" body "\n</tool_call>"
+lead[lazy]: /(.|\n)*<tool_call>/
+"""
+
+
+def _any_call(functions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    calls = [
+        {
+            "type": "object",
+            "properties": {
+                "name": {"const": function["name"]},
+                "arguments": function.get("parameters") or {"type": "object"},
+            },
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+        }
+        for function in functions
+    ]
+    return {"anyOf": calls}
+
+
+def _lifted(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A schema's own definitions are found from the top; move them there, under names that cannot meet."""
+    lifted: dict[str, Any] = {}
+    for at, call in enumerate(calls):
+        arguments = call["properties"]["arguments"]
+        names = {
+            f"#/{key}/{name}": f"tool{at}_{name}" for key in ("$defs", "definitions") for name in arguments.get(key, {})
+        }
+        if not names:
+            continue
+        for key in ("$defs", "definitions"):
+            for name, definition in arguments.get(key, {}).items():
+                lifted[f"tool{at}_{name}"] = _renamed(definition, names)
+        rest = {k: v for k, v in arguments.items() if k not in ("$defs", "definitions")}
+        call["properties"]["arguments"] = _renamed(rest, names)
+    return lifted
+
+
+def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(schema, Mapping):
+        return {
+            key: f"#/$defs/{names[value]}"
+            if key == "$ref" and isinstance(value, str) and value in names
+            else _renamed(value, names)
+            for key, value in schema.items()
+        }
+    return [_renamed(item, names) for item in schema] if isinstance(schema, list) else schema
+
+
+def _listed() -> Reader:
+    return Lead(skip={}, keep={"{": JsonReader})
+
+
+def _opening() -> Reader:
+    return Lead(skip={"[": _listed}, keep={})
+
+
+FORCED = Convention(opens={}, closes=("]",), joins={",": _listed}, bare=_opening)

@@ -1,39 +1,35 @@
-"""What handlers may ask of the engine: a model by name, a reply to a request, figures. The only file that knows both.
+"""The model service: one engine, the catalogue of models that it may load, and what is known of those that are loaded.
 
-A model is loaded when it is first asked for. Everything that takes long runs in a thread, so that the event loop stays
-free for the other clients.
+The only place in the product that makes an `Engine`. It serves the window, the server, the command line and Python alike:
+`find` and `load_now` load a model by name, `submit` and `task` are the engine's, for pipelines. A model is fetched on the
+thread that asks for it and loaded on the engine's thread; what is known of it ends when the engine unloads it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
 import threading
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, Self, cast
 
+from app.runtime.capabilities import Capability, require
 from app.runtime.catalogue import Catalogue, KnownModel
-from app.runtime.replies import ReplyEvent, ReplyParser
-from app.server import account
-from app.server.errors import unsupported
-from app.server.kinds import Kind, need
-from app.server.metrics import Meters
-from engine.errors import GrusError, ModelNotFound
+from engine.engine import Engine
+from engine.errors import GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader
-from engine.loading import LoadedModel, split_piece
+from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.metrics import EngineStats, RequestMetrics
+from engine.settings import Settings, memory_limit
 from engine.tasks import Task, Work
-from engine.types import Done, Event, Failed, Request, RequestHandle, Timings
-
-log = logging.getLogger("grus.server")
+from engine.types import Request, RequestHandle
 
 
-class EngineLike(Protocol):
-    """The part of the engine that a server needs."""
+class ServiceEngine(Protocol):
+    """The part of the engine that the service uses: the tests have one that follows a script."""
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle: ...
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]: ...
@@ -50,65 +46,106 @@ class EngineLike(Protocol):
 
 Loaded = LoadedModel | LoadedPart
 LoadModel = Callable[[str], Any]
-MakeEngine = Callable[[LoadModel], EngineLike]
+MakeEngine = Callable[[LoadModel], ServiceEngine]
+Accept = Callable[[str, Loaded], None]
 
 
-class RunningRequest:
-    """A request that was submitted: its parts as they come, bound to whoever reads them."""
+def open_service(
+    catalogue: Catalogue,
+    options: Callable[[str], LoadOptions],
+    settings: Settings | None = None,
+    *,
+    profile: Path | None = None,
+    accept: Accept = lambda source, loaded: None,
+) -> ModelService:
+    """A service over a real engine. `options(source)`: how a model is loaded. `accept(source, loaded)` is called on the
+    engine's thread with every model that was loaded; it may change the model's defaults, or raise to refuse it.
+    `profile`: the file that gets a Chrome trace of the engine's work at the end."""
+    chosen = settings or Settings()
 
-    def __init__(self, handle: RequestHandle, reader: ReplyParser, ended: Callable[[RunningRequest], None]) -> None:
-        self.id = handle.id
-        self.reader = reader
-        self.timings = Timings()
-        self.model = ""
-        self.began = time.monotonic()
-        self._handle = handle
-        self._events = handle.__aiter__()
-        self._first: asyncio.Task[Event] | None = None
-        self._ended = ended
+    def load(source: str) -> Loaded:
+        how = options(source)
+        if how.memory_limit is None:
+            limit = memory_limit(chosen.gpu_memory_limit, pick_backend(how).memory().total)
+            how = replace(how, memory_limit=limit)
+        loaded = load_any(source, how)
+        try:
+            accept(source, loaded)
+        except BaseException:
+            loaded.close()
+            raise
+        return loaded
 
-    def cancel(self) -> None:
-        """Also the end of one that nobody will read any further."""
-        self._handle.cancel()
-        self._ended(self)
+    def bring(source: str) -> None:
+        fetch(source, options(source))
+        if chosen.draft_model is not None:
+            draft = service.source_of(chosen.draft_model)
+            fetch(draft, options(draft))
 
-    async def begun(self, patience: float) -> None:
-        """Wait for the first sign of life, so that what fails at once fails with a status; but not longer than this."""
-        self._first = asyncio.ensure_future(anext(self._events))
-        await asyncio.wait({self._first}, timeout=patience)
-        if self._first.done() and isinstance(event := self._first.result(), Failed):
-            self._seen(event)
+    service = ModelService(
+        lambda loader: Engine(loader, chosen, profile=profile),
+        load,
+        catalogue,
+        fetch=bring,
+        size=lambda source: weight_bytes(source, options(source)),
+    )
+    if chosen.draft_model is not None:
+        service.allow_beside(chosen.draft_model)
+    return service
 
-    async def events(self) -> AsyncIterator[Event]:
-        """Up to and with Done. Raises the error of a request that failed."""
-        if self._first is not None:
-            first, self._first = self._first, None
-            yield self._seen(await first)
-        async for event in self._events:
-            yield self._seen(event)
 
-    async def parts(self) -> AsyncGenerator[ReplyEvent, None]:
-        async for event in self.events():
-            for part in self.reader.read(event):
-                yield part
+def open_models(
+    names: Sequence[str],
+    options: LoadOptions | None = None,
+    settings: Settings | None = None,
+    *,
+    profile: Path | None = None,
+    accept: Accept = lambda source, loaded: None,
+) -> ModelService:
+    """A service of models that are named by what they are loaded from (folders, files, repositories), none of them loaded
+    yet. `options` are for these; models that they need beside them (a codec, a draft) say themselves what they are."""
+    given = options or LoadOptions()
+    plain = replace(given, model_type="auto", format="auto")
+    return open_service(
+        Catalogue({name: name for name in names}, cache_dir=given.cache_dir, use_cache=False),
+        lambda source: given if split_piece(source)[0] in names else plain,
+        settings,
+        profile=profile,
+        accept=accept,
+    )
 
-    async def streamed(self) -> AsyncGenerator[ReplyEvent, None]:
-        """For those who have told already what came before: a call that is taken back can only be followed by text."""
-        async for part in self.parts():
-            yield replace(part, kind="answer") if part.kind == "broken" else part
 
-    def _seen(self, event: Event) -> Event:
-        if isinstance(event, Done | Failed):
-            self._ended(self)
-        if isinstance(event, Failed):
-            raise event.error
-        if isinstance(event, Done):
-            self.timings = event.timings
-        return event
+@contextmanager
+def closed_on_error(service: ModelService) -> Iterator[ModelService]:
+    """Closes the service where what is made over it fails."""
+    try:
+        yield service
+    except BaseException:
+        service.close()
+        raise
+
+
+class ServiceOwner:
+    """Base of the classes of the Python interface: each has a service of its own. Close it, or use it in a `with` block."""
+
+    service: ModelService
+
+    @property
+    def engine(self) -> Engine:
+        return self.service.engine  # type: ignore[return-value]  # scripted engines are the tests' own
+
+    def close(self) -> None:
+        self.service.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class _Models(Loader):
-    """A service's models, as its engine asks for them."""
+    """The service's models, as its engine asks for them."""
 
     def __init__(self, service: ModelService) -> None:
         super().__init__(service._loaded_for_engine)
@@ -129,91 +166,30 @@ class ModelService:
         make_engine: MakeEngine,
         load: LoadModel,
         catalogue: Catalogue,
-        meters: Meters,
         fetch: Callable[[str], object] = lambda source: None,
         size: Callable[[str], int | None] = lambda source: None,
     ) -> None:
         """`load` reads the model at a path or repository id that the catalogue gave. It runs on the engine's thread, where
-        all replies are made: what it would have to wait for is brought before by `fetch`, on the thread of who asks. `size`: bytes
-        that a model's weights will take, where that is known without loading it."""
+        all replies are made; downloads are done before by `fetch`, on the thread that asks. `size`: bytes that a model's
+        weights will take, where that is known without loading it. See `open_service`."""
         self.catalogue = catalogue
-        self.log_prompts = False
-        self.meters = meters
         self._load = load
         self._fetch = fetch
         self._size = size
         self._models: dict[str, Any] = {}
-        self._beside: set[str] = set()  # what served models need beside them, by a name that no client can say
+        self._beside: set[str] = set()  # models that others need, under names that no client can use
         self._guard = threading.Lock()
         # by event loop too: a server that is started again has a new one
         self._loading: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock] = {}
-        self._running: set[RunningRequest] = set()
-        self._sounds: dict[str, Callable[[], object]] = {}  # how voices and transcriptions are stopped, by request id
         self.engine = make_engine(_Models(self))
 
-    def _loaded_for_engine(self, name: str) -> Loaded:
-        """Called by the engine, on a thread of its own, also when it brings a model back that it had unloaded."""
-        source, served = self._source_of(name)
-        loaded = self._load(source)
-        loaded.name = name
-        if served:
-            with self._guard:
-                self._models[name] = loaded
-        return loaded
+    # -- loading
 
-    def _source_of(self, name: str) -> tuple[str, bool]:
-        """Where a model lies, and whether it is served under its name."""
-        try:
-            return self.catalogue.look_up(name).source, True
-        except ModelNotFound:
-            if name not in self._beside:
-                raise
-            return self._source_beside(name), False
-
-    def _size_for_engine(self, name: str) -> int | None:
-        try:
-            return self._size(self._source_of(name)[0])
-        except GrusError:
-            return None  # loading says what is wrong
-
-    def _unloaded(self, gone: Any) -> None:
-        """The engine has closed it: what was known of it is not true of the next one."""
-        name = gone.name
-        with self._guard:
-            if self._models.get(name) is gone:
-                del self._models[name]
-
-    def _source_beside(self, name: str) -> str:
-        """A piece of a served model lies where the model does; all else is told by its own name."""
-        whole, piece = split_piece(name)
-        try:
-            return f"{self.catalogue.look_up(whole).source}#{piece}" if piece else name
-        except ModelNotFound:
-            return name
-
-    def allow_beside(self, name: str) -> None:
-        """A model that served ones need, such as a draft model: the engine may load it, and no client may name it."""
-        self._beside.add(name)
-
-    def source_of(self, name: str) -> str:
-        """What to load for a served model's name, or for one that is needed beside them."""
-        return self._source_beside(name)
-
-    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
-        """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
-        word of a client."""
-        if model not in self._models:
-            self._beside.add(model)
-        try:
-            return self.engine.task(model, work, admitted=admitted)
-        except GrusError as error:
-            self.meters.refused(error)
-            raise
-
-    async def find(self, name: str | None, kind: Kind = "text") -> tuple[str, LoadedModel]:
-        """The served name and the facts of a model of this kind, loaded if it was not. Raises ModelNotFound."""
+    async def find(self, name: str | None, capability: Capability = "chat") -> tuple[str, LoadedModel]:
+        """The served name and the facts of a model that can do this, loaded if it was not. Raises ModelNotFound, or
+        MissingCapability."""
         found, loaded = await self.find_any(name)
-        need(kind, found, loaded)
+        require(capability, found, loaded)
         return found, cast(LoadedModel, loaded)
 
     async def find_any(self, name: str | None) -> tuple[str, Loaded]:
@@ -227,22 +203,22 @@ class ModelService:
                     await asyncio.to_thread(self._bring, known.name)
         return known.name, loaded
 
-    def _bring(self, name: str) -> None:
-        if name not in self._models:
-            self._fetch(self.catalogue.look_up(name).source)
-        self.engine.load(name)
-
     def load_now(self, name: str) -> Any:
-        """The same for those who may wait, beside the event loop."""
+        """The facts of a model, loaded if it was not. Blocks; not for an event loop."""
         while True:
             self._bring(name)
             if (loaded := self._models.get(name)) is not None:  # else it was unloaded at the same moment
                 return loaded
 
+    def _bring(self, name: str) -> None:
+        if name not in self._models:
+            self._fetch(self.catalogue.look_up(name).source)
+        self.engine.load(name)
+
     def known(self, name: str | None) -> KnownModel:
         name = name or self.catalogue.default
         if name is None:
-            raise unsupported("model", "No model was named, and the server was started without one.")
+            raise Unsupported("No model was named, and the server was started without one.", "model")
         if name in self._models:
             return KnownModel(name, name)
         return self.catalogue.look_up(name)
@@ -252,6 +228,10 @@ class ModelService:
         """Facts of every model that is loaded, or being loaded."""
         with self._guard:
             return dict(self._models)
+
+    def resident(self) -> set[str]:
+        """Names of the models that are in memory now."""
+        return {model.name for model in self.engine.models()}
 
     async def unload(self, name: str) -> None:
         known = self.known(name)
@@ -269,72 +249,72 @@ class ModelService:
         """Of all models. Returns how many there were."""
         return await asyncio.to_thread(self.engine.clear_prefix_cache)
 
-    def submit(self, request: Request, reader: ReplyParser | None = None, *, admitted: bool = False) -> RunningRequest:
-        if self.log_prompts and (loaded := self._models.get(request.model)) is not None:
-            log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
-        return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyParser())
+    # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once
 
-    def follow(self, handle: RequestHandle, model: str, reader: ReplyParser) -> RunningRequest:
-        """A reply that is being made, for a client."""
-        account.add(handle)
-        running = RunningRequest(handle, reader, self._running.discard)
-        running.model = model
-        self._running.add(running)
-        return running
+    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
+        return self.engine.submit(request, admitted=admitted)
 
-    def start(self, request: Request, *, admitted: bool = False) -> RequestHandle:
-        """For pipelines that read a request's events themselves, in a thread of their own."""
-        try:
-            return self.engine.submit(request, admitted=admitted)
-        except GrusError as error:
-            self.meters.refused(error)
-            raise
+    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
+        """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
+        word of a client."""
+        if model not in self._models:
+            self._beside.add(model)
+        return self.engine.task(model, work, admitted=admitted)
 
-    @property
-    def running(self) -> list[RunningRequest]:
-        """Requests of clients, the oldest first."""
-        return sorted(self._running.copy(), key=lambda running: running.began)
-
-    def abort(self, id: str | None) -> int:
-        """Cancel the request of this id, or all. Returns how many were found."""
-        found = [running for running in self._running.copy() if id is None or running.id == id]
-        for running in found:
-            running.cancel()
-        sounds = [stop for sound, stop in self._sounds.copy().items() if id is None or sound == id]
-        for stop in sounds:
-            stop()
-        return len(found) + len(sounds)
-
-    def sound_begins(self, id: str, stop: Callable[[], object]) -> None:
-        """A voice or a transcription: from now on `abort` stops it."""
-        self._sounds[id] = stop
-
-    def sound_ends(self, id: str) -> None:
-        self._sounds.pop(id, None)
+    def stats(self) -> dict[str, Any]:
+        return dataclasses.asdict(self.engine.stats())
 
     def engine_settings(self) -> dict[str, Any]:
         settings = getattr(self.engine, "settings", None)
         return {k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()} if settings else {}
 
-    def resident(self) -> set[str]:
-        """Names of the models that are in memory now."""
-        return {model.name for model in self.engine.models()}
-
-    def stats(self) -> dict[str, Any]:
-        return dataclasses.asdict(self.engine.stats())
-
     def close(self) -> None:
         self.engine.close()
 
+    # -- models that others need beside them
 
-class Direct:
-    """The service as pipelines want an engine: a model has one name for all of them, and so is loaded once."""
+    def allow_beside(self, name: str) -> None:
+        """A model that served ones need, such as a draft model: the engine may load it, and no client may name it."""
+        self._beside.add(name)
 
-    def __init__(self, service: ModelService) -> None:
-        self._service = service
+    def source_of(self, name: str) -> str:
+        """Where a model lies that others need: a piece of a served model beside the model, else what it is called."""
+        whole, piece = split_piece(name)
+        try:
+            return f"{self.catalogue.look_up(whole).source}#{piece}" if piece else name
+        except ModelNotFound:
+            return name
 
-    def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
-        return self._service.start(request, admitted=admitted)
+    # -- for the engine
 
-    def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
-        return self._service.task(model, work, admitted=admitted)
+    def _loaded_for_engine(self, name: str) -> Loaded:
+        """Called on the engine's thread, also when it loads a model again that it had unloaded."""
+        source, served = self._source_of(name)
+        loaded: Loaded = self._load(source)
+        loaded.name = name
+        if served:
+            with self._guard:
+                self._models[name] = loaded
+        return loaded
+
+    def _source_of(self, name: str) -> tuple[str, bool]:
+        """Where a model lies, and whether it is served under its name."""
+        try:
+            return self.catalogue.look_up(name).source, True
+        except ModelNotFound:
+            if name not in self._beside:
+                raise
+            return self.source_of(name), False
+
+    def _size_for_engine(self, name: str) -> int | None:
+        try:
+            return self._size(self._source_of(name)[0])
+        except GrusError:
+            return None  # loading says what is wrong
+
+    def _unloaded(self, gone: Any) -> None:
+        """The engine has closed it: what was known of it is not true of the next one."""
+        name = gone.name
+        with self._guard:
+            if self._models.get(name) is gone:
+                del self._models[name]

@@ -1,25 +1,33 @@
-"""The models that read, loaded into an engine of their own: a recognizer, and a layout where one was asked for."""
+"""Reading documents from Python and from the command line: the models that read, and `grus.read`, which keeps them loaded."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from engine.engine import Engine
-from engine.errors import BadRequest
+from app.runtime.models import ServiceOwner, closed_on_error, open_models
+from engine.errors import BadRequest, UnreadableFile
 from engine.loaded import LoadedPart
-from engine.loading import LoadedModel, LoadOptions, load_any
+from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.reading.elements import NO_MODEL
 from engine.pipelines.reading.layout import LayoutDetector, LayoutModel
+from engine.pipelines.reading.reader import DocumentRead
 from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
+from engine.pipelines.reading.results import Document
+from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets
+from engine.pipelines.reading.writers.formats import ExportOptions, format_of, page_text
 from engine.settings import Settings
 from engine.starter import READER, starter
 
 
-class ReadingModels:
-    """Close it, or use it in a `with` block."""
+class ReadingModels(ServiceOwner):
+    """A recognizer, and a layout where one was asked for."""
 
     recognizer: Recognizer | None
     layout: LayoutDetector | None
+    loaded: LoadedModel  # the model that recognizes
 
     def __init__(
         self,
@@ -31,46 +39,108 @@ class ReadingModels:
         required: bool = True,
         profile: Path | None = None,
     ) -> None:
-        """`model` None: the Reader that comes with Grus. Where that is missing too, it is an error unless nothing needs it (`required`)."""
-        self._options = options or LoadOptions()
-        self._loaded: dict[str, LoadedModel | LoadedPart] = {}
+        """`model` None: the Reader that comes with Grus. Where that is missing too, it is an error if a model is `required`."""
         self.recognizer = self.layout = None
         name = model or (READER if starter(READER) is not None else None)
         if name is None and required:
             raise BadRequest(NO_MODEL, "model")
-        self.engine = Engine(self._load, settings, profile=profile)
-        try:
+        names = [given for given in (name, layout) if given is not None]
+        self.service = open_models(names, options, settings, profile=profile)
+        with closed_on_error(self.service):
             if name is not None:
                 self.recognizer = self._recognizer(name)
             if layout is not None:
-                self.engine.load(layout)
-                self.layout = LayoutModel(self.engine, layout)
-        except BaseException:
-            self.engine.close()
-            raise
+                self.service.load_now(layout)
+                self.layout = LayoutModel(self.service, layout)
 
     def _recognizer(self, name: str) -> VisionRecognizer:
-        self.engine.load(name)
-        loaded = self._loaded[name]
+        loaded = self.service.load_now(name)
         if isinstance(loaded, LoadedPart):
             raise BadRequest(f"{name} writes no text. Give it as the layout, and a vision model as the model.", "model")
-        return VisionRecognizer(self.engine, loaded)
+        self.loaded = loaded
+        return VisionRecognizer(self.service, loaded)
 
-    def _load(self, name: str) -> LoadedModel | LoadedPart:
-        """On the engine's thread, which must make every array itself."""
-        self._loaded[name] = load_any(name, self._options)
-        return self._loaded[name]
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of one document. `document` has every page, region, box, confidence and doubt."""
+
+    document: Document
 
     @property
-    def loaded(self) -> LoadedModel:
-        """The model that recognizes."""
-        return next(model for model in self._loaded.values() if isinstance(model, LoadedModel))
+    def error(self) -> str | None:
+        """Why the document could not be opened."""
+        return self.document.error
 
-    def close(self) -> None:
-        self.engine.close()
+    @property
+    def markdown(self) -> str:
+        return page_text(self.document.pages, "md", ExportOptions())
 
-    def __enter__(self) -> ReadingModels:
-        return self
+    @property
+    def text(self) -> str:
+        return page_text(self.document.pages, "txt", ExportOptions())
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    @property
+    def tables(self) -> list[list[list[str]]]:
+        """Rows of cells of each table."""
+        return [table.grid() for table in self.document.tables]
+
+    def __str__(self) -> str:
+        return self.markdown
+
+
+_kept: dict[tuple[str | None, str | None, bool, LoadOptions], ReadingModels] = {}
+
+
+def read(
+    source: Any,
+    *,
+    model: str | None = None,
+    layout: str | None = None,
+    password: str | None = None,
+    out: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    **wishes: Any,
+) -> Read:
+    """Read one document: a path, the bytes of a file, a Pillow image or an array. `model` None: the reader that Grus brings.
+
+    `wishes`: task, pages, text_layer, dots (see `ReadOptions`). `out`: where the result is written to as well, its ending says
+    as what. Raises UnreadableFile for what cannot be opened; pages that cannot be read say so in `document.pages`."""
+    found = read_all([source], model=model, layout=layout, password=password, out=out, options=options, **wishes)[0]
+    if found.error is not None:
+        raise UnreadableFile(found.error)
+    return found
+
+
+def read_all(
+    sources: Sequence[Any],
+    *,
+    model: str | None = None,
+    layout: str | None = None,
+    password: str | None = None,
+    out: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    **wishes: Any,
+) -> list[Read]:
+    """Read many documents together, in their order. One that cannot be opened has an `error`. With `out`, sources are paths."""
+    asked = ReadOptions(**wishes)
+    models = _models(model, layout, asked, LoadOptions(**(options or {})))
+    session = ReadingSession(models.recognizer, models.layout, asked, password=lambda name, wrong: password)
+    if out is None:
+        return [Read(document) for document in session.documents(sources)]
+    paths = [Path(source) for source in sources]
+    where = output_targets(paths, Path(out), format_of(Path(out).suffix or "md"))
+    return [Read(event.result) for event in session.save(paths, where) if isinstance(event, DocumentRead)]
+
+
+def _models(model: str | None, layout: str | None, asked: ReadOptions, options: LoadOptions) -> ReadingModels:
+    key = (model, layout, asked.text_layer, options)
+    if key not in _kept:
+        _kept[key] = ReadingModels(model, layout, options, required=not asked.text_layer)
+    return _kept[key]
+
+
+def forget_readers() -> None:
+    """Let go of every model that `read` has kept loaded."""
+    while _kept:
+        _kept.popitem()[1].close()

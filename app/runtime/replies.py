@@ -1,6 +1,7 @@
-"""A reply's events, read as what they mean to a client: reasoning, answer, tool calls, and why it ended.
+"""Parses a reply: the engine's events become typed `ReplyEvent`s of reasoning, answer, tool calls, and the end.
 
-One `ReplyParser` per request; each of the `n` choices has parsers of its own. Knows no family's wire format.
+One `ReplyParser` per request; each of its `n` choices has parsers of its own. Protocols translate the events to their wire
+formats; `ReplyCollector` puts them together for clients that do not stream.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class _Choice:
 
 
 class ReplyParser:
-    """Folds engine events into parts. The makers give a fresh parser to every choice."""
+    """Turns engine events into reply events. `splitter` and `tools` make fresh parsers for every choice."""
 
     def __init__(
         self,
@@ -52,13 +53,13 @@ class ReplyParser:
         tools: Callable[[], ToolParser | None] = lambda: None,
         single: bool = False,
     ) -> None:
-        """`single`: of several calls in a reply only the first is told."""
+        """`single`: of several tool calls in a reply only the first is reported."""
         self._make_splitter = splitter
         self._make_tools = tools
         self._single = single
         self._choices: dict[int, _Choice] = {}
         self.reasoning_tokens = 0
-        self.thinking = False  # the last that was said of any choice is a thought
+        self.thinking = False  # the last text of any choice was reasoning
 
     def read(self, event: Event) -> list[ReplyEvent]:
         if isinstance(event, Text):
@@ -99,7 +100,7 @@ class ReplyParser:
         return self._calls(index, choice, choice.tools.push(text))
 
     def _calls(self, index: int, choice: _Choice, events: Sequence[object], cut: bool = False) -> list[ReplyEvent]:
-        """`cut`: the length limit ended the reply, so that an unfinished call is told as far as it came."""
+        """`cut`: the length limit ended the reply, so that an unfinished call is reported as far as it came."""
         parts = []
         for event in events:
             if self._single and getattr(event, "index", 0) > 0:
@@ -154,7 +155,7 @@ class ReplyMessage:
 
 
 class ReplyCollector:
-    """Parts put together again, for those who do not stream."""
+    """Reply events put together to whole messages, for clients that do not stream."""
 
     def __init__(self) -> None:
         self._messages: dict[int, ReplyMessage] = {}

@@ -210,7 +210,7 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
     name, _, prepared = await server.prepare(_conversation(body), body.model, request)
     running: RunningRequest | ReasoningBudget
     if isinstance(body.thinking, ThinkingOn):
-        running = ReasoningBudget(server.service, prepared, body.thinking.budget_tokens)
+        running = ReasoningBudget(server.requests, prepared, body.thinking.budget_tokens)
     else:
         running = server.submit(prepared)
     if body.stream:

@@ -1,4 +1,4 @@
-"""The application: all families under one roof, one way in, one way in which errors are told."""
+"""The ASGI application: all protocols behind one gate, with one way of reporting errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.server.ollama import models as ollama_models
 from app.server.openai import chat, completions, embeddings, models, responses, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
-from app.server.requests import Account, as_header, as_log, current
+from app.server.requests import Account, Requests, as_header, as_log, current
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 
@@ -58,16 +58,17 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.server = Server(settings, service, ResponseStore(settings.responses_file), Images(settings))
+    meters = Meters()
+    requests = Requests(service, meters, settings.log_prompts)
+    app.state.server = Server(settings, service, requests, ResponseStore(settings.responses_file), Images(settings))
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(docs_page.router)
     app.add_exception_handler(RequestValidationError, _invalid)
     for kind in (HTTPException, GrusError, ClientGone, Exception):
         app.add_exception_handler(kind, _failed)
-    service.log_prompts = settings.log_prompts
-    service.meters.observe(service.stats, service.engine.request_metrics)
-    app.add_middleware(_Timed, meters=service.meters, quiet=not settings.log_requests)
+    meters.observe(service.stats, service.engine.request_metrics)
+    app.add_middleware(_Timed, meters=meters, quiet=not settings.log_requests)
     app.add_middleware(Gate, settings=settings)
     return app
 
@@ -89,8 +90,8 @@ def _told(request: Request, error: ApiError) -> Response:
 
 
 class _Timed:
-    """Counts requests by route, tells how long the engine took, and writes a line for each where that is wanted: never a
-    body, never a header."""
+    """Middleware: counts requests by route, adds the Server-Timing header, and logs a line for each request where that is
+    wanted: never a body, never a header."""
 
     def __init__(self, app: ASGIApp, meters: Meters, quiet: bool) -> None:
         self._app = app
@@ -102,7 +103,7 @@ class _Timed:
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
-        account = Account(told=dict(scope["headers"]).get(b"x-grus-timings", b"").lower() in (b"1", b"true"))
+        account = Account(wanted=dict(scope["headers"]).get(b"x-grus-timings", b"").lower() in (b"1", b"true"))
         token = current.set(account)
 
         async def watch(message: Message) -> None:

@@ -1,18 +1,94 @@
-"""Where a server's options come from: the command line, else the environment, else a TOML file, else the default.
+"""A server's options: one table of them, where their values come from, and the settings and the service that they make.
 
-One table holds all of them, so that a flag, a variable and a key of the file can never differ. Knows nothing of what
-the values mean.
+A value comes from the command line, else the environment, else a TOML file, else the default. One table holds all options,
+so that a flag, a variable and a key of the file can never differ.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
+from app.option_values import repetition, speculation
+from app.runtime.capabilities import can
+from app.runtime.catalogue import Catalogue
+from app.runtime.models import ModelService, open_service
+from app.server.openai.responses_store import usual_file
 from engine.errors import BadRequest
+from engine.hub.progress import TerminalBar
+from engine.loaded import LoadedPart
+from engine.loading import LoadedModel, LoadOptions, split_piece
+from engine.models.model_types import model_type_named
+from engine.pipelines.speaking.orpheus import CODEC
+from engine.settings import Settings
+from engine.starter import starters
+from engine.types import SamplingParams
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    host: str = "127.0.0.1"
+    port: int = 8080
+    api_keys: tuple[str, ...] = field(default=(), repr=False)
+    open_without_key: bool = False  # listen beyond this machine without a key, knowingly
+    allowed_hosts: tuple[str, ...] = ()  # names under which the server may be reached, besides localhost and addresses
+    origins: tuple[str, ...] = ()  # web pages that may call; "*" is all of them
+    remote_images: bool = True  # images may be given as URLs, which the server then fetches
+    remote_image_ports: tuple[int, ...] = ()  # where from, besides 80 and 443
+    max_body: int = 32 * MIB
+    max_prompt: int = 4 * MIB  # characters of one prompt
+    max_depth: int = 64  # nesting of a JSON body
+    body_seconds: float = 30.0  # a body must have arrived after these
+    header_seconds: float = 10.0  # a request's head must have arrived after these
+    heartbeat_seconds: float = 5.0  # silence in a stream is broken after these
+    send_seconds: float = 60.0  # a client that takes nothing for so long is gone
+    grace_seconds: float = 10.0  # running replies may go on for so long after the server was stopped
+    responses_file: str = ""  # where responses that may be continued are kept; "": in a file that goes with the server
+    voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
+    max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
+    max_sessions: int = 8  # conversations by voice at once
+    max_buffer_seconds: float = 300.0  # of sound that was sent to such a conversation and is not part of it yet
+    ping_seconds: float = 20.0  # interval of websocket pings, and the time to answer one
+    log_requests: bool = False
+    log_prompts: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise BadRequest(f"port must be between 0 and 65535, not {self.port}.", "port")
+        if any(not 0 < port < 65536 for port in self.remote_image_ports):
+            raise BadRequest("remote_image_port must be between 1 and 65535.", "remote_image_port")
+        if self.max_sessions < 0:
+            raise BadRequest(f"max_sessions must not be negative, as {self.max_sessions} is.", "max_sessions")
+        if any(not key for key in self.api_keys):
+            raise BadRequest("An API key must not be empty.", "api_key")
+        if not self.local and not self.api_keys and not self.open_without_key:
+            raise BadRequest(
+                f"Listening on {self.host} lets other machines in. Set an API key with --api-key or --api-key-file, "
+                "or say --allow-without-key if this is meant.",
+                "host",
+            )
+
+    @property
+    def local(self) -> bool:
+        """Only this machine can connect."""
+        return self.host == "localhost" or (is_address(self.host) and ipaddress.ip_address(self.host).is_loopback)
+
+
+def is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
 
 Kind = Literal["text", "number", "decimal", "seconds", "switch", "list"]
 
@@ -71,7 +147,7 @@ def _options() -> Sequence[Option]:
                "0.7", metavar="SIZE"),
         Option("max_concurrent", "number", "replies that are computed at once", work, 16,
                aliases=("MAX_CONCURRENCY",)),
-        Option("max_queue", "number", "requests that may wait; more are told to come back (429)", work, 256),
+        Option("max_queue", "number", "requests that may wait; more are refused (429)", work, 256),
         Option("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
         Option("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
         Option("speculation", "text", "ngram: guess the next tokens from what was said before, and check several in one step; "
@@ -183,3 +259,171 @@ def _read(file: Path) -> dict[str, Any]:
         raise BadRequest(f"{file} cannot be read: {error.strerror}.", "config") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadRequest(f"{file} is not valid TOML: {error}.", "config") from None
+
+
+_NAMED = re.compile(r"([\w.:-]+(?:/[\w.:-]+)?)=(.+)")
+
+
+def server_settings(options: Mapping[str, Any]) -> ServerSettings:
+    return ServerSettings(
+        host=options["host"],
+        port=options["port"],
+        api_keys=(*options["api_key"], *_keys_in(options["api_key_file"])),
+        open_without_key=options["allow_without_key"],
+        allowed_hosts=tuple(options["allowed_host"]),
+        origins=tuple(options["cors_origin"]),
+        remote_images=not options["no_remote_images"],
+        remote_image_ports=tuple(_ports(options["remote_image_port"])),
+        max_body=options["max_body_mib"] * MIB,
+        max_sessions=options["max_sessions"],
+        grace_seconds=options["grace"],
+        responses_file=options["responses_file"] or usual_file(),
+        voices_dir=options["voices_dir"],
+        log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
+        log_prompts=options["log_prompts"],
+    )
+
+
+def engine_settings(options: Mapping[str, Any]) -> Settings:
+    return Settings(
+        max_concurrent=options["max_concurrent"],
+        max_queue=options["max_queue"],
+        max_seq_len=options["max_seq_len"],
+        decode_tokens_per_seq=options["decode_tokens_per_seq"],
+        gpu_memory_limit=options["gpu_memory_limit"],
+        speculation=speculation(options["speculation"], options["draft"]),
+        draft_model=options["draft"],
+        offload_folder=Path(options["kv_offload_dir"]).expanduser() if options["kv_offload_dir"] else None,
+        offload_limit=options["kv_offload_limit"],
+        idle_ttl=options["idle_ttl"],
+        max_models=options["max_models"],
+    )
+
+
+def sampling_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Sampling parameters of requests that set none; they override the model's own defaults. Raises BadRequest."""
+    penalty, window = repetition(options["repetition_penalty"], options["repeat_last_n"])
+    given = {name: options[name] for name in ("temperature", "top_p", "top_k", "min_p")}
+    given |= {"repetition_penalty": penalty, "repetition_window": window, "stop": tuple(options["stop"]) or None}
+    found = {name: value for name, value in given.items() if value is not None}
+    SamplingParams(**found).check()
+    return found
+
+
+def catalogue(options: Mapping[str, Any]) -> Catalogue:
+    named: dict[str, str] = {}
+    if options["model_path"]:
+        named[options["model_name"] or default_name(options["model_path"])] = options["model_path"]
+    elif options["model_name"]:
+        raise BadRequest("--model-name names what --model-path gives. Use --model NAME=MODEL for others.", "model_name")
+    for given in options["model"]:
+        match = _NAMED.fullmatch(given)
+        name, source = (match[1], match[2]) if match else (default_name(given), given)
+        if named.setdefault(name, source) != source:
+            raise BadRequest(f"Two models are called {name}. Give one another name: --model NAME=MODEL.", "model")
+    for given in filter(None, (options["base_model_dir"], options["voice_design_model_dir"])):
+        named.setdefault(default_name(given), given)
+    if options["tokenizer_dir"] and not Path(options["tokenizer_dir"]).expanduser().is_dir():
+        raise BadRequest(f"There is no folder {options['tokenizer_dir']}.", "tokenizer_dir")
+    folder = Path(options["models_dir"]).expanduser() if options["models_dir"] else None
+    if folder is not None and not folder.is_dir():
+        raise BadRequest(f"There is no folder {folder}.", "models_dir")
+    if not named and folder is None:
+        named = starters()
+    return Catalogue(named, folder, options["cache_dir"])
+
+
+def default_name(source: str) -> str:
+    """A folder goes by its own name, also with a part of a GGUF file's; a repository by its id."""
+    path = Path(source).expanduser()
+    if path.exists():
+        return path.resolve().name
+    folder, _, part = source.rpartition(":")
+    return (
+        f"{Path(folder).expanduser().resolve().name}:{part}"
+        if folder and Path(folder).expanduser().is_dir()
+        else source
+    )
+
+
+def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
+    """How a model's source is loaded. Only a model that was named at the start may be downloaded, and the codec that
+    Orpheus models need."""
+    named = {options["model_path"], CODEC, *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
+    named.add(options["draft"])
+    special = _special(options)
+    device = "cpu" if options["cpu"] else options["device"]
+    quant, small = options["quant"], starters().values()  # a starter is so small that quantizing it saves nothing
+
+    def of(source: str) -> LoadOptions:
+        return LoadOptions(
+            backend=options["backend"],
+            device=device,
+            dtype=options["dtype"],
+            quant="none" if quant == "auto" and source in small else quant,
+            kv_bits=options["kv_bits"],
+            cache_dir=options["cache_dir"],
+            model_type=options["model_type"] if source == special else "auto",
+            format=options["format"] if source == special else "auto",
+            download=split_piece(source)[0] in named and not options["offline"],
+            progress=TerminalBar(source),
+        )
+
+    return of
+
+
+def _special(options: Mapping[str, Any]) -> str | None:
+    """The model that --model-type and --format are about: the only one that is named."""
+    kind, weights = options["model_type"], options["format"]
+    if (kind, weights) == ("auto", "auto"):
+        return None
+    model_type_named(kind)
+    sources = [options["model_path"]] if options["model_path"] else list(catalogue(options).named.values())
+    if len(sources) != 1:
+        flag = "--model-type" if kind != "auto" else "--format"
+        raise BadRequest(f"{flag} says what one model is. Name one, with --model or --model-path.", flag[2:])
+    return str(sources[0])
+
+
+def make_service(options: Mapping[str, Any]) -> ModelService:
+    defaults = sampling_defaults(options)
+
+    def accept(source: str, loaded: LoadedModel | LoadedPart) -> None:
+        if defaults and isinstance(loaded, LoadedModel) and can(str(loaded.folder), "chat"):
+            loaded.defaults = {**loaded.defaults, **defaults}
+
+    return open_service(
+        catalogue(options),
+        load_options(options),
+        engine_settings(options),
+        profile=Path(options["profile"]).expanduser() if options["profile"] else None,
+        accept=accept,
+    )
+
+
+def _ports(given: Sequence[str]) -> Iterator[int]:
+    for text in given:
+        if not (text.isascii() and text.isdigit() and len(text) < 6):
+            raise BadRequest(f"remote_image_port must be a number, not {text[:40]!r}.", "remote_image_port")
+        yield int(text)
+
+
+def _keys_in(file: str | None) -> list[str]:
+    if not file:
+        return []
+    try:
+        lines = Path(file).expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise BadRequest(f"The key file {file} cannot be read: {why}.", "api_key_file") from None
+    keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if not keys:
+        raise BadRequest(f"The key file {file} holds no key.", "api_key_file")
+    return keys
+
+
+def server_version() -> str:
+    try:
+        return version("grus")
+    except PackageNotFoundError:
+        return "0"

@@ -1,4 +1,4 @@
-"""What a handler has at hand: the server's settings and its service, and how a reply goes back to its client."""
+"""`Server`, which every handler receives: settings, model service, requests, and how a reply is prepared and sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.server.config import ServerSettings
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
-from app.server.requests import ReasoningBudget, RequestGroup
+from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
 from app.server.streaming import COMMENT, Stream, event, while_connected
 from engine.errors import GrusError
 from engine.loading import LoadedModel
@@ -35,7 +35,7 @@ def _openai_error(error: ApiError) -> bytes:
     return event(error_body(error, "openai"))
 
 
-async def told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
+async def with_errors(chunks: AsyncIterator[bytes], format_error: Callable[[ApiError], bytes]) -> AsyncIterator[bytes]:
     """The status has been sent when a reply fails half-way, so that the error must come as part of it."""
     try:
         async for chunk in chunks:
@@ -43,7 +43,7 @@ async def told(chunks: AsyncIterator[bytes], tell: Callable[[ApiError], bytes]) 
     except Exception as error:
         if not isinstance(error, GrusError | ApiError):
             log.exception("A stream failed.")
-        yield tell(as_api_error(error))
+        yield format_error(as_api_error(error))
 
 
 @dataclass
@@ -52,6 +52,7 @@ class Server:
 
     settings: ServerSettings
     service: ModelService
+    requests: Requests
     responses: ResponseStore
     images: Images
     conversations: int = 0  # by voice, that are open
@@ -77,10 +78,10 @@ class Server:
     def submit(self, prepared: PreparedChat) -> RunningRequest:
         """Begin the reply."""
         if not prepared.pages:
-            return self.service.submit(prepared.request, prepared.reader)
+            return self.requests.submit(prepared.request, prepared.reader)
         name, most = prepared.request.model, prepared.request.sampling.max_tokens
-        reply = page_reply(self.service.start, prepared.model, prepared.pages, most)
-        return self.service.follow(reply, name, prepared.reader)
+        reply = page_reply(self.requests.start, prepared.model, prepared.pages, most)
+        return self.requests.follow(reply, name, prepared.reader)
 
     async def look(self, parts: Sequence[ImagePart], model: LoadedModel, request: Request) -> list[Picture]:
         """What the model sees of a request's images; nothing is fetched any more once the client has gone."""
@@ -118,7 +119,7 @@ class Server:
             running.cancel()
             raise
         return Stream(
-            told(chunks, tell),
+            with_errors(chunks, tell),
             running.cancel,
             heartbeat=heartbeat,
             every=self.settings.heartbeat_seconds,

@@ -1,6 +1,6 @@
-"""What a client is told when something is wrong: a status, a code, a sentence, and each family's own shape for them.
+"""Errors over HTTP: the status of each of the engine's errors, and the error body of each protocol.
 
-Knows which status each of the engine's errors is. Knows nothing of routes but the family that a path belongs to.
+A protocol is found by the request's path.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _TYPES = {
 
 
 class ApiError(HTTPException):
-    """An answer other than the one that was asked for."""
+    """An error response."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ def bad_request(message: str, param: str | None = None) -> ApiError:
 
 
 def unsupported(param: str, message: str) -> ApiError:
-    """A parameter that exists in the family, but not here."""
+    """A parameter of the protocol that this server does not support."""
     return ApiError(400, message, code="unsupported_parameter", param=param)
 
 
 def as_api_error(error: Exception) -> ApiError:
-    """Whatever was raised, as an answer. An error that nobody foresaw tells the client nothing of our insides."""
+    """Any exception as a response. An unexpected one reveals nothing of the server's internals."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, HTTPException):
@@ -127,7 +127,7 @@ def family_of(path: str) -> str:
 
 
 def error_body(error: ApiError, family: str) -> dict[str, Any]:
-    """The error in the shape that this family's clients read."""
+    """The error's body in the protocol's shape."""
     if family == "ollama":
         return {"error": error.message}
     if family == "anthropic":

@@ -1,9 +1,9 @@
 """Fetch a file from the public web for a client, and from nowhere else.
 
-A URL in a request is a wish of somebody who may not be allowed where this machine is: its own services, the network
-behind it, a cloud's metadata. Therefore every address that a name stands for must be public, the connection goes to the
+A URL in a request may come from a client that must not reach what this machine can: its own services, the network
+behind it, a cloud's metadata (server-side request forgery). Therefore every address that a name stands for must be public, the connection goes to the
 address that was checked (a second lookup could answer something else), and each redirect is checked like the first
-URL. Proxies, cookies and credentials of this machine are never used. Knows nothing of images.
+URL. Proxies, cookies and credentials of this machine are never used.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Fetcher:
         except (OSError, ValueError):
             found = []
         if not found or not all(is_public(address) for address in found):
-            # one sentence for both: whether a name exists within a private network is nobody's business
+            # one sentence for both: whether a name exists within a private network is not revealed
             raise BadRequest(
                 f"The URL's host {target.host[:100]!r} was not found, or is not a public address of the Internet."
             )

@@ -1,4 +1,4 @@
-"""A server beside a window: over a service that somebody else owns, started and stopped while that goes on."""
+"""The server that a window runs over its own model service; it starts and stops while the service lives on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from app.runtime.models import ModelService
 from app.server.app import create_app
 from app.server.config import ServerSettings
 from app.server.listening import Listener
+from app.server.requests import Requests
 
 _OPENS_WITHIN = 20.0  # seconds
 
@@ -17,7 +18,9 @@ class Hosted:
 
     def __init__(self, service: ModelService, settings: ServerSettings) -> None:
         self.settings = settings
-        self._listener = Listener(create_app(service, settings), settings)
+        app = create_app(service, settings)
+        self.requests: Requests = app.state.server.requests
+        self._listener = Listener(app, settings)
         self._thread = threading.Thread(target=self._listener.run, name="grus-server", daemon=True)
         self._thread.start()
         try:

@@ -1,5 +1,4 @@
-"""A socket and a uvicorn that serves an application on it, until told to stop: from a signal, or from another thread.
-Requests and websockets come through the same door, each with its own protocol.
+"""A socket and a uvicorn server on it, for HTTP and websockets, until a signal or another thread stops it.
 
 The command line, the desktop app and the tests all start a server this way.
 """

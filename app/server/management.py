@@ -49,7 +49,7 @@ async def stats(server: Here) -> Stats:
 @router.get("/metrics", responses=streams("text/plain") | errors())
 async def metrics(server: Here) -> Response:
     """The same and more for Prometheus."""
-    return Response(server.service.meters.page(), media_type=CONTENT_TYPE_LATEST)
+    return Response(server.requests.meters.page(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.post("/v1/load", responses=errors(400, 404))

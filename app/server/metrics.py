@@ -37,7 +37,6 @@ class Meters:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.refusals: dict[str, int] = {}  # requests that the engine did not take, by the error's code
-        self._observed = False
         self._http = Counter("grus_http_requests", "HTTP requests", ["route", "status"], registry=self.registry)
         self._seconds = Histogram(
             "grus_http_request_seconds",
@@ -49,10 +48,8 @@ class Meters:
         self.sessions = Gauge("grus_realtime_sessions", "Conversations by voice that are open", registry=self.registry)
 
     def observe(self, stats: Callable[[], Mapping[str, Any]], requests: RequestMetrics) -> None:
-        """Show the engine's figures, read when they are asked for. A second server of one service shows the same."""
-        if not self._observed:
-            self._observed = True
-            self.registry.register(_EngineFigures(stats, requests, self.refusals))
+        """Show the engine's figures, read when they are asked for."""
+        self.registry.register(_EngineFigures(stats, requests, self.refusals))
 
     def http(self, route: str, status: int, seconds: float) -> None:
         self._http.labels(route, str(status)).inc()

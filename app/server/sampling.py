@@ -17,7 +17,7 @@ StopText = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class SamplingFields(Strict):
-    """The wishes of one request. None: as the model's authors have it."""
+    """Sampling parameters of one request. None: the model's default."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None

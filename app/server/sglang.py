@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
+from app.runtime.capabilities import capabilities, main_use, require
 from app.runtime.chat import json_grammar
 from app.server.audio.probing import hear_one_second, speak_one_frame
 from app.server.audio.pump import cancel_scope, in_thread
@@ -22,7 +23,6 @@ from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
 from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
 from app.server.images import ImagePart
-from app.server.kinds import kind_of, need
 from app.server.management import Health
 from app.server.openai_shapes import LEAST_LOGPROB, token_text
 from app.server.requests import RequestGroup, told_timings
@@ -175,7 +175,7 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
     name, model = await server.service.find(body.model)
     pictures = iter(await server.look([part for own in images for part in own], model, request))
     call = _GenerateCall(body, name, model, [[next(pictures) for _ in own] for own in images])
-    batch = RequestGroup.begin(server.service, call.requests)
+    batch = RequestGroup.begin(server.requests, call.requests)
     if body.stream:
         return await server.stream(batch, call.chunks(batch))
     await batch.whole(request.receive, lambda number, event: call.generations[number].add(event))
@@ -187,18 +187,18 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
 async def model_info(server: Here) -> SglangModelInfo:
     """The model that answers where none is named, whatever it does."""
     name, model = await server.service.find_any(None)
-    kind = kind_of(model.config, model.folder)
+    use = main_use(capabilities(model.config, model.folder))
     return SglangModelInfo(
         model_path=str(model.folder),
         tokenizer_path=str(model.folder),
         device=device_name(model),
-        is_generation=kind != "part",
+        is_generation=use not in ("part", "layout"),
         served_model_name=name,
         preferred_sampling_params=dict(model.defaults) or None,
         model_type=str(model.config.get("model_type", "")),
         max_context_length=model.context or None,
         has_image_understanding=getattr(model, "sight", None) is not None,
-        has_audio_understanding=kind == "transcription",
+        has_audio_understanding=use == "listen",
     )
 
 
@@ -240,15 +240,15 @@ def device_name(model: LoadedModel | LoadedPart) -> str:
 async def health_generate(request: Request, server: Here) -> Health:
     """Makes one token, one frame of a voice, or listens to one second. Fails when that takes longer than half a minute."""
     name, model = await server.service.find_any(None)
-    kind = kind_of(model.config, model.folder)
-    if kind == "part":
-        need("text", name, model)
+    use = main_use(capabilities(model.config, model.folder))
+    if use in ("part", "layout"):
+        require("chat", name, model)
     scope = cancel_scope(server)
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            if kind == "speech":
+            if use == "speak":
                 await in_thread(speak_one_frame, scope, name)
-            elif kind == "transcription":
+            elif use == "listen":
                 await in_thread(hear_one_second, scope, name, model)
             else:
                 await _write_one_token(request, server, name, model)
@@ -261,7 +261,7 @@ async def health_generate(request: Request, server: Here) -> Health:
 
 async def _write_one_token(request: Request, server: Here, name: str, model: Any) -> None:
     begin = next(iter(model.tokenizer.encode("a", add_special=False)), 0)
-    running = server.service.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
+    running = server.requests.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
     try:
         await server.parts(request, running)
     finally:
@@ -273,7 +273,7 @@ async def abort_request(body: SglangAbortRequest, server: Here) -> SglangActionR
     """Cancel a request by its id, or all. One that has ended already is no error."""
     if not body.abort_all and not body.rid:
         raise bad_request("Say which request: rid, or abort_all: true.", "rid")
-    count = server.service.abort(None if body.abort_all else body.rid)
+    count = server.requests.abort(None if body.abort_all else body.rid)
     return SglangActionReply(message=f"{count} requests are being cancelled.")
 
 

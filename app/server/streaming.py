@@ -1,7 +1,7 @@
 """Replies that arrive bit by bit: server-sent events and lines of JSON, each bound to its client.
 
 When the client goes away its request is cancelled at once; when nothing has been said for a while a heartbeat shows
-that the connection lives. Knows neither families nor models.
+that the connection lives.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Stream(Response):
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, T], cancel: Callable[[], None]) -> T:
     """The result of `work`, unless the client goes away first: ClientGone. Where there is no result, for whatever reason,
-    `cancel` is called: what the work left behind would go on for nobody."""
+    `cancel` is called: work that continues has no reader."""
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(receive))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)

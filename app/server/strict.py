@@ -1,4 +1,4 @@
-"""Request bodies, read without mercy: valid UTF-8, valid JSON, finite numbers, bounded depth, no unknown fields.
+"""Strict parsing of request bodies: valid UTF-8, valid JSON, finite numbers, bounded depth, no unknown fields.
 
 Python's parser lets NaN, lone surrogates and numbers beyond every range through; each would become a fault later.
 """

@@ -56,7 +56,7 @@ async def embed(
 
     async def one(ids: Sequence[int]) -> tuple[np.ndarray, Timings]:
         async with free:
-            running = server.service.submit(EngineRequest(name, ids, pooling=pooling))
+            running = server.requests.submit(EngineRequest(name, ids, pooling=pooling))
             vector: np.ndarray | None = None
             try:
                 async for event in running.events():

@@ -6,9 +6,9 @@ import json
 import shlex
 from typing import Any
 
+from app.runtime.capabilities import capabilities
 from app.runtime.models import ModelService
 from app.server.config import ServerSettings
-from app.server.kinds import kind_of
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, gigabytes
 from engine.starter import GUIDE, PAGE, READER
@@ -63,7 +63,7 @@ def _curl(address: str, service: ModelService, key: bool) -> list[str]:
     name = service.catalogue.default
     loaded = service.loaded.get(name or "")
     body: dict[str, Any]
-    if loaded is not None and kind_of(loaded.config, loaded.folder) == "speech":
+    if loaded is not None and "speak" in capabilities(loaded.config, loaded.folder):
         path, body = "/v1/audio/speech -o hello.mp3", {"input": "Hello"}
     else:
         said = "What can you do?" if name == GUIDE else "Hello"

@@ -27,15 +27,17 @@ from backends.base import (
     Rope,
     Weight,
 )
-from backends.eager import EagerEncoder, EagerFramePredictor
-from backends.mlx.kv_cache import MlxKVCache
-from backends.mlx.linear import AnyLinear, from_raw, make_experts, make_linear
-from backends.mlx.ops import DTYPES, MlxTextOps
+from backends.frames import EagerFramePredictor
+from backends.mlx.kv import MlxKV
+from backends.mlx.linear import AnyLinear, make_experts, make_linear
+from backends.mlx.load import from_raw
+from backends.mlx.ops import DTYPES, TextOps
 from backends.mlx.runner import MlxRunner
-from backends.mlx.signal import MlxSignalOps
+from backends.mlx.signal import SignalOps
+from backends.whole import EagerEncoder
 
 
-class MlxOps(MlxTextOps, MlxSignalOps):
+class Ops(TextOps, SignalOps):
     """All of `backends.ops.Ops`."""
 
 
@@ -56,7 +58,7 @@ class MlxBackend:
         mx.set_default_device(mx.gpu if device == "metal" else mx.cpu)
         if device == "cpu" and shutil.which("g++") is None:
             mx.disable_compile()  # fused kernels of the CPU are compiled where they run
-        self.ops = MlxOps(device, dtype)
+        self.ops = Ops(device, dtype)
         self._mx_dtype = DTYPES[dtype]
 
     def tensor(self, raw: Raw, dtype: DType | None = None) -> mx.array:
@@ -70,14 +72,14 @@ class MlxBackend:
     def experts(self, parts: Sequence[Sequence[Weight]]) -> AnyLinear:
         return make_experts(parts, self._mx_dtype)
 
-    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> MlxKVCache:
-        return MlxKVCache(specs, budget, self._mx_dtype, bits)
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> MlxKV:
+        return MlxKV(specs, budget, self._mx_dtype, bits)
 
     def kv_bits(self, model: Model) -> int:
         return 32  # attention reads rows of the dtype that it computes in, which is of 16 bits already
 
     def runner(self, model: Model, kv: KVCache) -> MlxRunner:
-        assert isinstance(kv, MlxKVCache)
+        assert isinstance(kv, MlxKV)
         return MlxRunner(model, kv, self.ops)
 
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor:
@@ -104,7 +106,7 @@ class MlxBackend:
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
         from backends.mlx import mlxlm  # slow to import, and few models need it
 
-        return mlxlm.supports(config)
+        return mlxlm.knows(config)
 
     def foreign(self, folder: Path, budget: int) -> Foreign:
         from backends.mlx import mlxlm

@@ -1,210 +1,29 @@
-"""One step's view of the KV cache and of recurrent states: attention, convolution and the gated delta rule on MLX.
+"""One step's view of memory: where each sequence's new tokens go, and what each may look at.
 
 In every layer all writes come before all reads, and nothing here outlives the step: both keep slab writes in place.
-Sequences with one new token are computed together, a capacity class in one attention call where their rows lie close;
-prompt chunks one after the other.
-
-The gated delta rule, with states `[B, Hv, Dv, Dk]` in f32:
-
-    S = S * exp(g);  u = (v - S k) * beta;  S = S + u (outer) k;  out = S q
-
-A loop over time would be too slow, so a long run is cut into chunks. Within a chunk the `u` of all tokens solve one triangular
-system, whose inverse is built by doubling: the inverses of blocks on the diagonal give those of blocks twice as large. That is
-as stable as substitution (powers of the whole matrix are not: equal keys make them overflow), and covers all chunks of all
-heads at once. Only the state passes from chunk to chunk in sequence. Padding has no key, no beta and no decay, so it leaves
-the state unchanged.
+Sequences with one new token are taken together, a capacity class in one attention call where their rows lie close;
+longer runs one after the other.
 """
 
 from __future__ import annotations
 
-import io
-import re
-from collections import Counter
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
 
 import mlx.core as mx
 import numpy as np
 
 from backends.base import KVSpec
-from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
-from backends.mlx.states import StateBatch, StatePair
-from backends.plan import DecodeGroup, PackedSegment, StepPlan
-
-
-def primitives(*outputs: mx.array) -> Counter[str]:
-    """The kinds of primitives in the graph that would compute `outputs`, counted."""
-    dot = io.StringIO()
-    mx.export_to_dot(dot, *outputs)
-    return Counter(re.findall(r'\[label ="([^"]*)", shape=rectangle', dot.getvalue()))
-
-
-def count_primitives(*outputs: mx.array) -> int:
-    return sum(primitives(*outputs).values())
-
-
-CHUNK = 64
-
-
-def delta_rule(
-    q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array, kernel: bool
-) -> tuple[mx.array, mx.array]:
-    """`q`, `k` `[B, T, Hk, Dk]`, `v [B, T, Hv, Dv]`, `g`, `beta` `[B, T, Hv]` -> `[B, T, Hv, Dv]` and the new state.
-
-    `kernel`: use the device's fused kernel where it has one for these shapes.
-    """
-    if kernel and has_kernel(*q.shape[2:], *v.shape[2:]):
-        return by_kernel(q, k, v, g, beta, state)
-    if q.shape[1] == 1:
-        return _one_token(q, k, v, g, beta, state)
-    return _chunked(q, k, v, g, beta, state)
-
-
-@cache
-def has_kernel(key_heads: int, key_dim: int, heads: int, dim: int) -> bool:
-    """MLX has kernels for the shapes of a few published models and unrolls all others over time, without a word. So
-    ask for a graph that is never run, and look which it is."""
-    keys, values, gates = mx.zeros((1, 2, key_heads, key_dim)), mx.zeros((1, 2, heads, dim)), mx.zeros((1, 2, heads))
-    _, state = by_kernel(keys, keys, values, gates, gates, mx.zeros((1, heads, dim, key_dim)))
-    return "GatedDeltaUpdate" in primitives(state)
-
-
-def by_kernel(
-    q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array
-) -> tuple[mx.array, mx.array]:
-    # The kernel reads everything but the state in the dtype of q, and a decay near one needs more than half precision.
-    q, k, values, beta = (x.astype(mx.float32) for x in (q, k, v, beta))
-    out, state = mx.fast.gated_delta_update(q, k, values, mx.exp(g), beta, state)
-    return out.astype(v.dtype), state
-
-
-def _one_token(
-    q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array
-) -> tuple[mx.array, mx.array]:
-    batch, _, key_heads, key_dim = q.shape
-    heads, dim = v.shape[2:]
-    grouped = state.reshape(batch, key_heads, heads // key_heads, dim, key_dim)
-    q, k = (x.astype(mx.float32).reshape(batch, key_heads, 1, key_dim, 1) for x in (q, k))
-    values = v.reshape(batch, key_heads, heads // key_heads, dim, 1)
-    g, beta = (x.reshape(batch, key_heads, heads // key_heads, 1, 1) for x in (g, beta))
-    decayed = grouped * mx.exp(g)
-    update = _correction(values, decayed @ k, beta)
-    grouped = _outer_add(decayed, update, k.swapaxes(-1, -2))
-    out = (grouped @ q).reshape(batch, 1, heads, dim).astype(v.dtype)
-    return out, grouped.reshape(state.shape)
-
-
-def _correct(v: mx.array, predicted: mx.array, beta: mx.array) -> mx.array:
-    return (v.astype(mx.float32) - predicted) * beta.astype(mx.float32)
-
-
-_correction = mx.compile(_correct, shapeless=True)
-_outer_add = mx.compile(lambda state, column, row: state + column * row, shapeless=True)
-
-
-def _chunked(
-    q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array, state: mx.array
-) -> tuple[mx.array, mx.array]:
-    batch, length, key_heads, key_dim = q.shape
-    heads, dim = v.shape[2:]
-    dtype = v.dtype
-    group = heads // key_heads
-    size = min(CHUNK, 1 << (length - 1).bit_length())
-    chunks = -(-length // size)
-
-    def cut(x: mx.array, *tail: int) -> mx.array:
-        """`[B, T, heads...] -> [chunks, B, key heads, value heads of one, size, ...]`, padded with zeros, f32."""
-        x = mx.pad(x.astype(mx.float32), [(0, 0), (0, chunks * size - length)] + [(0, 0)] * (x.ndim - 2))
-        x = x.reshape(batch, chunks, size, key_heads, -1, *tail)
-        return x.transpose(1, 0, 3, 4, 2, *range(5, 5 + len(tail)))
-
-    q, k = cut(q, key_dim), cut(k, key_dim)
-    v, g, beta = cut(v, dim), cut(g)[..., None], cut(beta)[..., None]
-    total = mx.cumsum(g, axis=-2)  # log decay since the chunk began
-
-    at = mx.arange(size)
-    earlier, not_later = at[:, None] > at, at[:, None] >= at
-    fade = mx.exp(mx.where(not_later, total - total.swapaxes(-1, -2), -mx.inf))  # from token j on to token i
-    inverse = _unit_lower_inverse(mx.where(earlier, (k @ k.swapaxes(-1, -2)) * fade * beta, 0.0), size)
-
-    since_start = mx.exp(total)
-    free = inverse @ (v * beta)  # the updates if the state were empty
-    bound = inverse @ (k * (beta * since_start))  # what a state takes off them
-    reads = (q @ k.swapaxes(-1, -2)) * fade
-    from_state = q * since_start
-    to_end = k * mx.exp(total[..., -1:, :] - total)
-    through = since_start[..., -1:, :]
-
-    carried = state.reshape(batch, key_heads, group, dim, key_dim).swapaxes(-1, -2)
-    outs = []
-    for c in range(chunks):
-        update = free[c] - bound[c] @ carried
-        outs.append(from_state[c] @ carried + reads[c] @ update)
-        carried = carried * through[c] + to_end[c].swapaxes(-1, -2) @ update
-
-    out = mx.stack(outs, axis=1).transpose(0, 1, 4, 2, 3, 5).reshape(batch, chunks * size, heads, dim)
-    return out[:, :length].astype(dtype), carried.swapaxes(-1, -2).reshape(state.shape)
-
-
-def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
-    """The inverse of `I + below`, `below` strictly lower triangular, `size` a power of two."""
-    inverse = mx.broadcast_to(mx.eye(size), below.shape)
-    width = 1
-    while width < size:
-        block = np.arange(size) // width
-        joins = (block[:, None] == block + 1) & (block % 2 == 0)  # an odd block's rows, the columns of the one before
-        inverse = inverse - inverse @ mx.where(mx.array(joins), below, 0.0) @ inverse
-        width *= 2
-    return inverse
-
-
-def attend_one_token(
-    q: mx.array, keys: Parts, values: Parts, codec: MlxCodec, scale: float, mask: mx.array | None
-) -> mx.array:
-    """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row may look."""
-    if isinstance(codec, MlxQuantizedCodec):
-        return _attend_quantized(q, keys, values, codec, scale, mask)
-    whole = codec.decode(keys), codec.decode(values)
-    out = mx.fast.scaled_dot_product_attention(q[:, :, None], *whole, scale=scale, mask=mask)
-    return out.squeeze(2)
-
-
-def _attend_quantized(
-    q: mx.array, keys: Parts, values: Parts, codec: MlxQuantizedCodec, scale: float, mask: mx.array | None
-) -> mx.array:
-    """Products with the quantized rows themselves: unpacking them first would read and write more than plain rows."""
-    n, heads, dim = q.shape
-    kv_heads = keys[0].shape[1]
-    grouped = q.reshape(n, kv_heads, heads // kv_heads, dim) * scale
-    scores = codec.product(grouped, keys, transpose=True)
-    if mask is not None:
-        scores = mx.where(mask, scores, mx.finfo(scores.dtype).min)
-    shares = mx.softmax(scores, axis=-1, precise=True)
-    out = codec.product(shares, values, transpose=False)
-    return out.reshape(n, heads, -1).astype(q.dtype)
-
-
-def attend_run(
-    q: mx.array, keys: mx.array, values: mx.array, scale: float, window: int | None, causal: bool = True
-) -> mx.array:
-    """A run of one sequence's tokens, the last of which is the last key: `q [n, H, D]` -> `[n, H, Dv]`."""
-    how: Any = None
-    n, tokens = q.shape[0], keys.shape[2]
-    if causal:
-        how = "causal"
-        if window is not None and tokens > window:
-            last = mx.arange(tokens - n, tokens)[:, None]
-            at = mx.arange(tokens)
-            how = (at <= last) & (at > last - window)
-    out = mx.fast.scaled_dot_product_attention(q.swapaxes(0, 1)[None], keys, values, scale=scale, mask=how)
-    return out[0].swapaxes(0, 1)
-
+from backends.mlx.attend import attend_one_token, attend_run
+from backends.mlx.delta import delta_rule
+from backends.mlx.kv import MlxKV
+from backends.mlx.slabs import Parts, Plain, Slabs
+from backends.mlx.states import Batch, Pair
+from backends.plan import Group, PackedSegment, StepPlan
 
 NEAR = 4  # a row that is not in the step costs less to attend to for nothing than a second call does
 
 
-class RowBlock:
+class Block:
     """Neighbouring slab rows of a group that one attention call covers, rows in between included."""
 
     def __init__(self, rows: Sequence[int], lengths: Sequence[int], start: int) -> None:
@@ -242,17 +61,17 @@ class RowBlock:
         return mx.array(seen[:, None, None])
 
 
-def _blocks(group: DecodeGroup) -> list[RowBlock]:
+def _blocks(group: Group) -> list[Block]:
     rows, lengths = group.rows, group.lengths
     cuts = [i for i in range(1, len(rows)) if rows[i] - rows[i - 1] > NEAR]
     borders = zip([0, *cuts], [*cuts, len(rows)])
-    return [RowBlock(rows[a:b], lengths[a:b], a) for a, b in borders]
+    return [Block(rows[a:b], lengths[a:b], a) for a, b in borders]
 
 
-class SlabWriter:
+class Writer:
     """Puts one token of each of a group's sequences into a slab; the cheapest of three ways, chosen once a step."""
 
-    def __init__(self, group: DecodeGroup, slabs: Slabs) -> None:
+    def __init__(self, group: Group, slabs: Slabs) -> None:
         rows, at = group.rows, [n - 1 for n in group.lengths]
         self._first = group.first_row_if_dense()
         self._capacity = group.capacity
@@ -287,15 +106,15 @@ class SlabWriter:
 class MlxCache:
     """Implements `backends.base.Cache` for one plan. Made before the slots' lengths advance."""
 
-    def __init__(self, kv: MlxKVCache, plan: StepPlan, kernel: bool) -> None:
+    def __init__(self, kv: MlxKV, plan: StepPlan, kernel: bool) -> None:
         self._kv = kv
         self._plan = plan
         self._kernel = kernel
-        self._plain = MlxPlainCodec(kv.dtype)  # encoder output is never quantized
+        self._plain = Plain(kv.dtype)  # encoder output is never quantized
         self._singles = len(plan.segments) - len(plan.chunks)
-        self._groups = [(g, SlabWriter(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
+        self._groups = [(g, Writer(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
         self._starts = [mx.array([s.slot.place.row, s.past]) for s in plan.chunks]
-        self._memories: list[tuple[list[PackedSegment], StateBatch, dict[int, StatePair]]] = []
+        self._memories: list[tuple[list[PackedSegment], Batch, dict[int, Pair]]] = []
         if kv.states.specs:
             runs = [plan.segments[: self._singles], *([s] for s in plan.chunks)]
             self._memories = [(run, kv.states.gather([s.slot for s in run]), {}) for run in runs if run]
@@ -321,12 +140,12 @@ class MlxCache:
             if spec.window is not None:
                 begin = max(0, packed.past + 1 - spec.window)
             cut = (slice(row, row + 1), slice(None), slice(begin, packed.past + len(packed)))
-            codec = self._kv.codec
+            form = self._kv.form
             outs.append(
                 attend_run(
                     _rows(q, packed.start, packed.stop),
-                    codec.decode([a[cut] for a in keys]),
-                    codec.decode([a[cut] for a in values]),
+                    form.decode([a[cut] for a in keys]),
+                    form.decode([a[cut] for a in values]),
                     scale,
                     spec.window,
                 )
@@ -338,7 +157,7 @@ class MlxCache:
         return slabs.keys[layer], slabs.values[layer]
 
     def _write(self, layer: int, side: str, x: mx.array) -> None:
-        encoded = self._kv.codec.encode(x)
+        encoded = self._kv.form.encode(x)
         for group, writer, _ in self._groups:
             parts = getattr(self._kv.slabs[group.capacity], side)[layer]
             for i, a in enumerate(encoded):
@@ -350,13 +169,13 @@ class MlxCache:
                 parts[i] = mx.slice_update(parts[i], run, start, (0, 2))
 
     def _attend_block(
-        self, q: mx.array, keys: Parts, values: Parts, block: RowBlock, spec: KVSpec, scale: float
+        self, q: mx.array, keys: Parts, values: Parts, block: Block, spec: KVSpec, scale: float
     ) -> mx.array:
         if not block.dense:
             q = mx.take(q, block.spread, axis=0)
         cut = (slice(block.first, block.last + 1), slice(None), slice(block.begin(spec.window), block.longest))
         out = attend_one_token(
-            q, [a[cut] for a in keys], [a[cut] for a in values], self._kv.codec, scale, block.mask(spec.window)
+            q, [a[cut] for a in keys], [a[cut] for a in values], self._kv.form, scale, block.mask(spec.window)
         )
         return out if block.dense else mx.take(out, block.collect, axis=0)
 
@@ -364,7 +183,7 @@ class MlxCache:
         memory, singles, outs = self._kv.crossed, self._singles, []
         alone = list(self._plan.segments)
         if singles > 1:
-            both = memory.padded_batch([packed.slot for packed in alone[:singles]], layer)
+            both = memory.together([packed.slot for packed in alone[:singles]], layer)
             outs.append(
                 attend_one_token(_rows(q, 0, singles), [both.keys], [both.values], self._plain, scale, both.mask)
             )
@@ -408,7 +227,7 @@ class MlxCache:
     def finish(self) -> None:
         """Hand the new states over, and advance every slot."""
         for run, batch, new in self._memories:
-            self._kv.states.assign([s.slot for s in run], StateBatch(batch.size, {**batch.layers, **new}))
+            self._kv.states.assign([s.slot for s in run], Batch(batch.size, {**batch.layers, **new}))
         for packed in self._plan.segments:
             packed.slot.length += len(packed)
 

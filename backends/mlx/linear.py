@@ -1,9 +1,8 @@
-"""Linear layers that hide how their matrices are stored: dense, or MLX's own affine quantization.
+"""Matrices that hide how they are stored: plain, or MLX's own affine quantization.
 
-Several matrices of one input become one, stacked along the output, so that a step issues one product instead of three. Parts
-with different quantizations stay separate and their results are concatenated. Everything is evaluated when it is made: memory
-peaks at the weights and the one matrix that is being merged. Each tensor of a mapped file is copied once, so that the file can
-be closed and moved.
+Several matrices of one input become one, stacked along the output, so that a step issues one product instead of
+three. Parts that were quantized differently stay apart and their results are concatenated. Everything is evaluated
+when it is made: memory peaks at the weights and the one matrix that is being merged.
 """
 
 from __future__ import annotations
@@ -12,41 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import mlx.core as mx
-import numpy as np
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
-
-# How numpy reads each safetensors dtype, and what MLX then calls it (numpy has no bfloat16).
-_KINDS: dict[str, tuple[type[np.generic], mx.Dtype]] = {
-    "F64": (np.float64, mx.float64),
-    "F32": (np.float32, mx.float32),
-    "F16": (np.float16, mx.float16),
-    "BF16": (np.uint16, mx.bfloat16),
-    "I64": (np.int64, mx.int64),
-    "I32": (np.int32, mx.int32),
-    "I16": (np.int16, mx.int16),
-    "I8": (np.int8, mx.int8),
-    "U64": (np.uint64, mx.uint64),
-    "U32": (np.uint32, mx.uint32),
-    "U16": (np.uint16, mx.uint16),
-    "U8": (np.uint8, mx.uint8),
-    "BOOL": (np.bool_, mx.bool_),
-}
-
-
-def from_raw(raw: Raw, dtype: mx.Dtype | None = None) -> mx.array:
-    """The tensor, cast to `dtype` if one is given."""
-    if raw.dtype not in _KINDS:
-        raise ValueError(f"{raw.name}: MLX cannot read tensors of type {raw.dtype}.")
-    host, device = _KINDS[raw.dtype]
-    flat = np.frombuffer(raw.buffer, dtype=host)
-    if raw.dtype == "F64":  # the GPU has no doubles
-        flat, device = flat.astype(np.float32), mx.float32
-    made = mx.array(flat.reshape(raw.shape))
-    if made.dtype != device:
-        made = made.view(device)
-    return made if dtype is None or made.dtype == dtype else made.astype(dtype)
-
+from backends.mlx.load import from_raw
 
 SORT_FROM = 64  # expert rows from which sorting them by expert pays for itself
 

@@ -1,9 +1,9 @@
-"""Other architectures through mlx-lm's own model classes: text only, one sequence at a time.
+"""Any other architecture, through mlx-lm's own model classes: text only, one sequence at a time.
 
 Every slot owns a list of mlx-lm's caches, which grow by themselves. A step runs its sequences one after the other and
 samples them together. Snapshots are copies of whole caches: they fill slots of the same model, but do not leave the
-process. Inputs that mlx-lm's models do not support (embeddings, given positions) raise an error that
-names them. mlx-lm is not patched.
+process. What mlx-lm's models do not take (embeddings, given positions) is refused by name. Nothing of mlx-lm's is
+patched.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from mlx_lm.models import cache as lm_cache
 from mlx_lm.utils import MODEL_REMAPPING, load_model
 
 from backends.base import BackendMissing, Foreign, KVSnapshot, MemorySpec, Profiler, Sampling, Segment, Slot, unprofiled
-from backends.kv_cache import RowTable, capacity_class
-from backends.mlx.runner import MlxPendingStep, NextInputs, collected
-from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan
+from backends.drafts import checkpoint_drafts
+from backends.mlx.pending import Held, MlxPending, collected
+from backends.plan import PackedSegment, StepPlan, make_plan
+from backends.rows import RowTable, capacity_class
 
 Caches = list[Any]
 # What mlx-lm raises for a config without a field, for tensors that are missing, and for files that are not there.
@@ -34,7 +35,7 @@ PROBE = 256  # mlx-lm's caches grow in steps of this many tokens
 
 
 class MlxLmModel:
-    """A model of mlx-lm, with its vocabulary and memory use, found without running it."""
+    """A model of mlx-lm's, with what can be learned about it without running it."""
 
     def __init__(self, net: Any, config: dict[str, Any]) -> None:
         self.net = net
@@ -52,8 +53,8 @@ class MlxLmModel:
         return sum(c.nbytes for c in caches)
 
 
-def supports(config: Mapping[str, Any]) -> bool:
-    """Whether mlx-lm implements this config's architecture."""
+def knows(config: Mapping[str, Any]) -> bool:
+    """Whether mlx-lm has a file for this config's architecture."""
     kind = str(config.get("model_type"))
     module = f"mlx_lm.models.{MODEL_REMAPPING.get(kind, kind)}"
     try:
@@ -63,7 +64,7 @@ def supports(config: Mapping[str, Any]) -> bool:
 
 
 def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
-    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm does not support its architecture or
+    """The checkpoint in `folder`. Raises BackendMissing where mlx-lm knows its architecture no better than we do, or
     cannot read its files."""
     try:
         net, config = load_model(folder, lazy=True)
@@ -74,17 +75,17 @@ def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
     except UNREADABLE as error:
         said = str(error).strip() or type(error).__name__
         raise BackendMissing(f"mlx-lm cannot load this model: {said.splitlines()[0]}") from error
-    kv = MlxLmKVCache(model, budget)
+    kv = MlxLmKV(model, budget)
     return Foreign(model, kv, MlxLmRunner(model, kv))
 
 
 @dataclass(frozen=True)
-class _Checkpoint:
+class Mark:
     length: int
     caches: Caches
 
 
-class MlxLmKVCache:
+class MlxLmKV:
     """Implements `backends.base.KV` over lists of mlx-lm's caches."""
 
     specs: Sequence[MemorySpec] = ()
@@ -95,7 +96,7 @@ class MlxLmKVCache:
         self._model = model
         self._table = RowTable()
         self._caches: dict[int, Caches] = {}
-        self._checkpoints: dict[int, _Checkpoint] = {}
+        self._marks: dict[int, Mark] = {}
         self._fixed = model.bytes_at(1)
         self._step_bytes = model.bytes_at(PROBE + 1) - self._fixed
         self._fixed = max(0, self._fixed - self._step_bytes)
@@ -135,10 +136,10 @@ class MlxLmKVCache:
             self.used -= self.bytes_for(slot.capacity)
             self._table.close(slot)
             del self._caches[slot.id]
-            self._checkpoints.pop(slot.id, None)
+            self._marks.pop(slot.id, None)
 
     def clear(self, slot: Slot) -> None:
-        """Nothing to clear: a failed sequence shares no memory with others."""
+        """A sequence that went wrong shares nothing with others, so nothing has to be wiped."""
 
     # -- going back and copies
 
@@ -148,19 +149,19 @@ class MlxLmKVCache:
 
     def checkpoint(self, slot: Slot) -> None:
         kept = [] if self._trimmable else copy.deepcopy(self.caches(slot))
-        self._checkpoints[slot.id] = _Checkpoint(slot.length, kept)
+        self._marks[slot.id] = Mark(slot.length, kept)
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
-        saved = self._checkpoints.pop(slot.id, None)
-        if saved is None:
-            raise ValueError(f"slot {slot.id} has no checkpoint")
-        if saved.length + keep >= slot.length:
-            return slot.length - saved.length
-        if not saved.caches:
-            self._cut(slot, saved.length + keep)
+        mark = self._marks.pop(slot.id, None)
+        if mark is None:
+            raise ValueError(f"slot {slot.id} was not marked")
+        if mark.length + keep >= slot.length:
+            return slot.length - mark.length
+        if not mark.caches:
+            self._cut(slot, mark.length + keep)
             return keep
-        self._caches[slot.id] = saved.caches
-        slot.length = saved.length
+        self._caches[slot.id] = mark.caches
+        slot.length = mark.length
         return 0
 
     def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
@@ -212,14 +213,14 @@ def _arrays(caches: Caches) -> list[mx.array]:
 class MlxLmRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: MlxLmModel, kv: MlxLmKVCache) -> None:
+    def __init__(self, model: MlxLmModel, kv: MlxLmKV) -> None:
         self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv
-        self._next_inputs: NextInputs = WeakKeyDictionary()
-        self._issued: MlxPendingStep | None = None
+        self._held: Held = WeakKeyDictionary()
+        self._issued: MlxPending | None = None
 
-    def run(self, segments: Sequence[Segment]) -> MlxPendingStep:
+    def run(self, segments: Sequence[Segment]) -> MlxPending:
         plan = make_plan(segments)
         checkpoint_drafts(self._kv, segments)
         for packed in plan.segments:
@@ -231,7 +232,7 @@ class MlxLmRunner:
         ]
         for packed in plan.segments:
             packed.slot.length += len(packed)
-        pending = MlxPendingStep(plan, self._kv, self._next_inputs, self.run)
+        pending = MlxPending(plan, self._kv, self._held, self.run)
         if len(plan.picked):
             logits = [out[rows] for out, rows in zip(outs, _rows_of_each(plan)) if len(rows)]
             pending.sample(logits[0] if len(logits) == 1 else mx.concatenate(logits))
@@ -242,9 +243,9 @@ class MlxLmRunner:
     def _ids(self, plan: StepPlan, packed: PackedSegment) -> mx.array:
         if packed.segment.ids is not None:
             return mx.array(plan.ids[packed.start : packed.stop])
-        if packed.slot not in self._next_inputs:
-            raise ValueError(f"slot {packed.slot.id} has no sampled token to continue from")
-        return collected([self._next_inputs[packed.slot]])
+        if packed.slot not in self._held:
+            raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from")
+        return collected([self._held[packed.slot]])
 
     def warm(self) -> None:
         slot = self._kv.open(8)

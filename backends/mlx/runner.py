@@ -1,213 +1,65 @@
-"""Runs one model on MLX step by step: pack, embed, forward, sample; results are read when `PendingStep.read` is called.
+"""One model on MLX, step by step: pack, embed, run, pick, sample, and leave the rest to `read`.
 
-Asynchronous scheduling: a step's graph is built while the previous one still runs, but issued only afterwards, because a write
-to a slab that is being read would copy it. Inside a step nothing waits for the device.
+A step's graph is built while the one before it still runs, but issued only after: a slab that is being read would be
+copied by the write that follows. Inside a step nothing waits for the device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import mlx.core as mx
 import numpy as np
 
-from backends.base import CrossSpec, KVCache, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
-from backends.mlx.cache import MlxCache, count_primitives
-from backends.mlx.kv_cache import MlxKVCache
-from backends.mlx.ops import MlxTextOps
-from backends.mlx.sample import MlxSamples, sample
-from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
-
-
-@dataclass(frozen=True)
-class NextInput:
-    """The next input of a sequence whose segment has none: row `index` of a step's ids or embeddings."""
-
-    rows: mx.array
-    index: int
-    embedded: bool = False
-
-
-NextInputs = WeakKeyDictionary[Slot, NextInput]
-
-
-class _ClearableKVCache(KVCache, Protocol):
-    def clear(self, slot: Slot) -> None:
-        """Clear a failed sequence's rows."""
-
-
-class _Sampled:
-    """A step's samples on the host. Constructing it waits for the device."""
-
-    def __init__(self, ids: mx.array | None, drawn: MlxSamples | None) -> None:
-        self.ids: list[int] = []
-        self.logprobs: dict[int, float] = {}  # by sampled row
-        self.top: dict[int, list[tuple[int, float]]] = {}
-        if ids is None or drawn is None:
-            return
-        self.ids = np.array(ids).tolist()
-        self.fine = np.isfinite(np.array(drawn.best.astype(mx.float32)))
-        if drawn.chosen is None:
-            return
-        self.logprobs = dict(zip(drawn.logprob_rows, np.array(drawn.chosen).tolist(), strict=True))
-        self.top = {row: [] for row in drawn.logprob_rows}
-        if drawn.top_ids is not None and drawn.top is not None:
-            for row, ids_of_row, values in zip(drawn.logprob_rows, np.array(drawn.top_ids), np.array(drawn.top)):
-                self.top[row] = list(zip(ids_of_row.tolist(), values.tolist(), strict=True))
-
-
-class MlxPendingStep:
-    """Implements `backends.base.PendingStep`."""
-
-    def __init__(
-        self, plan: StepPlan, kv: _ClearableKVCache, next_inputs: NextInputs, run: Callable[[list[Segment]], Any]
-    ) -> None:
-        self._plan, self._kv, self._next_inputs, self._run = plan, kv, next_inputs, run
-        self._ids: mx.array | None = None
-        self._drawn: MlxSamples | None = None
-        self._logits: mx.array | None = None
-        self._hidden: dict[Slot, mx.array] = {}
-        self._codes: mx.array | None = None
-        self._tokens: dict[Slot, SegmentOutput] | None = None
-
-    def keep_hidden(self, hidden: mx.array) -> None:
-        """Keep the hidden states of segments with `hidden` set."""
-        for packed in self._plan.segments:
-            if packed.segment.hidden:
-                self._hidden[packed.slot] = hidden[packed.start : packed.stop].astype(mx.float32)
-
-    def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
-        """Add sampling to the step's graph. `frame` takes the sampled ids and completes a frame of codes."""
-        plan = self._plan
-        if any(packed.segment.want for packed in plan.segments):
-            self._logits = logits.astype(mx.float32)
-        if not plan.samplings:
-            return
-        self._ids, self._drawn = sample(taken(logits, plan.sampled), plan.samplings)
-        next_inputs = self._ids
-        if frame is not None:
-            self._codes, next_inputs = frame(self._ids)
-        row = -1
-        for packed in plan.segments:
-            if packed.segment.sample is not None:
-                row += packed.segment.draft + 1
-                self._next_inputs[packed.slot] = NextInput(next_inputs, row, embedded=frame is not None)
-
-    def issue(self, before: MlxPendingStep | None, remembered: list[mx.array]) -> None:
-        """Start the step after the previous one has finished: a write to a slab that is being read would copy it."""
-        if before is not None:
-            mx.eval(before.arrays())
-            mx.synchronize()
-        mx.async_eval(self.arrays(), remembered)
-
-    def arrays(self) -> list[mx.array]:
-        drawn = [] if self._drawn is None else self._drawn.arrays()
-        return [a for a in (self._ids, self._logits, self._codes, *drawn, *self._hidden.values()) if a is not None]
-
-    def read(self) -> dict[Slot, SegmentOutput]:
-        if self._tokens is None:
-            self._tokens = self._read()
-        return self._tokens
-
-    def _read(self) -> dict[Slot, SegmentOutput]:
-        sampled = _Sampled(self._ids, self._drawn)
-        tokens = sampled_tokens(self._plan, sampled.ids)
-        row = 0
-        for packed in self._plan.segments:
-            rows = range(row, row + (packed.segment.draft + 1 if packed.segment.sample is not None else 0))
-            row = rows.stop
-            if rows:
-                self._describe(packed, tokens[packed.slot], rows, sampled)
-        if self._logits is not None:
-            self._deal_logits(tokens)
-        for slot, hidden in self._hidden.items():
-            tokens[slot].hidden = states = np.array(hidden)
-            if not np.isfinite(states).all():
-                tokens[slot].nan = True
-                self._kv.clear(slot)
-        roll_back_drafts(self._kv, [packed.segment for packed in self._plan.segments], tokens, self._run)
-        return tokens
-
-    def _describe(self, packed: PackedSegment, token: SegmentOutput, rows: range, sampled: _Sampled) -> None:
-        used = rows[: len(token.ids)]
-        if not sampled.fine[used.start : used.stop].all():
-            token.ids, token.nan, token.accepted = [], True, 0
-            self._kv.clear(packed.slot)
-            return
-        if packed.segment.draft:
-            self._next_inputs[packed.slot] = NextInput(mx.array([token.ids[-1]], mx.int32), 0)
-        if all(at in sampled.logprobs for at in used):
-            token.logprobs = [sampled.logprobs[at] for at in used]
-            token.top = [sampled.top[at][: self._plan.samplings[at].logprobs] for at in used]
-        if self._codes is not None:
-            token.codes = np.array(self._codes[rows[-1]])
-
-    def _deal_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
-        wide = np.array(self._logits)
-        picked = {int(row): i for i, row in enumerate(self._plan.picked)}
-        for packed in self._plan.segments:
-            if packed.segment.want:
-                tokens[packed.slot].logits = wide[[picked[packed.start + i] for i in packed.segment.want]]
-
-
-def taken(x: mx.array, rows: np.ndarray) -> mx.array:
-    """Rows of `x`, ascending, or `x` itself when that is all of them."""
-    if len(rows) == x.shape[0]:
-        return x
-    if len(rows) == rows[-1] - rows[0] + 1:
-        return x[int(rows[0]) : int(rows[-1]) + 1]
-    return mx.take(x, mx.array(rows), axis=0)
-
-
-def collected(lasts: list[NextInput]) -> mx.array:
-    """The ids of several sequences; while the same sequences continue, the last step's array."""
-    rows = lasts[0].rows
-    if all(last.rows is rows for last in lasts):
-        indices = [last.index for last in lasts]
-        return rows if indices == list(range(rows.shape[0])) else mx.take(rows, mx.array(indices), axis=0)
-    return mx.concatenate([last.rows[last.index : last.index + 1] for last in lasts])
+from backends.base import CrossSpec, Model, Profiler, Sampling, Segment, Step, unprofiled
+from backends.drafts import checkpoint_drafts
+from backends.mlx.cache import MlxCache
+from backends.mlx.graph import count_primitives
+from backends.mlx.kv import MlxKV
+from backends.mlx.ops import TextOps
+from backends.mlx.pending import Held, Last, MlxPending, collected, taken
+from backends.plan import PackedSegment, StepPlan, make_plan
 
 
 class MlxRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: Model, kv: MlxKVCache, ops: MlxTextOps) -> None:
+    def __init__(self, model: Model, kv: MlxKV, ops: TextOps) -> None:
         self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv
         self._ops = ops
-        self._next_inputs: NextInputs = WeakKeyDictionary()
-        self._issued: MlxPendingStep | None = None
+        self._held: Held = WeakKeyDictionary()
+        self._issued: MlxPending | None = None
 
-    def run(self, segments: Sequence[Segment]) -> MlxPendingStep:
+    def run(self, segments: Sequence[Segment]) -> MlxPending:
         plan = make_plan(segments)
         checkpoint_drafts(self._kv, segments)
-        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._next_inputs.get(s.slot)) for s in plan.segments]
+        before = [(s.slot, s.past, self._kv.states.get(s.slot), self._held.get(s.slot)) for s in plan.segments]
         try:
             pending = self._build(plan)
-            pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._next_inputs.values())])
+            pending.issue(self._issued, [*self._kv.arrays(), *(last.rows for last in self._held.values())])
         except Exception:
-            # Rows beyond a slot's length are unused, so this is all that a failed step can change.
+            # Rows beyond a slot's length are nobody's, so this is all that a step that failed can leave behind.
             for slot, length, states, last in before:
                 slot.length = length
                 self._kv.states.put(slot, states)
                 if last is None:
-                    self._next_inputs.pop(slot, None)
+                    self._held.pop(slot, None)
                 else:
-                    self._next_inputs[slot] = last
+                    self._held[slot] = last
             raise
         self._issued = pending
         return pending
 
-    def _build(self, plan: StepPlan) -> MlxPendingStep:
+    def _build(self, plan: StepPlan) -> MlxPending:
         """The step's graph; nothing has run yet."""
         cache = MlxCache(self._kv, plan, kernel=self._ops.device == "metal")
         hidden = self._model(Step(self._inputs(plan), mx.array(plan.pos), cache))
         cache.finish()
-        pending = MlxPendingStep(plan, self._kv, self._next_inputs, self.run)
+        pending = MlxPending(plan, self._kv, self._held, self.run)
         pending.keep_hidden(hidden)
         if len(plan.picked):
             picked = taken(hidden, plan.picked)
@@ -224,11 +76,9 @@ class MlxRunner:
         """`[T, D]`"""
         if plan.tokens_are_plain:
             return self._model.embed(mx.array(plan.ids))
-        lasts = [
-            self._last(plan.segments[row]) for row in plan.continued
-        ]  # such a segment has one token, so its row is its index
+        lasts = [self._last(plan.segments[row]) for row in plan.held]  # a held packed is one token long and comes early
         if not any(last.embedded for last in lasts) and all(
-            s.segment.ids is not None or s.segment.continues for s in plan.segments
+            s.segment.ids is not None or s.segment.held for s in plan.segments
         ):
             x = self._model.embed(self._joined_ids(plan, lasts))
         else:
@@ -237,20 +87,20 @@ class MlxRunner:
             x = self._added(plan, x)
         return x
 
-    def _last(self, packed: PackedSegment) -> NextInput:
+    def _last(self, packed: PackedSegment) -> Last:
         try:
-            return self._next_inputs[packed.slot]
+            return self._held[packed.slot]
         except KeyError:
             raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from") from None
 
-    def _joined_ids(self, plan: StepPlan, lasts: list[NextInput]) -> mx.array:
+    def _joined_ids(self, plan: StepPlan, lasts: list[Last]) -> mx.array:
         if not lasts:
             return mx.array(plan.ids)
         ids = collected(lasts)
         if len(lasts) == plan.total:
             return ids
         joined = mx.array(plan.ids)
-        joined[mx.array(plan.continued)] = ids
+        joined[mx.array(plan.held)] = ids
         return joined
 
     def _joined_embeddings(self, plan: StepPlan) -> mx.array:
@@ -277,7 +127,7 @@ class MlxRunner:
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
 
-    # -- inspection
+    # -- for those who look at it
 
     def count_primitives(self, batch: int) -> int:
         """Of the graph of one greedy decode step of `batch` sequences, which is built and thrown away."""
@@ -296,7 +146,7 @@ class MlxRunner:
     def warm(self) -> None:
         """A prompt chunk and a few single tokens, alone and together, so that every kernel is compiled."""
         if any(isinstance(spec, CrossSpec) for spec in self._kv.specs):
-            return  # such a model needs its encoder's output
+            return  # such a model takes steps only with its encoder's output
         slots = [slot for slot in (self._kv.open(8), self._kv.open(8)) if slot is not None]
         greedy, drawn = Sampling(), Sampling(temperature=1.0, top_p=0.9, top_k=2)
         try:
@@ -307,7 +157,7 @@ class MlxRunner:
                         self.run([Segment(slot, ids=[0], sample=sampling) for slot in chosen]).read()
         finally:
             for slot in slots:
-                self._next_inputs.pop(slot, None)
+                self._held.pop(slot, None)
                 self._kv.close(slot)
 
 

@@ -1,4 +1,4 @@
-"""Sampling: chooses the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
+"""Choosing the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
 
 A row's logits go through penalties, bias and mask; then they are sorted, best first and ties to the lower index, and
 the token is where the cumulative probability of what the filters keep first exceeds the noise. A batch pays only for
@@ -14,12 +14,12 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import Sampling
-from backends.ops import additive_entries, repetition_entries
+from backends.penalties import additive_entries, repetition_entries
 
 
 @dataclass
-class MlxSamples:
-    """What a sampling pass returns besides the ids."""
+class Drawn:
+    """What a pass found besides the ids."""
 
     best: mx.array  # [N] the largest logit of each row; not finite: nothing could be sampled
     logprob_rows: list[int]  # rows that asked for logprobs; the arrays below have one entry each
@@ -31,7 +31,7 @@ class MlxSamples:
         return [a for a in (self.best, self.chosen, self.top_ids, self.top) if a is not None]
 
 
-def sample(logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, MlxSamples]:
+def sample(logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, Drawn]:
     """`logits [N, V]` -> ids `[N]` int32, and the rest."""
     logits = _penalized(logits, params)
     best = logits.max(axis=-1)
@@ -43,7 +43,7 @@ def sample(logits: mx.array, params: Sequence[Sampling]) -> tuple[mx.array, MlxS
         if random:
             rows = mx.array(random)
             ids[rows] = _draw(logits[rows], best[rows], [params[i] for i in random])
-    drawn = MlxSamples(best, [i for i, p in enumerate(params) if p.logprobs is not None])
+    drawn = Drawn(best, [i for i, p in enumerate(params) if p.logprobs is not None])
     if drawn.logprob_rows:
         _add_logprobs(drawn, logits, ids, max(params[i].logprobs or 0 for i in drawn.logprob_rows))
     return ids, drawn
@@ -125,7 +125,7 @@ def _typical(p: mx.array, params: Sequence[Sampling]) -> mx.array:
     return mx.where(distance <= farthest, p, 0.0)
 
 
-def _add_logprobs(drawn: MlxSamples, logits: mx.array, ids: mx.array, most: int) -> None:
+def _add_logprobs(drawn: Drawn, logits: mx.array, ids: mx.array, most: int) -> None:
     if len(drawn.logprob_rows) < len(ids):
         rows = mx.array(drawn.logprob_rows)
         logits, ids = logits[rows], ids[rows]

@@ -32,7 +32,7 @@ def _wavy(x: mx.array, rate: mx.array, size: mx.array) -> mx.array:
 _snake = mx.compile(_wavy, shapeless=True)
 
 
-class MlxSignalOps:
+class SignalOps:
     """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: mx.array, transposed: bool = False) -> mx.array:
@@ -136,7 +136,7 @@ class MlxSignalOps:
 
     def interpolate(self, x: mx.array, size: tuple[int, int], mode: Literal["nearest", "bilinear"]) -> mx.array:
         if mode not in ("nearest", "bilinear"):
-            raise ValueError(f"interpolate supports nearest and bilinear, not {mode!r}.")
+            raise ValueError(f"interpolate knows nearest and bilinear, not {mode!r}.")
         if 0 in (*x.shape[1:3], *size):
             raise ValueError(f"interpolate cannot resize {tuple(x.shape[1:3])} to {tuple(size)}: there are no pixels.")
         resize: Callable[[mx.array, int, int], mx.array] = pick_nearest if mode == "nearest" else mix_linear

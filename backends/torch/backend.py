@@ -29,19 +29,20 @@ from backends.base import (
     Rope,
     Weight,
 )
-from backends.torch.encoders import TorchEncoder, TorchFramePredictor
+from backends.torch.frames import TorchFrames
 from backends.torch.kernels import library
-from backends.torch.kv_cache import TorchKVCache
+from backends.torch.kv import TorchKV
 from backends.torch.linear import make_experts, make_linear
+from backends.torch.load import tensor
 from backends.torch.ops import DTYPES
+from backends.torch.recorded import RecordedOps, can_be_recorded
 from backends.torch.runner import TorchRunner
-from backends.torch.signal import TorchSignalOps
-from backends.torch.tensors import tensor
-from backends.torch.tracing import TracingOps, can_be_traced
+from backends.torch.signal import SignalOps
 from backends.torch.triton import blocks as triton
+from backends.torch.whole import TorchWhole
 
 
-class TorchOps(TracingOps, TorchSignalOps):
+class Ops(RecordedOps, SignalOps):
     """All operations of `backends.ops.Ops`."""
 
 
@@ -57,7 +58,7 @@ class TorchBackend:
         self._place = torch.device(device)
         if self._place.type == "cuda" and not torch.cuda.is_available():
             raise BackendMissing("No CUDA device is visible to torch. Install a CUDA build of torch, or use the CPU.")
-        self.ops = TorchOps(self._place, dtype)
+        self.ops = Ops(self._place, dtype)
 
     @property
     def blocks(self) -> bool:
@@ -72,26 +73,26 @@ class TorchBackend:
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, DTYPES[self.dtype], self._place)
 
-    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKVCache:
-        return TorchKVCache(specs, budget, DTYPES[self.dtype], self._place, bits)
+    def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKV:
+        return TorchKV(specs, budget, DTYPES[self.dtype], self._place, bits)
 
     def kv_bits(self, model: Model) -> int:
-        # half of what f32 takes, and less to read; but only traced programs read it in place
-        traced = self._place.type == "cpu" and library.available() and can_be_traced(model)
-        return 16 if traced else 32
+        # half of what f32 takes, and less to read; but only recorded passes read it where it lies
+        recorded = self._place.type == "cpu" and library.available() and can_be_recorded(model)
+        return 16 if recorded else 32
 
     def runner(self, model: Model, kv: KVCache) -> TorchRunner:
-        if not isinstance(kv, TorchKVCache):
+        if not isinstance(kv, TorchKV):
             raise TypeError("this backend's runner needs a KV cache of this backend")
         return TorchRunner(model, kv, self.ops)
 
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor:
-        return TorchFramePredictor(self.ops, parts)
+        return TorchFrames(self.ops, parts)
 
     def encoder(
         self, layers: Sequence[Callable[[Tensor, Any, EncoderAttention], Tensor]], rope: Rope | None
     ) -> EncoderRunner:
-        return TorchEncoder(self.ops, layers, rope)
+        return TorchWhole(self.ops, layers, rope)
 
     def memory(self) -> DeviceMemory:
         if self._place.type == "cuda":

@@ -1,4 +1,4 @@
-"""One step's view of the KV cache and of recurrent states: attention, convolution and the gated delta rule on torch.
+"""One step's view of a KV cache: the only place on torch where sequences are told apart.
 
 Bound to a plan. Sequences that add one token are computed together, a run of neighbouring rows at a time; prompt chunks
 one after the other. What does not depend on the layer (indices, masks) is made once a step.
@@ -19,64 +19,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import KVSpec
-from backends.plan import DecodeGroup, PackedSegment, StepPlan
-from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
-from backends.torch.tensors import upload
-
-CHUNK = 64
-
-
-def delta_step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
-    """`state [B, Hv, Dk, Dv]`; `q`, `k` `[B, Hk, Dk]`, `v [B, Hv, Dv]`, `g`, `beta` `[B, Hv]`. The next state goes to
-    `new`, which may be `state` itself."""
-    shared = v.shape[1] // q.shape[1]
-    q, k = (x.float().repeat_interleave(shared, 1) if shared > 1 else x.float() for x in (q, k))
-    decay = g.float().exp()[..., None]
-    # both products read the old state once, which is much larger than the other operands
-    from_k, from_q = (torch.stack((k, q), 2) @ state).mul_(decay[..., None]).unbind(2)
-    d = (v.float() - from_k) * beta.float()[..., None]
-    torch.mul(state, decay[..., None], out=new).addcmul_(k[..., None], d[:, :, None])
-    return from_q + (q * k).sum(-1, keepdim=True) * d
-
-
-def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
-    """`state [Hv, Dk, Dv]` is written to; the rest as for `delta_step`, with T tokens instead of B. -> `[T, Hv, Dv]` f32"""
-    tokens, heads = v.shape[:2]
-    size = min(CHUNK, tokens)
-    count = -(-tokens // size)
-    missing = count * size - tokens
-
-    def chunked(x: Tensor) -> Tensor:
-        """`[T, H, ...]` -> `[Hv, chunks, size, ...]`; padding tokens write nothing and forget nothing."""
-        x = x.float()
-        if missing:
-            x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, missing))
-        x = x.unflatten(0, (count, size)).movedim(2, 0)
-        return x.repeat_interleave(heads // x.shape[0], 0) if x.shape[0] < heads else x
-
-    q, k, v, g, beta = (chunked(x) for x in (q, k, v, g, beta))
-    past = g.cumsum(-1)  # log decay since the chunk began
-    later = torch.ones(size, size, dtype=torch.bool, device=v.device).triu(1)
-    between = (past[..., :, None] - past[..., None, :]).masked_fill_(later, -torch.inf).exp_()
-    strength = beta[..., None]
-    system = (k @ k.mT).mul_(between).mul_(strength)  # its upper triangle and diagonal are not read
-    targets = torch.cat((v * strength, k * (strength * past.exp()[..., None])), -1)
-    solved = torch.linalg.solve_triangular(system, targets, upper=False, unitriangular=True)
-    wanted, through_state = solved.split((v.shape[-1], k.shape[-1]), -1)
-    seen = (q @ k.mT).mul_(between)
-    q = q * past.exp()[..., None]
-    whole = past[..., -1:]
-    k = k * (whole - past).exp()[..., None]
-    out = torch.empty_like(v)
-    for i in range(count):
-        d = wanted[:, i] - through_state[:, i] @ state
-        out[:, i] = q[:, i] @ state + seen[:, i] @ d
-        state.mul_(whole[:, i, :, None].exp()).add_(k[:, i].mT @ d)
-    return out.flatten(1, 2).transpose(0, 1)[:tokens]
+from backends.plan import Group, PackedSegment, StepPlan
+from backends.torch import delta
+from backends.torch.kv import States, TorchKV
+from backends.torch.slab import Slab, places_of
+from backends.torch.upload import upload
 
 
 @dataclass
-class RowRun:
+class Run:
     """Neighbouring slab rows `row .. row + n` at packed rows `start .. start + n`."""
 
     row: int
@@ -88,26 +39,26 @@ class RowRun:
         return self.start + len(self.lengths)
 
 
-def runs_of(group: DecodeGroup) -> list[RowRun]:
-    runs: list[RowRun] = []
+def runs_of(group: Group) -> list[Run]:
+    runs: list[Run] = []
     for at, (row, length) in enumerate(zip(group.rows, group.lengths), group.start):
         if runs and runs[-1].row + len(runs[-1].lengths) == row:
             runs[-1].lengths.append(length)
         else:
-            runs.append(RowRun(row, at, [length]))
+            runs.append(Run(row, at, [length]))
     return runs
 
 
 class TorchCache:
-    """Implements `backends.base.Cache`."""
+    """See `backends.base.Cache`."""
 
-    def __init__(self, kv: TorchKVCache, plan: StepPlan) -> None:
+    def __init__(self, kv: TorchKV, plan: StepPlan) -> None:
         self.kv, self.plan, self.device = kv, plan, kv.device
         self.singles = plan.groups[-1].stop if plan.groups else 0
         self.runs = [(group, runs_of(group)) for group in plan.groups]
         self._places: dict[tuple[int, int], Tensor] = {}
         self._writes: list[tuple[Tensor, slice | int | Tensor, Tensor]] = []
-        self._swaps: list[RecurrentStates] = []
+        self._swaps: list[States] = []
         self._masks: dict[tuple[int, int, int | None], Tensor | None] = {}
 
     # -- softmax attention
@@ -132,7 +83,7 @@ class TorchCache:
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _write_singles(self, group: DecodeGroup, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor) -> None:
+    def _write_singles(self, group: Group, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor) -> None:
         keys, values = slabs
         if len(group.segments) == 1:
             packed = group.segments[0]
@@ -143,7 +94,7 @@ class TorchCache:
         keys.write_each(places, k[group.start : group.stop])
         values.write_each(places, v[group.start : group.stop])
 
-    def _places_of(self, group: DecodeGroup, heads: int) -> Tensor:
+    def _places_of(self, group: Group, heads: int) -> Tensor:
         places = self._places.get((group.capacity, heads))
         if places is None:
             rows = upload(torch.tensor(group.rows), self.device)
@@ -151,7 +102,7 @@ class TorchCache:
             places = self._places[group.capacity, heads] = places_of(rows, positions, heads, group.capacity)
         return places
 
-    def _attend_run(self, run: RowRun, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
+    def _attend_run(self, run: Run, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
         longest, last = max(run.lengths), run.row + len(run.lengths)
         first = max(0, min(run.lengths) - window) if window else 0
         keys, values = (slab.read(run.row, last, first, longest) for slab in slabs)
@@ -161,7 +112,7 @@ class TorchCache:
         )
         return out.flatten(1, 2)
 
-    def _run_mask(self, run: RowRun, first: int, longest: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
+    def _run_mask(self, run: Run, first: int, longest: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
         """`[n, 1, 1, tokens]`, or None where every sequence sees all that is read."""
         key = (run.start, longest, window)
         if key not in self._masks:
@@ -232,11 +183,11 @@ class TorchCache:
         out = torch.empty_like(x)
         taps = w.float().t()  # [kernel, channels]
         if self.singles:
-            order = self._state_rows
-            seen = torch.cat((states[order.rows], order.sorted(x[: self.singles])[:, None]), 1)
+            turn = self._turn
+            seen = torch.cat((states[turn.rows], turn.sorted(x[: self.singles])[:, None]), 1)
             summed = (seen.float() * taps).sum(1)
-            out[: self.singles] = order.unsorted(summed if bias is None else summed + bias)
-            self._writes.append((states, order.rows, seen[:, 1:]))
+            out[: self.singles] = turn.unsorted(summed if bias is None else summed + bias)
+            self._writes.append((states, turn.rows, seen[:, 1:]))
         for packed in self.plan.chunks:
             row = packed.slot.place.state
             seen = torch.cat((states[row], x[packed.start : packed.stop])).float()
@@ -251,29 +202,29 @@ class TorchCache:
         states = self.kv.states[layer]
         out = torch.empty_like(v)
         if self.singles:
-            order = self._state_rows
-            inputs = (order.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
-            state = states.delta[order.rows]
-            if order.everyone and self.kv.swaps_states:
+            turn = self._turn
+            inputs = (turn.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
+            state = states.delta[turn.rows]
+            if turn.everyone and self.kv.swaps_states:
                 new = states.spare[: self.singles]
                 self._swaps.append(states)
             else:
                 new = torch.empty_like(state)
-                self._writes.append((states.delta, order.rows, new))
-            out[: self.singles] = order.unsorted(delta_step(new, state, *inputs))
+                self._writes.append((states.delta, turn.rows, new))
+            out[: self.singles] = turn.unsorted(delta.step(new, state, *inputs))
         for packed in self.plan.chunks:
             row = packed.slot.place.state
             new = states.delta[row].clone()
-            out[packed.start : packed.stop] = delta_scan(
+            out[packed.start : packed.stop] = delta.scan(
                 new, *(x[packed.start : packed.stop] for x in (q, k, v, g, beta))
             )
             self._writes.append((states.delta, row, new))
         return out
 
     @cached_property
-    def _state_rows(self) -> StateRows:
+    def _turn(self) -> StateTurn:
         rows = [packed.slot.place.state for packed in self.plan.segments[: self.singles]]
-        return StateRows(rows, len(self.kv.table.states), self.device)
+        return StateTurn(rows, len(self.kv.table.states), self.device)
 
     def commit(self) -> None:
         """The step has succeeded: its recurrent states become the sequences' own."""
@@ -283,7 +234,7 @@ class TorchCache:
             states.delta, states.spare = states.spare, states.delta
 
 
-class StateRows:
+class StateTurn:
     """The state rows of the sequences that decode. Mostly these are neighbours, though not in packed order: then the
     few token rows are put into the states' order, and the large states are read where they are."""
 

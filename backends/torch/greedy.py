@@ -1,26 +1,18 @@
-"""GreedyHead decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits.
-
-A copy of the head in 8 bits, a quarter of it to read, gives each logit within an error bound; only rows that can still be the
-largest are multiplied exactly. The token and its logit are therefore exactly those of the full product (src/shortlist.cpp).
-"""
+"""The largest logit of each row, for steps that ask for nothing else: one call, and for large heads of f32 not all logits."""
 
 from __future__ import annotations
 
-import ctypes
 from typing import NamedTuple
 
-import psutil
 import torch
 from torch import Tensor
 
-from backends.base import Dense, Model
-from backends.torch.kernels import library, moving
-from backends.torch.kernels.formats import PACKINGS
+from backends.base import Model
+from backends.torch.kernels.library import library
 from backends.torch.kernels.linear import AnyMatrix
-from backends.torch.kernels.packed import pack
 from backends.torch.kernels.program import Do
-from backends.torch.kernels.rowwise import RowMatrix
-from backends.torch.tracing import IN_FLOATS, NotTraceable, Symbol, Tracer
+from backends.torch.recorder import IN_FLOATS, NotRecorded, Recorder, Symbol
+from backends.torch.shortlist import shortlist_for
 
 TOKENS = 16  # at most: all their logits are kept as scratch memory
 
@@ -31,15 +23,15 @@ class Best(NamedTuple):
     logprobs: Tensor | None  # [N]
 
 
-class GreedyHead:
+class Greedy:
     def __init__(self, head: AnyMatrix) -> None:
         self.head = head
-        self.library = library.library()
+        self.library = library()
         self.shortlist = shortlist_for(head)
 
     def best(self, x: Tensor, likely: bool = False) -> Best:
-        """The largest logit of each row of `x [N, D]` (f32) and its index. Ties go to the lower index; NaN where a row has one.
-        With `likely` also the log probabilities, which are approximate with a shortlist."""
+        """Of rows `x [N, D]` (f32). Equals by the lower place; NaN where a row has one. With `likely` the logarithms of their
+        probabilities, which a shortlist knows nearly."""
         x = x.contiguous()
         values, places = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64)
         mass = torch.empty(len(x)) if likely else None
@@ -52,78 +44,16 @@ class GreedyHead:
         return Best(values, places, None if mass is None else -mass.log_())
 
 
-def greedy_head(model: Model, width: int) -> GreedyHead | None:
-    """None where the logits are not a plain product with one matrix."""
-    tracer = Tracer(width, [], IN_FLOATS)
+def greedy_of(model: Model, width: int) -> Greedy | None:
+    """None where the logits are not simply the product with one matrix."""
+    recorder = Recorder(width, [], IN_FLOATS)
     try:
-        logits = model.logits(tracer.x)
-    except NotTraceable:
+        logits = model.logits(recorder.x)
+    except NotRecorded:
         return None
-    if len(tracer.lines) != 1 or tracer.lines[0].what is not Do.MULTIPLY:
+    if len(recorder.lines) != 1 or recorder.lines[0].what is not Do.MULTIPLY:
         return None
-    head = tracer.lines[0].fields["matrix"]
-    if not isinstance(logits, Symbol) or logits.shape != (tracer.TOKENS, head.rows_each):
+    head = recorder.lines[0].fields["matrix"]
+    if not isinstance(logits, Symbol) or logits.shape != (recorder.TOKENS, head.rows_each):
         return None
-    return GreedyHead(head)
-
-
-LEAST = 1 << 22  # weights from which a head gets a shortlist
-CLOSER = 1 / 32  # the largest share of rows that may be multiplied exactly
-ROUNDING = 2e-5  # bound on f32 rounding relative to the vectors' lengths: a hundred times the real error
-AT_ONCE = 4096  # rows that are compared at once
-HIGHEST = 1e30  # f32 has room above
-
-
-class ArgmaxShortlist:
-    """Finds each row's largest logit with the 8-bit copy of a head. Inactive until the copy is made, in idle time (moving.py)."""
-
-    def __init__(self, head: RowMatrix) -> None:
-        self.head = head
-        self._coarse: _Coarse | None = None
-        moving.later(self)
-
-    def move(self) -> None:
-        coarse = _Coarse(self.head)
-        if coarse.struct.longest_input > 0:  # false where a weight is not finite
-            self._coarse = coarse
-
-    def tell(self, *asked: int | None) -> bool:
-        """Same arguments and results as the kernel `grus_best_of_product`, except that the mass is approximate. False where all
-        logits are needed: the copy is not ready, too many rows are near the largest, a value is not finite, or there are too
-        many tokens to multiply in 8 bits."""
-        if self._coarse is None:
-            return False
-        found: bool = library.library().grus_shortlist(ctypes.byref(self._coarse.struct), *asked)
-        return found
-
-
-class _Coarse:
-    """The head in 8 bits, and the error bound of each of its rows."""
-
-    def __init__(self, head: RowMatrix) -> None:
-        self.matrix = pack([Dense(head.raw, "Q8_0")], PACKINGS["Q8_0"])
-        self.length, self.off = torch.empty(head.rows_each), torch.empty(head.rows_each)
-        for first in range(0, head.rows_each, AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            exact = head.w[some]
-            coarse = self.matrix.rows(torch.arange(first, first + len(exact)))
-            self.length[some] = coarse.norm(dim=-1)
-            self.off[some] = (exact - coarse).norm(dim=-1) + ROUNDING * (exact.norm(dim=-1) + self.length[some])
-        longest = float(torch.maximum(self.length, self.off).max())
-        self.struct = library.Shortlist(
-            ctypes.addressof(head.matrix),
-            ctypes.addressof(self.matrix.matrix),
-            self.off.data_ptr(),
-            self.length.data_ptr(),
-            HIGHEST / longest if 0 < longest < HIGHEST else 0,
-            int(head.rows_each * CLOSER),
-        )
-
-
-def shortlist_for(head: AnyMatrix) -> ArgmaxShortlist | None:
-    """A shortlist for a large f32 matrix, if memory has room for its copy."""
-    if not isinstance(head, RowMatrix) or head.w.dtype != torch.float32 or head.bias is not None:
-        return None
-    if head.w.numel() < LEAST or head.nbytes > psutil.virtual_memory().available:
-        return None
-    return ArgmaxShortlist(head)
+    return Greedy(head)

@@ -1,20 +1,13 @@
-"""Linear layers that hide how their matrices are stored: dense, MLX-affine, GGUF blocks, several stacked, mixtures of experts.
+"""Matrices that hide how they are stored: dense, MLX-affine, several stacked, mixtures of experts.
 
-A `StoredMatrix` is one stored matrix; a `Stack` is what a model uses: matrices of one input, side by side, with their biases. On a
-CPU nothing is merged, since a merged copy would double what a mapped file costs and gains no speed (measured); each matrix
-writes its own columns of one output. On CUDA, where launches cost, matrices of one kind are merged.
-
-MLX's quantized matrices are `w = q * scale + bias` in groups along the input, `q` a little-endian stream of bits. On a CPU in
-bf16, 4 bits have a kernel (exact to bf16's own rounding) that beats a dense product for few rows; for many rows the matrix is
-unpacked for the call. No other combination has a kernel in torch that beats a dense product (the f32 form was measured 20
-times slower), so there the matrix is unpacked once, at its first product, to the compute dtype. An embedding that is only
-looked up is never unpacked.
+A `Matrix` is one stored matrix; a `Stack` is what a model sees: matrices of one input, one beside the other, with their
+biases. On a CPU nothing is merged, since a merged copy would double what a mapped file costs and gains no speed
+(measured); each matrix writes its own columns of one output. On CUDA, where launches cost, equal kinds are merged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -23,133 +16,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Linear, Raw, Weight
+from backends.torch.affine import AffineMatrix, Packed
 from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
 from backends.torch.kernels.rowwise import TYPES as ROW_TYPES
-from backends.torch.tensors import mapped, tensor
+from backends.torch.load import mapped, tensor
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 
-KERNEL_GROUPS = (32, 64, 128, 256)
-KERNEL_ROWS = 16  # the kernel works on blocks of as many output rows
-FEW = 64  # tokens up to which the kernel beats unpacking and a dense product
-CHUNK = 1024  # matrix rows unpacked at a time, so that the temporaries stay small
 
-
-@dataclass(frozen=True)
-class PackedAffine:
-    """A quantized `[out, in]` (or `[experts, out, in]`) as it is stored."""
-
-    words: Tensor  # int32 [..., in * bits / 32]
-    scales: Tensor  # [..., in / group]
-    biases: Tensor
-    bits: int
-    group: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.words.shape[-2], self.words.shape[-1] * 32 // self.bits
-
-    def __getitem__(self, at: int | slice | Tensor) -> PackedAffine:
-        return PackedAffine(self.words[at], self.scales[at], self.biases[at], self.bits, self.group)
-
-    def to(self, device: torch.device) -> PackedAffine:
-        return PackedAffine(
-            self.words.to(device), self.scales.to(device), self.biases.to(device), self.bits, self.group
-        )
-
-    @staticmethod
-    def cat(parts: Sequence[PackedAffine]) -> PackedAffine:
-        return PackedAffine(
-            torch.cat([p.words for p in parts]),
-            torch.cat([p.scales for p in parts]),
-            torch.cat([p.biases for p in parts]),
-            parts[0].bits,
-            parts[0].group,
-        )
-
-    def codes(self) -> Tensor:
-        """The integers, int32 `[out, in]`."""
-        mask = (1 << self.bits) - 1
-        rows, width = self.shape
-        if 32 % self.bits == 0:
-            shifts = torch.arange(0, 32, self.bits, dtype=torch.int32, device=self.words.device)
-            return ((self.words[..., None] >> shifts) & mask).view(rows, width)
-        # codes of 3, 5 and 6 bits cross the borders of words: read each from the two words that may hold it
-        first = torch.arange(width, device=self.words.device) * self.bits
-        word, shift = first // 32, first % 32
-        wide = F.pad(self.words.long() & 0xFFFFFFFF, (0, 1))
-        pair = wide[:, word] | (wide[:, word + 1] << 32)
-        return ((pair >> shift) & mask).to(torch.int32)
-
-    def values(self) -> Tensor:
-        """f32 `[out, in]`"""
-        rows, width = self.shape
-        grouped = self.codes().view(rows, -1, self.group).to(torch.float32)
-        return grouped.mul_(self.scales[..., None]).add_(self.biases[..., None]).view(rows, width)
-
-    def chunks(self) -> Iterator[tuple[int, PackedAffine]]:
-        for start in range(0, self.shape[0], CHUNK):
-            yield start, self[start : start + CHUNK]
-
-    def dense(self, dtype: torch.dtype) -> Tensor:
-        if self.shape[0] <= CHUNK:
-            return self.values().to(dtype)
-        out = torch.empty(self.shape, dtype=dtype, device=self.words.device)
-        for start, chunk in self.chunks():
-            out[start : start + CHUNK] = chunk.values()
-        return out
-
-
-class AffineMatrix:
-    """One MLX-affine matrix `[out, in]`."""
-
-    def __init__(self, stored: PackedAffine, dtype: torch.dtype) -> None:
-        self.stored, self.dtype, self.shape = stored, dtype, stored.shape
-        self.has_kernel = (
-            dtype == torch.bfloat16
-            and stored.words.device.type == "cpu"
-            and stored.bits == 4
-            and stored.group in KERNEL_GROUPS
-            and self.shape[0] % KERNEL_ROWS == 0
-        )
-        self._dense: Tensor | None = None
-        self._tiles: tuple[Tensor, Tensor] | None = None
-
-    def product(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        if not self.has_kernel:
-            return F.linear(x, self._unpacked(), bias)
-        flat = x.reshape(-1, x.shape[-1])
-        if flat.shape[0] > FEW:
-            return F.linear(x, self.stored.dense(self.dtype), bias)
-        tiles, scales = self._tiled()
-        out = torch.ops.aten._weight_int4pack_mm_for_cpu(flat.contiguous(), tiles, self.stored.group, scales)
-        if bias is not None:
-            out += bias
-        return out.view(*x.shape[:-1], self.shape[0])
-
-    def product_into(self, x: Tensor, bias: Tensor | None, out: Tensor) -> None:
-        out.copy_(self.product(x, bias))
-
-    def rows(self, ids: Tensor) -> Tensor:
-        return self.stored[ids].values().to(self.dtype)
-
-    def _unpacked(self) -> Tensor:
-        if self._dense is None:
-            self._dense = self.stored.dense(self.dtype)
-        return self._dense
-
-    def _tiled(self) -> tuple[Tensor, Tensor]:
-        """The kernel's own layout, whose codes are centred at 8."""
-        if self._tiles is None:
-            pack = torch.ops.aten._convert_weight_to_int4pack_for_cpu
-            tiles = torch.cat([pack(chunk.codes(), 1) for _, chunk in self.stored.chunks()])
-            scales, biases = self.stored.scales.float(), self.stored.biases.float()
-            zeros = (scales * 8).add_(biases)
-            self._tiles = tiles, torch.stack((scales, zeros), -1).transpose(0, 1).contiguous().to(self.dtype)
-        return self._tiles
-
-
-class StoredMatrix(Protocol):
+class Matrix(Protocol):
     """One stored `[out, in]`."""
 
     shape: tuple[int, int]
@@ -167,7 +42,7 @@ class StoredMatrix(Protocol):
 class DenseMatrix:
     def __init__(self, w: Tensor) -> None:
         self.w = w
-        self.transposed = w.t()
+        self.turned = w.t()
         self.shape = (w.shape[0], w.shape[1])
 
     def product(self, x: Tensor, bias: Tensor | None) -> Tensor:
@@ -175,9 +50,9 @@ class DenseMatrix:
 
     def product_into(self, x: Tensor, bias: Tensor | None, out: Tensor) -> None:
         if bias is None:
-            torch.mm(x, self.transposed, out=out)
+            torch.mm(x, self.turned, out=out)
         else:
-            torch.addmm(bias, x, self.transposed, out=out)
+            torch.addmm(bias, x, self.turned, out=out)
 
     def rows(self, ids: Tensor) -> Tensor:
         return self.w.index_select(0, ids)
@@ -186,7 +61,7 @@ class DenseMatrix:
 class Stack:
     """Matrices of one input, stacked along the output. Implements `backends.base.Linear` but for `gather`."""
 
-    def __init__(self, parts: Sequence[StoredMatrix], biases: Sequence[Tensor | None]) -> None:
+    def __init__(self, parts: Sequence[Matrix], biases: Sequence[Tensor | None]) -> None:
         self.parts, self.biases = list(parts), list(biases)
         ends = list(accumulate(part.shape[0] for part in parts))
         self.bounds = list(zip([0, *ends], ends))
@@ -228,7 +103,7 @@ class Experts:
         self.shape: tuple[int, ...] = (len(experts), *experts[0].shape)
 
     def __call__(self, x: Tensor) -> Tensor:
-        raise TypeError("a mixture of experts needs the chosen experts: use gather")
+        raise TypeError("a mixture of experts has no product without a choice: use gather")
 
     def rows(self, ids: Tensor) -> Tensor:
         raise TypeError("a mixture of experts has no rows")
@@ -251,7 +126,7 @@ class Experts:
 
 
 class MergedExperts(Experts):
-    """A dense mixture on CUDA: few tokens take one batched product, without a host sync to read the chosen experts.
+    """A dense mixture on CUDA: few tokens take one batched product, and never wait for the host to learn who was chosen.
 
     Not measured here: this was written and reviewed on a machine without a GPU.
     """
@@ -303,7 +178,7 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: 
 
 
 def _for_kernels(parts: Sequence[Weight]) -> bool:
-    """Whether the parts are GGUF blocks or are to be quantized to them. The engine passes them only if `Backend.blocks`."""
+    """GGUF blocks, and what is to become such. The engine gives them only to a backend that says it takes them."""
     return any(isinstance(part, Blocks) or (isinstance(part, Dense) and part.quant) for part in parts)
 
 
@@ -315,43 +190,41 @@ def _quant(parts: Sequence[Weight]) -> str | None:
     return next((part.quant for part in parts if isinstance(part, Dense) and part.quant), None)
 
 
-def _stored(weight: Weight) -> Tensor | PackedAffine | StoredBlocks:
+def _stored(weight: Weight) -> Tensor | Packed | StoredBlocks:
     """As the file has it: on the CPU, mapped, in two or three axes."""
     if isinstance(weight, Dense):
         return mapped(weight.data)
     if isinstance(weight, Affine):
-        return PackedAffine(
-            mapped(weight.packed), mapped(weight.scales), mapped(weight.biases), weight.bits, weight.group
-        )
+        return Packed(mapped(weight.packed), mapped(weight.scales), mapped(weight.biases), weight.bits, weight.group)
     if isinstance(weight, Blocks):
         return StoredBlocks.of(weight)
     raise BackendMissing(f"torch has no linear for {type(weight).__name__} weights.")
 
 
-def _made(stored: Tensor | PackedAffine | StoredBlocks, dtype: torch.dtype, device: torch.device) -> StoredMatrix:
-    if isinstance(stored, PackedAffine):
+def _made(stored: Tensor | Packed | StoredBlocks, dtype: torch.dtype, device: torch.device) -> Matrix:
+    if isinstance(stored, Packed):
         return AffineMatrix(stored.to(device), dtype)
     if isinstance(stored, StoredBlocks):
         return BlockMatrix(stored.to(device), dtype)
     return DenseMatrix(stored.to(device=device, dtype=dtype))
 
 
-def _matrix(weight: Weight, dtype: torch.dtype, device: torch.device) -> StoredMatrix:
+def _matrix(weight: Weight, dtype: torch.dtype, device: torch.device) -> Matrix:
     return _made(_stored(weight), dtype, device)
 
 
-def _merged(parts: Sequence[StoredMatrix], biases: Sequence[Tensor | None]) -> Stack:
+def _merged(parts: Sequence[Matrix], biases: Sequence[Tensor | None]) -> Stack:
     """One matrix of several, if all are stored alike."""
     if len(parts) == 1:
         return Stack(parts, biases)
-    whole: StoredMatrix
+    whole: Matrix
     dense = [p for p in parts if isinstance(p, DenseMatrix)]
     affine = [p for p in parts if isinstance(p, AffineMatrix)]
     blocks = [p for p in parts if isinstance(p, BlockMatrix)]
     if len(dense) == len(parts):
         whole = DenseMatrix(torch.cat([p.w for p in dense]))
     elif len(affine) == len(parts) and len({(p.stored.bits, p.stored.group) for p in affine}) == 1:
-        whole = AffineMatrix(PackedAffine.cat([p.stored for p in affine]), affine[0].dtype)
+        whole = AffineMatrix(Packed.cat([p.stored for p in affine]), affine[0].dtype)
     elif len(blocks) == len(parts) and len({p.stored.kind for p in blocks}) == 1:
         stored = StoredBlocks(torch.cat([p.stored.data for p in blocks]), blocks[0].stored.kind, blocks[0].shape[1])
         whole = BlockMatrix(stored, blocks[0].dtype)

@@ -1,8 +1,8 @@
-"""The operations of text models on torch: norms, rotary positions, activations, shapes, attention without a cache.
+"""The operations of text models on torch: norms, rotary positions, gates, shapes, attention without a cache.
 
-Independent of sequences, caches and weight formats. Signals (convolutions, spectra) are in `signal.py`; `backend.py` joins
-both into one `Ops`. A CPU runs these eagerly, so each is written as few torch calls as possible: at one token a step every
-call costs some microseconds whatever it computes.
+Knows nothing of sequences, caches or weights' formats. Signals (convolutions, spectra) live in `signal.py`; `backend.py`
+joins both into one `Ops`. A CPU runs these eagerly, so each is written as few torch calls as possible: at one token a
+step every call costs some microseconds whatever it computes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import DType, Rope, Sampling
-from backends.torch.cuda_graphs import captured
+from backends.torch.graph import captured
 from backends.torch.kernels import choose, fused, library
-from backends.torch.sample import TorchSamples, sample
+from backends.torch.sample import Drawn, draw
 
 BELOW_ONE = 1 - 1e-6  # keeps a bound below the whole mass however sums are rounded
 FEW = 1 << 17  # numbers that one thread normalizes before torch's threads would have begun, which spin afterwards
@@ -28,8 +28,8 @@ DTYPES: dict[str, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "b
 
 
 @dataclass(frozen=True)
-class TorchAngles:
-    """One forward pass's rotary angles, f32. `sin` carries the sign of each dimension's partner."""
+class Angles:
+    """One forward pass's rotations, f32. `sin` carries the sign of each dimension's partner."""
 
     cos: Tensor  # [T, 1, dims]
     sin: Tensor  # [T, 1, dims]
@@ -37,8 +37,8 @@ class TorchAngles:
     pairs: bool
 
 
-class TorchTextOps:
-    """Implements `backends.ops.Ops` except its signal operations."""
+class TextOps:
+    """See `backends.ops.Ops` for what each operation means."""
 
     def __init__(self, device: torch.device, dtype: DType) -> None:
         self.device = device
@@ -47,12 +47,12 @@ class TorchTextOps:
         self._fused = device.type == "cpu" and library.available()
 
     def _small(self, x: Tensor) -> bool:
-        """Whether to use the single-threaded CPU kernels, which are fastest for a few tokens. Long prompts use torch."""
+        """A few tokens on a CPU with kernels: one call of one thread is the fastest. Long prompts are torch's."""
         return self._fused and 0 < x.numel() <= FEW
 
     # ---------------------------------------------------------------------------------------------------- positions
 
-    def angles(self, pos: Tensor, rope: Rope) -> TorchAngles:
+    def angles(self, pos: Tensor, rope: Rope) -> Angles:
         inv, owner = self._rope_tables(rope)
         place = pos.to(torch.float32)
         if place.ndim == 2 and owner is None:
@@ -71,7 +71,7 @@ class TorchTextOps:
             sin = torch.stack((-sin, sin), -1).flatten(-2)
         else:
             cos, sin = torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
-        return TorchAngles(cos[:, None], sin[:, None], rope.dims, rope.pairs)
+        return Angles(cos[:, None], sin[:, None], rope.dims, rope.pairs)
 
     def _rope_tables(self, rope: Rope) -> tuple[Tensor, Tensor | None]:
         tables = self._frequencies.get(rope)
@@ -81,7 +81,7 @@ class TorchTextOps:
             self._frequencies[rope] = tables
         return tables
 
-    def rope(self, x: Tensor, angles: TorchAngles) -> Tensor:
+    def rope(self, x: Tensor, angles: Angles) -> Tensor:
         return _rotate(x.float(), angles).to(x.dtype)
 
     def qkv(
@@ -90,20 +90,20 @@ class TorchTextOps:
         heads: int,
         kv_heads: int,
         dim: int,
-        angles: TorchAngles | None,
+        angles: Angles | None,
         q_norm: Tensor | None = None,
         k_norm: Tensor | None = None,
         eps: float = 1e-6,
         norm_after_rope: bool = False,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        rotated = heads + kv_heads
+        turned = heads + kv_heads
         if x.dtype == torch.float32 and self._small(x) and q_norm is None and k_norm is None and angles is not None:
             shape = fused.Heads(heads, kv_heads, dim, None, None, eps, angles.dims, angles.pairs, norm_after_rope)
             made = fused.heads(x, shape, angles.cos.contiguous(), angles.sin.contiguous())
             made = made.view(len(x), heads + 2 * kv_heads, dim)
-            return made[:, :heads], made[:, heads:rotated], made[:, rotated:]
+            return made[:, :heads], made[:, heads:turned], made[:, turned:]
         every = x.reshape(x.shape[0], heads + 2 * kv_heads, dim)
-        qk = every[:, :rotated].float()
+        qk = every[:, :turned].float()
         if angles is not None and norm_after_rope:
             qk = _rotate(qk, angles)
         if q_norm is not None or k_norm is not None:
@@ -111,7 +111,7 @@ class TorchTextOps:
         if angles is not None and not norm_after_rope:
             qk = _rotate(qk, angles)
         qk = qk.to(x.dtype)
-        return qk[:, :heads], qk[:, heads:], every[:, rotated:]
+        return qk[:, :heads], qk[:, heads:], every[:, turned:]
 
     # -------------------------------------------------------------------------------------------------------- norms
 
@@ -263,8 +263,8 @@ class TorchTextOps:
 
     # --------------------------------------------------------------------------------------------------------- the rest
 
-    def sample(self, logits: Tensor, params: Sequence[Sampling]) -> tuple[Tensor, TorchSamples]:
-        drawn = sample(logits, params)
+    def sample(self, logits: Tensor, params: Sequence[Sampling]) -> tuple[Tensor, Drawn]:
+        drawn = draw(logits, params)
         return drawn.ids, drawn
 
     def choose(
@@ -304,7 +304,7 @@ class TorchTextOps:
 
 
 def axis_of_frequency(rope: Rope) -> list[int]:
-    """The position axis (of three) of each frequency of a multi-axis rope."""
+    """Which of the three position axes turns each frequency of a multi-axis rope."""
     section = rope.section
     if section is None:
         return [0] * len(rope.inv)
@@ -326,7 +326,7 @@ def _stretched(pos: Tensor, rope: Rope) -> Tensor:
     return grown[:, None] ** -power
 
 
-def _rotate(x: Tensor, angles: TorchAngles) -> Tensor:
+def _rotate(x: Tensor, angles: Angles) -> Tensor:
     """Rotate f32 `x [T, H, D]`. Writes nothing that it was given."""
     dims = angles.dims
     head = x if dims == x.shape[-1] else x[..., :dims]
@@ -350,31 +350,3 @@ def _norm_heads(qk: Tensor, heads: int, q_norm: Tensor | None, k_norm: Tensor | 
     out[:, :heads].mul_(q_norm)
     out[:, heads:].mul_(k_norm)
     return out
-
-
-MOST = 1 << 13  # cached positions, 8 MB for 128 dimensions; beyond them a step computes its own
-FEWEST = 256
-
-
-class RotaryCache:
-    """The rotary angles of a rope's first positions, computed once and looked up by each step."""
-
-    def __init__(self, ops: TorchTextOps, rope: Rope) -> None:
-        self.ops, self.rope = ops, rope
-        self._cos = self._sin = torch.empty(0)
-
-    def at(self, pos: np.ndarray) -> tuple[Tensor, Tensor]:
-        """cos and sin, without gaps, of positions `[T]`, or `[3, T]` where they have several axes."""
-        if pos.ndim == 1 and len(pos) == 1 and 0 <= (at := int(pos[0])) < len(self._cos):  # one reply's next token
-            return self._cos[at : at + 1], self._sin[at : at + 1]
-        if pos.ndim != 1 or self.rope.dynamic is not None or not 0 <= int(pos.min()) <= (last := int(pos.max())) < MOST:
-            angles: TorchAngles = self.ops.angles(torch.from_numpy(pos), self.rope)
-            return angles.cos.contiguous(), angles.sin.contiguous()
-        if last >= len(self._cos):
-            known: TorchAngles = self.ops.angles(torch.arange(max(FEWEST, 1 << last.bit_length())), self.rope)
-            self._cos, self._sin = known.cos.contiguous(), known.sin.contiguous()
-        first = int(pos[0])
-        if last - first + 1 == len(pos) and bool((np.diff(pos) == 1).all()):
-            return self._cos[first : last + 1], self._sin[first : last + 1]
-        rows = torch.from_numpy(pos)
-        return self._cos.index_select(0, rows), self._sin.index_select(0, rows)

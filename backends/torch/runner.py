@@ -1,8 +1,8 @@
-"""Runs one model on torch step by step: pack, forward, sample, and distribute the results.
+"""One model's steps on torch: pack, compute, sample, and hand each sequence its part.
 
-`backends.plan` decides order, positions and which rows are sampled. This file builds a step's inputs (ids, embeddings,
-additions, the token sampled last), runs the model, and keeps the sampled tokens on the device for the next step, so that
-steps can be scheduled asynchronously.
+Order, positions and which rows are sampled are `backends.plan`'s business; memory is the KV cache's. This file builds a
+step's inputs (ids, embeddings, additions, the token sampled last), runs the model, and keeps what the next step may
+need on the device.
 """
 
 from __future__ import annotations
@@ -16,59 +16,61 @@ import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
-from backends.kv_cache import SMALLEST
-from backends.plan import StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
+from backends.plan import StepPlan, make_plan, sampled_tokens
+from backends.rows import SMALLEST
 from backends.torch.cache import TorchCache
-from backends.torch.cuda_graphs import DecodeGraphs
-from backends.torch.greedy import TOKENS, GreedyHead, greedy_head
+from backends.torch.decode import DecodeGraphs
+from backends.torch.greedy import TOKENS, Greedy, greedy_of
 from backends.torch.kernels import library
-from backends.torch.kv_cache import TorchKVCache
-from backends.torch.ops import TorchTextOps
-from backends.torch.sample import TorchSamples, only_argmax, sample
-from backends.torch.tensors import upload
-from backends.torch.tracing import TracedModel, trace_model
+from backends.torch.kv import TorchKV
+from backends.torch.ops import TextOps
+from backends.torch.recorded import RecordedModel, record
+from backends.torch.sample import Drawn, draw, only_best
+from backends.torch.upload import upload
 
 
 class TorchRunner:
-    """Implements `backends.base.Runner`."""
+    """See `backends.base.Runner`."""
 
-    def __init__(self, model: Model, kv: TorchKVCache, ops: TorchTextOps) -> None:
+    def __init__(self, model: Model, kv: TorchKV, ops: TextOps) -> None:
         self.model, self.kv, self.ops = model, kv, ops
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
-        self._traced: TracedModel | None = None
-        self._greedy: GreedyHead | None = None
-        self._may_trace = ops.device.type == "cpu" and library.available()
+        self._recorded: RecordedModel | None = None
+        self._greedy: Greedy | None = None
+        self._may_record = ops.device.type == "cpu" and library.available()
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
-        self._sampled_last: dict[int, tuple[Tensor, int]] = {}
+        self._last: dict[int, tuple[Tensor, int]] = {}
 
-    def run(self, segments: Sequence[Segment]) -> TorchPendingStep:
+    def run(self, segments: Sequence[Segment]) -> TorchPending:
         with torch.inference_mode():
             plan = make_plan(segments)
-            pending = TorchPendingStep(self, plan)
+            pending = TorchPending(self, plan)
             if self.graphs is not None and self.frame is None and self.graphs.fits(plan):
-                hidden, logits = self.graphs.run(plan, self._ids(plan, self._next_inputs(plan)))
+                hidden, logits = self.graphs.run(plan, self._ids(plan, self._held(plan)))
                 self._sample(plan, hidden, pending, logits)
             else:
                 x = self._inputs(plan)
-                if self._may_trace:
-                    self._may_trace = False
-                    self._traced = trace_model(self.model, self.kv, self.ops, x.shape[1])
-                    if self._traced is not None:
-                        self._greedy = greedy_head(self.model, x.shape[1])
-                if self._traced is not None:
-                    self._sample(plan, self._traced.run(plan, x), pending)
+                if self._may_record:
+                    self._may_record = False
+                    self._recorded = record(self.model, self.kv, self.ops, x.shape[1])
+                    if self._recorded is not None:
+                        self._greedy = greedy_of(self.model, x.shape[1])
+                if self._recorded is not None:
+                    self._sample(plan, self._recorded.run(plan, x), pending)
                 else:
                     cache = TorchCache(self.kv, plan)
                     pos = upload(torch.from_numpy(plan.pos), self.ops.device)
                     self._sample(plan, self.model(Step(x, pos, cache)), pending)
-                checkpoint_drafts(self.kv, segments)
-                if self._traced is None:
+                for segment in segments:
+                    if segment.draft:
+                        self.kv.checkpoint(segment.slot)
+                if self._recorded is None:
                     cache.commit()
             for packed in plan.segments:
                 packed.slot.length += len(packed)
-            self._drop_closed()
+            self._forget_closed()
             return pending
 
     # -- inputs
@@ -78,17 +80,17 @@ class TorchRunner:
         embedded = [
             packed for packed in plan.segments if packed.segment.embeds is not None or packed.segment.codes is not None
         ]
-        given = self._next_inputs(plan)
-        framed = given is not None and given.ndim == 2
+        held = self._held(plan)
+        framed = held is not None and held.ndim == 2
         if len(embedded) == len(plan.segments) and len(embedded) == 1:
             x = self._embedded(embedded[0].segment, dtype)
-        elif given is not None and framed and len(plan.continued) == plan.total:
-            x = given.to(dtype)
+        elif held is not None and framed and len(plan.held) == plan.total:
+            x = held.to(dtype)
         else:
-            x = self.model.embed(self._ids(plan, None if framed else given))
-            if given is not None and framed:
-                at = upload(torch.tensor(plan.continued), device)
-                x = x.index_copy(0, at, given.to(x.dtype))  # not by x[at]: torch would wake its threads for so few rows
+            x = self.model.embed(self._ids(plan, None if framed else held))
+            if held is not None and framed:
+                at = upload(torch.tensor(plan.held), device)
+                x = x.index_copy(0, at, held.to(x.dtype))  # not by x[at]: torch would wake its threads for so few rows
             for packed in embedded:
                 x[packed.start : packed.stop] = self._embedded(packed.segment, x.dtype)
         added = [packed for packed in plan.segments if packed.segment.add is not None]
@@ -105,24 +107,24 @@ class TorchRunner:
         made: Tensor = self.model.reframe(torch.from_numpy(np.ascontiguousarray(segment.codes)).to(self.ops.device))  # type: ignore[attr-defined]
         return made.to(dtype)
 
-    def _ids(self, plan: StepPlan, given: Tensor | None) -> Tensor:
+    def _ids(self, plan: StepPlan, held: Tensor | None) -> Tensor:
         ids = upload(torch.from_numpy(plan.ids), self.ops.device)
-        if given is None:
+        if held is None:
             return ids
-        if len(plan.continued) == len(ids):
-            return given.to(ids.dtype)
-        at = upload(torch.tensor(plan.continued), self.ops.device)
-        return ids.index_copy(0, at, given.to(ids.dtype))
+        if len(plan.held) == len(ids):
+            return held.to(ids.dtype)
+        at = upload(torch.tensor(plan.held), self.ops.device)
+        return ids.index_copy(0, at, held.to(ids.dtype))
 
-    def _next_inputs(self, plan: StepPlan) -> Tensor | None:
+    def _held(self, plan: StepPlan) -> Tensor | None:
         """The next inputs of sequences whose last token may not be on the host: ids `[n]`, or embeddings `[n, D]`."""
-        if not plan.continued:
+        if not plan.held:
             return None
-        slots = [packed.slot for packed in plan.segments if packed.segment.continues]
+        slots = [packed.slot for packed in plan.segments if packed.segment.held]
         for slot in slots:
-            if slot.id not in self._sampled_last:
-                raise ValueError(f"slot {slot.id} has no sampled token to continue from: give its ids")
-        sources = [self._sampled_last[slot.id] for slot in slots]
+            if slot.id not in self._last:
+                raise ValueError(f"slot {slot.id} has no sampled token to go on from: give its ids")
+        sources = [self._last[slot.id] for slot in slots]
         if all(source is sources[0][0] for source, _ in sources):
             whole, rows = sources[0][0], [row for _, row in sources]
             return (
@@ -134,10 +136,10 @@ class TorchRunner:
 
     # -- outputs
 
-    def _sample(self, plan: StepPlan, hidden: Tensor, pending: TorchPendingStep, logits: Tensor | None = None) -> None:
-        """`logits` of all rows, where a CUDA graph has computed them; otherwise those of the picked rows are computed here."""
+    def _sample(self, plan: StepPlan, hidden: Tensor, pending: TorchPending, logits: Tensor | None = None) -> None:
+        """`logits` of all rows, where a recording has made them; else those of the picked rows are made here."""
         for packed in plan.segments:
-            if packed.segment.hidden:  # a copy: the next replay of a CUDA graph overwrites its rows
+            if packed.segment.hidden:  # a copy: the next replay of a recording overwrites its rows
                 pending.hidden[packed.slot] = hidden[packed.start : packed.stop].to(torch.float32, copy=True)
         if not len(plan.picked):
             return
@@ -146,7 +148,7 @@ class TorchRunner:
             at = upload(torch.from_numpy(plan.picked), hidden.device)
             picked = hidden.index_select(0, at)
             logits = None if logits is None else logits.index_select(0, at)
-        chosen, drawn = picked, None if logits is not None else self._sample_greedily(plan, picked)
+        chosen, drawn = picked, None if logits is not None else self._drawn_greedily(plan, picked)
         if drawn is None:
             if logits is None:
                 logits = self.model.logits(picked)
@@ -159,7 +161,7 @@ class TorchRunner:
                 at = upload(torch.from_numpy(plan.sampled), hidden.device)
                 logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
             with self.span("sample"):
-                drawn = sample(logits, plan.samplings)
+                drawn = draw(logits, plan.samplings)
         pending.drawn = drawn
         following = drawn.ids
         if self.frame is not None:
@@ -168,12 +170,12 @@ class TorchRunner:
         for packed in plan.segments:
             if packed.segment.sample is not None:
                 row += packed.segment.draft + 1
-                self._sampled_last[packed.slot.id] = following, row - 1
+                self._last[packed.slot.id] = following, row - 1
 
-    def _sample_greedily(self, plan: StepPlan, picked: Tensor) -> TorchSamples | None:
-        """The samples when only each row's largest logit is needed; else None."""
+    def _drawn_greedily(self, plan: StepPlan, picked: Tensor) -> Drawn | None:
+        """Where each row's largest logit is all that is asked for."""
         greedy = self._greedy
-        if greedy is None or not 0 < len(plan.samplings) == len(picked) <= TOKENS or not only_argmax(plan.samplings):
+        if greedy is None or not 0 < len(plan.samplings) == len(picked) <= TOKENS or not only_best(plan.samplings):
             return None
         if any(packed.segment.want is not None for packed in plan.segments):
             return None
@@ -181,21 +183,32 @@ class TorchRunner:
         with self.span("sample"):
             found = greedy.best(picked, bool(asked))
         logprobs = None if found.logprobs is None else found.logprobs[asked]
-        return TorchSamples(found.places.to(torch.int32), found.logits, asked, logprobs)
+        return Drawn(found.places.to(torch.int32), found.logits, asked, logprobs)
 
-    def set_last(self, slot: Slot, token: int) -> None:
-        """Make `token` the slot's next input."""
-        self._sampled_last[slot.id] = torch.tensor([token], dtype=torch.int32, device=self.ops.device), 0
+    def settle_draft(self, segment: Segment, accepted: int) -> None:
+        """Make the slot what it would be had only the accepted guesses been given."""
+        assert segment.ids is not None
+        keep = len(segment) - segment.draft + accepted
+        if accepted < segment.draft:
+            kept = self.kv.rollback(segment.slot, keep)
+            if kept < keep:
+                pos = None if segment.pos is None else segment.pos[..., kept:keep]
+                self.run([Segment(segment.slot, segment.ids[kept:keep], pos=pos)])
+        else:
+            self.kv.forget_mark(segment.slot)
 
-    def _drop_closed(self) -> None:
-        if len(self._sampled_last) > 2 * len(self.kv.table.slots) + 16:
+    def continue_from(self, slot: Slot, token: int) -> None:
+        self._last[slot.id] = torch.tensor([token], dtype=torch.int32, device=self.ops.device), 0
+
+    def _forget_closed(self) -> None:
+        if len(self._last) > 2 * len(self.kv.table.slots) + 16:
             live = {slot.id for slot in self.kv.table.slots}
-            self._sampled_last = {key: value for key, value in self._sampled_last.items() if key in live}
+            self._last = {key: value for key, value in self._last.items() if key in live}
 
     def warm(self) -> None:
-        """A prompt and a decode step, on CUDA for each captured batch size, so that first-use setup is done."""
+        """A prompt and a decode step, on CUDA of each recorded batch: what is set up at first use is so afterwards."""
         if any(isinstance(spec, CrossSpec) for spec in self.kv.specs):
-            return  # such a model needs its encoder's output
+            return  # such a model runs only behind its encoder
         slots: list[Slot] = []
         for batch in (1, 2, 4, 8, 16) if self.graphs is not None else (1,):
             while len(slots) < batch and (slot := self.kv.open(SMALLEST)) is not None:
@@ -207,14 +220,14 @@ class TorchRunner:
             self.kv.close(slot)
 
 
-class TorchPendingStep:
-    """Implements `backends.base.PendingStep`."""
+class TorchPending:
+    """See `backends.base.Pending`."""
 
     def __init__(self, runner: TorchRunner, plan: StepPlan) -> None:
         self._runner, self._plan = runner, plan
         self.logits: Tensor | None = None  # of the picked rows
         self.hidden: dict[Slot, Tensor] = {}  # of the segments that asked for them
-        self.drawn: TorchSamples | None = None
+        self.drawn: Drawn | None = None
         self.codes: Tensor | None = None
         self._tokens: dict[Slot, SegmentOutput] | None = None
 
@@ -235,14 +248,15 @@ class TorchPendingStep:
             if not np.isfinite(rows).all():
                 self._runner.kv.poisoned.add(slot.id)
                 tokens[slot].nan = True
-        runner = self._runner
-        roll_back_drafts(runner.kv, [packed.segment for packed in plan.segments], tokens, runner.run)
         for packed in plan.segments:
-            if packed.segment.draft and tokens[packed.slot].ids:
-                runner.set_last(packed.slot, tokens[packed.slot].ids[-1])
+            if packed.segment.draft:
+                token = tokens[packed.slot]
+                self._runner.settle_draft(packed.segment, token.accepted)
+                if token.ids:
+                    self._runner.continue_from(packed.slot, token.ids[-1])
         return tokens
 
-    def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: TorchSamples) -> None:
+    def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: Drawn) -> None:
         sound = [isfinite(best) for best in drawn.best.tolist()]
         codes = None if self.codes is None else self.codes.cpu().numpy()
         chosen = [] if drawn.chosen is None else drawn.chosen.tolist()

@@ -1,4 +1,4 @@
-"""Sampling: chooses the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
+"""Choosing the next token of every row in one vectorized pass. Pure: the noise is among the parameters.
 
 A row's logits go through penalties, bias and mask; then they are put in order, best first and ties to the lower index,
 and the token is where the cumulative probability of what the filters keep first exceeds the noise. Only what is asked
@@ -17,17 +17,17 @@ import torch
 from torch import Tensor
 
 from backends.base import Sampling
-from backends.ops import additive_entries, repetition_entries
+from backends.penalties import additive_entries, repetition_entries
 from backends.torch.kernels import choose
-from backends.torch.tensors import upload_columns
+from backends.torch.upload import upload_columns
 
 PREFIX = 256  # how much of the order is looked at before all of it is
 UNREACHABLE = 2.0  # a bound on probability mass that rounding cannot reach: the filter is off
 
 
 @dataclass
-class TorchSamples:
-    """The sampled tokens of a pass."""
+class Drawn:
+    """What a pass found."""
 
     ids: Tensor  # int32 [N]
     best: Tensor  # [N] the largest logit of each row; not finite: nothing could be sampled
@@ -37,15 +37,15 @@ class TorchSamples:
     top: Tensor | None = None  # [R, n]
 
 
-def only_argmax(params: Sequence[Sampling]) -> bool:
-    """Whether every row only needs the index of its largest unmodified logit and, approximately, its log probability."""
+def only_best(params: Sequence[Sampling]) -> bool:
+    """Whether nothing is asked of any row's logits, as they are, but which is the largest and, nearly, how likely."""
     greedy = all(p.temperature == 0 and p.mask is None for p in params)
     if any(p.logprobs is not None and not (p.approximate_logprobs and p.logprobs == 0) for p in params):
         return False
     return greedy and not repetition_entries(params, 1 << 62)[0] and not additive_entries(params, 1 << 62)[0]
 
 
-def sample(logits: Tensor, params: Sequence[Sampling]) -> TorchSamples:
+def draw(logits: Tensor, params: Sequence[Sampling]) -> Drawn:
     """`logits [N, V]` are not written to."""
     logits = _processed(logits, params)
     best, first = _best(logits)
@@ -58,7 +58,7 @@ def sample(logits: Tensor, params: Sequence[Sampling]) -> TorchSamples:
         some = len(random) < len(params)
         rows = torch.tensor(random, device=logits.device) if some else slice(None)
         ids[rows] = _drawn_ids(logits[rows], best[rows], [params[i] for i in random]).to(torch.int32)
-    drawn = TorchSamples(ids, best, [i for i, p in enumerate(params) if p.logprobs is not None])
+    drawn = Drawn(ids, best, [i for i, p in enumerate(params) if p.logprobs is not None])
     if drawn.logprob_rows:
         _add_logprobs(drawn, logits, max(params[i].logprobs or 0 for i in drawn.logprob_rows))
     return drawn
@@ -124,7 +124,7 @@ def _prefix_pays(logits: Tensor) -> bool:
     return logits.device.type == "cpu" and logits.shape[-1] > 4 * PREFIX
 
 
-# -- drawing a token
+# -- the draw
 
 
 class _Settings:
@@ -224,7 +224,7 @@ def _typical(p: Tensor, typical_p: Tensor) -> Tensor:
     return torch.where(distance <= ranked.gather(-1, last), p, 0.0)
 
 
-def _add_logprobs(drawn: TorchSamples, logits: Tensor, most: int) -> None:
+def _add_logprobs(drawn: Drawn, logits: Tensor, most: int) -> None:
     rows = torch.tensor(drawn.logprob_rows, device=logits.device)
     logits, ids = logits.index_select(0, rows).float(), drawn.ids.index_select(0, rows).long()
     logprobs = torch.log_softmax(logits, -1)

@@ -73,7 +73,7 @@ class StreamWeight:
     groups: int = 1
 
 
-class TorchSignalOps:
+class SignalOps:
     """The signal operations of `backends.ops.Ops`."""
 
     def conv_weight(self, w: Tensor, transposed: bool = False) -> Tensor:
@@ -187,7 +187,7 @@ class TorchSignalOps:
 
     def interpolate(self, x: Tensor, size: tuple[int, int], mode: Literal["nearest", "bilinear"]) -> Tensor:
         if mode not in ("nearest", "bilinear"):
-            raise ValueError(f"interpolate supports nearest and bilinear, not {mode!r}.")
+            raise ValueError(f"interpolate knows nearest and bilinear, not {mode!r}.")
         if 0 in (*x.shape[1:3], *size):
             raise ValueError(f"interpolate cannot resize {tuple(x.shape[1:3])} to {tuple(size)}: there are no pixels.")
         return channels_last(F.interpolate(channels_first(x), size, mode=mode))

@@ -9,7 +9,7 @@ import numpy as np
 
 from backends.base import KVSpec, MemorySpec, Rope, StateSpec, Step
 from backends.mlx.backend import MlxBackend
-from backends.mlx.kv_cache import MlxKVCache
+from backends.mlx.kv import MlxKV
 from backends.mlx.runner import MlxRunner
 
 WIDTH, VOCAB, HEADS, KV_HEADS, DIM = 32, 61, 4, 2, 32
@@ -75,7 +75,7 @@ class Tiny:
 
 def tiny_runner(
     layers: str = "aa", window: int | None = None, bits: int = 32, dtype: Any = "f32", budget: int = 1 << 30
-) -> tuple[MlxRunner, MlxKVCache]:
+) -> tuple[MlxRunner, MlxKV]:
     backend = MlxBackend("cpu", dtype)
     model = Tiny(backend.ops, layers, window)
     kv = backend.kv(model.memory, budget, bits)

@@ -9,7 +9,7 @@ import pytest
 from backends.base import BackendMissing, Rope
 from backends.mlx import backend as module
 from backends.mlx.backend import MlxBackend
-from backends.mlx.ops import Frequencies, MlxAngles
+from backends.mlx.rotary import Angles, Frequencies
 from tests.backends.mlx_tools import raw
 
 
@@ -52,16 +52,16 @@ def test_metals_rotation_means_the_same(pairs, dims):
     rope = Rope(dims, tuple(100.0 ** (-i / dims) for i in range(0, dims, 2)), pairs=pairs)
     x = mx.array(np.random.default_rng(0).normal(size=(5, 3, 16)).astype(np.float32))
     pos = mx.array([0, 7, 3, 100, 4])
-    by_kernel, written_out = (MlxAngles(pos, rope, Frequencies(rope), kernel).rotate(x) for kernel in (True, False))
+    by_kernel, written_out = (Angles(pos, rope, Frequencies(rope), kernel).rotate(x) for kernel in (True, False))
     np.testing.assert_allclose(np.array(by_kernel), np.array(written_out), atol=1e-4)
 
 
 def test_metals_rotation_is_left_where_it_has_no_form():
     plain = Rope(8, (1.0, 0.5, 0.25, 0.1))
-    assert MlxAngles(mx.arange(3), plain, Frequencies(plain), kernel=True).kernel
+    assert Angles(mx.arange(3), plain, Frequencies(plain), kernel=True).kernel
     for pos, rope in (
         (mx.zeros((3, 2)), Rope(8, plain.inv, section=(2, 1, 1))),
         (mx.arange(3), Rope(8, plain.inv, scale=1.5)),
         (mx.arange(3), Rope(8, plain.inv, dynamic=(1e4, 2.0, 64))),
     ):
-        assert not MlxAngles(pos, rope, Frequencies(rope), kernel=True).kernel
+        assert not Angles(pos, rope, Frequencies(rope), kernel=True).kernel

@@ -4,8 +4,9 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from backends.mlx import cache as delta
-from backends.mlx.cache import CHUNK, by_kernel, count_primitives, delta_rule, has_kernel
+from backends.mlx import delta
+from backends.mlx.delta import CHUNK, by_kernel, delta_rule, has_kernel
+from backends.mlx.graph import count_primitives
 
 
 def recurrence(q, k, v, g, beta, state):

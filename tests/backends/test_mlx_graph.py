@@ -10,9 +10,10 @@ from mlx_lm.models.cache import BatchKVCache, KVCache
 
 from backends.base import KVSpec, Rope, Sampling, Segment, Step
 from backends.mlx.backend import MlxBackend
-from backends.mlx.cache import count_primitives
+from backends.mlx.graph import count_primitives
 from backends.mlx.linear import make_linear
-from backends.mlx.ops import Frequencies, MlxAngles, MlxTextOps
+from backends.mlx.ops import TextOps
+from backends.mlx.rotary import Angles, Frequencies
 from backends.plan import make_plan
 from tests.backends.mlx_models import tiny_runner
 from tests.backends.mlx_tools import dense
@@ -110,7 +111,7 @@ def device(request, monkeypatch) -> str:
         monkeypatch.setattr(mx.fast, "rope", lambda x, *_, **__: mx.negative(x))
         monkeypatch.setattr(mx.fast, "scaled_dot_product_attention", one_attention)
         monkeypatch.setattr(
-            MlxTextOps, "angles", lambda self, pos, rope: MlxAngles(pos, rope, Frequencies(rope), kernel=True)
+            TextOps, "angles", lambda self, pos, rope: Angles(pos, rope, Frequencies(rope), kernel=True)
         )
     return request.param
 

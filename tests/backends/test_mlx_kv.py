@@ -11,7 +11,7 @@ import pytest
 from backends.base import CrossSpec, KVSpec, Sampling, Segment
 from backends.mlx.backend import MlxBackend
 from backends.mlx.cache import MlxCache
-from backends.mlx.kv_cache import make_codec
+from backends.mlx.slabs import make_format
 from backends.plan import make_plan
 from tests.asserting import every
 from tests.backends.mlx_models import VOCAB, tiny_runner
@@ -128,7 +128,7 @@ def test_rolling_back_forgets_what_came_after_the_mark(layers):
     feed(runner, slot, [5, 6])
     assert kv.rollback(slot, keep=2) == 2
     assert slot.length == 10
-    with pytest.raises(ValueError, match="no checkpoint"):
+    with pytest.raises(ValueError, match="not marked"):
         kv.rollback(slot)
 
 
@@ -166,7 +166,7 @@ def test_encoder_rows_are_counted_and_kept_apart():
 
 
 def test_halves_know_no_infinity_but_keep_what_is_no_number():
-    form = make_codec(mx.float32, 16, [])
+    form = make_format(mx.float32, 16, [])
     back = form.decode(form.encode(mx.array([1e6, -1e6, 0.1, float("nan")])))
     assert back.dtype == mx.float32
     assert back[:2].tolist() == [65504, -65504]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling, Segment
-from backends.mlx.kv_cache import MlxKVCache
+from backends.mlx.kv import MlxKV
 from backends.mlx.runner import MlxRunner
 from tests.backends.mlx_models import VOCAB, WIDTH, tiny_runner
 
@@ -19,7 +19,7 @@ def prompt(length: int, seed: int = 0) -> list[int]:
     return np.random.default_rng(seed).integers(0, VOCAB, length).tolist()
 
 
-def logits_of(runner: MlxRunner, kv: MlxKVCache, ids: list[int]) -> np.ndarray:
+def logits_of(runner: MlxRunner, kv: MlxKV, ids: list[int]) -> np.ndarray:
     """Of every position, in one run in a slot of its own."""
     slot = kv.open(len(ids))
     tokens = runner.run([Segment(slot, ids=ids, want=range(len(ids)))]).read()
@@ -27,7 +27,7 @@ def logits_of(runner: MlxRunner, kv: MlxKVCache, ids: list[int]) -> np.ndarray:
     return tokens[slot].logits
 
 
-def greedy(runner: MlxRunner, kv: MlxKVCache, ids: list[int], count: int) -> list[int]:
+def greedy(runner: MlxRunner, kv: MlxKV, ids: list[int], count: int) -> list[int]:
     slot = kv.open(len(ids) + count)
     out = runner.run([Segment(slot, ids=ids, sample=GREEDY)]).read()[slot].ids
     while len(out) < count:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from backends.base import Sampling, Segment
-from backends.kv_cache import RowTable
 from backends.plan import accept, make_plan, sampled_tokens
+from backends.rows import RowTable
 
 
 def slots(*lengths: int):
@@ -37,7 +37,7 @@ def test_held_tokens_and_multi_axis_positions() -> None:
     a, b = slots(3, 4)
     pos = np.array([[1, 2], [3, 4], [5, 6]])
     plan = make_plan([Segment(a), Segment(b, embeds=np.zeros((2, 8)), pos=pos)])
-    assert plan.continued == [0]
+    assert plan.held == [0]
     assert plan.pos.tolist() == [[3, 1, 2], [3, 3, 4], [3, 5, 6]]
     assert not plan.tokens_are_plain
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.torch.cache import CHUNK, delta_scan, delta_step
+from backends.torch.delta import CHUNK, scan, step
 
 
 def recurrence(state, q, k, v, g, beta):
@@ -60,7 +60,7 @@ def test_chunks_are_the_recurrence(tokens, key_heads, shared, dk, dv, harsh, see
     state = rng.normal(size=(key_heads * shared, dk, dv)).astype(np.float32)
     want, last = recurrence(state, *arrays)
     mine = torch.from_numpy(state.copy())
-    got = delta_scan(mine, *tensors(arrays))
+    got = scan(mine, *tensors(arrays))
     np.testing.assert_allclose(got.numpy(), want, atol=2e-4, rtol=2e-4)
     np.testing.assert_allclose(mine.numpy(), last, atol=2e-4, rtol=2e-4)
 
@@ -73,7 +73,7 @@ def test_a_step_advances_every_sequence_by_one_token(shared, in_place):
     state = rng.normal(size=(3, 2 * shared, 8, 4)).astype(np.float32)
     mine = torch.from_numpy(state.copy())
     new = mine if in_place else torch.empty_like(mine)
-    got = delta_step(new, mine, *tensors(arrays))
+    got = step(new, mine, *tensors(arrays))
     for b in range(3):
         want, last = recurrence(state[b], *(a[b : b + 1] for a in arrays))
         np.testing.assert_allclose(got[b : b + 1].numpy(), want, atol=1e-5)
@@ -83,7 +83,7 @@ def test_a_step_advances_every_sequence_by_one_token(shared, in_place):
 def test_chunks_of_a_prompt_are_the_whole_prompt():
     arrays = inputs(np.random.default_rng(2), 150, 1, 2, 8, 8)
     whole, parts = torch.zeros(2, 8, 8), torch.zeros(2, 8, 8)
-    want = delta_scan(whole, *tensors(arrays))
-    got = torch.cat([delta_scan(parts, *tensors([a[i:j] for a in arrays])) for i, j in ((0, 7), (7, 100), (100, 150))])
+    want = scan(whole, *tensors(arrays))
+    got = torch.cat([scan(parts, *tensors([a[i:j] for a in arrays])) for i, j in ((0, 7), (7, 100), (100, 150))])
     torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(parts, whole, atol=1e-5, rtol=1e-5)

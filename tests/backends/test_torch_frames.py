@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from backends.base import FramePredictorParts, FrameSampling, KVSpec
-from backends.eager import EagerFramePredictor
-from backends.torch.encoders import TorchFramePredictor
+from backends.frames import EagerFramePredictor
+from backends.torch.frames import TorchFrames
 from backends.torch.kernels import library
 from tests.backends.kernels.weights_made_here import make
-from tests.backends.test_torch_tracing import Side
+from tests.backends.test_torch_recorded import Side
 from tests.checkpoints import save
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
@@ -58,8 +58,8 @@ def test_frames_of_any_number_of_sequences(tmp_path: Path, kind: str, narrow: bo
             assert codes.tolist() == want.tolist()
             torch.testing.assert_close(total, sums, rtol=0, atol=1e-5 * float(sums.abs().max()))
             assert torch.equal(first, before), "what is given is not written to"
-    assert isinstance(mine, TorchFramePredictor)
-    assert mine.traced
+    assert isinstance(mine, TorchFrames)
+    assert mine.recorded
 
 
 def test_frames_of_sixteen_bits(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_frames_of_sixteen_bits(tmp_path: Path) -> None:
     hidden, first = (torch.from_numpy(rng.standard_normal((3, width), np.float32)) for _ in range(2))
     ids, noise = torch.arange(3, dtype=torch.int32), rng.random((3, CODES), np.float32)
     codes, total = frames(hidden.bfloat16(), first.bfloat16(), ids, noise, np.zeros(3, np.int32), GREEDY)
-    assert frames.traced
+    assert frames.recorded
     sums = first.bfloat16().float()
     for at, table in enumerate(frames.parts.embeddings, 1):
         sums = sums + table.rows(codes[:, at]).float()
@@ -102,4 +102,4 @@ def test_parts_that_the_kernels_do_not_run_go_operation_by_operation(tmp_path: P
         hidden, hidden, torch.zeros(1, dtype=torch.int32), np.zeros((1, CODES), np.float32), np.zeros(1), GREEDY
     )
     assert codes.shape == (1, 1 + CODES)
-    assert not frames.traced
+    assert not frames.recorded

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from backends.base import Sampling, Segment, SegmentOutput
-from backends.torch import greedy as module
+from backends.torch import shortlist
 from backends.torch.greedy import TOKENS, Best
 from backends.torch.kernels import library, moving
-from tests.backends.test_torch_tracing import Side, tokens
+from tests.backends.test_torch_recorded import Side, tokens
 from tests.checkpoints import save
 
 pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not())
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not(
 @pytest.fixture(params=["f32, by shortlist", "f32", "q8_0"])
 def side(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Side:
     if "shortlist" in request.param:  # a small head is taken for a large one
-        monkeypatch.setattr(module, "LEAST", 1)
-        monkeypatch.setattr(module, "CLOSER", 1 / 2)
+        monkeypatch.setattr(shortlist, "LEAST", 1)
+        monkeypatch.setattr(shortlist, "CLOSER", 1 / 2)
     save("qwen3", tmp_path)
     made = Side(tmp_path, recorded=True, quant="q8_0" if request.param == "q8_0" else None)
     replies(made, Sampling(), 2)

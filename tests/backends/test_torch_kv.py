@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from backends.base import KVSnapshot, Sampling, Segment
-from backends.torch.kv_cache import HalfCodec, QuantizedCodec
+from backends.torch.slab import Halved, Quantized
 from tests.backends.torch_toy import DIM, KV_HEADS, Rig, prompt
 
 KINDS = [("full", "full"), ("full", "window"), ("full", "delta", "delta")]
@@ -147,7 +147,7 @@ def test_mark_and_rollback(layers):
     assert kept == (0 if "delta" in layers else 2)
     assert slot.length == 10 + kept
     same(rig.feed(slot, [*[1, 2][kept:], 9]), rig.alone([*ids, 1, 2, 9])[10 + kept :])
-    with pytest.raises(ValueError, match="no checkpoint"):
+    with pytest.raises(ValueError, match="no mark"):
         kv.rollback(slot)
 
 
@@ -194,7 +194,7 @@ def test_cross_attention_remembers_the_encoder():
 def test_quantization_errs_by_half_a_step(bits, error, dim):
     x = torch.randn(5, 3, dim, generator=torch.Generator().manual_seed(0)) * 3 + 1
     x[0] = 2.5  # nothing to scale
-    codec = QuantizedCodec(dim, torch.float32, bits)
+    codec = Quantized(dim, torch.float32, bits)
     planes = codec.encode(x)
     assert [p.shape[-1] for p in planes] == [width for width, _ in codec.planes]
     span = (x.amax() - x.amin()).item()
@@ -202,7 +202,7 @@ def test_quantization_errs_by_half_a_step(bits, error, dim):
 
 
 def test_halves_know_no_infinity_but_keep_what_is_no_number():
-    codec = HalfCodec(4)
+    codec = Halved(4)
     planes = codec.encode(torch.tensor([1e6, -1e6, 0.1, torch.nan]))
     back = codec.decode(planes)
     assert back[:2].tolist() == [65504, -65504]

@@ -10,17 +10,9 @@ import pytest
 import torch
 
 from backends.base import BackendMissing, Blocks, Dense, Raw
-from backends.torch.linear import (
-    FEW,
-    AffineMatrix,
-    DenseMatrix,
-    MergedExperts,
-    Stack,
-    _merged,
-    make_experts,
-    make_linear,
-)
-from backends.torch.tensors import mapped
+from backends.torch.affine import FEW, AffineMatrix
+from backends.torch.linear import DenseMatrix, MergedExperts, Stack, _merged, make_experts, make_linear
+from backends.torch.load import mapped
 from tests.backends.mlx_tools import affine, dense, raw
 
 CPU = torch.device("cpu")

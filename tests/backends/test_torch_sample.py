@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from backends.base import Sampling
-from backends.torch import sample as module
-from backends.torch.sample import PREFIX, sample
+from backends.torch import sample
+from backends.torch.sample import PREFIX, draw
 from tests.backends.sampling_reference import choose, processed, random_params
 
 SMALL, LARGE, VAST = 37, 8 * PREFIX, 20_000
@@ -23,7 +23,7 @@ def test_batches_of_everything_choose_what_the_definition_says(vocab, spread):
         params = [random_params(rng, vocab) for _ in range(5)]
         logits = (rng.normal(size=(5, vocab)) * spread).astype(np.float32)
         logits[:, 10:14] = logits[:, 9:10]  # ties
-        ids = sample(torch.from_numpy(logits), params).ids
+        ids = draw(torch.from_numpy(logits), params).ids
         assert ids.tolist() == [choose(row, p) for row, p in zip(logits, params)]
 
 
@@ -38,19 +38,17 @@ def test_ties_over_the_prefix_border_fall_to_the_lower_index():
         Sampling(temperature=1.0, min_p=0.5, noise=0.999),
         Sampling(temperature=1.0, top_k=PREFIX * 2, noise=0.99),
     ]
-    assert sample(torch.from_numpy(logits), params).ids.tolist() == [choose(r, p) for r, p in zip(logits, params)]
-    top = sample(torch.from_numpy(logits), [Sampling(logprobs=5)] * 6).top_ids
+    assert draw(torch.from_numpy(logits), params).ids.tolist() == [choose(r, p) for r, p in zip(logits, params)]
+    top = draw(torch.from_numpy(logits), [Sampling(logprobs=5)] * 6).top_ids
     assert top.tolist() == [np.argsort(-row, kind="stable")[:5].tolist() for row in logits]
 
 
 def test_a_peaked_row_never_sorts_its_vocabulary(monkeypatch):
     sizes = []
-    plain = module._in_order
-    monkeypatch.setattr(module, "_in_order", lambda x: sizes.append(x.shape[-1]) or plain(x))
+    plain = sample._in_order
+    monkeypatch.setattr(sample, "_in_order", lambda x: sizes.append(x.shape[-1]) or plain(x))
     logits = torch.from_numpy(np.random.default_rng(1).normal(size=(3, LARGE)).astype(np.float32) * 6)
-    sample(
-        logits, [Sampling(temperature=1.0, top_k=50), Sampling(temperature=1.0, top_p=0.9), Sampling(temperature=0.5)]
-    )
+    draw(logits, [Sampling(temperature=1.0, top_k=50), Sampling(temperature=1.0, top_p=0.9), Sampling(temperature=0.5)])
     assert sizes in ([PREFIX], [])  # the kernels put a prefix in order without sorting
 
 
@@ -58,8 +56,8 @@ def test_a_row_does_not_depend_on_its_company():
     rng = np.random.default_rng(1)
     params = [random_params(rng, LARGE) for _ in range(6)]
     logits = torch.from_numpy(rng.normal(size=(6, LARGE)).astype(np.float32))
-    together = sample(logits, params).ids.tolist()
-    assert together == [sample(logits[i : i + 1], [p]).ids.item() for i, p in enumerate(params)]
+    together = draw(logits, params).ids.tolist()
+    assert together == [draw(logits[i : i + 1], [p]).ids.item() for i, p in enumerate(params)]
 
 
 @pytest.mark.parametrize("vocab", [SMALL, LARGE])
@@ -67,7 +65,7 @@ def test_logprobs_are_of_the_processed_logits_before_temperature(vocab):
     rng = np.random.default_rng(2)
     logits = rng.normal(size=(3, vocab)).astype(np.float32)
     params = [Sampling(), Sampling(temperature=2.0, bias={4: 3.0}, logprobs=2), Sampling(logprobs=0)]
-    drawn = sample(torch.from_numpy(logits), params)
+    drawn = draw(torch.from_numpy(logits), params)
     assert drawn.logprob_rows == [1, 2]
     for at, row in enumerate(drawn.logprob_rows):
         want = processed(logits[row], params[row])
@@ -82,7 +80,7 @@ def test_the_largest_noise_stays_within_what_is_kept():
     for k in (1, 3):
         top = logits[0].topk(k).indices.tolist()
         params = [Sampling(temperature=1.0, top_k=k, noise=float(np.nextafter(np.float32(1), np.float32(0))))]
-        assert sample(logits, params).ids.item() in top
+        assert draw(logits, params).ids.item() in top
 
 
 @pytest.mark.parametrize("vocab", [SMALL, LARGE])
@@ -91,7 +89,7 @@ def test_broken_rows_show_in_the_best_logit_and_harm_no_other(vocab):
     logits[0, 3], logits[1] = torch.nan, -torch.inf
     logits[2, 7] = logits[3, 8] = 5.0
     for params in ([Sampling()] * 4, [Sampling(temperature=1e-6, noise=0.9)] * 4):
-        drawn = sample(logits, params)
+        drawn = draw(logits, params)
         assert drawn.best.isfinite().tolist() == [False, False, True, True]
         assert drawn.ids.tolist()[2:] == [7, 8]
 
@@ -103,6 +101,6 @@ def test_half_precision_logits_and_a_short_mask():
         Sampling(repetition=1.3, repeated=[1, 2, 3]),
     ]
     kept = logits.clone()
-    got = sample(logits, params).ids.tolist()
+    got = draw(logits, params).ids.tolist()
     assert got == [choose(row, p) for row, p in zip(logits.float().numpy(), params)]
     assert torch.equal(kept, logits)

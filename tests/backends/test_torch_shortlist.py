@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from backends.torch import greedy as module
-from backends.torch.greedy import ArgmaxShortlist, Best
+from backends.torch import shortlist
+from backends.torch.greedy import Best
 from backends.torch.kernels import choose, library, moving
 from backends.torch.kernels.rowwise import RowMatrix
+from backends.torch.shortlist import Shortlist
 from tests.backends.kernels.conftest import HERE
 from tests.backends.kernels.weights_made_here import raw
 
@@ -21,14 +22,14 @@ pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not(
 VOCAB = 3000
 
 
-def made(w: np.ndarray) -> tuple[RowMatrix, ArgmaxShortlist]:
+def made(w: np.ndarray) -> tuple[RowMatrix, Shortlist]:
     head = RowMatrix(raw(w.astype(np.float32), "F32"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(moving, "later", lambda one: one.move())
-        return head, ArgmaxShortlist(head)
+        return head, Shortlist(head)
 
 
-def told(found: ArgmaxShortlist, x: torch.Tensor, likely: bool = False) -> Best | None:
+def told(found: Shortlist, x: torch.Tensor, likely: bool = False) -> Best | None:
     values, places, mass = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64), torch.empty(len(x))
     where = values.data_ptr(), places.data_ptr(), mass.data_ptr() if likely else None
     if not found.tell(x.data_ptr(), len(x), x.stride(0), *where, torch.get_num_threads()):
@@ -68,7 +69,7 @@ HEADS: list[Callable[..., np.ndarray]] = [normal, uneven, neighbours]
 def test_it_is_the_largest_of_all(
     make: Callable[..., np.ndarray], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "CLOSER", 1)
+    monkeypatch.setattr(shortlist, "CLOSER", 1)
     head, found = made(make(VOCAB, columns))
     for count in (1, 2, 3, 8, 33, 63):
         for size in (1e-3, 1.0, 300.0):
@@ -188,14 +189,14 @@ def test_where_all_logits_are_needed_there_is_none() -> None:
 
 @pytest.mark.skipif(not library.has_matrix_unit(), reason="needs a CPU with a matrix unit")
 def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CLOSER", 1)
+    monkeypatch.setattr(shortlist, "CLOSER", 1)
     _, found = made(normal(VOCAB, 64))
     assert told(found, torch.from_numpy(normal(63, 64))) is not None
     assert told(found, torch.from_numpy(normal(64, 64))) is None
 
 
 def test_before_its_copy_is_made_there_is_none() -> None:
-    found = ArgmaxShortlist(RowMatrix(raw(normal(VOCAB, 64), "F32")))
+    found = Shortlist(RowMatrix(raw(normal(VOCAB, 64), "F32")))
     assert told(found, torch.from_numpy(normal(1, 64))) is None
     moving.finish()
     assert told(found, torch.from_numpy(normal(1, 64))) is not None

@@ -16,7 +16,8 @@ if importlib.util.find_spec("triton") is None:
 os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
 from backends.torch.linear import _merged
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
-from backends.torch.triton.kernels import BLOCKS, FEW
+from backends.torch.triton.decode import BLOCKS
+from backends.torch.triton.kernels import FEW
 from engine.weights.gguf.types import TYPES
 from tests.backends.kernels.weights_made_here import Case, columns_of, make
 

@@ -7,7 +7,7 @@ import torch
 
 from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Segment, StateSpec, Step
 from backends.torch.backend import TorchBackend
-from backends.torch.kv_cache import TorchKVCache
+from backends.torch.kv import TorchKV
 from backends.torch.runner import TorchRunner
 
 WIDTH, HEADS, KV_HEADS, DIM, VOCAB = 32, 4, 2, 16, 50
@@ -66,7 +66,7 @@ class Rig:
     def __init__(self, *layers: str, dtype: str = "f32", bits: int = 32, budget: int = 1 << 28) -> None:
         self.backend = TorchBackend("cpu", dtype)
         self.model = Toy(self.backend, *layers)
-        self.kv: TorchKVCache = self.backend.kv(self.model.memory, budget, bits)
+        self.kv: TorchKV = self.backend.kv(self.model.memory, budget, bits)
         self.runner: TorchRunner = self.backend.runner(self.model, self.kv)
 
     def feed(self, slot, ids) -> np.ndarray:

@@ -138,7 +138,7 @@ def decode_step(folder: Path, recorded: bool, samplings: Sequence[Any]) -> Calla
     """Issues a decode step of several sequences, warmed up."""
     from backends.base import Segment
     from backends.torch.backend import TorchBackend
-    from backends.torch.cuda_graphs import DecodeGraphs
+    from backends.torch.decode import DecodeGraphs
     from engine.models.registry import find_architecture
     from engine.weights.checkpoint import Checkpoint
     from engine.weights.view import build

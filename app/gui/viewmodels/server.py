@@ -170,14 +170,18 @@ class ServerControl:
             self._stopped()
 
     def abort(self, id: str) -> None:
-        self._core.use(lambda service: service.abort(id), lambda _: self.poll())
+        hosted = self._hosted
+        if hosted is not None:
+            self._core.use(lambda service: hosted.requests.abort(id), lambda _: self.poll())
 
     def poll(self) -> None:
         """Once a second."""
+        hosted = self._hosted
 
         def look(service: ModelService) -> tuple[list[LiveRequest], float, list[str]]:
             now = time.monotonic()
-            requests = [LiveRequest(running.id, running.model, now - running.began) for running in service.running]
+            running = hosted.requests.running if hosted is not None else ()
+            requests = [LiveRequest(each.id, each.model, now - each.began) for each in running]
             return requests, service.engine.stats().tokens_per_second, [known.name for known in service.catalogue.all()]
 
         self._core.use(look, self._seen)

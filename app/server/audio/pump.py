@@ -13,14 +13,10 @@ from typing import Any, Generic, TypeVar
 
 from fastapi import Request
 
-from app.runtime.models import Direct, ModelService
-from app.server import account
 from app.server.context import Server
 from app.server.streaming import while_connected
 from engine.cancel import CancelScope
 from engine.errors import EngineStopped
-from engine.types import Request as EngineRequest
-from engine.types import RequestHandle
 
 T = TypeVar("T")
 _END = object()
@@ -28,22 +24,8 @@ _END = object()
 _THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
 
 
-class Counted(Direct):
-    """For the request that this task answers. Pipelines submit from threads."""
-
-    def __init__(self, service: ModelService) -> None:
-        super().__init__(service)
-        self._account = account.current.get()
-
-    def submit(self, request: EngineRequest, *, admitted: bool = False) -> RequestHandle:
-        handle = super().submit(request, admitted=admitted)
-        if self._account is not None:
-            self._account.add(handle)
-        return handle
-
-
 def cancel_scope(server: Server) -> CancelScope:
-    return CancelScope(Counted(server.service))
+    return CancelScope(server.requests.engine())
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:
@@ -64,8 +46,8 @@ class Pump(Generic[T]):
         self._pieces = pieces
         self._scope = scope
         self._id: str = request.scope["state"]["request_id"]
-        self._service = server.service
-        self._service.sound_begins(self._id, self._stop)
+        self._requests = server.requests
+        self._requests.sound_begins(self._id, self._stop)
         self._turn = threading.Lock()  # a generator that runs cannot be closed
         self._first: list[T] = []
         self._over = False
@@ -119,7 +101,7 @@ class Pump(Generic[T]):
 
     def _ended(self) -> None:
         self._over = True
-        self._service.sound_ends(self._id)
+        self._requests.sound_ends(self._id)
 
     def _close(self) -> None:
         with self._turn:

@@ -104,7 +104,7 @@ async def voices(server: Here, model: str | None = None) -> VoiceList:
     """Saved voices; with `model`, that model's own too."""
     cards = [_card(saved) for saved in await asyncio.to_thread(speaking.voices(server).list)]
     if model is not None:
-        name, _ = await chosen(server, model, "speech")
+        name, _ = await chosen(server, model, "speak")
         presets = (await asyncio.to_thread(speaker, cancel_scope(server), name)).presets
         cards = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets] + cards
     return VoiceList(data=cards)

@@ -67,7 +67,7 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     check_format(body.response_format)
     if body.stream_format == "sse" and not body.stream:
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
-    name, _ = await chosen(server, body.model, "speech", variant)
+    name, _ = await chosen(server, body.model, "speak", variant)
     scope = cancel_scope(server)
     pump = Pump(_bytes(scope, name, body, make), scope, server, request)
     kind = media_type(body.response_format)
@@ -153,7 +153,7 @@ async def save(server: Server, request: Request, form: ReferenceForm, called: st
 
 async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple[str, Clone, np.ndarray, int]:
     data = await form.ref_audio.read()
-    name, _ = await chosen(server, form.model, "speech", "base")
+    name, _ = await chosen(server, form.model, "speak", "base")
     scope = cancel_scope(server)
     text = None if form.x_vector_only else form.ref_text
 

@@ -34,7 +34,7 @@ _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 async def transcribe(server: Server, request: Request, form: TranscriptionForm) -> Response:
     _check(form)
     data = await form.file.read()
-    name, loaded = await chosen(server, form.model, "transcription")
+    name, loaded = await chosen(server, form.model, "listen")
     scope = cancel_scope(server)
     pump = Pump(_segments(scope, name, loaded, data, form, server.settings.max_sound_seconds), scope, server, request)
     if not form.stream:

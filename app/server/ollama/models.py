@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
-from app.server.context import Here
+from app.server.context import Here, with_errors
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.ollama.protocol import (

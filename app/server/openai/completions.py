@@ -84,7 +84,7 @@ async def completions(body: CompletionRequest, request: Request, server: Here) -
     server.check_prompt(sum(len(prompt) for prompts in split_prompts(body.prompt) for prompt in prompts))
     name, model = await server.service.find(body.model)
     call = _CompletionCall(body, name, model)
-    batch = RequestGroup.begin(server.service, call.requests)
+    batch = RequestGroup.begin(server.requests, call.requests)
     if body.stream:
         return await server.stream(batch, call.chunks(batch))
     await batch.whole(request.receive, lambda number, event: call.generations[number].add(event))

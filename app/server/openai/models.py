@@ -8,14 +8,25 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel
 
+from app.runtime.capabilities import Use, capabilities, config_in, folder_of, main_use
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
 from app.server.context import Here
 from app.server.documented import errors
-from app.server.kinds import Kind, config_at, folder_of, kind_of
 from app.server.strict import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+
+
+Kind = Literal["text", "speech", "transcription", "part"]
+KINDS: dict[Use, Kind] = {  # what a model is mostly for, in the words of the HTTP interface
+    "chat": "text",
+    "read": "text",
+    "speak": "speech",
+    "listen": "transcription",
+    "layout": "part",
+    "part": "part",
+}
 
 
 class ModelCard(BaseModel):
@@ -52,11 +63,11 @@ async def get_model(id: str, server: Here) -> ModelCard:
 def _card(known: KnownModel, service: ModelService) -> ModelCard:
     """Reads config.json from disk: call it in a thread."""
     loaded = service.loaded.get(known.name)
-    folder = loaded.folder if loaded is not None else folder_of(known, service.catalogue.cache_dir)
+    folder = loaded.folder if loaded is not None else folder_of(known.source, service.catalogue.cache_dir)
     return ModelCard(
         id=known.name,
         created=known.created,
         loaded=known.name in service.resident(),
-        kind=kind_of(loaded.config if loaded is not None else config_at(folder), folder),
+        kind=KINDS[main_use(capabilities(loaded.config if loaded is not None else config_in(folder), folder))],
         context_length=getattr(loaded, "context", None),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, prepare, reasoning_off
 from app.server.context import LONG_PROMPT, Server
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.openai import responses_protocol as plain
@@ -257,14 +257,9 @@ def _conversation(items: Sequence[ConversationItem], fields: SessionFields, mode
         tools=template_tools(fields.tools),
         tool_choice=tool_choice(fields.tool_choice, fields.tools),
         parallel_calls=fields.parallel_tool_calls,
-        thinking=False if effort is None and _reasoning_is_optional(model, bool(fields.tools)) else None,
+        thinking=reasoning_off(model, bool(fields.tools)) if effort is None else None,
         effort=effort,
     )
-
-
-def _reasoning_is_optional(model: LoadedModel, tools: bool) -> bool:
-    """In a conversation nobody waits for thoughts that were not asked for."""
-    return bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
 
 
 def _without_oldest(items: list[ConversationItem]) -> list[ConversationItem]:

@@ -48,7 +48,7 @@ Shape = dict[str, Any]
 
 async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:
     """A model that writes text; None: the first one that is served."""
-    found, model = await chosen(server, name, "text")
+    found, model = await chosen(server, name, "chat")
     if model.sight is not None and model.sight.strips is not None:
         raise ApiError(
             400,
@@ -69,7 +69,7 @@ class SessionModels:
         self._spoken: tuple[RealtimeAudioOutput, int | None] | None = None  # what the speech queue was made for
 
     async def listener(self, wanted: RealtimeTranscription | None) -> Transcriber:
-        name, loaded = await chosen(self._server, wanted.model if wanted is not None else None, "transcription")
+        name, loaded = await chosen(self._server, wanted.model if wanted is not None else None, "listen")
         listener = Transcriber(self._engine, asr_model(name, loaded))
         listener.check_language(wanted.language if wanted is not None else None)
         return listener
@@ -78,7 +78,7 @@ class SessionModels:
         """Raises an error for a voice, a language or instructions that the model does not support."""
         output, seed = fields.audio.output, fields.seed
         if self._speech_queue is None or self._spoken != (output, seed):
-            name, _ = await chosen(self._server, output.model, "speech", "custom_voice")
+            name, _ = await chosen(self._server, output.model, "speak", "custom_voice")
             self._speech_queue = await in_thread(self._open_speech, name, output, self._seed if seed is None else seed)
             self._spoken = output, seed
         return self._speech_queue
@@ -296,7 +296,7 @@ class RealtimeResponse:
         speech_queue = await host.models.speech_queue(fields) if fields.spoken else None
         if self._ended:
             return
-        self._running = host.server.service.submit(prepared.request, prepared.reader)
+        self._running = host.server.requests.submit(prepared.request, prepared.reader)
         voice = (
             asyncio.ensure_future(in_thread(self._start_speech(speech_queue).run)) if speech_queue is not None else None
         )
@@ -387,14 +387,14 @@ class RealtimeResponse:
 
     async def _wait_for_speech(self, voice: asyncio.Future[None]) -> None:
         """Until the speech ends. `/abort_request` with the response's id stops it."""
-        service = self._host.server.service
+        requests = self._host.server.requests
         stop = lambda: self._loop.call_soon_threadsafe(self._aborted)  # noqa: E731
-        service.sound_begins(self.id, stop)
+        requests.sound_begins(self.id, stop)
         try:
             with contextlib.suppress(ClientGone):
                 await voice
         finally:
-            service.sound_ends(self.id)
+            requests.sound_ends(self.id)
 
     def _aborted(self) -> None:
         self._reason = "cancelled"

@@ -79,13 +79,13 @@ async def realtime(socket: WebSocket) -> None:
         await socket.send_denial_response(JSONResponse(error_body(error, "openai"), error.status_code))
         return
     server.conversations += 1
-    server.service.meters.sessions.inc()
+    server.requests.meters.sessions.inc()
     try:
         await socket.accept(_SUBPROTOCOL if _SUBPROTOCOL in socket.scope["subprotocols"] else None)
         await _converse(socket, server)
     finally:
         server.conversations -= 1
-        server.service.meters.sessions.dec()
+        server.requests.meters.sessions.dec()
 
 
 @router.websocket("/{path:path}")
@@ -159,7 +159,7 @@ async def _fields(socket: WebSocket, server: Server) -> SessionFields:
         if name != "model":
             raise unsupported(name[:100], f"There is no parameter {name[:100]!r} here. Name a model with ?model=NAME.")
     model, _ = await chat_model(server, socket.query_params.get("model"))
-    asr, tts = await usual(server, "transcription"), await usual(server, "speech", "custom_voice")
+    asr, tts = await usual(server, "listen"), await usual(server, "speak", "custom_voice")
     audio_input = (
         RealtimeAudioInput(transcription=RealtimeTranscription(model=asr)) if asr is not None else RealtimeAudioInput()
     )

@@ -18,10 +18,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Reordered, Weight
+from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
 from backends.torch.kernels import arena, formats, moving
 from backends.torch.kernels.formats import PANEL, Packing, Source
 from backends.torch.kernels.library import AffineParts, Matrix, Stored, library
+from backends.weights import Reordered
 
 MOVED = 16 << 20  # bytes that are packed before as many in the file are given back
 

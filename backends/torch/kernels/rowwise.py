@@ -19,7 +19,7 @@ from backends.base import Raw
 from backends.torch.kernels import arena, formats, moving, twelve
 from backends.torch.kernels.library import Matrix, has_matrix_unit, library
 from backends.torch.kernels.packed import check_rows
-from backends.torch.tensors import STORED, mapped
+from backends.torch.load import STORED, mapped
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from engine.engine import Engine
+from engine.cancel import EngineLike
 from engine.errors import BadRequest
 from engine.pipelines.reading.results import Box, Kind, Task
 
@@ -103,7 +103,7 @@ def without_doubles(regions: tuple[LayoutRegion, ...]) -> tuple[LayoutRegion, ..
 
 
 class LayoutModel:
-    def __init__(self, engine: Engine, model: str) -> None:
+    def __init__(self, engine: EngineLike, model: str) -> None:
         self.name = model
         self._engine = engine
 

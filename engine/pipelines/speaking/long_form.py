@@ -19,9 +19,9 @@ from itertools import islice
 
 import numpy as np
 
+from engine.cancel import CancelScope
 from engine.errors import BadRequest
 from engine.media.stretch import Stretch
-from engine.cancel import CancelScope
 from engine.pipelines.speaking.speech_models import SpeechModel
 from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.text import Passage, in_words, passages, plain

@@ -16,13 +16,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from engine.cancel import EngineLike
 from engine.errors import BadRequest, ConfigError
 from engine.media.mel import speaker_mel
 from engine.models.causal import StreamState
 from engine.models.codec12 import TOGETHER
 from engine.models.config import Fields
 from engine.models.qwen3_tts import Qwen3TTSModel
-from engine.cancel import EngineLike
 from engine.pipelines.speaking.synthesis import (
     FRAME_RATE,
     TRIES,

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.cancel import EngineLike
 from engine.errors import BadRequest, SpeechRanAway, TokenizerError
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
-from engine.cancel import EngineLike
 from engine.pipelines.speaking.synthesis import (
     FRAME_RATE,
     LOOP_LASTS,

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.errors import BadRequest
 from engine.cancel import EngineLike
+from engine.errors import BadRequest
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark, is_spark

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService
-from app.server.metrics import Meters
 from tests.app.server.scripted import ScriptedEngine, scripted_model
 
 
@@ -14,5 +13,5 @@ def scripted_service(folder: Path, names: tuple[str, ...] = ("tiny",)) -> tuple[
     model = scripted_model(folder / "tiny")
     model.name = names[0]
     catalogue = Catalogue({name: str(folder / "tiny") for name in names}, use_cache=False)
-    service = ModelService(ScriptedEngine, lambda source: model, catalogue, Meters())
+    service = ModelService(ScriptedEngine, lambda source: model, catalogue)
     return service, service.engine  # type: ignore[return-value]

@@ -186,7 +186,7 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     sound.write_bytes(b"RIFF")
     pane.draft.add([sound])
     grus.until(lambda: pane.composer.problem.text())
-    assert "No model on this machine listens" in pane.composer.problem.text()
+    assert "No model here listens" in pane.composer.problem.text()
     assert pane.draft.files == []
     pane.draft._hear = lambda file, then, failed: then("Cranes call at dawn.")
     pane.draft.add([sound])

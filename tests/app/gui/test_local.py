@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from app.gui.preferences import Preferences
-from app.kinds import kind_of, names_of
+from app.runtime.capabilities import able, capabilities_of, main_use
 from app.runtime.catalogue import Catalogue
 from app.window_engine import ReplyRequest, WindowEngine, local_service
 from tests.app.gui.media import ORPHEUS, like_spark
@@ -104,8 +104,12 @@ def test_what_a_model_is_for_is_read_from_its_config(core: WindowEngine, tmp_pat
     for name, model_type in (("ears", "moonshine"), ("mouth", "qwen3_tts"), ("new", "something_else")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(json.dumps({"model_type": model_type}))
-    assert [kind_of(str(tmp_path / name)) for name in ("ears", "mouth", "new")] == ["listen", "speak", "chat"]
-    assert kind_of("no/such-model") == "chat"
+    assert [main_use(capabilities_of(str(tmp_path / name))) for name in ("ears", "mouth", "new")] == [
+        "listen",
+        "speak",
+        "chat",
+    ]
+    assert main_use(capabilities_of("no/such-model")) == "chat"
     spark = like_spark(tmp_path / "spark")
     (tmp_path / "orpheus").mkdir()
     (tmp_path / "orpheus" / "config.json").write_text(json.dumps(ORPHEUS))
@@ -113,13 +117,15 @@ def test_what_a_model_is_for_is_read_from_its_config(core: WindowEngine, tmp_pat
     (tmp_path / "snac" / "config.json").write_text(
         json.dumps({"vq_strides": [4], "encoder_rates": [2], "decoder_rates": [2]})
     )
-    assert [kind_of(str(folder)) for folder in (spark, spark / "LLM", tmp_path / "orpheus")] == ["speak"] * 3
-    assert kind_of(str(tmp_path / "snac")) == "part"
+    assert [main_use(capabilities_of(str(folder))) for folder in (spark, spark / "LLM", tmp_path / "orpheus")] == [
+        "speak"
+    ] * 3
+    assert main_use(capabilities_of(str(tmp_path / "snac"))) == "part"
     assert {"spark", "orpheus"} <= {known.name for known in Catalogue(folder=tmp_path, use_cache=False).all()}
     found: list[list[str]] = []
     core.models(found.append)
     assert {"words", "sees"} <= set(found[0])
-    core.use(lambda service: found.append(names_of(service.catalogue, "listen")))
+    core.use(lambda service: found.append(able(service, "listen")))
     assert "words" not in found[1]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pypdf
 import pytest
 
+from app import explain
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.read_export import FORMATS, export, export_all

@@ -14,7 +14,7 @@ from app.runtime.models import ModelService
 from app.server.app import create_app
 from app.server.config import ServerSettings
 from app.server.listening import Listener
-from app.server.metrics import Meters
+from app.server.requests import Requests
 from tests.app.server.scripted import ScriptedEngine, scripted_model
 
 
@@ -23,6 +23,7 @@ class Live:
     url: str
     port: int
     service: ModelService
+    requests: Requests
     engine: Any
     settings: ServerSettings = field(default_factory=ServerSettings)
     stop: Callable[[], None] = lambda: None
@@ -33,13 +34,16 @@ def serving(
     make_engine: Callable[[Any], Any], load: Callable[[str], Any], catalogue: Catalogue, **settings: Any
 ) -> Iterator[Live]:
     chosen = ServerSettings(port=0, **settings)
-    service = ModelService(make_engine, load, catalogue, Meters())
-    listener = Listener(create_app(service, chosen), chosen)
+    service = ModelService(make_engine, load, catalogue)
+    app = create_app(service, chosen)
+    listener = Listener(app, chosen)
     thread = threading.Thread(target=listener.run, daemon=True)
     thread.start()
     try:
         port = listener.wait_until_open(10)
-        yield Live(f"http://127.0.0.1:{port}", port, service, service.engine, chosen, listener.stop)
+        yield Live(
+            f"http://127.0.0.1:{port}", port, service, app.state.server.requests, service.engine, chosen, listener.stop
+        )
     finally:
         listener.stop()
         thread.join(10)

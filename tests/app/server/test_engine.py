@@ -15,9 +15,9 @@ from weakref import WeakSet
 import httpx
 import openai
 import pytest
-from app.server.requests import RunningRequest
 
 from app.runtime.catalogue import Catalogue
+from app.server.requests import RunningRequest
 from app.server.streaming import Stream
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
@@ -149,7 +149,7 @@ def test_one_bad_prompt_ends_the_others_of_its_call(client: openai.OpenAI, real:
     with pytest.raises(openai.BadRequestError) as caught:
         client.completions.create(model="real", prompt=[[65, 66], [65] * 3000], max_tokens=1900, logit_bias=letters)
     assert caught.value.code == "context_length_exceeded"
-    assert real.service.running == []
+    assert real.requests.running == []
     until(lambda: real.engine.stats().active == 0)
     assert real.engine.stats().cancelled - before == 1
 

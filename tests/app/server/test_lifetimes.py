@@ -11,7 +11,6 @@ import pytest
 
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService
-from app.server.metrics import Meters
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any, weight_bytes
 from engine.settings import Settings
@@ -98,14 +97,13 @@ def test_a_task_waits_for_room_without_loading_its_model(tmp_path: Path, backend
         lambda of: Engine(of, settings),
         load,
         Catalogue(named, use_cache=False),
-        Meters(),
         size=lambda source: weight_bytes(source, where),
     )
     try:
         facts = service.load_now("text")
         assert facts.weight_bytes == size
         params = SamplingParams(temperature=0.0, max_tokens=300, ignore_eos=True)
-        busy = service.start(Request("text", [5, 6, 7], params))
+        busy = service.submit(Request("text", [5, 6, 7], params))
         events = iter(busy)
         next(events)
         task: Task[str] = service.task("other", _named)

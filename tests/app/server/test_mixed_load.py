@@ -119,7 +119,7 @@ def alone(live: Live) -> dict[str, Any]:
 
 def at_rest(live: Live) -> dict[str, Any]:
     """What the server counts once nothing runs, and it has forgotten all prompts."""
-    until(lambda: not live.service._sounds and not live.service.running, 20)
+    until(lambda: not live.requests._sounds and not live.requests.running, 20)
     until(lambda: (now := live.service.stats())["active"] == now["waiting"] == 0, 20)
     httpx.post(f"{live.url}/flush_cache")
     page = httpx.get(f"{live.url}/metrics").text
@@ -193,7 +193,7 @@ def test_a_client_that_is_killed_stops_its_voice_and_no_other(live: Live, alone:
             answers = {name: pool.submit(ask, live) for name, ask in others.items()}
             chat = seeded_chat(live)
             begun = next(chat)
-            assert voice in live.service._sounds
+            assert voice in live.requests._sounds
         finally:
             listener.kill()
         heard = {name: answer.result(60) for name, answer in answers.items()} | {"chat": begun + "".join(chat)}

@@ -195,5 +195,5 @@ def test_a_reply_whose_model_cannot_be_kept_does_not_go_on_for_nobody(
     live.engine.reply, live.engine.pause = "x" * 200, 0.02
     body = {"model": "tiny", "messages": USER, "keep_alive": "5m"}
     assert httpx.post(live.url + "/api/chat", json=body).status_code == 503
-    assert live.service.running == []
+    assert live.requests.running == []
     until(lambda: len(live.engine.cancelled) == 1)

@@ -163,6 +163,6 @@ def test_who_goes_away_frees_the_engine(live: Live) -> None:
     with httpx.stream("POST", f"{live.url}/v1/chat/completions", json=body, timeout=60) as reply:
         next(reply.iter_lines())
     ends = time.monotonic() + 20
-    while live.service.running or live.engine.stats().active or live.engine.stats().waiting:
+    while live.requests.running or live.engine.stats().active or live.engine.stats().waiting:
         assert time.monotonic() < ends, "the page is still being read"
         time.sleep(0.05)

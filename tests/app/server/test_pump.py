@@ -28,7 +28,7 @@ class Sounds:
 
 
 def pump_of(pieces: Generator[int, None, None], sounds: Sounds) -> Pump[int]:
-    server: Any = SimpleNamespace(service=sounds)
+    server: Any = SimpleNamespace(requests=sounds)
     request: Any = SimpleNamespace(scope={"state": {"request_id": "one"}})
     engine: Any = None
     return Pump(pieces, CancelScope(engine), server, request)

@@ -10,7 +10,6 @@ from typing import Any
 
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService
-from app.server.metrics import Meters
 from engine.engine import Engine
 from engine.settings import Settings
 from engine.types import Done, Request, SamplingParams
@@ -30,14 +29,14 @@ def test_a_model_that_is_still_being_fetched_holds_up_no_reply(tmp_path: Path) -
             assert arrived.wait(20)
 
     service = ModelService(
-        lambda load: Engine(load, settings), models.__getitem__, Catalogue(NAMES, use_cache=False), Meters(), fetch
+        lambda load: Engine(load, settings), models.__getitem__, Catalogue(NAMES, use_cache=False), fetch
     )
 
     async def talk() -> None:
         bringing = asyncio.create_task(service.find("far"))
         await service.find("here")
         ask = Request("here", [40, 41, 42], SamplingParams(temperature=0.0, max_tokens=20, ignore_eos=True))
-        *_, last = [event async for event in service.submit(ask).events()]
+        *_, last = [event async for event in service.submit(ask)]
         assert isinstance(last, Done)
         assert last.timings.output_tokens == 20
         assert not bringing.done()
@@ -60,7 +59,6 @@ def test_a_model_that_is_asked_for_while_it_goes_is_there_again() -> None:
         ScriptedEngine,
         lambda source: SimpleNamespace(name=source, config={}),
         Catalogue(NAMES, use_cache=False),
-        Meters(),
     )
     engine: Any = service.engine
     let_go = engine.unload

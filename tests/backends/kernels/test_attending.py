@@ -12,7 +12,7 @@ from torch import Tensor
 
 from backends.torch.kernels.formats import Kept
 from backends.torch.kernels.program import Do, Line, Program
-from backends.torch.kv_cache import PlainCodec, QuantizedCodec, Slab
+from backends.torch.slab import Plain, Quantized, Slab
 
 KV_HEADS, CAPACITY = 2, 96
 WAYS = {
@@ -30,7 +30,7 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 
 def slab(way: Kept, dim: int, rows: int) -> Slab:
     how = WAYS[way]
-    codec = PlainCodec(dim, how) if isinstance(how, torch.dtype) else QuantizedCodec(dim, torch.float32, how)
+    codec = Plain(dim, how) if isinstance(how, torch.dtype) else Quantized(dim, torch.float32, how)
     made = Slab(KV_HEADS, CAPACITY, codec, torch.device("cpu"))
     made.reserve(rows)
     return made
@@ -41,7 +41,7 @@ class Attention:
 
     def __init__(self, way: Kept, dim: int, group: int, window: int = 0) -> None:
         self.heads, self.dim, self.window = KV_HEADS * group, dim, window
-        lies = {"kept": way, "group": QuantizedCodec(dim, torch.float32, 8).group}
+        lies = {"kept": way, "group": Quantized(dim, torch.float32, 8).group}
         sizes = {"heads": self.heads, "kv_heads": KV_HEADS, "dim": dim, "layer": 0, **lies}
         width = (self.heads + 2 * KV_HEADS) * dim
         lines = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.kv_cache import group_of
+from backends.groups import group_of
 from tests.checkpoints import save
 from tests.driver import Driver
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from backends.base import FramePredictorParts, FrameSampling, Sampling, Segment
-from backends.eager import EagerFramePredictor
+from backends.frames import EagerFramePredictor
 from backends.torch.kernels import library as kernels
 from engine.errors import BadRequest
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTSPrompts, TwoRowPrompt, embed_prompt

@@ -9,8 +9,8 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pytest
 
-from engine.errors import BadRequest, SpeechRanAway
 from engine.cancel import CancelScope
+from engine.errors import BadRequest, SpeechRanAway
 from engine.pipelines.speaking.long_form import TOGETHER, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.text import passages
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, VoiceSettings
@@ -133,7 +133,7 @@ def test_closing_stops_what_is_made_ahead():
     assert len(voice.said) <= 1 + TOGETHER
 
 
-def test_another_thread_cancels_its_scope():
+def test_another_thread_stops_it_by_the_leash():
     voice = Tones(pause=0.02)
     scope = CancelScope(voice.engine)
     story = speak_long_form(voice, LONG, VoiceSettings(), SpeechOptions(), scope=scope)
@@ -144,7 +144,7 @@ def test_another_thread_cancels_its_scope():
     assert len(voice.said) <= 1 + TOGETHER
 
 
-def test_a_cancelled_scope_takes_nothing_more():
+def test_a_leash_that_was_cut_takes_nothing_more():
     scope = CancelScope(NoEngine())
     scope.cancel()
     with pytest.raises(CancelledError):

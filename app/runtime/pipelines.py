@@ -1,0 +1,73 @@
+"""Opens the pipelines that read, listen and speak, with a model of the service: the one that was chosen, else the first that can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from app.runtime import capabilities
+from app.runtime.capabilities import RECOMMENDED, Capability
+from engine.errors import MissingCapability
+
+if TYPE_CHECKING:
+    from app.runtime.models import ModelService
+    from engine.loading import LoadedModel
+    from engine.pipelines.listening.transcription import Transcriber
+    from engine.pipelines.reading.layout import LayoutDetector
+    from engine.pipelines.reading.recognizer import Recognizer
+    from engine.pipelines.speaking.speech_models import SpeechModel
+
+
+class Host(Protocol):
+    """Where pipelines run: the window's engine, within the cancel scope of one piece of work."""
+
+    @property
+    def service(self) -> ModelService: ...
+    @property
+    def engine(self) -> Any:
+        """What computes: `submit` and `task`."""
+
+    @property
+    def bring(self) -> Callable[[str], LoadedModel]:
+        """Loads a model by name, if it is not loaded. Blocks."""
+
+
+def chosen(host: Host, capability: Capability, wanted: str) -> str:
+    """The model that was chosen, else the first that can. Raises MissingCapability where there is none."""
+    found = capabilities.able(host.service, capability)
+    if wanted in found:
+        return wanted
+    if not found:
+        sentence = f"No model here can {capability}. Add one, for example {RECOMMENDED[capability]}."
+        raise MissingCapability(sentence, capability, nowhere=True)
+    return found[0]
+
+
+def recognizer(host: Host, wanted: str) -> Recognizer:
+    """What reads regions of pages."""
+    from engine.pipelines.reading.recognizer import VisionRecognizer
+
+    return VisionRecognizer(host.engine, host.bring(chosen(host, "read", wanted)))
+
+
+def layout(host: Host) -> LayoutDetector | None:
+    """What finds the regions of pages, where a model for that is here; None: the splitter that needs none."""
+    from engine.pipelines.reading.layout import LayoutModel
+
+    found = capabilities.able(host.service, "layout")
+    return LayoutModel(host.engine, found[0]) if found else None
+
+
+def listener(host: Host, wanted: str) -> Transcriber:
+    """What writes down what is said."""
+    from engine.pipelines.listening.transcription import Transcriber, asr_model
+
+    name = chosen(host, "listen", wanted)
+    return Transcriber(host.engine, asr_model(name, host.bring(name)))
+
+
+def speaker(host: Host, wanted: str) -> SpeechModel:
+    """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
+    from engine.pipelines.speaking.speech_models import speaker as speaker_of
+
+    return speaker_of(host.engine, chosen(host, "speak", wanted))

@@ -1,0 +1,223 @@
+"""SavedVoices and ears for Python and for the command line: models that listen, speak and hold conversations, and voice activity.
+
+Each class has a model service of its own; the pipelines behind them are the engine's.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.runtime.chat import ChatRequest, prepare, reasoning_off
+from app.runtime.models import ServiceOwner, closed_on_error, open_models
+from engine.errors import BadRequest
+from engine.loading import LoadedModel, LoadOptions
+from engine.media.sound import Audio, format_of, from_array, read_sound, write_file
+from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.transcript import Transcript
+from engine.pipelines.listening.transcription import Captions, Transcriber, asr_model
+from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
+from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue, speak_long_form
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings
+from engine.pipelines.voice_chat import Message, TalkEvent, VoiceChat
+from engine.settings import Settings
+from engine.starter import GUIDE
+from engine.types import Failed, SamplingParams
+
+Sound = str | Path | bytes | np.ndarray
+
+
+def audio_of(sound: Sound, rate: int | None) -> Audio:
+    """A file, the bytes of a file, or samples (then with their `rate`), at the rate that models listen at."""
+    if not isinstance(sound, np.ndarray):
+        return read_sound(sound, SAMPLE_RATE)
+    if rate is None:
+        raise BadRequest("Samples need their rate.", "rate")
+    return from_array(sound, rate, SAMPLE_RATE)
+
+
+class VoiceActivity(ServiceOwner):
+    """Where somebody speaks in a sound. Its model comes with Grus."""
+
+    def __init__(self, options: LoadOptions | None = None, profile: Path | None = None) -> None:
+        """`profile`: the file that gets a Chrome trace of the engine's work at the end."""
+        self.service = open_models([VOICE_ACTIVITY], options, profile=profile)
+        with closed_on_error(self.service):
+            self.service.load_now(VOICE_ACTIVITY)
+
+    def find(
+        self,
+        sound: Sound,
+        *,
+        rate: int | None = None,
+        threshold: float | None = None,
+        min_speech_seconds: float | None = None,
+        min_silence_seconds: float | None = None,
+        pad_seconds: float | None = None,
+    ) -> Speech:
+        """In a file, in a file's bytes, or in samples (then with their `rate`). `threshold`: how sure the model must be."""
+        rules = speech_rules(threshold, min_speech_seconds, min_silence_seconds, pad_seconds)
+        return speech_in(self.service, audio_of(sound, rate), rules)
+
+
+class Ears(ServiceOwner):
+    """A model that listens (speech to text)."""
+
+    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
+                 profile: Path | None = None) -> None:  # fmt: skip
+        self.service = open_models([name], options, settings, profile=profile)
+        with closed_on_error(self.service):
+            self.loaded: LoadedModel = self.service.load_now(name)
+            self.listener = Transcriber(self.service, asr_model(name, self.loaded))
+
+    def listen(
+        self,
+        sound: Sound,
+        *,
+        rate: int | None = None,
+        language: str | None = None,
+        words: bool = False,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> Transcript:
+        """What is said in a file, in a file's bytes, or in samples (then with their `rate`)."""
+        return self.listener.listen(audio_of(sound, rate), language=language, words=words, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """A finished sound."""
+
+    samples: np.ndarray  # f32, one channel
+    rate: int
+
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / self.rate
+
+    def save(self, path: str | Path) -> Path:
+        """As WAV, PCM, MP3, FLAC or Opus, by the name's ending."""
+        target = Path(path)
+        write_file(target, [self.samples], self.rate, format_of(target))
+        return target
+
+
+class Speaker(ServiceOwner):
+    """A model that speaks (text to speech)."""
+
+    def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
+                 voices: SavedVoices | None = None, profile: Path | None = None) -> None:  # fmt: skip
+        self.name = name
+        self.voices = voices or SavedVoices()
+        self.service = open_models([name], options, settings, profile=profile)
+        with closed_on_error(self.service):
+            self.loaded: LoadedModel = self.service.load_now(name)
+            self.voice = speaker(self.service, name)
+
+    @property
+    def rate(self) -> int:
+        return self.voice.rate
+
+    def manner(
+        self, voice: str | Clone | None = None, language: str = "auto", instructions: str | None = None
+    ) -> VoiceSettings:
+        """`voice`: a preset of the model, the name of a saved voice, or one that `clone` made."""
+        if isinstance(voice, Clone):
+            return VoiceSettings(clone=voice, instructions=instructions, language=language)
+        return self.voices.settings(voice, self.voice.presets, language, instructions)
+
+    def stream(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None, *,
+               progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[np.ndarray]:  # fmt: skip
+        """Samples while they are made. Closing the iterator stops the voice."""
+        return speak_long_form(
+            self.voice, text, manner or VoiceSettings(), wishes or SpeechOptions(), progress=progress
+        )
+
+    def say(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None) -> Spoken:
+        return Spoken(np.concatenate(list(self.stream(text, manner, wishes))), self.rate)
+
+    def clone(self, recording: str | Path | bytes, text: str | None = None) -> Clone:
+        """A voice from a recording; with `text`, what is said in it, it is imitated and not only resembled."""
+        return self.voice.clone(self._recorded(recording), text)
+
+    def save_voice(self, name: str, recording: str | Path | bytes, text: str | None = None, *,
+                   replace: bool = False) -> SavedVoice:  # fmt: skip
+        """Clone a voice and keep it under a name."""
+        if self.voices.has(name) and not replace:
+            raise BadRequest(
+                f"There is a voice called {name} already. Choose another name, or delete it first.", "name"
+            )
+        samples = self._recorded(recording)
+        return self.voices.save(name, self.name, self.voice.clone(samples, text), samples, self.rate, replace=replace)
+
+    def _recorded(self, recording: str | Path | bytes) -> np.ndarray:
+        return read_sound(recording, self.rate).samples
+
+
+class Talker(ServiceOwner):
+    """A voice assistant: a model that listens, one that answers and one that speaks, on one engine.
+
+    `ears` listens, `voice_model` speaks in `voice` (a preset or a saved one), `model` answers; `sampling` is how
+    (max_tokens, temperature, ...).
+    """
+
+    def __init__(self, *, ears: str, voice_model: str, model: str = GUIDE, voice: str | None = None, language: str = "auto",
+                 instructions: str | None = None, system: str | None = None, wishes: SpeechOptions | None = None,
+                 options: LoadOptions | None = None, settings: Settings | None = None, voices: SavedVoices | None = None,
+                 **sampling: Any) -> None:  # fmt: skip
+        self._sampling = SamplingParams(**sampling)
+        wishes = wishes or SpeechOptions()
+        # all conversations have the same voice
+        self._wishes = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
+        self._system, self.model = system, model
+        self.service = open_models([ears, model, voice_model], options, settings)
+        with closed_on_error(self.service):
+            self._listener = Transcriber(self.service, asr_model(ears, self.service.load_now(ears)))
+            self._loaded: LoadedModel = self.service.load_now(model)
+            self.service.load_now(voice_model)
+            self._voice = speaker(self.service, voice_model)
+            self._manner = (voices or SavedVoices()).settings(voice, self._voice.presets, language, instructions)
+            self._voice.check(self._manner)
+
+    @property
+    def rate(self) -> int:
+        """Of the voice's samples."""
+        return self._voice.rate
+
+    def open(self, messages: Sequence[Message] = ()) -> VoiceChat:
+        """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.voice_chat`."""
+        captions = Captions(self.service, self._listener)
+        mouth = SpeechQueue(self._voice, self._manner, self._wishes)
+        return VoiceChat(captions, self._chat, mouth, mouth.rate, messages, stop_voice=mouth.stop)
+
+    def talk(self, sound: Iterable[np.ndarray], messages: Sequence[Message] = ()) -> Iterator[TalkEvent]:
+        """The events of a conversation while `sound` comes in: pieces at 16 kHz, as a microphone gives them, empty ones
+        where there is nothing new. When it ends the last reply is still made. Closing the iterator stops the voice."""
+        talk = self.open(messages)
+        try:
+            for samples in sound:
+                yield from talk.feed(samples)
+            yield from talk.finish()
+        finally:
+            talk.interrupt()
+
+    def _chat(self, messages: Sequence[Message]) -> Iterator[str]:
+        """The answer's text, without the reasoning, which is not spoken."""
+        system = [{"role": "system", "content": self._system}] if self._system else []
+        chat = ChatRequest([*system, *messages], self._sampling, thinking=reasoning_off(self._loaded))
+        prepared = prepare(chat, self._loaded, self.model)
+        handle = self.service.submit(prepared.request)
+        try:
+            for event in handle:
+                if isinstance(event, Failed):
+                    raise event.error
+                for part in prepared.reader.read(event):
+                    if part.kind == "answer" and part.text:
+                        yield part.text
+        finally:
+            handle.cancel()

@@ -1,0 +1,45 @@
+"""Rows stay compact whatever opens, grows and closes, and the moves that are reported carry the data along."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends.rows import RowTable, capacity_class
+
+
+def test_classes_waste_less_than_half() -> None:
+    assert [capacity_class(n) for n in (0, 1, 256, 257, 512, 513, 5000)] == [256, 256, 256, 512, 512, 1024, 8192]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["open", "grow", "close"]), st.integers(1, 2000), st.integers(0, 50)), max_size=60
+    )
+)
+def test_moves_carry_every_row(script: list[tuple[str, int, int]]) -> None:
+    table = RowTable()
+    slabs: dict[tuple[int, int], int] = {}  # (capacity, row) -> the id whose data lies there
+    states: dict[int, int] = {}
+    live = []
+    for action, n, pick in script:
+        if action == "open" or not live:
+            slot = table.open(n)
+            live.append(slot)
+            slabs[slot.capacity, slot.place.row] = slot.id
+            states[slot.place.state] = slot.id
+        elif action == "grow":
+            for move in table.grow(live[pick % len(live)], n):
+                slabs[move.to_capacity, move.to_row] = slabs[move.from_capacity, move.from_row]
+        else:
+            slot = live.pop(pick % len(live))
+            moves, state_move = table.close(slot)
+            for move in moves:
+                slabs[move.to_capacity, move.to_row] = slabs[move.from_capacity, move.from_row]
+            if state_move:
+                states[state_move[1]] = states[state_move[0]]
+            assert not slot.open
+        for owners in table.classes.values():
+            assert [s.place.row for s in owners] == list(range(len(owners)))
+        for slot in live:
+            assert slabs[slot.capacity, slot.place.row] == slot.id
+            assert states[slot.place.state] == slot.id
+        assert len(table.slots) == len(live)
