@@ -38,13 +38,13 @@ def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.places import places_under, usual_places
-    from app.gui.single import Reception, hand_over, name_for
+    from app.gui.desktop import SingleInstance, hand_over, name_for
+    from app.gui.preferences import default_folders, places_under
     from app.logfile import keep_log
 
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
-    places = (places_under(wanted.folder) if wanted.folder else usual_places()).make()
+    places = (places_under(wanted.folder) if wanted.folder else default_folders()).make()
     name = name_for(places.data)
     if hand_over(name, wanted.files):
         return 0
@@ -54,11 +54,11 @@ def start(wanted: Start) -> int:
     window.desk.wiped.connect(log.reopen_or_release)
     if log.crashed:
         window.tell_crash()
-    reception = Reception(name, window.take_files, window)
+    reception = SingleInstance(name, window.take_files, window)
     _announce(window)
     code = app.exec()
     reception.close()
-    close_desk(window)
+    close_context(window)
     log.close()
     return code
 
@@ -67,13 +67,12 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
     from app.bridge import FrameQueue, Poster, Work
     from app.gui.actions import Actions
-    from app.gui.desk import Desk
-    from app.gui.hotkey.hotkey import HotKey
+    from app.gui.desktop import add_tray, app_icon
+    from app.gui.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.preferences import Preferences
     from app.gui.store.files import repair
-    from app.gui.store.worker import Store
-    from app.gui.tray import add_tray, app_icon
+    from app.gui.store.worker import AppStore
     from app.gui.window import Window
     from app.window_engine import WindowEngine
 
@@ -99,7 +98,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
 
     core = WindowEngine(work, make_service or service, lambda deliver: FrameQueue(deliver, app))
     core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
-    desk = Desk(places, preferences, look, Store(places.database, poster.post), work, core, Actions(look))
+    desk = Desk(places, preferences, look, AppStore(places.database, poster.post), work, core, Actions(look))
     if models:
         preferences.put("model", next(iter(models)))
     window = Window(desk)
@@ -132,7 +131,7 @@ def follow_offline(preferences: Preferences, always: bool) -> None:
     apply()
 
 
-def close_desk(window: Window) -> None:
+def close_context(window: Window) -> None:
     """Everything on disk, every thread ended."""
     from PySide6.QtCore import QCoreApplication
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from app.explain import explained
 from app.gui.texts import size, tr
-from app.gui.viewmodels.hook import Hook
+from app.gui.viewmodels.signal import Signal
 from app.stream import BackgroundStream, FrameSink
 from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError
@@ -106,7 +106,7 @@ class WindowEngine:
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
         self.state = EngineState()
-        self.changed = Hook()
+        self.changed = Signal()
 
     def start(self) -> None:
         def make() -> None:

@@ -1,6 +1,8 @@
-"""Pictures of every pane, light and dark, for `docs/images/`: made by `make screenshots`, without a screen.
+"""Pictures of every pane, light and dark, and of the first start, for `docs/images/`: made by `make screenshots`, off screen.
 
-The engine is a script, so that the same pictures come out everywhere. What a pane needs to look used is made here.
+In the pictures of the panes the engine, the conversations and the results are scripted, so that the same pictures come out
+everywhere; their captions in README.md say so. The machine is the one that draws them: device and memory are never scripted. In
+`guide-light` and `reader-light` nothing is: the Guide answers and the DocumentReader reads.
 """
 
 from __future__ import annotations
@@ -82,35 +84,37 @@ def until(app: Any, condition: Callable[[], Any], seconds: float = 20) -> None:
         spin(app, 0.02)
 
 
-def fill_chat(desk: Any) -> None:
+def fill_chat(context: Any) -> None:
     """Some conversations, one of them open."""
     from app.gui.store import conversations, messages
-    from app.gui.store.messages import Figures, Message
+    from app.gui.store.messages import ReplyStatistics, StoredMessage
 
     def fill(db: Any) -> int:
         folder = conversations.create_folder(db, "Home")
         for i, (asked, answered) in enumerate(OTHERS):
             id = conversations.create(db, "Qwen3-0.6B", title=asked, folder=folder if i == 2 else None)
-            first = messages.add(db, id, Message(0, None, "user", asked))
-            messages.add(db, id, Message(0, first.id, "assistant", answered, model="Qwen3-0.6B"))
+            first = messages.add(db, id, StoredMessage(0, None, "user", asked))
+            messages.add(db, id, StoredMessage(0, first.id, "assistant", answered, model="Qwen3-0.6B"))
             conversations.pin(db, id, i == 0)
         id = conversations.create(db, "Qwen3-0.6B", title="Quadratic equations")
-        asked_ = messages.add(db, id, Message(0, None, "user", QUESTION))
+        asked_ = messages.add(db, id, StoredMessage(0, None, "user", QUESTION))
         thoughts = "The person wants the formula first, and then a short function. " * 4
-        figures = Figures(31, 0, 352, 0.19, 6.4, 56.7)
-        messages.add(db, id, Message(0, asked_.id, "assistant", REPLY, thoughts, figures=figures, model="Qwen3-0.6B"))
+        figures = ReplyStatistics(31, 0, 352, 0.19, 6.4, 56.7)
+        messages.add(
+            db, id, StoredMessage(0, asked_.id, "assistant", REPLY, thoughts, figures=figures, model="Qwen3-0.6B")
+        )
         return id
 
-    desk.preferences.put("conversation", desk.store.ask(fill).result())
+    context.preferences.put("conversation", context.store.ask(fill).result())
 
 
-def fill_media(desk: Any, folder: Path) -> None:
+def fill_media(context: Any, folder: Path) -> None:
     """A page that was read, a recording that was written down, a text that was spoken."""
     import soundfile
 
-    from app.gui.store import kept
-    from app.gui.store.kept import Result
-    from app.gui.viewmodels.read.item import Item, Wish, to_result
+    from app.gui.store import records
+    from app.gui.store.records import StoredResult
+    from app.gui.viewmodels.read import ReadDocument, ReadSettings, to_result
     from engine.pipelines.reading.reader import DocumentReader
     from tests.engine.pipelines.listening.conftest import RATE, talk
     from tests.engine.pipelines.reading.fakes import Fake, by_colour
@@ -120,25 +124,28 @@ def fill_media(desk: Any, folder: Path) -> None:
     page, sound = folder / "Journal of Cranes 17.png", folder / "Count at the lake.wav"
     sheet.image.save(page)
     soundfile.write(sound, talk(3), RATE)
-    item = Item(page, page.name, Wish(), state="done", numbers=(1,))
+    item = ReadDocument(page, page.name, ReadSettings(), state="done", numbers=(1,))
     for event in DocumentReader(Fake(by_colour(sheet.texts)), None).read([page]):
         if hasattr(event, "progress") and hasattr(event, "page"):
             item.read[event.page.number] = event.page
     said = [{"start": 0.8 + 2.2 * i, "end": 2.2 + 2.4 * i, "text": text} for i, text in enumerate(SAID)]
     choice = {"model": "Qwen3-TTS", "preset": "vivian"}
-    desk.store.ask(lambda db: kept.add_result(db, to_result(item)))
-    desk.store.ask(
-        lambda db: kept.add_result(db, Result(0, "listen", sound.name, str(sound), {"segments": said, "seconds": 7.7}))
+    context.store.ask(lambda db: records.add_result(db, to_result(item)))
+    context.store.ask(
+        lambda db: records.add_result(
+            db, StoredResult(0, "listen", sound.name, str(sound), {"segments": said, "seconds": 7.7})
+        )
     )
     spoken = {"text": STORY, "choice": choice, "seconds": 7.7}
-    desk.store.ask(lambda db: kept.add_result(db, Result(0, "speak", STORY[:48] + "…", "", spoken, str(sound))))
-    desk.store.ask(lambda db: kept.keep_draft(db, "speak", STORY)).result()
+    context.store.ask(
+        lambda db: records.add_result(db, StoredResult(0, "speak", STORY[:48] + "…", "", spoken, str(sound)))
+    )
+    context.store.ask(lambda db: records.keep_draft(db, "speak", STORY)).result()
 
 
 def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
-    from app.gui.places import places_under
-    from app.gui.preferences import Preferences
-    from app.gui.store.worker import Store
+    from app.gui.preferences import Preferences, places_under
+    from app.gui.store.worker import AppStore
     from app.main import Start, open_window
     from tests.app.gui.scripted import scripted_service
 
@@ -147,7 +154,7 @@ def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     preferences = Preferences(places.preferences)
     preferences.put("appearance", theme)
     preferences.put("language", language)
-    store = Store(places.database)
+    store = AppStore(places.database)
 
     class Kept:
         pass
@@ -160,14 +167,14 @@ def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     service, _ = scripted_service(folder / "models", ("Qwen3-0.6B",))
     window = open_window(app, Start(), places, lambda: service)
     window.resize(*SIZE)
-    until(app, lambda: window.desk.core.state.phase == "ready")
+    until(app, lambda: window.context.core.state.phase == "ready")
     return window
 
 
 def chat(app: Any, window: Any) -> None:
     pane = window.open_pane("chat")
-    until(app, lambda: pane.transcript.rows)
-    until(app, lambda: not any(view.waiting for view in pane.transcript.views.values()))
+    until(app, lambda: pane.transcript.views)
+    until(app, lambda: not any(view.waiting for view in pane.transcript.widgets.values()))
     spin(app, 0.6)
     pane.transcript.verticalScrollBar().setValue(0)
     spin(app, 0.3)
@@ -211,19 +218,16 @@ def media_in_use(window: Any, name: str) -> None:
 
 
 def models(app: Any, window: Any) -> None:
-    """Good choices for a machine that is the same in every picture."""
-    from engine.machine import Machine
-
+    """Recommended models for the machine that draws the picture."""
     pane = window.pane("models")
     until(app, lambda: pane.library.known and pane.machinery.machine)
-    pane.machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
     pane.turn_to(1)
     pane.choose("Qwen/Qwen3-8B-GGUF")
 
 
 def server(app: Any, window: Any) -> None:
     """As it looks while programs use it."""
-    from app.gui.viewmodels.server.hosting import Live
+    from app.gui.viewmodels.server import LiveRequest
 
     pane = window.pane("server")
     until(app, lambda: pane.hosting.models)
@@ -231,16 +235,14 @@ def server(app: Any, window: Any) -> None:
     hosting = pane.hosting
     hosting.state, hosting.address = "on", "http://127.0.0.1:8080"
     hosting.rates.extend([0.0] * 40 + [44 + 9 * math.sin(i / 5) + 4 * math.sin(i) for i in range(80)])
-    hosting.requests = [Live("a", "Qwen3-0.6B", 3.4), Live("b", "Qwen3-0.6B", 0.8)]
+    hosting.requests = [LiveRequest("a", "Qwen3-0.6B", 3.4), LiveRequest("b", "Qwen3-0.6B", 0.8)]
     hosting.log.extend(f"10:42:{second:02}  POST /v1/chat/completions 200 {second / 10:.1f}s" for second in (7, 19, 31))
     hosting.changed()
     hosting.moved()
 
 
 def settings(app: Any, window: Any) -> None:
-    """With folders as they are on a person's machine."""
-    from engine.machine import Machine
-
+    """Folders and sizes are scripted; backend, device and memory are those of the machine that draws the picture."""
     pane = window.pane("settings")
     until(app, lambda: pane.privacy.stored and pane.computing._machinery.machine)
     home = Path("/home/robin/.local/share/Grus")
@@ -252,7 +254,6 @@ def settings(app: Any, window: Any) -> None:
         for kept, path, nbytes in zip(pane.privacy.stored, paths, sizes, strict=True)
     ]
     pane.privacy.changed()
-    pane.computing._machinery._got(Machine("mlx", "metal", 24_000_000_000, 16_800_000_000, 310_000_000_000))
 
 
 USED = {"models": models, "server": server, "settings": settings}
@@ -264,13 +265,64 @@ def shot(app: Any, window: Any, name: str) -> None:
     print(f"docs/images/{name}.png")
 
 
+# -- the first start: nothing is scripted
+
+ASKED = ("What can you do?", "how do i read a pdf?", "What is the capital of France?")
+
+
+def fresh(app: Any, folder: Path) -> Any:
+    from app.gui.preferences import Preferences, places_under
+    from app.main import Start, open_window
+
+    places = places_under(folder / "grus").make()
+    preferences = Preferences(places.preferences)
+    preferences.put("appearance", "light")
+    preferences.put("language", "en")
+    preferences.put("cache_dir", str(folder / "cache"))
+    window = open_window(app, Start(), places)
+    window.resize(*SIZE)
+    return window
+
+
+def conversation(app: Any, window: Any) -> None:
+    pane = window.open_pane("chat")
+    until(app, lambda: pane.talk.head.model, 120)
+    for number, question in enumerate(ASKED, 1):
+        pane.talk.send(question)
+        until(app, lambda n=2 * number: len(pane.talk.path) == n and not pane.talk.writing, 120)
+
+
+def page(app: Any, window: Any) -> None:
+    from engine.starter import PAGE
+
+    pane = window.open_pane("read")
+    pane.results.add([PAGE])
+    until(app, lambda: pane.results.items and pane.results.items[0].state in ("done", "failed"), 240)
+    until(app, lambda: pane.page.paper.image is not None, 60)
+
+
+def first_start(app: Any) -> None:
+    """The Guide answers, and the DocumentReader reads the page that comes with Grus."""
+    from app.main import close_context
+
+    os.environ.pop("HF_HUB_CACHE", None)  # of the scripted pictures
+    with tempfile.TemporaryDirectory() as name:
+        window = fresh(app, Path(name))
+        conversation(app, window)
+        shot(app, window, "guide-light")
+        page(app, window)
+        shot(app, window, "reader-light")
+        window.close()
+        close_context(window)
+
+
 def main() -> int:
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.hotkey import hotkey
-    from app.main import close_desk
+    from app.gui import hotkey
+    from app.main import close_context
 
-    hotkey.system = lambda: "x11"  # as most people see it; nothing is grabbed, because no key is chosen
+    hotkey.system = lambda: "x11"  # drawn off screen, where no system gives a shortcut; none is registered
     IMAGES.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     for theme in ("light", "dark"):
@@ -300,9 +352,10 @@ def main() -> int:
             window.show_shortcuts()
             window.find_anything()
             shot(app, window, f"palette-{theme}")
-            window.finder.shut()
+            window.palette_card.shut()
             window.close()
-            close_desk(window)
+            close_context(window)
+    first_start(app)
     return 0
 
 

@@ -80,7 +80,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     import logging
 
     from app.commands.options import say_quantized
-    from app.gui.places import usual_places
+    from app.gui.preferences import default_folders
     from app.logfile import keep_log
     from app.server.app import create_app
     from app.server.config import make_service, server_settings
@@ -96,7 +96,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
     # only our own: what libraries write at these levels may hold what a request says
     logging.getLogger("grus").setLevel(options["log_level"].upper())
-    crash = keep_log(usual_places().logs, "serve")
+    crash = keep_log(default_folders().logs, "serve")
     if crash.crashed:
         print(f"grus: The server ended unexpectedly last time. {crash.crash} has the stack.", file=sys.stderr)
     if settings.log_requests and options["log_level"] != "debug":

@@ -1,1 +1,1 @@
-"""The window. Views (this package and its folders) are widgets; `viewmodels` hold behaviour and know no Qt at all."""
+"""The window. Views (this package and its folders) are widgets; `viewmodels` hold the behaviour, without Qt."""

@@ -1,21 +1,33 @@
-"""Every action that has a name: its words, its shortcut, and what it does. Menus, tooltips, the overview (Ctrl+/) and
-the palette (Ctrl+K) all read this one list."""
+"""The registry of actions: title, shortcut, icon and callback. Menus, tooltips, the overview of shortcuts (Ctrl+/) and the
+command palette (Ctrl+K) all read it. Each pane declares its actions in a table of `ActionSpec`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 
 from app.gui.look import Look
+from app.gui.texts import tr
+
+
+class ActionSpec(NamedTuple):
+    """One row of a pane's table of actions. `title` is English, shown through `tr`; `run` gets the pane, or the table's target."""
+
+    name: str
+    title: str
+    keys: str  # as Qt spells them ("Ctrl+N"; several with spaces between)
+    icon: str
+    run: Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Listed:
+class ActionEntry:
     """One line of the overview."""
 
     group: str
@@ -29,7 +41,7 @@ class Actions:
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._listed: list[Listed] = []
+        self._listed: list[ActionEntry] = []
         self._named: dict[str, QAction] = {}
 
     def add(
@@ -48,25 +60,40 @@ class Actions:
         action.triggered.connect(lambda checked=False: run())
         sequences = [QKeySequence(one) for one in keys.split()]
         action.setShortcuts(sequences)
-        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)  # of a pane that is hidden, Qt hears none
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)  # Qt ignores shortcuts of hidden panes
         shown = sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
         action.setToolTip(f"{title} ({shown})" if shown else title)
         if icon:
             self._look.on_change(action, lambda: action.setIcon(self._look.icon(icon)))
         owner.addAction(action)
         self._named[name] = action
-        self._listed.append(Listed(group, title, shown, action))
+        self._listed.append(ActionEntry(group, title, shown, action))
         return action
+
+    def add_table(
+        self, owner: QWidget, prefix: str, group: str, table: Iterable[ActionSpec], target: Any = None
+    ) -> None:
+        """Every action of a pane, named `prefix.name`; they run with `target`, else with the pane."""
+        for spec in table:
+            self.add(
+                owner,
+                f"{prefix}.{spec.name}",
+                tr(spec.title),
+                partial(spec.run, owner if target is None else target),
+                spec.keys,
+                group,
+                spec.icon,
+            )
 
     def note(self, group: str, title: str, keys: str) -> None:
         """Something that a person should find in the overview though it is no action: Enter sends."""
-        self._listed.append(Listed(group, title, keys, None))
+        self._listed.append(ActionEntry(group, title, keys, None))
 
     def __getitem__(self, name: str) -> QAction:
         return self._named[name]
 
     @property
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[ActionEntry]:
         return list(self._listed)
 
     def clashes(self) -> list[str]:

@@ -6,13 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
+from app.gui.dialogs import choose_target
+from app.gui.pane import AppContext
 from app.gui.texts import tr
 from app.gui.theme import GRID
+from app.gui.widgets import icon_button, label, text_button
 from app.logfile import export, shown
 
 _MOST = 760  # pixels
@@ -20,33 +21,33 @@ _FATAL = "Fatal Python error"  # how a stack begins
 
 
 class LogView(QWidget):
-    def __init__(self, window: QWidget, desk: Desk) -> None:
+    def __init__(self, window: QWidget, context: AppContext) -> None:
         super().__init__(window)
         self.setProperty("kind", "floating")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Log"))
-        self._desk = desk
+        self._context = context
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setAccessibleName(tr("Log"))
-        self.text.setPlaceholderText(tr("Nothing has gone wrong yet."))
+        self.text.setPlaceholderText(tr("No errors so far."))
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.about = label(tr("Errors and crashes of Grus on this machine. It holds nothing that you write, say or read, "
                               "and is sent nowhere."), "second", wrap=True)  # fmt: skip
         self.save = text_button(tr("Export"), self.choose, kind="main")
         self.copy = text_button(tr("Copy"), self.copy_all)
-        self.folder = text_button(tr("Show the folder"), self.show_folder)
+        self.folder = text_button(tr("Show folder"), self.show_folder)
         self._build()
         self.hide()
 
     def _build(self) -> None:
         title = label(tr("Log"), "heading")
-        self._desk.look.on_change(title, lambda: title.setFont(self._desk.look.font(1.15)))
+        self._context.look.on_change(title, lambda: title.setFont(self._context.look.font(1.15)))
         head = QHBoxLayout()
         head.addWidget(title)
         head.addStretch(1)
-        head.addWidget(icon_button(self._desk.look, "close", tr("Close"), self.hide, size=16))
+        head.addWidget(icon_button(self._context.look, "close", tr("Close"), self.hide, size=16))
         ends = QHBoxLayout()
         ends.setSpacing(GRID)
         ends.addWidget(self.folder)
@@ -69,8 +70,8 @@ class LogView(QWidget):
         self.show()
         self.raise_()
         self.text.setFocus()
-        folder = self._desk.places.logs
-        self._desk.work.run(lambda: shown(folder), lambda text: self._fill(text, crash), self._complain)
+        folder = self._context.places.logs
+        self._context.work.run(lambda: shown(folder), lambda text: self._fill(text, crash), self._context.show_error)
 
     def _fill(self, text: str, crash: bool) -> None:
         self.text.setPlainText(text)
@@ -82,33 +83,20 @@ class LogView(QWidget):
     # -- what a person does
 
     def choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Export the log"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("txt")
-        dialog.selectFile("grus-log.txt")
-        dialog.fileSelected.connect(lambda chosen: self.write(Path(chosen)))
-        dialog.open()
+        choose_target(self, tr("Export the log"), self.write, {"txt": "Text (*.txt)"}, "grus-log")
 
     def write(self, file: Path) -> None:
-        folder = self._desk.places.logs
-        self._desk.work.run(
-            lambda: export(folder, file),
-            lambda written: self._desk.say(tr("Saved as {file}.", file=written), level="ok"),
-            self._complain,
-        )
+        folder = self._context.places.logs
+        self._context.save(lambda: export(folder, file))
 
     def copy_all(self) -> None:
-        QGuiApplication.clipboard().setText(self.text.toPlainText())
-        self._desk.say(tr("Copied."), level="ok")
+        self._context.copy(self.text.toPlainText())
 
     def show_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._desk.places.logs)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._context.places.logs)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.hide()
         else:
             super().keyPressEvent(event)
-
-    def _complain(self, sentence: str) -> None:
-        self._desk.say(sentence, level="error")

@@ -1,29 +1,284 @@
-"""How the window looks now: the theme (following the system or the person), the language, the size of text, motion."""
+"""How the window looks: icons, the style sheet generated from a `Theme`, language, text size and motion.
+
+Icons are one drawn set of strokes in `resources/icons`, recoloured by the theme. No widget sets colours itself: widgets say
+what they are with the property `kind` ("main", "flat", "second", "side", "card", "bubble", ...), and dynamic states are
+properties too (`chosen`, `level`).
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from string import Template
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, Qt, QTranslator, Signal
-from PySide6.QtGui import QFont, QFontDatabase, QIcon
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import (
+    QByteArray,
+    QCoreApplication,
+    QLibraryInfo,
+    QLocale,
+    QObject,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTranslator,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.gui import texts
-from app.gui.icons import icon
 from app.gui.preferences import Preferences
-from app.gui.style import palette, sheet
-from app.gui.theme import Theme, choose
+from app.gui.theme import CORNER, Theme, choose, colours
+
+FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
+
+
+@cache
+def drawing(name: str) -> str:
+    """The SVG's text."""
+    return (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+
+
+@cache
+def icon(name: str, colour: str, disabled: str = "") -> QIcon:
+    """Sharp at every size and pixel ratio, because it is drawn when it is painted."""
+    return QIcon(_Strokes(name, colour, disabled or colour))
+
+
+class _Strokes(QIconEngine):
+    def __init__(self, name: str, colour: str, disabled: str) -> None:
+        super().__init__()
+        self._made = (name, colour, disabled)
+        source = drawing(name)
+        self._normal = QSvgRenderer(QByteArray(source.replace("currentColor", colour).encode()))
+        self._disabled = QSvgRenderer(QByteArray(source.replace("currentColor", disabled).encode()))
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        renderer = self._disabled if mode == QIcon.Mode.Disabled else self._normal
+        if mode == QIcon.Mode.Disabled:
+            painter.setOpacity(0.45)
+        renderer.render(painter, QRectF(rect))
+        painter.setOpacity(1.0)
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        picture = QPixmap(size)
+        if size.isEmpty():  # asked for by widgets that have no room yet
+            return picture
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        self.paint(painter, picture.rect(), mode, state)
+        painter.end()
+        return picture
+
+    def clone(self) -> QIconEngine:
+        return _Strokes(*self._made)
+
+
+def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
+    """A picture of `size` logical pixels."""
+    picture = QPixmap(round(size * ratio), round(size * ratio))
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    renderer = QSvgRenderer(QByteArray(drawing(name).replace("currentColor", colour).encode()))
+    renderer.render(painter, QRectF(picture.rect()))
+    painter.end()
+    picture.setDevicePixelRatio(ratio)
+    return picture
+
+
+SHEET = Template(
+    """
+* { outline: none; }
+QWidget { color: $text; }
+QMainWindow, QDialog, QStackedWidget, QWidget[kind="window"] { background: $window; }
+QWidget[kind="side"] { background: $side; }
+QWidget[kind="strip"] { background: $side; border-top: 1px solid $line; }
+QWidget[kind="rail"] { background: $side; border-right: 1px solid $line; }
+QWidget[kind="card"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
+QWidget[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
+QWidget[kind="bubble"] { background: $bubble; border-radius: ${corner}px; }
+QWidget[kind="codebox"] { background: $code; border: 1px solid $line; border-radius: ${corner}px; }
+QWidget[kind="block"] { background: transparent; border: 1px solid transparent; border-radius: ${corner}px; }
+QWidget[kind="block"]:hover { background: $hover; }
+QWidget[kind="block"][chosen="true"] { background: $selected; border: 1px solid $accent; }
+QTableWidget[kind="bare"] { gridline-color: $line; border: 1px solid $line; background: $window; }
+QWidget[kind="line"] { background: $line; }
+
+QLabel { background: transparent; }
+QLabel[kind="second"], QLabel[kind="figures"] { color: $second; }
+QLabel[kind="title"] { font-weight: 600; }
+QLabel[kind="heading"] { font-weight: 600; }
+QLabel[level="error"] { color: $error; }
+QLabel[level="warning"] { color: $warning; }
+QLabel[level="ok"] { color: $ok; }
+
+QPushButton, QToolButton {
+    background: transparent; border: 1px solid $line; border-radius: ${corner}px; padding: 5px 12px; color: $text;
+}
+QPushButton:hover, QToolButton:hover { background: $hover; }
+QPushButton:pressed, QToolButton:pressed { background: $pressed; }
+QPushButton:focus, QToolButton:focus { border: 2px solid $accent; padding: 4px 11px; }
+QPushButton:disabled, QToolButton:disabled { color: $second; }
+QPushButton[kind="main"] { background: $accent; color: $on_accent; border: 1px solid $accent; font-weight: 600; }
+QPushButton[kind="main"]:focus { border: 2px solid $text; }
+QPushButton[kind="main"]:disabled { background: $pressed; color: $second; border: 1px solid $line; }
+QToolButton[kind="send"] { background: $accent; border: 1px solid $accent; border-radius: 16px; padding: 0; }
+QToolButton[kind="send"]:focus { border: 2px solid $text; }
+QToolButton[kind="send"]:disabled { background: $pressed; border: 1px solid $line; }
+QPushButton[kind="flat"], QToolButton[kind="flat"] { border: 1px solid transparent; padding: 5px; }
+QPushButton[kind="flat"]:focus, QToolButton[kind="flat"]:focus { border: 2px solid $accent; padding: 4px; }
+QPushButton[kind="link"] { border: 1px solid transparent; padding: 2px 4px; text-decoration: underline; color: $text; }
+QPushButton[kind="link"]:focus { border: 2px solid $accent; padding: 1px 3px; }
+QPushButton[kind="fold"] { border: 1px solid transparent; padding: 3px 6px; text-align: left; color: $second; }
+QPushButton[kind="fold"]:focus { border: 2px solid $accent; padding: 2px 5px; }
+QToolButton:checked, QToolButton[kind="flat"]:checked { background: $selected; }
+QToolButton[kind="rail"] { border: 2px solid transparent; border-radius: ${corner}px; padding: 0; }
+QToolButton[kind="rail"]:checked { background: $selected; }
+QToolButton[kind="rail"]:focus { border: 2px solid $accent; }
+QToolButton::menu-indicator { image: none; width: 0; }
+QPushButton::menu-indicator { image: none; width: 0; }
+
+QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {
+    background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 5px 8px; color: $text;
+    selection-background-color: $accent; selection-color: $on_accent; placeholder-text-color: $second;
+}
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus {
+    border: 2px solid $accent; padding: 4px 7px;
+}
+QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled { color: $second; }
+QTextEdit[kind="bare"], QPlainTextEdit[kind="bare"], QTextBrowser[kind="bare"], QLineEdit[kind="bare"] {
+    background: transparent; border: none; padding: 0;
+}
+QTextEdit[kind="bare"]:focus, QPlainTextEdit[kind="bare"]:focus, QTextBrowser[kind="bare"]:focus { border: none; padding: 0; }
+QWidget[kind="composer"] { background: $window; border: 1px solid $line; border-radius: 12px; }
+QWidget[kind="composer"][chosen="true"] { border: 2px solid $accent; }
+QComboBox { padding-right: 22px; }
+QComboBox::drop-down { border: none; width: 20px; subcontrol-position: center right; }
+QComboBox::down-arrow { image: url("$arrow"); width: 12px; height: 12px; }
+QComboBox QAbstractItemView { background: $window; border: 1px solid $line; padding: 4px; selection-background-color: $selected; selection-color: $text; }
+QComboBox[kind="flat"] { border: 1px solid transparent; background: transparent; font-weight: 600; }
+QComboBox[kind="flat"]:hover { background: $hover; }
+QComboBox[kind="flat"]:focus { border: 2px solid $accent; }
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button { width: 0; border: none; }
+
+QCheckBox, QRadioButton { background: transparent; spacing: 8px; border: 2px solid transparent; border-radius: 4px; padding: 1px; }
+QCheckBox:focus, QRadioButton:focus { border: 2px solid $accent; }
+
+QCheckBox::indicator {
+    width: 16px; height: 16px; border: 1px solid $second; border-radius: 4px; background: $window;
+}
+QCheckBox::indicator:hover { background: $hover; }
+QCheckBox::indicator:checked { background: $accent; border: 1px solid $accent; image: url("$check"); }
+
+QListView, QTreeView, QTableView {
+    background: transparent; border: none; selection-background-color: $selected; selection-color: $text;
+}
+QListView::item, QTreeView::item { border-radius: 6px; padding: 4px 6px; color: $text; }
+QListView::item:hover, QTreeView::item:hover { background: $hover; }
+QListView::item:selected, QTreeView::item:selected { background: $selected; color: $text; }
+QListView:focus, QTreeView:focus, QTableView:focus { border: 2px solid $accent; border-radius: ${corner}px; }
+QListView[kind="plain"]:focus, QTableView[kind="plain"]:focus { border: none; }
+QTableView[kind="plain"]::item { padding: 6px 8px; }
+QListView[kind="lines"]:focus { border: none; }
+QHeaderView::section { background: $side; color: $second; border: none; border-bottom: 1px solid $line; padding: 4px 8px; }
+
+QMenu { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 4px; }
+QMenu::item { padding: 6px 24px 6px 12px; border-radius: 6px; color: $text; }
+QMenu::item:selected { background: $selected; }
+QMenu::item:disabled { color: $second; }
+QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
+QToolTip { background: $text; color: $window; border: none; padding: 4px 8px; }
+
+QScrollArea, QAbstractScrollArea[kind="plain"] { background: transparent; border: none; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
+QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }
+QScrollBar::handle { background: $pressed; border-radius: 4px; margin: 2px; min-height: 32px; min-width: 32px; }
+QScrollBar::handle:hover { background: $second; }
+QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page { background: transparent; border: none; width: 0; height: 0; }
+QSplitter::handle { background: $line; }
+QSplitter::handle:hover { background: $accent; }
+
+QProgressBar { background: $pressed; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; text-align: center; }
+QProgressBar::chunk { background: $accent; border-radius: 3px; }
+QSlider::groove:horizontal { background: $pressed; height: 4px; border-radius: 2px; }
+QSlider::sub-page:horizontal { background: $accent; border-radius: 2px; }
+QSlider::handle:horizontal { background: $text; width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; }
+QSlider::handle:horizontal:focus { background: $accent; border: 2px solid $text; width: 12px; height: 12px; margin: -6px 0; }
+QTabBar::tab { background: transparent; color: $second; padding: 6px 12px; border: none; border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
+QTabBar::tab:focus { color: $accent; }
+QTabWidget::pane { border: none; border-top: 1px solid $line; }
+QGroupBox { border: none; margin-top: 24px; font-weight: 600; }
+QGroupBox::title { subcontrol-origin: margin; subcontrol-position: top left; padding: 0; }
+"""
+)
+
+
+def sheet(theme: Theme) -> str:
+    """The whole style sheet."""
+    folder, ending = FOLDER.parent / "styles", "dark.svg" if theme.dark else "light.svg"
+    arrow, check = (folder / f"{name}-{ending}" for name in ("arrow", "check"))
+    return SHEET.substitute(colours(theme), corner=CORNER, arrow=arrow.as_posix(), check=check.as_posix())
+
+
+def palette(theme: Theme) -> QPalette:
+    """For what style sheets do not reach: text cursors, links, disabled text, native dialogs."""
+    made = QPalette()
+    role = QPalette.ColorRole
+    for which, colour in (
+        (role.Window, theme.window),
+        (role.WindowText, theme.text),
+        (role.Base, theme.window),
+        (role.AlternateBase, theme.side),
+        (role.Text, theme.text),
+        (role.Button, theme.side),
+        (role.ButtonText, theme.text),
+        (role.BrightText, theme.on_accent),
+        (role.Highlight, theme.accent),
+        (role.HighlightedText, theme.on_accent),
+        (role.Accent, theme.accent),
+        (role.Link, theme.accent),
+        (role.LinkVisited, theme.accent),
+        (role.PlaceholderText, theme.second),
+        (role.ToolTipBase, theme.text),
+        (role.ToolTipText, theme.window),
+        (role.Mid, theme.line),
+        (role.Dark, theme.line),
+    ):
+        made.setColor(which, QColor(colour))
+    for which in (role.Text, role.ButtonText, role.WindowText):
+        made.setColor(QPalette.ColorGroup.Disabled, which, QColor(theme.second))
+    return made
+
+
+def kind(widget: QWidget, name: str) -> QWidget:
+    """Say what a widget is, for the style sheet."""
+    widget.setProperty("kind", name)
+    return widget
+
+
+def restate(widget: QWidget, **properties: object) -> None:
+    """Change state properties (`chosen=True`, `level="error"`) and restyle the widget."""
+    for name, value in properties.items():
+        widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+    widget.update()
+
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 _TRANSLATIONS = Path(__file__).resolve().parents[2] / "resources" / "translations"
 
 
 class Look(QObject):
-    """One a process. `changed` tells that colours or the size of text changed."""
+    """One per process. `changed` is emitted when colours or the text size change."""
 
     changed = Signal()
 
@@ -84,10 +339,10 @@ class Look(QObject):
         self.changed.emit()
 
     def speak(self, language: str) -> None:
-        """Translate from now on. What is on screen keeps its words until it is made anew."""
+        """Translate from now on. Widgets that exist keep their texts."""
         self.fall_silent()
         if language != "en":
-            for translator in (Words.read(language), _qt_words(language)):
+            for translator in (Translations.read(language), _qt_words(language)):
                 if translator is not None:
                     self._app.installTranslator(translator)
                     self._translators.append(translator)
@@ -117,7 +372,7 @@ class Look(QObject):
         self._app.setStyleSheet(sheet(self.theme))
 
 
-class Words(QTranslator):
+class Translations(QTranslator):
     """A language's texts, from the JSON files of its folder: English to translation."""
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -125,7 +380,7 @@ class Words(QTranslator):
         self._words = words
 
     @classmethod
-    def read(cls, language: str) -> Words | None:
+    def read(cls, language: str) -> Translations | None:
         folder = _TRANSLATIONS / language
         if not folder.is_dir():
             return None

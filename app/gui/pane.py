@@ -1,25 +1,82 @@
-"""What a pane is, and which there are. A pane's module is imported when the pane is first opened."""
+"""`AppContext`, the services that every pane gets; `Pane`, the base class; and the list of panes.
+
+A pane's module is imported when the pane is first opened.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from app.gui.desk import Desk
-from app.gui.texts import mark
+from app.gui.texts import mark, tr
+from app.gui.viewmodels.signal import Signal
+
+if TYPE_CHECKING:
+    from app.bridge import Work
+    from app.gui.actions import Actions
+    from app.gui.hotkey import HotKey
+    from app.gui.look import Look
+    from app.gui.preferences import AppFolders, Preferences
+    from app.gui.store.worker import AppStore
+    from app.window_engine import WindowEngine
+
+
+@dataclass
+class AppContext:
+    """The window's services.
+
+    `work` runs jobs off the UI thread, `store` remembers, `core` asks the engine, `say` shows a sentence where the
+    work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`.
+    """
+
+    places: AppFolders
+    preferences: Preferences
+    look: Look
+    store: AppStore
+    work: Work
+    core: WindowEngine
+    actions: Actions
+    say: Callable[..., Any] = lambda sentence, **more: None
+    open_pane: Callable[[str], Any] = lambda name: None  # shows a pane by name and returns it
+    hand_over: Callable[[str, Sequence[Path]], Any] = lambda name, files: None  # files to another pane
+    found: list[Callable[[str], list[tuple[str, Callable[[], Any]]]]] = field(default_factory=list)  # for the palette
+    models_changed: Signal = field(default_factory=Signal)  # a model was added, removed, loaded or unloaded
+    hotkey: HotKey | None = None  # the key that brings the window to the front
+    wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves
+    reread: Signal = field(default_factory=Signal)  # stored data may differ from what panes show: they reload it
+
+    def show_error(self, sentence: str) -> None:
+        """Show an error."""
+        self.say(sentence, level="error")
+
+    def copy(self, text: str) -> None:
+        """To the clipboard."""
+        QGuiApplication.clipboard().setText(text)
+        self.say(tr("Copied."), level="ok")
+
+    def save(self, write: Callable[[], Path], then: Callable[[Path], Any] | None = None) -> None:
+        """Write a file off the UI thread, and say where it is; `then`, where given, has a button to open it."""
+
+        def written(file: Path) -> None:
+            undo = (tr("Open"), lambda: then(file)) if then is not None else None
+            self.say(tr("Saved as {file}.", file=file), level="ok", undo=undo)
+
+        self.work.run(write, written, self.show_error)
 
 
 class Pane(QWidget):
-    """The base of all panes. `app/gui/<name>/pane.py` holds a `make(desk) -> Pane`."""
+    """The base of all panes. `app/gui/<name>/pane.py` holds a `make(context) -> Pane`."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, context: AppContext) -> None:
         super().__init__()
-        self.desk = desk
+        self.context = context
         self.setProperty("kind", "window")
 
     def entered(self) -> None:
@@ -38,7 +95,7 @@ class Pane(QWidget):
 
 
 @dataclass(frozen=True)
-class Spec:
+class PaneSpec:
     """A pane in the rail."""
 
     name: str
@@ -57,17 +114,17 @@ class Spec:
         except ModuleNotFoundError:
             return False
 
-    def make(self, desk: Desk) -> Pane:
-        pane: Pane = importlib.import_module(self.module).make(desk)
+    def make(self, context: AppContext) -> Pane:
+        pane: Pane = importlib.import_module(self.module).make(context)
         return pane
 
 
 PANES = (
-    Spec("chat", mark("Chat"), "Ctrl+1"),
-    Spec("read", mark("Read"), "Ctrl+2"),
-    Spec("speak", mark("Speak"), "Ctrl+3"),
-    Spec("listen", mark("Listen"), "Ctrl+4"),
-    Spec("models", mark("Models"), "Ctrl+5"),
-    Spec("server", mark("Server"), "Ctrl+6"),
-    Spec("settings", mark("Settings"), "Ctrl+7"),
+    PaneSpec("chat", mark("Chat"), "Ctrl+1"),
+    PaneSpec("read", mark("Read"), "Ctrl+2"),
+    PaneSpec("speak", mark("Speak"), "Ctrl+3"),
+    PaneSpec("listen", mark("Listen"), "Ctrl+4"),
+    PaneSpec("models", mark("Models"), "Ctrl+5"),
+    PaneSpec("server", mark("Server"), "Ctrl+6"),
+    PaneSpec("settings", mark("Settings"), "Ctrl+7"),
 )

@@ -1,8 +1,8 @@
-"""What a person chose, in one small JSON file: appearance, language, folders, the window's place.
+"""Where Grus keeps its files (`AppFolders`), and what a person chose (`Preferences`), in one small JSON file.
 
-Read before the window opens, so it is no table of the database. Written at once at every change, in one piece: a crash
-leaves the old file or the new one. A file that holds no settings is set aside, and said so; one that the disk does not give
-stays where it is.
+Preferences are read before the window opens, so they are no table of the database. They are written at once at every change,
+atomically: a crash leaves the old file or the new one. A file that holds no settings is set aside and reported; one that the
+disk cannot read stays where it is.
 """
 
 from __future__ import annotations
@@ -13,22 +13,67 @@ import logging
 import os
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.gui.store.files import private_file
-from app.gui.viewmodels.hook import Hook
+from app.gui.store.files import private_file, private_folder
+from app.gui.viewmodels.signal import Signal
+
+
+@dataclass(frozen=True)
+class AppFolders:
+    data: Path
+    settings: Path
+
+    @property
+    def database(self) -> Path:
+        return self.data / "grus.sqlite3"
+
+    @property
+    def attachments(self) -> Path:
+        """Copies of files that were dropped into messages, named by their content."""
+        return self.data / "attachments"
+
+    @property
+    def logs(self) -> Path:
+        """What went wrong, and stacks of crashes: `app.logfile`."""
+        return self.data / "logs"
+
+    @property
+    def preferences(self) -> Path:
+        return self.settings / "preferences.json"
+
+    def make(self) -> AppFolders:
+        """Both folders, which only their owner may open."""
+        for folder in (self.data, self.settings):
+            private_folder(folder)
+        return self
+
+
+def default_folders() -> AppFolders:
+    """As the platform has them."""
+    from platformdirs import PlatformDirs
+
+    dirs = PlatformDirs("Grus", appauthor=False)
+    return AppFolders(Path(dirs.user_data_dir), Path(dirs.user_config_dir))
+
+
+def places_under(folder: Path) -> AppFolders:
+    """Everything in one folder: for tests, and for a copy of Grus that is carried about."""
+    return AppFolders(folder / "data", folder / "settings")
+
 
 log = logging.getLogger("grus.window")
 
 
 class Preferences:
-    """A dictionary that is kept. `changed(key)` tells that a value changed."""
+    """A persistent dictionary. `changed(key)` is emitted when a value changes."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._guard = threading.Lock()
-        self.changed = Hook()
+        self.changed = Signal()
         self.set_aside: Path | None = None  # where an unreadable file went
         self._unread = False  # the file is there, and could not be read yet
         self._values: dict[str, Any] = self._read()

@@ -30,7 +30,7 @@ class Theme:
     hover: str
     pressed: str
     selected: str  # behind a selected row
-    bubble: str  # behind what the person said
+    bubble: str  # behind the user's messages
     code: str  # behind code
     ok: str
     warning: str
@@ -117,7 +117,7 @@ CONTRAST = Theme(
 
 
 def choose(appearance: str, system_is_dark: bool) -> Theme:
-    """The theme for a person's wish; `system` follows the system."""
+    """The theme for an `appearance` preference; `system` follows the system."""
     if appearance == "contrast":
         return CONTRAST
     dark = system_is_dark if appearance not in ("light", "dark") else appearance == "dark"

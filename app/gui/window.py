@@ -14,58 +14,69 @@ from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QRe
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.explain import leads_to_log
-from app.gui.desk import Desk
-from app.gui.finder import Finder
+from app.gui.actions import ActionSpec
+from app.gui.bars import Notice, Rail, SaveBar, StatusBar
+from app.gui.gc_policy import GcPolicy
 from app.gui.logview import LogView
-from app.gui.notice import Notice
-from app.gui.overview import Overview
-from app.gui.pane import PANES, Pane
-from app.gui.quiet import Quiet
-from app.gui.rail import Rail
-from app.gui.savebar import SaveBar
-from app.gui.strip import Strip
-from app.gui.texts import tr
+from app.gui.palette import CommandPalette, ShortcutOverview
+from app.gui.pane import PANES, AppContext, Pane
+from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 
 _NARROWEST = 720  # pixels
 _WRITE_PLACE = 400  # milliseconds after the last move
 
 
+ACTIONS = (
+    ActionSpec("find", mark("Command palette"), "Ctrl+K", "search", lambda window: window.find_anything()),
+    ActionSpec("shortcuts", mark("Keyboard shortcuts"), "Ctrl+/ F1", "", lambda window: window.show_shortcuts()),
+    ActionSpec("log", mark("Show the log"), "F12", "list", lambda window: window.show_log()),
+    ActionSpec("stop", mark("Stop"), "Esc", "stop", lambda window: window.stop()),
+    ActionSpec("appearance", mark("Switch between light and dark"), "Ctrl+Shift+L", "", lambda window: window.switch_appearance()),
+    ActionSpec("larger", mark("Larger text"), "Ctrl++ Ctrl+=", "", lambda window: window.scale_text(0.1)),
+    ActionSpec("smaller", mark("Smaller text"), "Ctrl+-", "", lambda window: window.scale_text(-0.1)),
+    ActionSpec("default_size", mark("Default text size"), "Ctrl+0", "", lambda window: window.scale_text(0)),
+    ActionSpec("full", mark("Full screen"), "F11", "", lambda window: window.switch_full_screen()),
+    ActionSpec("close", mark("Close window"), "Ctrl+W", "", lambda window: window.close()),
+    ActionSpec("quit", mark("Quit Grus"), "Ctrl+Q", "", lambda window: _quit()),
+)  # fmt: skip
+
+
 class Window(QMainWindow):
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, context: AppContext) -> None:
         super().__init__()
-        self.desk = desk
+        self.context = context
         self.specs = [spec for spec in PANES if spec.there]
         self.panes: dict[str, Pane] = {}
         self.shown = ""
         self.setWindowTitle("Grus")
         self.setMinimumHeight(480)  # how narrow it may be, its panes say: in no language does a button lie on another
         self.setAcceptDrops(True)
-        desk.say, desk.open_pane, desk.hand_over = self.say, self.open_pane, self.hand_over
+        context.say, context.open_pane, context.hand_over = self.say, self.open_pane, self.hand_over
         chooses = self._add_actions()
         self.stack = QStackedWidget()
-        self.rail = Rail(desk.look, self.specs, chooses, self.open_pane)
-        self.strip = Strip(desk.look, desk.core)
-        self.save_bar = SaveBar(desk.look, desk.store)
+        self.rail = Rail(context.look, self.specs, chooses, self.open_pane)
+        self.status_bar = StatusBar(context.look, context.core)
+        self.save_bar = SaveBar(context.look, context.store)
         self._warned = False  # that closing loses what is not saved
         self._build()
-        self.notice = Notice(desk.look)
+        self.notice = Notice(context.look)
         self.notice.setParent(self)
-        self.finder = Finder(self, desk)
-        self.overview = Overview(self, desk.look, desk.actions)
-        self.log = LogView(self, desk)
+        self.palette_card = CommandPalette(self, context)
+        self.shortcuts = ShortcutOverview(self, context.look, context.actions)
+        self.log = LogView(self, context)
         self._place = QTimer(self)
         self._place.setSingleShot(True)
         self._place.setInterval(_WRITE_PLACE)
         self._place.timeout.connect(self._remember)
-        self.quiet = Quiet(lambda: desk.core.busy)
+        self.gc_policy = GcPolicy(lambda: context.core.busy)
         self._return()
-        desk.store.opened(self._tell_damage)
-        desk.store.saving.watch(self._tell_saving)
-        if desk.preferences.set_aside is not None:
+        context.store.opened(self._tell_damage)
+        context.store.saving.watch(self._tell_saving)
+        if context.preferences.set_aside is not None:
             self.say(
                 tr("Your settings could not be read. They are kept as {file}; Grus began with new ones.",
-                   file=desk.preferences.set_aside), level="warning"
+                   file=context.preferences.set_aside), level="warning"
             )  # fmt: skip
 
     def _build(self) -> None:
@@ -81,28 +92,18 @@ class Window(QMainWindow):
         column.setSpacing(0)
         column.addLayout(row, 1)
         column.addWidget(self.save_bar)
-        column.addWidget(self.strip)
+        column.addWidget(self.status_bar)
         self.setCentralWidget(body)
 
     def _add_actions(self) -> dict[str, QAction]:
-        add, group = self.desk.actions.add, tr("Window")
+        add, group = self.context.actions.add, tr("Window")
         chooses = {
             spec.name: add(
                 self, f"pane.{spec.name}", tr(spec.title), _open(self.open_pane, spec.name), spec.keys, group, spec.name
             )
             for spec in self.specs
         }
-        add(self, "window.find", tr("Find anything"), self.find_anything, "Ctrl+K", group, "search")
-        add(self, "window.shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, "Ctrl+/ F1", group)
-        add(self, "window.log", tr("Show the log"), self.show_log, "F12", group, "list")
-        add(self, "window.stop", tr("Stop what runs"), self.stop, "Esc", group, "stop")
-        add(self, "window.appearance", tr("Switch light and dark"), self.switch_appearance, "Ctrl+Shift+L", group)
-        add(self, "window.larger", tr("Larger text"), lambda: self.scale_text(0.1), "Ctrl++ Ctrl+=", group)
-        add(self, "window.smaller", tr("Smaller text"), lambda: self.scale_text(-0.1), "Ctrl+-", group)
-        add(self, "window.usual", tr("Usual size of text"), lambda: self.scale_text(0), "Ctrl+0", group)
-        add(self, "window.full", tr("Full screen"), self.switch_full_screen, "F11", group)
-        add(self, "window.close", tr("Close the window"), self.close, "Ctrl+W", group)
-        add(self, "window.quit", tr("Quit Grus"), _quit, "Ctrl+Q", group)
+        self.context.actions.add_table(self, "window", group, ACTIONS)
         return chooses
 
     # -- panes
@@ -111,7 +112,7 @@ class Window(QMainWindow):
         """The pane, made now if it was not."""
         if name not in self.panes:
             spec = next(spec for spec in self.specs if spec.name == name)
-            pane = spec.make(self.desk)
+            pane = spec.make(self.context)
             self.panes[name] = pane
             self.stack.addWidget(pane)
         return self.panes[name]
@@ -122,7 +123,7 @@ class Window(QMainWindow):
         self.stack.setCurrentWidget(pane)
         self.rail.show_chosen(name)
         self.setWindowTitle(tr(next(spec.title for spec in self.specs if spec.name == name)) + " · Grus")
-        self.desk.preferences.put("pane", name)
+        self.context.preferences.put("pane", name)
         pane.entered()
         return pane
 
@@ -152,11 +153,11 @@ class Window(QMainWindow):
 
     def find_anything(self) -> None:
         self.make_all()
-        self.finder.open()
+        self.palette_card.open()
 
     def show_shortcuts(self) -> None:
         self.make_all()
-        self.overview.toggle()
+        self.shortcuts.toggle()
 
     def show_log(self) -> None:
         self.log.open()
@@ -170,7 +171,7 @@ class Window(QMainWindow):
 
     def stop(self) -> None:
         """Esc closes what lies on top, else ends what runs in the pane."""
-        for card in (self.finder, self.overview, self.log):
+        for card in (self.palette_card, self.shortcuts, self.log):
             if card.isVisible():
                 card.hide()
                 return
@@ -178,11 +179,11 @@ class Window(QMainWindow):
             self.notice.hide()
 
     def switch_appearance(self) -> None:
-        self.desk.preferences.put("appearance", "light" if self.desk.look.theme.dark else "dark")
+        self.context.preferences.put("appearance", "light" if self.context.look.theme.dark else "dark")
 
     def scale_text(self, change: float) -> None:
-        scale = min(2.0, max(0.7, self.desk.look.scale + change)) if change else 1.0
-        self.desk.preferences.put("text_scale", round(scale, 2))
+        scale = min(2.0, max(0.7, self.context.look.scale + change)) if change else 1.0
+        self.context.preferences.put("text_scale", round(scale, 2))
 
     def switch_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
@@ -213,19 +214,19 @@ class Window(QMainWindow):
     # -- place on the screen
 
     def _return(self) -> None:
-        kept = self.desk.preferences.get("window")
+        kept = self.context.preferences.get("window")
         if not (kept and self.restoreGeometry(QByteArray.fromBase64(kept.encode()))):
             self.resize(QSize(1180, 780))
 
     def _remember(self) -> None:
-        self.desk.preferences.put("window", bytes(self.saveGeometry().toBase64().data()).decode())
+        self.context.preferences.put("window", bytes(self.saveGeometry().toBase64().data()).decode())
 
     def _put_notice(self) -> None:
         width = min(640, self.width() - 8 * GRID)
         self.notice.setFixedWidth(width)
         self.notice.adjustSize()
         left = (self.width() - width) // 2
-        self.notice.move(left, self.height() - self.strip.height() - self.notice.height() - GRID * 2)
+        self.notice.move(left, self.height() - self.status_bar.height() - self.notice.height() - GRID * 2)
         self.notice.raise_()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -240,12 +241,12 @@ class Window(QMainWindow):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.quiet.watch(self.windowHandle())
+        self.gc_policy.watch(self.windowHandle())
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self.desk.store.saving.kept and not self._warned:
+        if self.context.store.saving.kept and not self._warned:
             self._warned = True
-            self.desk.store.save_now()
+            self.context.store.save_now()
             self.say(tr("What you did last is not saved yet. Close the window again to lose it."), level="error")
             event.ignore()
             return

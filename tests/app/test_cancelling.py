@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.gui.store.worker import Store
-from app.gui.viewmodels.listen.listening import Listening
-from app.gui.viewmodels.read.item import Wish
-from app.gui.viewmodels.read.reading import Reading
-from app.gui.viewmodels.speak.studio import Choice, Studio
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.listen import ListenResults
+from app.gui.viewmodels.read import ReadResults, ReadSettings
+from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
 from app.runtime import pipelines
 from app.window_engine import WindowEngine
 from engine.pipelines.listening.transcription import AsrModel, Transcriber
@@ -116,38 +115,38 @@ def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> WindowEngine:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    made = Store(tmp_path / "grus.sqlite3")
+def store(tmp_path: Path) -> Iterator[AppStore]:
+    made = AppStore(tmp_path / "grus.sqlite3")
     yield made
     made.close()
 
 
-def speak(core: WindowEngine, store: Store, folder: Path) -> Studio:
-    studio = Studio(store, core, AtOnce(), lambda *a, **m: None, folder)
-    studio.speak("The crane dances.", Choice())
+def speak(core: WindowEngine, store: AppStore, folder: Path) -> SpeakResults:
+    studio = SpeakResults(store, core, AtOnce(), lambda *a, **m: None, folder)
+    studio.speak("The crane dances.", SpeakSettings())
     return studio
 
 
-def listen(core: WindowEngine, store: Store, folder: Path) -> Listening:
+def listen(core: WindowEngine, store: AppStore, folder: Path) -> ListenResults:
     soundfile.write(folder / "talk.wav", talk(1), RATE)
-    listening = Listening(store, core, lambda *a, **m: None, folder)
+    listening = ListenResults(store, core, lambda *a, **m: None, folder)
     listening.add([folder / "talk.wav"])
     return listening
 
 
-def read(core: WindowEngine, store: Store, folder: Path) -> Reading:
+def read(core: WindowEngine, store: AppStore, folder: Path) -> ReadResults:
     sheet = Sheet((300, 200))
     sheet.line(20, 40, "The crane", 30)
     sheet.image.save(folder / "page.png")
-    reading = Reading(store, core, AtOnce(), lambda *a, **m: None, folder)
-    reading.wish = Wish(task="text")
+    reading = ReadResults(store, core, AtOnce(), lambda *a, **m: None, folder)
+    reading.wish = ReadSettings(task="text")
     reading.add([folder / "page.png"])
     return reading
 
 
 @pytest.mark.parametrize("begin", [speak, listen, read])
 def test_stop_ends_what_the_engine_was_asked_for(
-    core: WindowEngine, engine: Deaf, store: Store, tmp_path: Path, begin: Callable[..., Any]
+    core: WindowEngine, engine: Deaf, store: AppStore, tmp_path: Path, begin: Callable[..., Any]
 ) -> None:
     pane = begin(core, store, tmp_path)
     until(lambda: engine.asked)

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from app.gui.preferences import Preferences
-from app.gui.store.worker import Store
-from app.gui.viewmodels.listen.listening import Listening
-from app.gui.viewmodels.read.item import Wish
-from app.gui.viewmodels.read.reading import Reading
-from app.gui.viewmodels.speak.choice import Choice
-from app.gui.viewmodels.speak.studio import Studio
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.listen import ListenResults
+from app.gui.viewmodels.read import ReadResults, ReadSettings
+from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
 from app.runtime import capabilities, pipelines
 from app.server.app import create_app
 from app.server.config import ServerSettings
@@ -59,8 +57,8 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WindowEngine]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    made = Store(tmp_path / "grus.sqlite3")
+def store(tmp_path: Path) -> Iterator[AppStore]:
+    made = AppStore(tmp_path / "grus.sqlite3")
     yield made
     made.close()
 
@@ -86,13 +84,13 @@ def test_what_is_missing_is_said(core: WindowEngine, monkeypatch: pytest.MonkeyP
             make(core, "")
 
 
-def test_a_page_is_read_by_a_real_model(core: WindowEngine, store: Store, tmp_path: Path) -> None:
+def test_a_page_is_read_by_a_real_model(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     sheet = Sheet((300, 200))
     sheet.line(20, 40, "The crane", 30)
     sheet.image.save(tmp_path / "page.png")
     streams = Streams(core)
-    reading = Reading(store, streams, streams, lambda *a, **m: None, tmp_path)
-    reading.wish = Wish(task="text", model="eyes")
+    reading = ReadResults(store, streams, streams, lambda *a, **m: None, tmp_path)
+    reading.wish = ReadSettings(task="text", model="eyes")
     reading.add([tmp_path / "page.png"])
     store.wait()
     streams.held[0].finish()
@@ -101,12 +99,12 @@ def test_a_page_is_read_by_a_real_model(core: WindowEngine, store: Store, tmp_pa
     assert item.read[1].reader == "eyes"
 
 
-def test_a_sound_is_heard_by_a_real_model(core: WindowEngine, store: Store, tmp_path: Path) -> None:
+def test_a_sound_is_heard_by_a_real_model(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     import soundfile
 
     soundfile.write(tmp_path / "talk.wav", talk(1), RATE)
     streams = Streams(core)
-    listening = Listening(store, streams, lambda *a, **m: None, tmp_path)
+    listening = ListenResults(store, streams, lambda *a, **m: None, tmp_path)
     listening.add([tmp_path / "talk.wav"])
     store.wait()
     streams.held[0].finish()
@@ -114,11 +112,11 @@ def test_a_sound_is_heard_by_a_real_model(core: WindowEngine, store: Store, tmp_
     assert len(listening.items[0].segments) == 1
 
 
-def test_a_text_is_spoken_by_a_real_model(core: WindowEngine, store: Store, tmp_path: Path) -> None:
+def test_a_text_is_spoken_by_a_real_model(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     streams = Streams(core)
-    studio = Studio(store, streams, streams, lambda *a, **m: None, tmp_path)
+    studio = SpeakResults(store, streams, streams, lambda *a, **m: None, tmp_path)
     preset = pipelines.speaker(core, "voice").presets[0]
-    take = studio.speak("Hello.", Choice("voice", preset=preset))
+    take = studio.speak("Hello.", SpeakSettings("voice", preset=preset))
     assert take is not None
     while not studio.playback.seconds:
         streams.held[0].step()
@@ -127,13 +125,13 @@ def test_a_text_is_spoken_by_a_real_model(core: WindowEngine, store: Store, tmp_
     assert capabilities.capabilities_of("no/such-model") == {"chat", "embed"}
 
 
-def test_window_and_server_share_a_voice(core: WindowEngine, store: Store, tmp_path: Path) -> None:
+def test_window_and_server_share_a_voice(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:
     service = core.service
     before = service.resident()
     streams = Streams(core)
-    studio = Studio(store, streams, streams, lambda *a, **m: None, tmp_path)
+    studio = SpeakResults(store, streams, streams, lambda *a, **m: None, tmp_path)
     preset = pipelines.speaker(core, "voice").presets[0]
-    studio.speak("Hello.", Choice("voice", preset=preset))
+    studio.speak("Hello.", SpeakSettings("voice", preset=preset))
     while not studio.playback.seconds:
         streams.held[0].step()
     studio.stop()
@@ -157,7 +155,7 @@ def test_window_and_server_share_a_voice(core: WindowEngine, store: Store, tmp_p
 
 
 def test_the_built_in_reader_reads_print(
-    core: WindowEngine, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: WindowEngine, store: AppStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipelines, "layout", lambda core: None)  # the one here has random weights
     sheet = Sheet((700, 300))
@@ -165,8 +163,8 @@ def test_the_built_in_reader_reads_print(
     sheet.line(40, 120, "and waits for the morning.", 32)
     sheet.image.save(tmp_path / "page.png")
     streams = Streams(core)
-    reading = Reading(store, streams, streams, lambda *a, **m: None, tmp_path)
-    reading.wish = Wish(model=READER)
+    reading = ReadResults(store, streams, streams, lambda *a, **m: None, tmp_path)
+    reading.wish = ReadSettings(model=READER)
     reading.add([tmp_path / "page.png"])
     store.wait()
     streams.held[0].finish()

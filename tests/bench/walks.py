@@ -104,9 +104,8 @@ def read(recorder: Recorder, folder: Path) -> None:
 
 def speak(recorder: Recorder, folder: Path) -> None:
     from app.gui.preferences import Preferences
-    from app.gui.store.worker import Store
-    from app.gui.viewmodels.speak.choice import Choice
-    from app.gui.viewmodels.speak.studio import Studio
+    from app.gui.store.worker import AppStore
+    from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
     from app.window_engine import WindowEngine, local_service
     from tests.qwen3_tts_cases import checkpoint, ending
 
@@ -117,11 +116,11 @@ def speak(recorder: Recorder, folder: Path) -> None:
     runs = _Now()
     core = WindowEngine(runs, lambda: local_service(preferences, {"voice": str(voice)}), _Frames)
     core.start()
-    store = Store(folder / "grus.sqlite3")
-    studio = Studio(store, core, runs, lambda said, **more: None, folder)
+    store = AppStore(folder / "grus.sqlite3")
+    studio = SpeakResults(store, core, runs, lambda said, **more: None, folder)
 
     def click(text: str) -> None:
-        take = studio.speak(text, Choice(preset="vivian"))
+        take = studio.speak(text, SpeakSettings(preset="vivian"))
         assert take is not None
         for thread in threading.enumerate():
             if thread.name == "grus-stream":

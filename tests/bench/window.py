@@ -52,15 +52,15 @@ def start_time() -> tuple[float, float]:
         "from pathlib import Path\n"
         "from PySide6.QtCore import QTimer\n"
         "from PySide6.QtWidgets import QApplication\n"
-        "from app.gui.places import places_under\n"
-        "from app.main import Start, close_desk, open_window\n"
+        "from app.gui.preferences import places_under\n"
+        "from app.main import Start, close_context, open_window\n"
         "app = QApplication([])\n"
         "window = open_window(app, Start(), places_under(Path(sys.argv[1])).make())\n"
         "app.processEvents()\n"
         "print(time.time() - born, flush=True)\n"
         "QTimer.singleShot(2000, app.quit); app.exec()\n"
         "print(psutil.Process().memory_info().rss, flush=True)\n"
-        "close_desk(window)\n"
+        "close_context(window)\n"
     )
     best, memory = 1e9, 0.0
     for _ in range(3):
@@ -79,10 +79,10 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.places import places_under
+    from app.gui.preferences import places_under
     from app.gui.store import conversations, messages
-    from app.gui.store.messages import Message
-    from app.main import Start, close_desk, open_window
+    from app.gui.store.messages import StoredMessage
+    from app.main import Start, close_context, open_window
     from tests.app.gui.scripted import scripted_service
 
     app: Any = QApplication.instance() or QApplication([])
@@ -100,9 +100,9 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
             id = conversations.create(db, "tiny", title="Long")
             parent = None
             for i in range(150):
-                asked = messages.add(db, id, Message(0, parent, "user", f"Question {i} about cranes, please?"))
+                asked = messages.add(db, id, StoredMessage(0, parent, "user", f"Question {i} about cranes, please?"))
                 text = "".join(PARAGRAPH.replace("{n}", str(i * 10 + k)) for k in range(7))
-                parent = messages.add(db, id, Message(0, asked.id, "assistant", text, model="tiny")).id
+                parent = messages.add(db, id, StoredMessage(0, asked.id, "assistant", text, model="tiny")).id
             return id
 
         id = window.desk.store.ask(fill).result()
@@ -147,7 +147,7 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
             _turn_wheel(window, pane.transcript)
             _spin(app, 0.008)
         scrolling = [sorted(column) for column in zip(*blocks, strict=True)]
-        close_desk(window)
+        close_context(window)
         window.deleteLater()
     return {
         "tokens": tokens,

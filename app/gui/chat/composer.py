@@ -1,22 +1,27 @@
-"""Where a person types: grows with the text, takes files by drop and paste, sends with Enter."""
+"""The message field: grows with the text, takes files by drop and paste, sends with Enter; and dictation into it."""
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QSize, Qt, Signal
+import numpy as np
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
 
-from app.gui.buttons import icon_button, label
-from app.gui.look import Look
-from app.gui.style import restate
+from app.gui.look import Look, restate
+from app.gui.pane import AppContext
+from app.gui.sound import devices
 from app.gui.texts import size, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.draft import DraftModel
+from app.gui.viewmodels.chat.draft import MessageDraft
+from app.gui.viewmodels.listen import captioned
+from app.gui.widgets import icon_button, label
+from engine.errors import BackendUnavailable
 
 _MOST_LINES = 12
 
@@ -103,7 +108,7 @@ class Composer(QWidget):
     stop_wanted = Signal()
     edit_ended = Signal()
 
-    def __init__(self, look: Look, draft: DraftModel) -> None:
+    def __init__(self, look: Look, draft: MessageDraft) -> None:
         super().__init__()
         self._look, self._draft = look, draft
         self._writing = False
@@ -115,7 +120,7 @@ class Composer(QWidget):
         self._files_row = QHBoxLayout(self.files)
         self._files_row.setContentsMargins(0, 0, 0, 0)
         self.mode = label(kind="second")  # what is edited, what is read
-        self.mode_end = icon_button(look, "close", tr("Do not edit"), self.edit_ended.emit, size=14)
+        self.mode_end = icon_button(look, "close", tr("Cancel editing"), self.edit_ended.emit, size=14)
         self.problem = label(wrap=True)
         self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
@@ -130,11 +135,11 @@ class Composer(QWidget):
         self.field.focus_changed.connect(lambda has: restate(self.box, chosen=has))
         draft.loaded.connect(self._load)
         draft.files_changed.connect(self._show_files)
-        draft.failed.connect(self.complain)
+        draft.failed.connect(self.show_error)
         look.on_change(self, self._dress)
         self._show_files()
         self.edit_mode("")
-        self.complain("")
+        self.show_error("")
 
     def _build(self) -> None:
         inner = QVBoxLayout(self.box)
@@ -175,7 +180,7 @@ class Composer(QWidget):
         self.mode.setVisible(bool(sentence))
         self.mode_end.setVisible(bool(sentence))
 
-    def complain(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         """An error, where the work is."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
@@ -226,7 +231,7 @@ class Composer(QWidget):
 
     def _send(self) -> None:
         if not self._writing and not self._draft.reading:
-            self.complain("")
+            self.show_error("")
             self.send_wanted.emit(self.field.toPlainText())
 
 
@@ -248,3 +253,69 @@ class Chip(QWidget):
         row.addWidget(text)
         row.addWidget(icon_button(look, "close", tr("Remove {name}", name=file.name), remove, size=12))
         self.setToolTip(" · ".join(filter(None, (file.name, size(file.nbytes), file.note))))
+
+
+class Dictation(QObject):
+    """`toggle` starts and ends it. Speech that was in progress at the end is still transcribed."""
+
+    def __init__(self, context: AppContext, composer: Composer) -> None:
+        super().__init__(composer)
+        self._context, self._composer = context, composer
+        self._microphone: Any = None
+        self._sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
+
+    @property
+    def running(self) -> bool:
+        return self._microphone is not None
+
+    def toggle(self) -> None:
+        if not self.stop():
+            self._begin()
+
+    def stop(self) -> bool:
+        """False when nothing was dictated."""
+        if self._microphone is None:
+            return False
+        self._microphone.stop()
+        self._microphone = None
+        self._sound.put(None)
+        self._show()
+        return True
+
+    def _begin(self) -> None:
+        sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
+        try:
+            self._microphone = devices.Microphone(sound.put, self, self._lost)
+        except BackendUnavailable as error:
+            self._composer.show_error(str(error))
+            return
+        self._sound = sound
+        model = str(self._context.preferences.get("listen.model", ""))
+        self._context.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
+        self._composer.show_error("")
+        self._context.say(tr("Dictating. Press again to end it."))
+        self._show()
+
+    def _hear(self, captions: list[Any]) -> None:
+        field = self._composer.field
+        for caption in captions:
+            if caption.final:
+                before = field.toPlainText()[: field.textCursor().position()]
+                space = " " if before and not before[-1].isspace() else ""
+                field.insertPlainText(space + caption.segment.text)
+
+    def _lost(self, sentence: str) -> None:
+        self.stop()
+        self._composer.show_error(sentence)
+
+    def _ended(self, problem: str) -> None:
+        if problem:
+            self._composer.show_error(problem)
+            self.stop()
+
+    def _show(self) -> None:
+        title = tr("Stop dictating") if self.running else tr("Dictate")
+        button = self._composer.dictate
+        button.setAccessibleName(title)
+        button.setToolTip(f"{title} (Ctrl+Shift+V)")
+        button.setIcon(self._context.look.icon("stop" if self.running else "mic"))

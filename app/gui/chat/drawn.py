@@ -1,4 +1,4 @@
-"""Formulas as pictures for rich text: drawn beside the UI thread, kept, and announced when they are ready."""
+"""Formulas as images for rich text: rendered off the UI thread, cached, and announced when they are ready."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.bridge import Work
 from app.gui.look import Look
-from app.gui.viewmodels.chat.formulas import Drawing, draw
-from app.gui.viewmodels.chat.markdown import Formula, Piece, as_source, filled
+from app.gui.viewmodels.chat.highlight import FormulaDrawing, draw
+from app.gui.viewmodels.chat.markdown import Formula, MarkdownPiece, as_source, filled
 
 _EDGE = 1.0  # pixels that the drawing leaves free on every side
 _POINT = 4 / 3  # pixels a point
@@ -21,7 +21,7 @@ _KEPT = 1024  # formulas whose pictures are kept; the oldest go first
 _TOGETHER = 30  # milliseconds: formulas that are drawn one after another are announced together
 
 
-class Drawn(QObject):
+class FormulaImages(QObject):
     """One a pane. `ready` comes after formulas that were asked for have been drawn, or could not be."""
 
     ready = Signal()
@@ -29,7 +29,7 @@ class Drawn(QObject):
     def __init__(self, look: Look, work: Work) -> None:
         super().__init__()
         self._look, self._work = look, work
-        self._drawings: dict[tuple[Formula, float, str], Drawing | None] = {}
+        self._drawings: dict[tuple[Formula, float, str], FormulaDrawing | None] = {}
         self._asked: set[tuple[Formula, float, str]] = set()
         self._images: dict[tuple[Formula, float, str, float], QImage] = {}
         self._telling = QTimer(self)
@@ -37,7 +37,7 @@ class Drawn(QObject):
         self._telling.setInterval(_TOGETHER)
         self._telling.timeout.connect(self.ready)
 
-    def html(self, piece: Piece, document: QTextDocument, ratio: float) -> tuple[str, bool]:
+    def html(self, piece: MarkdownPiece, document: QTextDocument, ratio: float) -> tuple[str, bool]:
         """A piece's HTML with pictures in `document`; and whether some of them are still to come."""
         if not piece.formulas:
             return piece.html[0], False
@@ -73,7 +73,7 @@ class Drawn(QObject):
         self._asked.add(key)
         formula, size, colour = key
 
-        def done(drawing: Drawing | None) -> None:
+        def done(drawing: FormulaDrawing | None) -> None:
             self._asked.discard(key)
             self._drawings[key] = drawing
             _bound(self._drawings)
@@ -82,7 +82,7 @@ class Drawn(QObject):
 
         self._work.think(lambda: draw(formula.tex, formula.display, size, colour), done)
 
-    def _image(self, key: tuple[Formula, float, str], drawing: Drawing, ratio: float) -> QImage:
+    def _image(self, key: tuple[Formula, float, str], drawing: FormulaDrawing, ratio: float) -> QImage:
         found = self._images.get((*key, ratio))
         if found is not None:
             return found

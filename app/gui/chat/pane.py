@@ -1,6 +1,6 @@
-"""The chat pane: the list of conversations, the open one, the field to type in, and the panel with its settings.
+"""The chat pane: the list of conversations, the open one, the message field, and the panel with its settings.
 
-Puts the views and view-models together; what the actions do is in `deeds.py`.
+Connects views and view-models; the actions are in `actions.py`.
 """
 
 from __future__ import annotations
@@ -16,34 +16,40 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.actions import wear
-from app.gui.buttons import icon_button, label
-from app.gui.chat.composer import Composer
-from app.gui.chat.deeds import Deeds
-from app.gui.chat.dictation import Dictation
-from app.gui.chat.drawn import Drawn
-from app.gui.chat.emptying import begin_anew
-from app.gui.chat.files import Files
-from app.gui.chat.handsfree import TalkBar
-from app.gui.chat.modelbox import ModelBox
+from app.gui.chat.actions import ChatActions, Files
+from app.gui.chat.composer import Composer, Dictation
+from app.gui.chat.conversation_list import ConversationListView
+from app.gui.chat.drawn import FormulaImages
 from app.gui.chat.panel import Panel
-from app.gui.chat.shelfview import ShelfView
-from app.gui.chat.transcript import Transcript
-from app.gui.desk import Desk
-from app.gui.empty import Empty
-from app.gui.pane import Pane
+from app.gui.chat.talk_bar import TalkBar
+from app.gui.chat.transcript import TranscriptView
+from app.gui.model_box import ModelBox
+from app.gui.pane import AppContext, Pane
 from app.gui.store import messages
-from app.gui.store.messages import Message
+from app.gui.store.messages import StoredMessage
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.draft import DraftModel
-from app.gui.viewmodels.chat.markdown import Growing
-from app.gui.viewmodels.chat.rows import Row, Rows
-from app.gui.viewmodels.chat.shelf import Shelf
-from app.gui.viewmodels.chat.talk import Talk
+from app.gui.viewmodels.chat.conversation import OpenConversation
+from app.gui.viewmodels.chat.conversation_list import ConversationList
+from app.gui.viewmodels.chat.draft import MessageDraft
+from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
+from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
+from app.gui.widgets import EmptyState, icon_button, label
 
 
-def make(desk: Desk) -> Pane:
-    return ChatPane(desk)
+def reset(pane: ChatPane) -> None:
+    pane.talk_bar.end()
+    pane.dictation.stop()
+    pane.talk.stop()
+    pane.draft.forget()
+    pane.conversation_list_view.field.clear()
+    pane.begin()
+    pane.transcript.redraw()  # views that wait to be used again still hold their words
+    pane.conversation_list.forget()
+
+
+def make(context: AppContext) -> Pane:
+    return ChatPane(context)
 
 
 def _later(seconds: float, run: Callable[[], None]) -> None:
@@ -51,33 +57,36 @@ def _later(seconds: float, run: Callable[[], None]) -> None:
 
 
 class ChatPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.talk = Talk(desk.store, desk.core, _later, desk.say)
-        self.shelf = Shelf(desk.store, desk.say, datetime.date.today)
-        self.draft = DraftModel(desk.store, desk.work, desk.places.attachments, desk.core.hear)
-        self.files = Files(desk, self)
-        self.rows = Rows()
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.talk = OpenConversation(context.store, context.core, _later, context.say)
+        self.conversation_list = ConversationList(context.store, context.say, datetime.date.today)
+        self.draft = MessageDraft(context.store, context.work, context.places.attachments, context.core.hear)
+        self.files = Files(context, self)
+        self.views = MessageViews()
         self._editing: int | None = None
         self._answering: int | None = None
-        self.shelf_view = ShelfView(desk.look, self.shelf, self.begin)
-        self.transcript = Transcript(
-            desk.look, Drawn(desk.look, desk.work), lambda *what: self.deeds.perform(*what), self._read
+        self.conversation_list_view = ConversationListView(context.look, self.conversation_list, self.begin)
+        self.transcript = TranscriptView(
+            context.look,
+            FormulaImages(context.look, context.work),
+            lambda *what: self.chat_actions.perform(*what),
+            self._read,
         )
         self._shown: int | None = None  # which conversation the rows are of
-        self.composer = Composer(desk.look, self.draft)
-        self.dictation = Dictation(desk, self.composer)
-        self.talk_bar = TalkBar(desk, self.talk, self.composer.complain)
+        self.composer = Composer(context.look, self.draft)
+        self.dictation = Dictation(context, self.composer)
+        self.talk_bar = TalkBar(context, self.talk, self.composer.show_error)
         self.composer.put_above(self.talk_bar)
-        self.model_box = ModelBox(desk)
-        self.panel = Panel(desk.look, self.talk, desk.store)
-        self.empty = Empty(desk.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
-        self.deeds = Deeds(self)
+        self.model_box = ModelBox(context, "chat")
+        self.panel = Panel(context.look, self.talk, context.store)
+        self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
+        self.chat_actions = ChatActions(self)
         self._build()
         self._connect()
-        desk.store.ask(messages.settle)
-        self.shelf.look()
-        last = desk.preferences.get("conversation")
+        context.store.ask(messages.settle)
+        self.conversation_list.look()
+        last = context.preferences.get("conversation")
         self.draft.open(last)
         if last is not None:
             self.talk.open(int(last))
@@ -85,10 +94,10 @@ class ChatPane(Pane):
 
     def _build(self) -> None:
         self.title = label(kind="heading")
-        wear(toggle := icon_button(self.desk.look, "sliders", ""), self.desk.actions["chat.panel"])
-        wear(self.composer.attach, self.desk.actions["chat.attach"])
-        wear(self.composer.dictate, self.desk.actions["chat.dictate"])
-        wear(self.composer.talk, self.desk.actions["chat.talk"])
+        wear(toggle := icon_button(self.context.look, "sliders", ""), self.context.actions["chat.panel"])
+        wear(self.composer.attach, self.context.actions["chat.attach"])
+        wear(self.composer.dictate, self.context.actions["chat.dictate"])
+        wear(self.composer.talk, self.context.actions["chat.talk"])
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         head.addWidget(self.model_box)
@@ -115,14 +124,14 @@ class ChatPane(Pane):
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
-        for part in (self.shelf_view, middle, self.panel):
+        for part in (self.conversation_list_view, middle, self.panel):
             self.splitter.addWidget(part)
-        self.shelf_view.setMinimumWidth(200)
-        self.shelf_view.setMaximumWidth(400)
+        self.conversation_list_view.setMinimumWidth(200)
+        self.conversation_list_view.setMaximumWidth(400)
         self.panel.setMaximumWidth(400)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([*self.desk.preferences.get("chat.widths", [264, 700, 300])])
-        self.panel.setVisible(bool(self.desk.preferences.get("chat.panel", False)))
+        self.splitter.setSizes([*self.context.preferences.get("chat.widths", [264, 700, 300])])
+        self.panel.setVisible(bool(self.context.preferences.get("chat.panel", False)))
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self.splitter)
@@ -133,24 +142,26 @@ class ChatPane(Pane):
         talk.grew.connect(self._grew)
         talk.busy.connect(self._show_busy)
         talk.begun.connect(self.draft.follow)
-        talk.listed.connect(self.shelf.look)
+        talk.listed.connect(self.conversation_list.look)
         talk.configured.connect(self._show_settings)
-        self.shelf.changed.connect(self._show_title)
-        self.shelf.deleted.connect(lambda id: self.begin() if id == talk.id else None)
-        self.shelf.restored.connect(self.open)
-        self.shelf_view.chosen.connect(self.open)
-        self.shelf_view.menu_wanted.connect(self.deeds.list_menu)
-        self.transcript.menu_wanted.connect(self.deeds.message_menu)
+        self.conversation_list.changed.connect(self._show_title)
+        self.conversation_list.deleted.connect(lambda id: self.begin() if id == talk.id else None)
+        self.conversation_list.restored.connect(self.open)
+        self.conversation_list_view.chosen.connect(self.open)
+        self.conversation_list_view.menu_wanted.connect(self.chat_actions.list_menu)
+        self.transcript.menu_wanted.connect(self.chat_actions.message_menu)
         self.composer.send_wanted.connect(self.send)
         self.composer.stop_wanted.connect(self.stop)
         self.composer.edit_ended.connect(self._end_edit)
         self.model_box.picked.connect(lambda name: talk.configure(model=name))
-        self.model_box.listed.connect(self._choose_usual)
-        self.splitter.splitterMoved.connect(lambda *_: self.desk.preferences.put("chat.widths", self.splitter.sizes()))
-        self.desk.found.append(self._found)
-        self.desk.wiped.connect(lambda: begin_anew(self))
-        self.desk.reread.connect(self.shelf.look)
-        self.desk.reread.connect(self.panel.read_presets)
+        self.model_box.listed.connect(self._choose_default)
+        self.splitter.splitterMoved.connect(
+            lambda *_: self.context.preferences.put("chat.widths", self.splitter.sizes())
+        )
+        self.context.found.append(self._found)
+        self.context.wiped.connect(lambda: reset(self))
+        self.context.reread.connect(self.conversation_list.look)
+        self.context.reread.connect(self.panel.read_presets)
 
     # -- the pane
 
@@ -195,7 +206,7 @@ class ChatPane(Pane):
     def begin(self) -> None:
         """A new conversation."""
         self._end_edit()
-        self.talk.new(self.model_box.usual())
+        self.talk.new(self.model_box.default)
         self.composer.field.setFocus()
 
     def open(self, id: int) -> None:
@@ -204,31 +215,31 @@ class ChatPane(Pane):
             self.talk.open(id)
 
     def step(self, by: int) -> None:
-        id = self.shelf.neighbour(self.talk.id, by)
+        id = self.conversation_list.neighbour(self.talk.id, by)
         if id is not None:
             self.open(id)
 
     def search(self) -> None:
-        self.shelf_view.field.setFocus()
-        self.shelf_view.field.selectAll()
+        self.conversation_list_view.field.setFocus()
+        self.conversation_list_view.field.selectAll()
 
     def rename(self, id: int) -> None:
-        self.shelf_view.edit_name(id)
+        self.conversation_list_view.edit_name(id)
 
     def imported(self, id: int) -> None:
-        self.shelf.look()
+        self.conversation_list.look()
         self.talk.open(id)
 
     def toggle_panel(self) -> None:
         shown = self.panel.isHidden()
         self.panel.setVisible(shown)
-        self.desk.preferences.put("chat.panel", shown)
+        self.context.preferences.put("chat.panel", shown)
         (self.panel.system if shown else self.composer.field).setFocus()
 
     # -- messages
 
     def talk_aloud(self) -> None:
-        """What is said goes to one of the two, not to both."""
+        """Speech goes either to Talk or to dictation."""
         self.dictation.stop()
         self.talk_bar.toggle()
 
@@ -254,14 +265,14 @@ class ChatPane(Pane):
         self._editing = id
         own = self.talk.tree[id].role == "user"
         self.composer.edit_mode(
-            tr("You edit a message. The old one stays as another version.") if own else tr("You edit this answer.")
+            tr("Editing a message. The old one stays as another branch.") if own else tr("Editing this reply.")
         )
         self.composer.put(self.talk.tree[id].text)
         self.composer.field.setFocus()
 
     def answer_call(self, id: int) -> None:
         self._answering = id
-        self.composer.edit_mode(tr("Type what the tool answers."))
+        self.composer.edit_mode(tr("Type the result of the tool call."))
         self.composer.field.setFocus()
 
     def _end_edit(self) -> None:
@@ -280,22 +291,22 @@ class ChatPane(Pane):
         self.transcript.choose(ids[max(0, min(len(ids) - 1, at))])
 
     def fold(self, id: int) -> None:
-        self.rows.unfolded ^= {id}
-        self.transcript.show_rows(self._all_rows())
+        self.views.unfolded ^= {id}
+        self.transcript.show_views(self._all_views())
 
     # -- what is shown
 
     def _show(self) -> None:
         if self._shown != self.talk.id or self.talk.id is None:
             self._shown = self.talk.id
-            self.rows.forget()
+            self.views.forget()
             self.transcript.forget()
             self._read_ahead()
         self.transcript.chosen = None
-        self.transcript.show_rows(self._all_rows(), to_end=True)
+        self.transcript.show_views(self._all_views(), to_end=True)
         self.stack.setCurrentWidget(self.transcript if self.talk.path else self.empty)
-        self.shelf_view.show_current(self.talk.id)
-        self.desk.preferences.put("conversation", self.talk.id)
+        self.conversation_list_view.show_current(self.talk.id)
+        self.context.preferences.put("conversation", self.talk.id)
         self._keep_draft_place()
         self._show_title()
         self._show_busy()
@@ -307,48 +318,48 @@ class ChatPane(Pane):
             self.draft.text, self.draft.files = "", []
             self.draft.open(self.talk.id)
 
-    def _all_rows(self) -> list[Row]:
+    def _all_views(self) -> list[MessageView]:
         path = self.talk.path
-        rows: list[Row] = []
+        views: list[MessageView] = []
         for i, message in enumerate(path):
-            if self.rows.has_made(message):
-                rows += self._rows_of(message, i == len(path) - 1)
+            if self.views.has_made(message):
+                views += self._views_of(message, i == len(path) - 1)
             else:
-                rows += self.rows.unread(message)
-        return rows
+                views += self.views.unread(message)
+        return views
 
-    def _read(self, id: int) -> list[Row]:
+    def _read(self, id: int) -> list[MessageView]:
         """A reply comes into sight."""
-        return self._rows_of(self.talk.tree[id], id == self.talk.head.leaf)
+        return self._views_of(self.talk.tree[id], id == self.talk.head.leaf)
 
     def _read_ahead(self) -> None:
-        """Replies are read beside the UI thread, the last first, so that scrolling back finds them read. One asks for
+        """Replies are parsed off the UI thread, the last first, so that scrolling back finds them parsed. One asks for
         the next: what is in sight, formulas and colours, is drawn between them, and another conversation ends it."""
         shown, ahead = self._shown, list(self.talk.path)
 
         def next_one() -> None:
-            while ahead and self.rows.has_read(ahead[-1]):
+            while ahead and self.views.has_read(ahead[-1]):
                 ahead.pop()
             if ahead:
                 message = ahead.pop()
-                self.desk.work.think(lambda: Growing(message.text), lambda read: taken(message.id, read))
+                self.context.work.think(lambda: IncrementalMarkdown(message.text), lambda read: taken(message.id, read))
 
-        def taken(id: int, read: Growing) -> None:
+        def taken(id: int, read: IncrementalMarkdown) -> None:
             if self._shown == shown:
-                self.rows.take(id, read)
+                self.views.take(id, read)
                 next_one()
 
         next_one()
 
-    def _rows_of(self, message: Message, last: bool) -> list[Row]:
+    def _views_of(self, message: StoredMessage, last: bool) -> list[MessageView]:
         reply = self.talk.reply
         doing = reply.doing if reply is not None and reply.message.id == message.id else ""
-        return self.rows.of(message, *self.talk.versions(message.id), doing, last)
+        return self.views.of(message, *self.talk.versions(message.id), doing, last)
 
-    def _grew(self, message: Message) -> None:
+    def _grew(self, message: StoredMessage) -> None:
         path = self.talk.path
         if any(message.id == shown.id for shown in path):
-            self.transcript.replace(message.id, self._rows_of(message, message.id == path[-1].id))
+            self.transcript.replace(message.id, self._views_of(message, message.id == path[-1].id))
 
     def _show_busy(self) -> None:
         self.composer.show_writing(self.talk.writing)
@@ -358,15 +369,15 @@ class ChatPane(Pane):
         self._show_empty()
 
     def _show_title(self) -> None:
-        summary = next((line for line in self.shelf.all if line.id == self.talk.id), None)
+        summary = next((line for line in self.conversation_list.all if line.id == self.talk.id), None)
         title = summary.title if summary is not None else self.talk.head.title
         room = max(0, min(360, self.stack.width() - self.model_box.width() - GRID * 12))
         shown = self.title.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
         self.title.setText(shown if self.talk.id is not None else "")
 
-    def _choose_usual(self) -> None:
-        if not self.talk.head.model and (usual := self.model_box.usual()):
-            self.talk.configure(model=usual)
+    def _choose_default(self) -> None:
+        if not self.talk.head.model and (default := self.model_box.default):
+            self.talk.configure(model=default)
         self._show_empty()
 
     def _show_empty(self) -> None:
@@ -375,12 +386,14 @@ class ChatPane(Pane):
             question = tr("What can you help me with?")
             self.empty.offer(question, lambda: self.send(question))
         else:
-            self.empty.offer(tr("Choose a folder with a model"), self.model_box.choose_folder, main=True)
+            self.empty.offer(tr("Add a model folder"), self.model_box.choose_folder, main=True)
 
     def _found(self, typed: str) -> list[tuple[str, Callable[[], Any]]]:
         """For the palette: conversations and models."""
-        lines = [(line.title, self._opens(line.id)) for line in self.shelf.all[:200]] if typed.strip() else []
-        models = [(tr("Answer with {model}", model=name), self._picks(name)) for name in self.model_box.known]
+        lines = (
+            [(line.title, self._opens(line.id)) for line in self.conversation_list.all[:200]] if typed.strip() else []
+        )
+        models = [(tr("Use {model}", model=name), self._picks(name)) for name in self.model_box.known or ()]
         return [*lines, *models]
 
     def _opens(self, id: int) -> Callable[[], Any]:
@@ -390,5 +403,5 @@ class ChatPane(Pane):
         return partial(self._in_front, partial(self.model_box.pick, name))
 
     def _in_front(self, act: Callable[[], Any]) -> None:
-        self.desk.open_pane("chat")
+        self.context.open_pane("chat")
         act()

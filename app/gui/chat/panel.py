@@ -17,23 +17,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.buttons import icon_button, label
-from app.gui.look import Look
-from app.gui.samplingfields import number_field, number_in, show_number, show_thinking, thinking_box
-from app.gui.store import kept
-from app.gui.store.kept import Preset
-from app.gui.store.worker import Store
-from app.gui.style import restate
+from app.gui.look import Look, restate
+from app.gui.sampling_fields import number_field, number_in, show_number, show_thinking, thinking_box
+from app.gui.store import records
+from app.gui.store.records import Preset
+from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.options import BUILT_IN, OPTIONS, Option
-from app.gui.viewmodels.chat.talk import Talk
+from app.gui.viewmodels.chat.conversation import OpenConversation
+from app.gui.viewmodels.sampling import BUILT_IN, OPTIONS, SamplingOption
+from app.gui.widgets import icon_button, label
 
 _NARROWEST = 260  # pixels
 
 
 class Panel(QScrollArea):
-    def __init__(self, look: Look, talk: Talk, store: Store) -> None:
+    def __init__(self, look: Look, talk: OpenConversation, store: AppStore) -> None:
         super().__init__()
         self.setAccessibleName(tr("Settings of this conversation"))
         self.setWidgetResizable(True)
@@ -88,7 +87,7 @@ class Panel(QScrollArea):
         save.addWidget(icon_button(self._look, "save", tr("Save as a preset"), self._save_preset, size=16))
         column.addLayout(save)
         column.addSpacing(GRID)
-        column.addWidget(label(tr("How answers are chosen"), "heading"))
+        column.addWidget(label(tr("Sampling"), "heading"))
         grid = QGridLayout()
         grid.setHorizontalSpacing(GRID)
         grid.setVerticalSpacing(GRID // 2)
@@ -98,13 +97,13 @@ class Panel(QScrollArea):
             title.setToolTip(tr(option.about))
             grid.addWidget(title, i, 0)
             grid.addWidget(self.fields[option.name], i, 1)
-        grid.addWidget(label(tr("Thoughts")), len(OPTIONS), 0)
+        grid.addWidget(label(tr("Reasoning")), len(OPTIONS), 0)
         grid.addWidget(self.thinking, len(OPTIONS), 1)
         grid.setColumnStretch(0, 1)
         column.addLayout(grid)
         self.problem = label(wrap=True)
         column.addWidget(self.problem)
-        column.addWidget(label(tr("What is left empty is as the model's makers chose it."), "second", wrap=True))
+        column.addWidget(label(tr("Empty fields use the model's defaults."), "second", wrap=True))
         column.addStretch(1)
         return body
 
@@ -136,7 +135,7 @@ class Panel(QScrollArea):
         if not self._showing:
             self._talk.configure(system=self.system.toPlainText())
 
-    def _typed(self, option: Option, field: QLineEdit) -> None:
+    def _typed(self, option: SamplingOption, field: QLineEdit) -> None:
         if field.text() and not field.hasAcceptableInput():
             told = tr("{title} is between {low} and {high}.", title=tr(option.title), low=f"{option.low:g}",
                       high=f"{option.high:g}")  # fmt: skip
@@ -164,7 +163,7 @@ class Panel(QScrollArea):
                 self.preset.addItem(tr(preset.name) if i < len(BUILT_IN) else preset.name)
             self._show_preset()
 
-        self._store.ask(kept.presets, got)
+        self._store.ask(records.presets, got)
 
     def _take_preset(self, index: int) -> None:
         preset = self._presets[index]
@@ -179,11 +178,11 @@ class Panel(QScrollArea):
             self.name.setFocus()
             return
         preset = Preset(name, dict(self._talk.head.sampling), self._talk.head.system or None)
-        self._store.ask(lambda db: kept.keep_preset(db, preset), lambda _: self.read_presets())
+        self._store.ask(lambda db: records.keep_preset(db, preset), lambda _: self.read_presets())
         self.name.clear()
 
     def _drop_preset(self) -> None:
         index = self.preset.currentIndex()
         if index >= len(BUILT_IN):
             name = self._presets[index].name
-            self._store.ask(lambda db: kept.drop_preset(db, name), lambda _: self.read_presets())
+            self._store.ask(lambda db: records.drop_preset(db, name), lambda _: self.read_presets())

@@ -15,27 +15,34 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from app.gui.chat.codeview import CodeView
-from app.gui.chat.drawn import Drawn
-from app.gui.chat.rowviews import CallView, FootView, ProseView, RowView, SaidView, ThoughtView
+from app.gui.chat.drawn import FormulaImages
+from app.gui.chat.message_view import (
+    CodeWidget,
+    FooterWidget,
+    MessageWidget,
+    ProseWidget,
+    ReasoningWidget,
+    ToolCallWidget,
+    UserTextWidget,
+)
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.rows import Row
+from app.gui.viewmodels.chat.message_views import MessageView
 
 READING = 72  # characters in a line
-_KINDS: dict[str, type[RowView]] = {
-    "said": SaidView,
-    "thought": ThoughtView,
-    "prose": ProseView,
-    "code": CodeView,
-    "call": CallView,
-    "foot": FootView,
+_KINDS: dict[str, type[MessageWidget]] = {
+    "said": UserTextWidget,
+    "reasoning": ReasoningWidget,
+    "prose": ProseWidget,
+    "code": CodeWidget,
+    "call": ToolCallWidget,
+    "footer": FooterWidget,
 }
 _NEAR = 8  # pixels from the end that count as the end
 
 
-class Transcript(QAbstractScrollArea):
+class TranscriptView(QAbstractScrollArea):
     """`menu_wanted(message, global position)`: a right click on a row."""
 
     menu_wanted = Signal(int, object)
@@ -43,9 +50,9 @@ class Transcript(QAbstractScrollArea):
     def __init__(
         self,
         look: Look,
-        drawn: Drawn,
+        drawn: FormulaImages,
         do: Callable[..., Any],
-        read: Callable[[int], Sequence[Row]] = lambda message: (),
+        read: Callable[[int], Sequence[MessageView]] = lambda message: (),
     ) -> None:
         """`read(message)`: the rows that an unread row stands for."""
         super().__init__()
@@ -57,12 +64,12 @@ class Transcript(QAbstractScrollArea):
         self.verticalScrollBar().setSingleStep(48)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._look, self._drawn, self._do = look, drawn, do
-        self.rows: list[Row] = []
+        self.views: list[MessageView] = []
         self._heights: list[float] = []
         self._tops: list[float] = [0.0]
-        self._seen: dict[tuple[int, str, int], tuple[Row, int, float]] = {}  # measured: row, width, height
-        self.views: dict[int, RowView] = {}  # by index
-        self._spare: dict[str, list[RowView]] = {}
+        self._seen: dict[tuple[int, str, int], tuple[MessageView, int, float]] = {}  # measured: row, width, height
+        self.widgets: dict[int, MessageWidget] = {}  # by index
+        self._spare: dict[str, list[MessageWidget]] = {}
         self.stick = True  # the end stays in sight
         self._placing = False
         self.chosen: int | None = None  # the message that the keyboard is at
@@ -71,43 +78,47 @@ class Transcript(QAbstractScrollArea):
 
     # -- what is shown
 
-    def show_rows(self, rows: Sequence[Row], to_end: bool = False) -> None:
+    def show_views(self, views: Sequence[MessageView], to_end: bool = False) -> None:
         """Another list of rows. Views of rows that are still there stay where they are."""
-        kept = {view.row.key: view for view in self.views.values() if view.row is not None}
-        self.rows = list(rows)
-        self.views = {}
-        for i, row in enumerate(self.rows):
-            if row.key in kept and _KINDS[row.kind] is type(kept[row.key]):
-                self.views[i] = kept.pop(row.key)
-        for view in kept.values():
-            self._put_away(view)
+        kept = {widget.view.key: widget for widget in self.widgets.values() if widget.view is not None}
+        self.views = list(views)
+        self.widgets = {}
+        for i, view in enumerate(self.views):
+            if view.key in kept and _KINDS[view.kind] is type(kept[view.key]):
+                self.widgets[i] = kept.pop(view.key)
+        for widget in kept.values():
+            self._put_away(widget)
         self._guess_all()
         if to_end:
             self.stick = True
         self._place()
 
-    def replace(self, message: int, rows: Sequence[Row]) -> None:
+    def replace(self, message: int, views: Sequence[MessageView]) -> None:
         """The rows of one message are others: it grew. All that lies before it is left alone."""
-        end = next((i + 1 for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].message == message), None)
+        end = next((i + 1 for i in range(len(self.views) - 1, -1, -1) if self.views[i].message == message), None)
         if end is None:
             return
         first = end
-        while first > 0 and self.rows[first - 1].message == message:
+        while first > 0 and self.views[first - 1].message == message:
             first -= 1
-        if end != len(self.rows):
-            self.show_rows([*self.rows[:first], *rows, *self.rows[end:]])
+        if end != len(self.views):
+            self.show_views([*self.views[:first], *views, *self.views[end:]])
             return
-        kept = {view.row.key: self.views.pop(i) for i, view in list(self.views.items()) if i >= first and view.row}
+        kept = {
+            widget.view.key: self.widgets.pop(i)
+            for i, widget in list(self.widgets.items())
+            if i >= first and widget.view
+        }
         width, line = self.column[1], self._line
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self.rows[first:], rows, strict=False)))
-        for i, row in enumerate(rows, first):
-            if row.key in kept and _KINDS[row.kind] is type(kept[row.key]):
-                self.views[i] = kept.pop(row.key)
-        for view in kept.values():
-            self._put_away(view)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self.views[first:], views, strict=False)))
+        for i, view in enumerate(views, first):
+            if view.key in kept and _KINDS[view.kind] is type(kept[view.key]):
+                self.widgets[i] = kept.pop(view.key)
+        for widget in kept.values():
+            self._put_away(widget)
         start = first + same
-        self.rows[start:] = rows[same:]
-        self._heights[start:] = [self._guess(row, width, line) for row in rows[same:]]
+        self.views[start:] = views[same:]
+        self._heights[start:] = [self._guess(view, width, line) for view in views[same:]]
         self._tops[start:] = accumulate(self._heights[start:], initial=self._tops[start])
         self._place()
 
@@ -116,11 +127,11 @@ class Transcript(QAbstractScrollArea):
         self._seen.clear()
 
     def redraw(self) -> None:
-        """Colours or sizes changed: everything is measured and drawn anew."""
-        for view in [*self.views.values(), *(v for spare in self._spare.values() for v in spare)]:
-            view.hide()  # it goes with the next turn of the event loop, and must not be seen until then
-            view.deleteLater()
-        self.views, self._spare, self._seen = {}, {}, {}
+        """Colours or sizes changed: measure and draw everything again."""
+        for widget in [*self.widgets.values(), *(v for spare in self._spare.values() for v in spare)]:
+            widget.hide()  # it goes with the next turn of the event loop, and must not be seen until then
+            widget.deleteLater()
+        self.widgets, self._spare, self._seen = {}, {}, {}
         self._guess_all()
         self._place()
 
@@ -128,7 +139,7 @@ class Transcript(QAbstractScrollArea):
         """Mark a message, and bring it into sight."""
         self.chosen = message
         if message is not None:
-            first = next((i for i, row in enumerate(self.rows) if row.message == message), None)
+            first = next((i for i, view in enumerate(self.views) if view.message == message), None)
             if first is not None:
                 top, height = self._tops[first], self.viewport().height()
                 if not self.verticalScrollBar().value() <= top <= self.verticalScrollBar().value() + height * 0.6:
@@ -150,27 +161,27 @@ class Transcript(QAbstractScrollArea):
 
     def _guess_all(self) -> None:
         width, line = self.column[1], self._line
-        self._heights = [self._guess(row, width, line) for row in self.rows]
+        self._heights = [self._guess(view, width, line) for view in self.views]
         self._tops = [0.0, *accumulate(self._heights)]
 
     @property
     def _line(self) -> float:
         return QFontMetricsF(self._look.font()).lineSpacing()
 
-    def _guess(self, row: Row, width: int, line: float) -> float:
-        seen = self._seen.get(row.key)
-        if seen is not None and seen[1] == width and (seen[0] is row or seen[0] == row):
+    def _guess(self, view: MessageView, width: int, line: float) -> float:
+        seen = self._seen.get(view.key)
+        if seen is not None and seen[1] == width and (seen[0] is view or seen[0] == view):
             return seen[2]
-        if row.kind == "unread":
-            return 60 + (len(row.text) / READING + row.text.count("\n") * 0.8) * line * 1.3
-        if row.kind == "foot":
+        if view.kind == "unread":
+            return 60 + (len(view.text) / READING + view.text.count("\n") * 0.8) * line * 1.3
+        if view.kind == "footer":
             return 30.0
-        if row.kind == "code":
-            return 64 + (row.text.count("\n") + 1) * line
-        if row.kind == "thought":
-            return 2 * GRID + 28.0 + (len(row.text) / READING + row.text.count("\n")) * line
-        lines = len(row.text) / READING + row.text.count("\n") * 0.7 + 1
-        return _KINDS[row.kind].above + lines * line * 1.45
+        if view.kind == "code":
+            return 64 + (view.text.count("\n") + 1) * line
+        if view.kind == "reasoning":
+            return 2 * GRID + 28.0 + (len(view.text) / READING + view.text.count("\n")) * line
+        lines = len(view.text) / READING + view.text.count("\n") * 0.7 + 1
+        return _KINDS[view.kind].above + lines * line * 1.45
 
     def _place(self) -> None:
         if self._placing:
@@ -211,14 +222,14 @@ class Transcript(QAbstractScrollArea):
         looked at."""
         moved = 0.0
         width, line = self.column[1], self._line
-        while (i := next((i for i in self._in_sight(top, height) if self.rows[i].kind == "unread"), None)) is not None:
-            rows = list(self._read(self.rows[i].message))
-            heights = [self._guess(row, width, line) for row in rows]
+        while (i := next((i for i in self._in_sight(top, height) if self.views[i].kind == "unread"), None)) is not None:
+            views = list(self._read(self.views[i].message))
+            heights = [self._guess(view, width, line) for view in views]
             if self._tops[i] < top:
                 moved += sum(heights) - self._heights[i]
-            by = len(rows) - 1
-            self.views = {at if at < i else at + by: view for at, view in self.views.items()}
-            self.rows[i : i + 1], self._heights[i : i + 1] = rows, heights
+            by = len(views) - 1
+            self.widgets = {at if at < i else at + by: widget for at, widget in self.widgets.items()}
+            self.views[i : i + 1], self._heights[i : i + 1] = views, heights
             self._tops = [0.0, *accumulate(self._heights)]
         return moved
 
@@ -232,57 +243,57 @@ class Transcript(QAbstractScrollArea):
         """Rows in sight, and half a screen around it."""
         first = max(0, bisect_right(self._tops, top - height / 2) - 1)
         last = bisect_right(self._tops, top + height * 1.5)
-        return range(first, min(len(self.rows), last))
+        return range(first, min(len(self.views), last))
 
     def _measured(self, i: int, width: int) -> float:
-        row = self.rows[i]
-        view = self._view(i)
-        seen = self._seen.get(row.key)
-        if view.row == row and seen is not None and seen[1] == width and seen[0] == row and not view.waiting:
+        view = self.views[i]
+        widget = self._view(i)
+        seen = self._seen.get(view.key)
+        if widget.view == view and seen is not None and seen[1] == width and seen[0] == view and not widget.waiting:
             return seen[2]
-        view.bind(row)
-        view.resize(width, view.height())
-        height = float(view.measure(width) + view.above)
-        self._seen[row.key] = (row, width, height)
+        widget.bind(view)
+        widget.resize(width, widget.height())
+        height = float(widget.measure(width) + widget.above)
+        self._seen[view.key] = (view, width, height)
         return height
 
-    def _view(self, i: int) -> RowView:
-        view = self.views.get(i)
-        if view is None:
-            row = self.rows[i]
-            spare = self._spare.get(row.kind)
-            view = spare.pop() if spare else self._make(row.kind)
-            self.views[i] = view
-            view.bind(row)
-            view.measure(self.column[1])
-        return view
+    def _view(self, i: int) -> MessageWidget:
+        widget = self.widgets.get(i)
+        if widget is None:
+            view = self.views[i]
+            spare = self._spare.get(view.kind)
+            widget = spare.pop() if spare else self._make(view.kind)
+            self.widgets[i] = widget
+            widget.bind(view)
+            widget.measure(self.column[1])
+        return widget
 
-    def _make(self, kind: str) -> RowView:
-        view = _KINDS[kind](self._look, self._drawn, self._do)
-        view.setParent(self.viewport())
-        for part in (view, *view.findChildren(QWidget)):
+    def _make(self, kind: str) -> MessageWidget:
+        widget = _KINDS[kind](self._look, self._drawn, self._do)
+        widget.setParent(self.viewport())
+        for part in (widget, *widget.findChildren(QWidget)):
             part.installEventFilter(self)
-        return view
+        return widget
 
     def _put_in_place(self, top: int, height: int, left: int, width: int) -> None:
         sight = self._in_sight(top, height)
-        for i in [i for i in self.views if i not in sight]:
-            self._put_away(self.views.pop(i))
+        for i in [i for i in self.widgets if i not in sight]:
+            self._put_away(self.widgets.pop(i))
         for i in sight:
-            view = self.views.get(i)
-            if view is not None:
-                y = round(self._tops[i] + view.above) - top
-                view.setGeometry(left, y, width, round(self._heights[i] - view.above))
-                view.show()
+            widget = self.widgets.get(i)
+            if widget is not None:
+                y = round(self._tops[i] + widget.above) - top
+                widget.setGeometry(left, y, width, round(self._heights[i] - widget.above))
+                widget.show()
         self.viewport().update()
 
-    def _put_away(self, view: RowView) -> None:
+    def _put_away(self, widget: MessageWidget) -> None:
         focused = self.focusWidget()
-        if focused is not None and view.isAncestorOf(focused):
+        if focused is not None and widget.isAncestorOf(focused):
             self.setFocus()
-        view.hide()
-        kind = next(kind for kind, type_of in _KINDS.items() if type_of is type(view))
-        self._spare.setdefault(kind, []).append(view)
+        widget.hide()
+        kind = next(kind for kind, type_of in _KINDS.items() if type_of is type(widget))
+        self._spare.setdefault(kind, []).append(widget)
 
     # -- events
 
@@ -293,11 +304,11 @@ class Transcript(QAbstractScrollArea):
             self._place()
 
     def _again(self) -> None:
-        """Formulas were drawn: rows that waited for them are bound anew."""
-        if any(view.waiting for view in self.views.values()):
-            for view in self.views.values():
-                if view.waiting and view.row is not None:
-                    self._seen.pop(view.row.key, None)
+        """Formulas were rendered: message views that waited for them are bound again."""
+        if any(widget.waiting for widget in self.widgets.values()):
+            for widget in self.widgets.values():
+                if widget.waiting and widget.view is not None:
+                    self._seen.pop(widget.view.key, None)
             self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -310,19 +321,19 @@ class Transcript(QAbstractScrollArea):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ContextMenu:
-            row = self._row_of(watched)
-            if row is not None:
-                self.menu_wanted.emit(row.message, event.globalPos())  # type: ignore[attr-defined]
+            view = self._row_of(watched)
+            if view is not None:
+                self.menu_wanted.emit(view.message, event.globalPos())  # type: ignore[attr-defined]
                 return True
         if isinstance(event, QWheelEvent) and event.type() == QEvent.Type.Wheel:
             event.ignore()
         return super().eventFilter(watched, event)
 
-    def _row_of(self, watched: QObject) -> Row | None:
+    def _row_of(self, watched: QObject) -> MessageView | None:
         widget: Any = watched
-        while widget is not None and not isinstance(widget, RowView):
+        while widget is not None and not isinstance(widget, MessageWidget):
             widget = widget.parent()
-        return widget.row if widget is not None else None
+        return widget.view if widget is not None else None
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.chosen is None:
@@ -330,10 +341,10 @@ class Transcript(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         left, _ = self.column
         top = self.verticalScrollBar().value()
-        for i, view in self.views.items():
-            if self.rows[i].message == self.chosen:
-                y = round(self._tops[i] + view.above) - top
-                painter.fillRect(left - GRID * 2, y, 3, round(self._heights[i] - view.above), self._accent())
+        for i, widget in self.widgets.items():
+            if self.views[i].message == self.chosen:
+                y = round(self._tops[i] + widget.above) - top
+                painter.fillRect(left - GRID * 2, y, 3, round(self._heights[i] - widget.above), self._accent())
         painter.end()
 
     def _accent(self) -> Any:

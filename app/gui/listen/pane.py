@@ -1,20 +1,19 @@
-"""The Listen pane: recordings on the left; the waveform, and what is said in it, segment by segment."""
+"""The Listen pane: recordings on the left; the waveform and the transcript, segment by segment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
-    QSplitter,
+    QMenu,
     QStackedWidget,
     QTableWidget,
     QTableWidgetItem,
@@ -22,102 +21,82 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.abilitybox import AbilityBox
-from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.dragging import DragOut, from_outside
-from app.gui.empty import Empty
-from app.gui.listen.emptying import begin_anew
-from app.gui.listen.menu import NAMES, show_menu
-from app.gui.pane import Pane
-from app.gui.resultlist import ResultList
+from app.gui.actions import ActionSpec, wear
+from app.gui.dialogs import choose_files, choose_target
+from app.gui.look import restate
+from app.gui.pane import AppContext, Pane
+from app.gui.results import ResultsPane
 from app.gui.sound import devices
 from app.gui.sound.player import Player, clock
-from app.gui.style import restate
-from app.gui.texts import tr
+from app.gui.texts import mark, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.listen.listening import FORMATS, RATE, SOUNDS, Listening, Recording
+from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, ListenRecording, ListenResults
+from app.gui.widgets import EmptyState, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
 _NOTHING = np.zeros(0, np.float32)
+_NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
+
+ACTIONS = (
+    ActionSpec("add", mark("Add audio files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
+    ActionSpec("live", mark("Record from the microphone"), "Ctrl+Shift+R", "mic", lambda pane: pane.toggle_live()),
+    ActionSpec("again", mark("Transcribe again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.results.again)),
+    ActionSpec("cancel", mark("Stop transcribing"), "Ctrl+Shift+X", "stop", lambda pane: pane.on_current(pane.results.cancel)),
+    ActionSpec("copy", mark("Copy the text"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy()),
+    ActionSpec("export", mark("Export"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.export)),
+    ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
+    ActionSpec("segment", mark("Play segment"), "Ctrl+Return", "", lambda pane: pane.hear_segment()),
+    ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
+               lambda pane: pane.on_current(pane.results.remove)),
+    ActionSpec("above", mark("Previous recording"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
+    ActionSpec("below", mark("Next recording"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
+)  # fmt: skip
 
 
-def make(desk: Desk) -> Pane:
-    return ListenPane(desk)
+def make(context: AppContext) -> Pane:
+    return ListenPane(context)
 
 
-class ListenPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.setAcceptDrops(True)
-        said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
-        self.listening = Listening(desk.store, desk.core, said, desk.places.data / "recordings")
-        self.list = ResultList(desk.look, tr("Recordings"), lambda: self.listening.items)
-        format = lambda: str(desk.preferences.get("listen.format", "txt"))  # noqa: E731
-        self.list.drag = DragOut(desk, self.list, lambda item: self.listening.as_file(item, format()))
-        self.model_box = AbilityBox(desk, "listen")
-        self.player = Player(desk)
-        self.empty = Empty(desk.look, "listen", tr("Write down what is said"), "")
+class ListenPane(ResultsPane[ListenRecording]):
+    results: ListenResults
+
+    def __init__(self, context: AppContext) -> None:
+        results = ListenResults(context.store, context.core, context.say, context.places.data / "recordings")
+        super().__init__(context, "listen", results, tr("Recordings"))
+        self.player = Player(context)
+        self.empty = EmptyState(context.look, "listen", tr("Transcribe speech"), "")
         self.microphone: Any = None
-        self._sounding: Recording | None = None  # whose sound the player has
+        self._sounding: ListenRecording | None = None  # whose sound the player has
         self._showing = False
-        self._add_actions()
+        context.actions.add_table(self, "listen", tr("Listen"), ACTIONS)
         self._build()
         self._connect()
-        self.listening.look()
+        results.look()
         self._show()
 
-    def _add_actions(self) -> None:
-        group = tr("Listen")
-
-        def add(name: str, title: str, run: Callable[[], Any], keys: str, icon: str = "") -> None:
-            self.desk.actions.add(self, f"listen.{name}", title, run, keys, group, icon)
-
-        listening = self.listening
-        add("add", tr("Add sound files"), self.choose, "Ctrl+O", "plus")
-        add("live", tr("Listen to the microphone"), self.toggle_live, "Ctrl+Shift+R", "mic")
-        add("again", tr("Write down again"), lambda: self._on(listening.again), "Ctrl+R", "retry")
-        add("cancel", tr("Stop listening"), lambda: self._on(listening.cancel), "Ctrl+Shift+X", "stop")
-        add("copy", tr("Copy the text"), self.copy, "Ctrl+Shift+C", "copy")
-        add("export", tr("Export"), lambda: self._on(self.export), "Ctrl+S", "save")
-        add("play", tr("Play or pause"), self.player.toggle, "Ctrl+Space", "play")
-        add("segment", tr("Hear the segment"), self.hear_segment, "Ctrl+Return")
-        add("remove", tr("Remove from the list"), lambda: self._on(listening.remove), "Ctrl+Shift+Backspace", "trash")
-        add("above", tr("Recording above"), lambda: listening.step(-1), "Ctrl+PgUp")
-        add("below", tr("Recording below"), lambda: listening.step(1), "Ctrl+PgDown")
-
     def _build(self) -> None:
-        actions = self.desk.actions
-        left = QWidget()
-        left.setProperty("kind", "side")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        actions = self.context.actions
         self.add = text_button(tr("Add files"), self.choose)
         self.add.setToolTip(actions["listen.add"].toolTip())
-        self.record = icon_button(self.desk.look, "mic", "")
+        self.record = icon_button(self.context.look, "mic", "")
         wear(self.record, actions["listen.live"])
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
         tools.addWidget(self.add)
         tools.addStretch(1)
         tools.addWidget(self.record)
-        column = QVBoxLayout(left)
-        column.addStrut(200)
-        column.setContentsMargins(0, GRID // 2, 0, 0)
-        column.addLayout(tools)
-        column.addWidget(self.list, 1)
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         head.addWidget(self.model_box)
         self.status = label(kind="second", wrap=True)
         head.addWidget(self.status, 1)
-        self.end = text_button(tr("Stop"), lambda: self._on(self._end), kind="main")
+        self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.desk.look, "more", ""), actions[f"listen.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"listen.{name}"])
             head.addWidget(button)
         self.table = QTableWidget(0, 2)
-        self.table.setAccessibleName(tr("What is said"))
+        self.table.setAccessibleName(tr("Transcript"))
         self.table.setProperty("kind", "plain")
         self.table.setShowGrid(False)
         self.table.setWordWrap(True)
@@ -130,7 +109,7 @@ class ListenPane(Pane):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.caption = label(wrap=True)  # what is being said now
+        self.caption = label(wrap=True)  # the caption of current speech
         self.caption.setContentsMargins(GRID * 2, 0, GRID * 2, GRID)
         document = QWidget()
         inside = QVBoxLayout(document)
@@ -148,35 +127,19 @@ class ListenPane(Pane):
         main.setSpacing(0)
         main.addLayout(head)
         main.addWidget(self.stack, 1)
-        self.outer = QSplitter(Qt.Orientation.Horizontal)
-        self.outer.setHandleWidth(1)
-        self.outer.setChildrenCollapsible(False)
-        left.setMaximumWidth(400)
-        self.outer.addWidget(left)
-        self.outer.addWidget(middle)
-        self.outer.setStretchFactor(1, 1)
-        self.outer.setSizes([*self.desk.preferences.get("listen.list", [264, 900])])
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.outer)
+        self.lay_out(tools, middle)
 
     def _connect(self) -> None:
-        listening = self.listening
-        listening.listed.connect(self._show)
-        listening.shown.connect(self._show)
+        self.connect_results()
+        listening = self.results
         listening.changed.connect(self._changed)
         listening.heard.connect(self._heard)
-        self.list.chosen.connect(listening.choose)
-        self.list.menu_wanted.connect(lambda item, where: show_menu(self, item, where))
         self.model_box.picked.connect(lambda name: setattr(listening, "model", name))
         self.model_box.listed.connect(self._show_empty)
         self.table.cellClicked.connect(lambda row, column: self.hear_segment(row) if column == 0 else None)
         self.table.currentCellChanged.connect(lambda row, *_: self._mark(row))
         self.table.itemChanged.connect(self._edited)
         self.player.wave.sought.connect(self._sought)
-        self.outer.splitterMoved.connect(lambda *_: self.desk.preferences.put("listen.list", self.outer.sizes()))
-        self.desk.wiped.connect(lambda: begin_anew(self))
-        self.desk.reread.connect(listening.look)
 
     # -- the pane
 
@@ -186,110 +149,110 @@ class ListenPane(Pane):
     def take(self, files: Sequence[Path]) -> None:
         sounds = [file for file in files if file.suffix.lower() in SOUNDS]
         if others := [file.name for file in files if file not in sounds]:
-            self.desk.say(
-                tr("{names}: no sound that can be read. WAV, FLAC, MP3, OGG, Opus, AIFF, AU and CAF are.",
+            self.context.say(
+                tr("{names}: unsupported format. Supported: WAV, FLAC, MP3, OGG, Opus, AIFF, AU and CAF.",
                    names=", ".join(others)), level="warning"
             )  # fmt: skip
-        self.listening.add(sounds)
+        self.results.add(sounds)
 
     def stop(self) -> bool:
         self._end_microphone()
-        return any([self.player.hush(), self.listening.stop()])
+        return any([self.player.hush(), self.results.stop()])
 
     def leaving(self) -> None:
         self._end_microphone()
         self.player.hush()
 
-    def dragEnterEvent(self, event: Any) -> None:
-        if from_outside(event):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: Any) -> None:
-        self.take([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
-        event.acceptProposedAction()
+    def reset(self) -> None:
+        self.leaving()
+        super().reset()
+        self.player.playback.show(_NOTHING, RATE)
+        self._sounding = None
+        self.table.setRowCount(0)
+        self.caption.clear()
 
     # -- what the actions do
 
-    def _on(self, run: Callable[[Recording], Any]) -> None:
-        if self.listening.current is not None:
-            run(self.listening.current)
-
     def choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Add sound files"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilter(tr("Sound") + f" ({' '.join('*' + ending for ending in SOUNDS)})")
-        dialog.filesSelected.connect(lambda chosen: self.take([Path(file) for file in chosen]))
-        dialog.open()
+        endings = " ".join("*" + ending for ending in SOUNDS)
+        choose_files(self, tr("Add audio files"), self.take, f"{tr('Audio')} ({endings})")
 
     def toggle_live(self) -> None:
         """Begin to listen to the microphone, or end it."""
-        if self.listening.live is not None:
-            self._end(self.listening.live)
+        if self.results.live is not None:
+            self._end(self.results.live)
             return
         try:
-            self.microphone = devices.Microphone(self.listening.hear_live, self, self._lost)
+            self.microphone = devices.Microphone(self.results.hear_live, self, self._lost)
         except BackendUnavailable as error:
-            self.desk.say(str(error), level="error")
+            self.context.say(str(error), level="error")
             return
-        self.listening.begin_live()
+        self.results.begin_live()
 
-    def _end(self, item: Recording) -> None:
+    def _end(self, item: ListenRecording) -> None:
         if item.state == "live":
             self._end_microphone()
-        self.listening.cancel(item)
+        self.results.cancel(item)
 
     def _end_microphone(self) -> None:
         if self.microphone is not None:
             self.microphone.stop()
             self.microphone = None
-            self.listening.end_live()
+            self.results.end_live()
 
     def _lost(self, sentence: str) -> None:
-        """The microphone was disconnected: what was heard is written down to its end."""
+        """The microphone was disconnected: what was recorded is transcribed to its end."""
         self._end_microphone()
-        self.desk.say(sentence, level="error")
+        self.context.say(sentence, level="error")
 
     def copy(self) -> None:
-        item = self.listening.current
+        item = self.results.current
         if item is not None and item.segments:
-            QGuiApplication.clipboard().setText("\n".join(segment.text for segment in item.segments))
-            self.desk.say(tr("Copied."), level="ok")
+            self.context.copy("\n".join(segment.text for segment in item.segments))
 
-    def export(self, item: Recording, format: str = "") -> None:
-        dialog = QFileDialog(self.window(), tr("Export"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([NAMES[kind] for kind in ([format] if format else FORMATS)])
-        dialog.setDefaultSuffix(format or "txt")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")")))
-        dialog.selectFile(f"{Path(item.title).stem}.{format or 'txt'}")
-        dialog.fileSelected.connect(lambda chosen: self.write(item, Path(chosen)))
-        dialog.open()
+    def menu(self, item: ListenRecording, where: Any) -> None:
+        self.results.choose(item)
+        menu, actions = QMenu(self), self.context.actions
+        for name in ("copy", "again", "cancel"):
+            menu.addAction(actions[f"listen.{name}"])
+        out = menu.addMenu(tr("Export as"))
+        for kind in FORMATS:
+            out.addAction(_NAMES[kind], partial(self.export, item, kind))
+        menu.addSeparator()
+        menu.addAction(actions["listen.remove"])
+        menu.popup(where)
 
-    def write(self, item: Recording, file: Path) -> None:
-        format = file.suffix.lstrip(".").lower()
-        if format in FORMATS:
-            self.desk.preferences.put("listen.format", format)
-        self.desk.work.run(
-            lambda: self.listening.export(item, format, file),
-            lambda written: self.desk.say(tr("Saved as {file}.", file=written), level="ok"),
-            lambda sentence: self.desk.say(sentence, level="error"),
+    def offer(self, item: ListenRecording) -> tuple[str, Any] | None:
+        """As the format that was exported last."""
+        return self.results.as_file(item, str(self.context.preferences.get("listen.format", "txt")))
+
+    def export(self, item: ListenRecording, format: str = "") -> None:
+        kinds = {format: _NAMES[format]} if format else {kind: _NAMES[kind] for kind in FORMATS}
+        choose_target(
+            self, tr("Export"), lambda file: self.write(item, file), kinds, Path(item.title).stem, format or "txt"
         )
 
+    def write(self, item: ListenRecording, file: Path) -> None:
+        format = file.suffix.lstrip(".").lower()
+        if format in FORMATS:
+            self.context.preferences.put("listen.format", format)
+        self.context.save(lambda: self.results.export(item, format, file))
+
     def hear_segment(self, row: int = -1) -> None:
-        item, row = self.listening.current, row if row >= 0 else self.table.currentRow()
+        item, row = self.results.current, row if row >= 0 else self.table.currentRow()
         if item is not None and 0 <= row < len(item.segments) and self._sounding is item:
             self.player.playback.play(item.segments[row].start, item.segments[row].end)
 
     def _sought(self, seconds: float) -> None:
-        item = self.listening.current
-        if item is not None and (row := self.listening.at(item, seconds)) >= 0:
+        item = self.results.current
+        if item is not None and (row := self.results.at(item, seconds)) >= 0:
             self.table.setCurrentCell(row, 1)
 
     # -- what is shown
 
     def _show(self) -> None:
-        item = self.listening.current
-        self.list.reset_items(item)
+        item = self.results.current
+        self.list.show_current(item)
         self.stack.setCurrentIndex(1 if item is not None else 0)
         self._show_empty()
         self._show_state()
@@ -298,41 +261,43 @@ class ListenPane(Pane):
             self._fill(item)
 
     def _show_empty(self) -> None:
-        self.listening.model = self.model_box.name
+        self.results.model = self.model_box.name
         advice = self.model_box.advice
         self.empty.say(
-            tr("Drop a recording here, or listen to the microphone and read along.")
+            tr("Drop a recording here, or record from the microphone and read along.")
             + (f"\n\n{advice}" if advice else "")
         )
-        restate(self.add, kind="main" if self.listening.items else "")
+        restate(self.add, kind="main" if self.results.items else "")
         if advice:
             self.empty.offer(tr("Get a model"), self.model_box.get_one, main=True)
         else:
             self.empty.offer(tr("Add files"), self.choose, main=True)
 
-    def _changed(self, item: Recording) -> None:
-        if self.microphone is not None and self.listening.live is None:  # what listened to it has failed
+    def _changed(self, item: ListenRecording) -> None:
+        if self.microphone is not None and self.results.live is None:  # what listened to it has failed
             self._end_microphone()
-        self.list.refresh()
-        if item is self.listening.current:
+        if item is self.results.current:
             self._show_state()
 
     def _show_state(self) -> None:
-        item = self.listening.current
+        item = self.results.current
         busy = item is not None and item.state in ("waiting", "listening", "live")
         self.end.setVisible(busy)
         text = item is not None and bool(item.segments)
-        for name, ready in (
-            ("again", item is not None and not busy), ("copy", text), ("export", text), ("cancel", busy),
-            ("remove", item is not None), ("segment", text),
-        ):  # fmt: skip
-            self.desk.actions[f"listen.{name}"].setEnabled(ready)
+        self.enable(
+            again=item is not None and not busy,
+            copy=text,
+            export=text,
+            cancel=busy,
+            remove=item is not None,
+            segment=text,
+        )
         self.status.setText(item.status() if item is not None and item.state != "done" else "")
         restate(self.status, level="error" if item is not None and item.failed else "")
-        self.record.setProperty("checked", self.listening.live is not None)
+        self.record.setProperty("checked", self.results.live is not None)
 
-    def _load_sound(self, item: Recording) -> None:
-        """The sound itself, beside the UI thread."""
+    def _load_sound(self, item: ListenRecording) -> None:
+        """Load the samples, off the UI thread."""
         if self._sounding is item or item.state == "live":
             return
         self._sounding = item
@@ -348,15 +313,15 @@ class ListenPane(Pane):
                 self.player.playback.show(samples, RATE)
                 self._mark(self.table.currentRow())
 
-        self.desk.work.run(read, here, lambda sentence: None)  # the recording's own state tells what is wrong
+        self.context.work.run(read, here, lambda sentence: None)  # the recording's own state shows the error
 
-    def _heard(self, item: Recording) -> None:
-        if item is self.listening.current:
+    def _heard(self, item: ListenRecording) -> None:
+        if item is self.results.current:
             self._fill(item)
             self._show_state()
 
-    def _fill(self, item: Recording) -> None:
-        """Rows are added and changed, never made anew: an editor that is open stays open."""
+    def _fill(self, item: ListenRecording) -> None:
+        """Rows are added and changed, never recreated: an editor that is open stays open."""
         self._showing = True
         end = self.table.verticalScrollBar()
         at_end = end.value() >= end.maximum() - 8
@@ -371,7 +336,7 @@ class ListenPane(Pane):
                 self.table.setItem(row, 0, when)
                 self.table.setItem(row, 1, text)
             when.setText(clock(segment.start) + (" ?" if segment.doubtful else ""))
-            when.setToolTip(tr("Doubtful. Click to hear it.") if segment.doubtful else tr("Click to hear it."))
+            when.setToolTip(tr("Low confidence. Click to play.") if segment.doubtful else tr("Click to play."))
             if text.text() != segment.text:
                 text.setText(segment.text)
         self._showing = False
@@ -382,12 +347,12 @@ class ListenPane(Pane):
         self._mark(self.table.currentRow())
 
     def _mark(self, row: int) -> None:
-        item = self.listening.current
+        item = self.results.current
         if item is not None:
             self.player.wave.show_spans([(segment.start, segment.end) for segment in item.segments], row)
 
     def _edited(self, cell: QTableWidgetItem) -> None:
-        item = self.listening.current
+        item = self.results.current
         if not self._showing and cell.column() == 1 and item is not None and cell.row() < len(item.segments):
-            self.listening.edit(item, cell.row(), cell.text())
+            self.results.edit(item, cell.row(), cell.text())
             self._fill(item)

@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QMenu,
@@ -21,29 +20,44 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.actions import wear
-from app.gui.buttons import icon_button, label
-from app.gui.desk import Desk
-from app.gui.empty import Empty
-from app.gui.models.cardview import CardView
-from app.gui.models.defaults import DefaultsView
-from app.gui.models.linelist import LineList
-from app.gui.pane import Pane
-from app.gui.texts import size, tr
+from app.gui.actions import ActionSpec, wear
+from app.gui.dialogs import choose_folder
+from app.gui.models.views import ModelDetailsView, ModelListView
+from app.gui.pane import AppContext, Pane
+from app.gui.sampling_fields import DefaultsView
+from app.gui.texts import mark, size, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.models import lines
-from app.gui.viewmodels.models.card import Cards, Deed, title_of
-from app.gui.viewmodels.models.choices import Machinery, read_catalogue
-from app.gui.viewmodels.models.downloads import Downloads
-from app.gui.viewmodels.models.finding import Finding
-from app.gui.viewmodels.models.library import Library
+from app.gui.viewmodels.models.card import (
+    ModelAction,
+    ModelDetailsSource,
+    downloaded_lines,
+    recommended_lines,
+    search_lines,
+    title_of,
+)
+from app.gui.viewmodels.models.downloads import Downloads, HubSearch
+from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary, read_catalogue
+from app.gui.widgets import EmptyState, icon_button, label
 
 _POLL = 1500  # milliseconds between two looks at memory, while the pane is shown
 _HERE, _GOOD, _HUB = range(3)
 
 
-def make(desk: Desk) -> Pane:
-    return ModelsPane(desk)
+ACTIONS = (
+    ActionSpec("search", mark("Search Hugging Face"), "Ctrl+F", "search", lambda pane: pane.turn_to(_HUB)),
+    ActionSpec("here", mark("Models on this machine"), "Ctrl+H", "", lambda pane: pane.turn_to(_HERE)),
+    ActionSpec("good", mark("Recommended"), "Ctrl+G", "", lambda pane: pane.turn_to(_GOOD)),
+    ActionSpec("folder", mark("Add a folder"), "Ctrl+O", "folder", lambda pane: pane.choose_folder()),
+    ActionSpec("again", mark("Refresh"), "Ctrl+R F5", "retry", lambda pane: pane.look_again()),
+    ActionSpec("load", mark("Load or unload"), "Ctrl+L", "", lambda pane: pane.load_or_unload()),
+    ActionSpec("chat", mark("Chat with this model"), "Ctrl+Return", "chat", lambda pane: pane.do("chat")),
+    ActionSpec("download", mark("Download, pause or resume"), "Ctrl+D", "download", lambda pane: pane.switch_download()),
+    ActionSpec("delete", mark("Delete the model"), "Ctrl+Shift+Backspace", "trash", lambda pane: pane.remove()),
+)  # fmt: skip
+
+
+def make(context: AppContext) -> Pane:
+    return ModelsPane(context)
 
 
 def _later(seconds: float, run: Callable[[], object]) -> None:
@@ -51,26 +65,26 @@ def _later(seconds: float, run: Callable[[], object]) -> None:
 
 
 class ModelsPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.library = Library(desk.core, desk.preferences, desk.say, _later, desk.models_changed)
-        self.machinery = Machinery(desk.core, desk.preferences)
-        self.finding = Finding(desk.work)
-        self.downloads = Downloads(desk.core, desk.preferences, desk.work.post, desk.say)
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.library = ModelLibrary(context.core, context.preferences, context.say, _later, context.models_changed)
+        self.machinery = MachineFacts(context.core, context.preferences)
+        self.finding = HubSearch(context.work)
+        self.downloads = Downloads(context.core, context.preferences, context.work.post, context.say)
         self.choices = read_catalogue()
-        self.cards = Cards(
-            desk.core, desk.preferences, self.library, self.machinery, self.finding, self.downloads, self.choices
+        self.cards = ModelDetailsSource(
+            context.core, context.preferences, self.library, self.machinery, self.finding, self.downloads, self.choices
         )
-        self._add_actions()
+        context.actions.add_table(self, "models", tr("Models"), ACTIONS)
         self.pages = QTabBar()
         self.pages.setUsesScrollButtons(False)
         self.field = QLineEdit()
-        self.list = LineList(desk.look, tr("Models"))
+        self.list = ModelListView(context.look, tr("Models"))
         self.state = label(kind="second", wrap=True)
         self.held = label(kind="second")
-        self.view = CardView(desk.look, self.do, DefaultsView(self.library))
-        self.empty = Empty(desk.look, "models", tr("Models on this machine"),
-                           tr("See what is here, or begin with a good choice that fits."))  # fmt: skip
+        self.view = ModelDetailsView(context.look, self.do, DefaultsView(self.library))
+        self.empty = EmptyState(context.look, "models", tr("Models on this machine"),
+                           tr("See what is installed, or download a recommended model that fits."))  # fmt: skip
         self._build()
         self._connect()
         self._timer = QTimer(self)
@@ -80,28 +94,16 @@ class ModelsPane(Pane):
         self.machinery.look()
         self._show()
 
-    def _add_actions(self) -> None:
-        group, add = tr("Models"), self.desk.actions.add
-        add(self, "models.search", tr("Search Hugging Face"), lambda: self.turn_to(_HUB), "Ctrl+F", group, "search")
-        add(self, "models.here", tr("Models on this machine"), lambda: self.turn_to(_HERE), "Ctrl+H", group)
-        add(self, "models.good", tr("Good choices"), lambda: self.turn_to(_GOOD), "Ctrl+G", group)
-        add(self, "models.folder", tr("Add a folder"), self.choose_folder, "Ctrl+O", group, "folder")
-        add(self, "models.again", tr("Look again"), self.look_again, "Ctrl+R F5", group, "retry")
-        add(self, "models.load", tr("Load or unload"), self.load_or_unload, "Ctrl+L", group)
-        add(self, "models.chat", tr("Chat with it"), lambda: self.do("chat"), "Ctrl+Return", group, "chat")
-        add(self, "models.download", tr("Download, pause or resume"), self.switch_download, "Ctrl+D", group, "download")
-        add(self, "models.delete", tr("Delete the model"), self.remove, "Ctrl+Shift+Backspace", group, "trash")
-
     def _build(self) -> None:
-        for title in (tr("On this machine"), tr("Good choices"), tr("Hugging Face")):
+        for title in (tr("On this machine"), tr("Recommended"), tr("Hugging Face")):
             self.pages.addTab(title)
-        self.pages.setAccessibleName(tr("Which models"))
+        self.pages.setAccessibleName(tr("Model lists"))
         self.pages.setDrawBase(False)
         self.pages.setExpanding(False)
         self.field.setClearButtonEnabled(True)
         if (clear := self.field.findChild(QToolButton)) is not None:
             clear.setAccessibleName(tr("Clear the search"))
-        wear(folder := icon_button(self.desk.look, "folder", ""), self.desk.actions["models.folder"])
+        wear(folder := icon_button(self.context.look, "folder", ""), self.context.actions["models.folder"])
         top = QHBoxLayout()
         top.setContentsMargins(GRID * 2, GRID, GRID, 0)
         top.addWidget(self.field, 1)
@@ -129,15 +131,15 @@ class ModelsPane(Pane):
         self.splitter.addWidget(side)
         self.splitter.addWidget(self.stack)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([*self.desk.preferences.get("models.widths", [360, 700])])
+        self.splitter.setSizes([*self.context.preferences.get("models.widths", [360, 700])])
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self.splitter)
-        self.empty.offer(tr("Good choices"), lambda: self.turn_to(_GOOD), main=True)
+        self.empty.offer(tr("Recommended"), lambda: self.turn_to(_GOOD), main=True)
 
     def _connect(self) -> None:
-        for hook in (self.library.changed, self.machinery.changed, self.finding.changed, self.downloads.changed):
-            hook.connect(self._show)
+        for signal in (self.library.changed, self.machinery.changed, self.finding.changed, self.downloads.changed):
+            signal.connect(self._show)
         self.cards.changed.connect(self._show_card)
         self.downloads.finished.connect(self._brought)
         self.pages.currentChanged.connect(lambda _: self._turned())
@@ -145,11 +147,11 @@ class ModelsPane(Pane):
         self.field.returnPressed.connect(self._search)
         self.list.chosen.connect(self.choose)
         self.list.customContextMenuRequested.connect(self._menu)
-        self.desk.models_changed.connect(self.library.look)
-        self.desk.wiped.connect(self.downloads.forget)
-        self.desk.preferences.changed.connect(lambda key: self._offline() if key == "offline" else None)
+        self.context.models_changed.connect(self.library.look)
+        self.context.wiped.connect(self.downloads.forget)
+        self.context.preferences.changed.connect(lambda key: self._offline() if key == "offline" else None)
         self.splitter.splitterMoved.connect(
-            lambda *_: self.desk.preferences.put("models.widths", self.splitter.sizes())
+            lambda *_: self.context.preferences.put("models.widths", self.splitter.sizes())
         )
 
     # -- the pane
@@ -178,7 +180,7 @@ class ModelsPane(Pane):
 
     def _offline(self) -> None:
         """The switch in Settings."""
-        if self.desk.preferences.get("offline"):
+        if self.context.preferences.get("offline"):
             self.downloads.pause_all()
         self._show()
 
@@ -199,10 +201,7 @@ class ModelsPane(Pane):
         self.choose(key)
 
     def choose_folder(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Choose a folder with models"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda chosen: self.library.add_folder(Path(chosen)))
-        dialog.open()
+        choose_folder(self, tr("Add a model folder"), self.library.add_folder)
 
     def look_again(self) -> None:
         self.library.look()
@@ -214,37 +213,37 @@ class ModelsPane(Pane):
             self.do("unload" if model.resident else "load")
 
     def switch_download(self) -> None:
-        for deed in self.cards.card().deeds:
-            if deed in ("download", "pause", "resume"):
-                self.do(deed)
+        for action in self.cards.card().actions:
+            if action in ("download", "pause", "resume"):
+                self.do(action)
 
     def remove(self) -> None:
-        for deed in self.cards.card().deeds:
-            if deed in ("delete", "forget", "drop"):
-                self.do(deed)
+        for action in self.cards.card().actions:
+            if action in ("delete", "forget", "drop"):
+                self.do(action)
 
-    def do(self, deed: Deed) -> None:
+    def do(self, action: ModelAction) -> None:
         """What the card offers; nothing when it does not."""
         name = self.cards.name
-        if deed not in self.cards.card().deeds:
+        if action not in self.cards.card().actions:
             return
         model = self.library.find(name)
-        if deed in ("download", "resume"):
+        if action in ("download", "resume"):
             self.downloads.start(name)
-        elif deed == "pause":
+        elif action == "pause":
             self.downloads.pause(name)
-        elif deed == "drop":
+        elif action == "drop":
             self.downloads.drop(name)
-        elif deed == "load":
+        elif action == "load":
             self.library.load(name)
-        elif deed == "unload":
+        elif action == "unload":
             self.library.unload(name)
-        elif deed == "chat":
-            chat = self.desk.open_pane("chat")
+        elif action == "chat":
+            chat = self.context.open_pane("chat")
             chat.model_box.pick(name)
-        elif deed == "page":
+        elif action == "page":
             QDesktopServices.openUrl(QUrl(f"https://huggingface.co/{name}"))
-        elif deed == "check" and model is not None:
+        elif action == "check" and model is not None:
             self.library.check(model)
         elif model is not None:
             self.library.remove(model)
@@ -270,11 +269,11 @@ class ModelsPane(Pane):
     def _show(self) -> None:
         page, words = self.pages.currentIndex(), self.field.text()
         shown = (
-            lines.here(self.library, self.downloads, words) if page == _HERE
-            else lines.good(self.choices, self.library, self.machinery.machine, words) if page == _GOOD
-            else lines.found(self.finding, self.library)
+            downloaded_lines(self.library, self.downloads, words) if page == _HERE
+            else recommended_lines(self.choices, self.library, self.machinery.machine, words) if page == _GOOD
+            else search_lines(self.finding, self.library)
         )  # fmt: skip
-        hint = tr("Search Hugging Face, and press Enter") if page == _HUB else tr("Find in this list")
+        hint = tr("Search Hugging Face, and press Enter") if page == _HUB else tr("Filter this list")
         self.field.setPlaceholderText(hint)
         self.field.setAccessibleName(hint)
         self.list.show_lines(shown, self.cards.name)
@@ -290,7 +289,7 @@ class ModelsPane(Pane):
             return self.machinery.problem
         if not self.library.known:
             return tr("Looking for models on this machine.")
-        return "" if shown else tr("No model yet. Good choices has some that fit.")
+        return "" if shown else tr("No model yet. Recommended lists some that fit.")
 
     def _show_card(self) -> None:
         card = self.cards.card()
@@ -299,12 +298,12 @@ class ModelsPane(Pane):
 
     def _brought(self, repo: str) -> None:
         self.library.look()
-        self.desk.models_changed()
+        self.context.models_changed()
 
     def _menu(self, place: QPoint) -> None:
         menu = QMenu(self)
-        for deed in self.cards.card().deeds:
-            menu.addAction(title_of(deed), partial(self.do, deed))
+        for action in self.cards.card().actions:
+            menu.addAction(title_of(action), partial(self.do, action))
         menu.aboutToHide.connect(menu.deleteLater)
         if not menu.isEmpty():
             menu.popup(self.list.viewport().mapToGlobal(place))

@@ -1,74 +1,107 @@
-"""The Read pane: documents on the left, the page in the middle, what stands on it on the right.
-
-Puts the views and the view-model together; what the actions do is in `deeds.py`.
-"""
+"""The Read pane: documents on the left, the page in the middle, the text of its regions on the right."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QHBoxLayout,
+    QInputDialog,
     QLineEdit,
+    QMenu,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from app.gui.abilitybox import AbilityBox
-from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.dragging import from_outside
-from app.gui.empty import Empty
-from app.gui.pane import Pane
-from app.gui.read.blocks import Blocks
-from app.gui.read.deeds import Deeds
-from app.gui.read.pageview import PageView
-from app.gui.read.queueview import QueueView, as_image
-from app.gui.style import restate
-from app.gui.texts import tr
+from app.gui.actions import ActionSpec, wear
+from app.gui.dialogs import choose_files, choose_folder, choose_target
+from app.gui.look import restate
+from app.gui.pane import AppContext, Pane
+from app.gui.read.document import PageView, RegionList
+from app.gui.read.snip import snip
+from app.gui.results import ResultsPane, from_outside
+from app.gui.texts import mark, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.read.item import TASKS, Item, Wish
-from app.gui.viewmodels.read.pictures import Pixels, pixels
-from app.gui.viewmodels.read.reading import Reading
+from app.gui.viewmodels.read import TASKS, ReadDocument, ReadResults, ReadSettings
+from app.gui.viewmodels.read_export import FORMATS, Pixels, as_markdown, export, export_all, pixels
+from app.gui.widgets import EmptyState, icon_button, label, text_button
 
 _KEPT = 6  # pages whose pixels are held
+_THUMBNAIL = 78  # pixels of its longer side
 
 
-def make(desk: Desk) -> Pane:
-    return ReadPane(desk)
+_GONE = 250  # milliseconds until the window has left the screen
+_FILES = "(*.pdf *.png *.jpg *.jpeg *.webp *.gif *.bmp *.tif *.tiff *.heic *.heif)"
+_NAMES = {
+    "md": "Markdown (*.md)", "txt": "Text (*.txt)", "json": "JSON (*.json)", "csv": "CSV (*.csv)",
+    "xlsx": "Excel (*.xlsx)", "html": "HTML (*.html)", "pdf": "PDF (*.pdf)",
+}  # fmt: skip
+
+ACTIONS = (
+    ActionSpec("add", mark("Add files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
+    ActionSpec("paste", mark("Paste image"), "Ctrl+V", "image", lambda pane: pane.paste()),
+    ActionSpec("snip", mark("Capture part of the screen"), "Ctrl+Shift+R", "camera", lambda pane: pane.snip()),
+    ActionSpec("again", mark("Read again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.again)),
+    ActionSpec("go_on", mark("Continue reading"), "Ctrl+Shift+Return", "continue", lambda pane: pane.on_current(pane.results.go_on)),
+    ActionSpec("cancel", mark("Cancel reading"), "Ctrl+Shift+X", "stop", lambda pane: pane.on_current(pane.results.cancel)),
+    ActionSpec("copy", mark("Copy the text"), "Ctrl+Shift+C", "copy", lambda pane: pane.on_current(pane.copy)),
+    ActionSpec("copy_region", mark("Copy the region"), "Ctrl+Shift+K", "copy", lambda pane: pane.copy_region()),
+    ActionSpec("export", mark("Export"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.export)),
+    ActionSpec("export_all", mark("Export all"), "Ctrl+Shift+S", "download", lambda pane: pane.export_all()),
+    ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
+               lambda pane: pane.on_current(pane.results.remove)),
+    ActionSpec("above", mark("Previous document"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
+    ActionSpec("below", mark("Next document"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
+    ActionSpec("before", mark("Previous page"), "Alt+Left", "left", lambda pane: pane.results.turn(-1)),
+    ActionSpec("after", mark("Next page"), "Alt+Right", "right", lambda pane: pane.results.turn(1)),
+    ActionSpec("region_before", mark("Previous region"), "Alt+Up", "", lambda pane: pane.blocks.step(-1)),
+    ActionSpec("region_after", mark("Next region"), "Alt+Down", "", lambda pane: pane.blocks.step(1)),
+    ActionSpec("zoom_in", mark("Zoom in"), "Ctrl+Alt++ Ctrl+Alt+=", "", lambda pane: pane.page.scale(1.25)),
+    ActionSpec("zoom_out", mark("Zoom out"), "Ctrl+Alt+-", "", lambda pane: pane.page.scale(0.8)),
+    ActionSpec("zoom_fit", mark("Fit width"), "Ctrl+Alt+0", "", lambda pane: pane.page.scale(0)),
+)  # fmt: skip
 
 
-class ReadPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.setAcceptDrops(True)
-        said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
-        self.reading = Reading(desk.store, desk.core, desk.work, said, desk.places.attachments)
-        self.queue = QueueView(desk, self.reading)
-        self.page = PageView(desk.look)
-        self.blocks = Blocks(desk.look)
-        self.model_box = AbilityBox(desk, "read")
-        self.empty = Empty(desk.look, "read", tr("Read anything"), "")
+def make(context: AppContext) -> Pane:
+    return ReadPane(context)
+
+
+def as_image(made: Pixels) -> QImage:
+    return QImage(made.data, made.width, made.height, made.width * 3, QImage.Format.Format_RGB888).copy()
+
+
+class ReadPane(ResultsPane[ReadDocument]):
+    results: ReadResults
+
+    def __init__(self, context: AppContext) -> None:
+        results = ReadResults(context.store, context.core, context.work, context.say, context.places.attachments)
+        super().__init__(context, "read", results, tr("Documents"))
+        self.list.show_thumbnails(self._thumbnail)
+        self.page = PageView(context.look)
+        self.blocks = RegionList(context.look)
+        self.empty = EmptyState(context.look, "read", tr("Read documents"), "")
         self._images: dict[tuple[str, int, float], tuple[QImage, tuple[int, int]]] = {}
         self._asked: set[tuple[str, int, float]] = set()
-        self._looked: tuple[Item | None, int] = (None, 0)
-        self.deeds = Deeds(self)
+        self._thumbnails: dict[tuple[str, int], QImage | None] = {}
+        self._looked: tuple[ReadDocument | None, int] = (None, 0)
+        self._snips: list[Any] = []
+        context.actions.add_table(self, "read", tr("Read"), ACTIONS)
         self._build()
         self._connect()
-        self.reading.look()
+        results.look()
         self._show()
 
     def _build(self) -> None:
-        deeds = self.desk.actions
+        actions = self.context.actions
         self.task = QComboBox()
         self.task.setAccessibleName(tr("What to read"))
         self.task.setToolTip(tr("What to read"))
@@ -77,11 +110,11 @@ class ReadPane(Pane):
         self.pages = QLineEdit()
         self.pages.setPlaceholderText(tr("All pages"))
         self.pages.setAccessibleName(tr("Pages"))
-        self.pages.setToolTip(tr("Which pages, such as 1-3,5 or 7-"))
+        self.pages.setToolTip(tr("Pages, such as 1-3,5 or 7-"))
         self.pages.setFixedWidth(96)
         self.layer = QCheckBox(tr("Use text in PDFs"))
         self.layer.setAccessibleName(tr("Use text in PDFs"))
-        self.layer.setToolTip(tr("Take the text that a PDF carries instead of reading its picture."))
+        self.layer.setToolTip(tr("Use the text layer of a PDF instead of recognizing its image."))
         self.layer.setChecked(True)
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
@@ -90,32 +123,24 @@ class ReadPane(Pane):
             head.addWidget(part)
         head.addStretch(1)
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.desk.look, "more", ""), deeds[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
             head.addWidget(button)
-        left = QWidget()
-        left.setProperty("kind", "side")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
-        self.add = text_button(tr("Add files"), self.deeds.choose, kind="main")
-        self.add.setToolTip(deeds["read.add"].toolTip())
+        self.add = text_button(tr("Add files"), self.choose, kind="main")
+        self.add.setToolTip(actions["read.add"].toolTip())
         tools.addWidget(self.add)
         tools.addStretch(1)
         for name in ("paste", "snip", "export_all"):
-            wear(button := icon_button(self.desk.look, "more", ""), deeds[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
             tools.addWidget(button)
-        column = QVBoxLayout(left)
-        column.addStrut(200)
-        column.setContentsMargins(0, GRID // 2, 0, 0)
-        column.addLayout(tools)
-        column.addWidget(self.queue, 1)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
         for side in (self.page, self.blocks):
             side.setMinimumWidth(200)
             self.splitter.addWidget(side)
-        self.splitter.setSizes([*self.desk.preferences.get("read.widths", [480, 480])])
+        self.splitter.setSizes([*self.context.preferences.get("read.widths", [480, 480])])
         document = QWidget()
         inside = QVBoxLayout(document)
         inside.setContentsMargins(0, 0, 0, 0)
@@ -131,32 +156,22 @@ class ReadPane(Pane):
         main.setSpacing(0)
         main.addLayout(head)
         main.addWidget(self.stack, 1)
-        self.outer = QSplitter(Qt.Orientation.Horizontal)
-        self.outer.setHandleWidth(1)
-        self.outer.setChildrenCollapsible(False)
-        left.setMaximumWidth(400)
-        self.outer.addWidget(left)
-        self.outer.addWidget(middle)
-        self.outer.setStretchFactor(1, 1)
-        self.outer.setSizes([*self.desk.preferences.get("read.list", [264, 900])])
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.outer)
+        self.lay_out(tools, middle)
 
     def _bar(self) -> QWidget:
         """Above the page: where one is, and what is wrong."""
         self.status = label(kind="second", wrap=True)
         self.which = label(kind="second")
-        wear(before := icon_button(self.desk.look, "left", "", size=16), self.desk.actions["read.before"])
-        wear(after := icon_button(self.desk.look, "right", "", size=16), self.desk.actions["read.after"])
-        self.go_on = text_button(tr("Read on"), self.deeds.go_on)
-        self.cancel = text_button(tr("Cancel"), self.deeds.cancel)
+        wear(before := icon_button(self.context.look, "left", "", size=16), self.context.actions["read.before"])
+        wear(after := icon_button(self.context.look, "right", "", size=16), self.context.actions["read.after"])
+        self.go_on = text_button(tr("Continue reading"), lambda: self.on_current(self.results.go_on))
+        self.cancel = text_button(tr("Cancel"), lambda: self.on_current(self.results.cancel))
         self.password = QLineEdit()
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
         self.password.setPlaceholderText(tr("Password"))
         self.password.setAccessibleName(tr("Password"))
         self.password.setFixedWidth(160)
-        self.password.returnPressed.connect(self.deeds.unlock)
+        self.password.returnPressed.connect(self.unlock)
         bar = QWidget()
         row = QHBoxLayout(bar)
         row.setContentsMargins(GRID * 2, 0, GRID * 2, GRID)
@@ -170,50 +185,45 @@ class ReadPane(Pane):
         return bar
 
     def _connect(self) -> None:
-        reading, prefs = self.reading, self.desk.preferences
-        reading.listed.connect(self._show)
-        reading.shown.connect(self._show)
+        self.connect_results()
+        reading = self.results
         reading.changed.connect(lambda item: self._show_status() if item is reading.current else None)
         reading.page_changed.connect(self._page_changed)
         reading.heard.connect(self._heard)
-        self.queue.chosen.connect(reading.choose)
-        self.queue.menu_wanted.connect(self.deeds.menu)
         self.page.pointed.connect(lambda order: self.blocks.highlight(order, choose=False))
         self.page.chosen.connect(lambda order: self.blocks.highlight(order, choose=True))
         self.blocks.pointed.connect(lambda order: self.page.highlight(order, choose=False))
         self.blocks.chosen.connect(lambda order: self.page.highlight(order, choose=True))
         self.blocks.edited.connect(lambda order, text: self._edit(reading.edit, order, text))
         self.blocks.cell_edited.connect(lambda order, *cell: self._edit(reading.edit_cell, order, *cell))
-        self.task.activated.connect(lambda _: self._wish())
-        self.layer.toggled.connect(lambda _: self._wish())
-        self.pages.textChanged.connect(lambda _: self._wish())
-        self.model_box.picked.connect(lambda _: self._wish())
+        self.task.activated.connect(lambda _: self._apply_settings())
+        self.layer.toggled.connect(lambda _: self._apply_settings())
+        self.pages.textChanged.connect(lambda _: self._apply_settings())
+        self.model_box.picked.connect(lambda _: self._apply_settings())
         self.model_box.listed.connect(self._show_empty)
-        self.splitter.splitterMoved.connect(lambda *_: prefs.put("read.widths", self.splitter.sizes()))
-        self.outer.splitterMoved.connect(lambda *_: prefs.put("read.list", self.outer.sizes()))
-        self.desk.wiped.connect(self._begin_anew)
-        self.desk.reread.connect(reading.look)
+        self.splitter.splitterMoved.connect(
+            lambda *_: self.context.preferences.put("read.widths", self.splitter.sizes())
+        )
 
     # -- the pane
 
     def entered(self) -> None:
-        (self.queue if self.reading.items else self.empty.action).setFocus()
+        (self.list if self.results.items else self.empty.action).setFocus()
 
     def take(self, files: Sequence[Path]) -> None:
-        self.reading.add(files)
+        self.results.add(files)
 
     def stop(self) -> bool:
-        return self.reading.stop()
+        return self.results.stop()
 
-    def _begin_anew(self) -> None:
-        """Everything was deleted."""
+    def reset(self) -> None:
         self._images.clear()
-        self.queue.forget()
-        self.reading.forget()
+        self._thumbnails.clear()
+        super().reset()
         self.blocks.clear()
         self.page.show_image(None, (0, 0))
-        for told in (self.status, self.which, self.password):
-            told.clear()
+        for field in (self.status, self.which, self.password):
+            field.clear()
 
     def paste(self) -> None:
         """Files or a picture from the clipboard."""
@@ -222,15 +232,15 @@ class ReadPane(Pane):
     def take_mime(self, given: Any) -> None:
         files = [Path(url.toLocalFile()) for url in given.urls() if url.isLocalFile()]
         if files:
-            self.reading.add(files)
+            self.results.add(files)
         elif given.hasImage():
             held = QByteArray()
             buffer = QBuffer(held)
             buffer.open(QIODevice.OpenModeFlag.WriteOnly)
             QImage(given.imageData()).save(buffer, "PNG")  # type: ignore[call-overload]  # Qt takes text; its stubs say bytes
-            self.reading.add_bytes(tr("Pasted picture"), bytes(held.data()))
+            self.results.add_bytes(tr("Pasted picture"), bytes(held.data()))
         else:
-            self.desk.say(tr("There is no picture and no file to paste."), level="warning")
+            self.context.say(tr("There is no picture and no file to paste."), level="warning")
 
     def dragEnterEvent(self, event: Any) -> None:
         if from_outside(event) or event.mimeData().hasImage():
@@ -240,19 +250,19 @@ class ReadPane(Pane):
         self.take_mime(event.mimeData())
         event.acceptProposedAction()
 
-    def wish(self) -> Wish:
+    def settings(self) -> ReadSettings:
         """What the controls above say."""
-        return Wish(self.task.currentData(), self.pages.text(), self.layer.isChecked(), self.model_box.name)
+        return ReadSettings(self.task.currentData(), self.pages.text(), self.layer.isChecked(), self.model_box.name)
 
-    def _wish(self) -> None:
-        self.reading.wish = self.wish()
+    def _apply_settings(self) -> None:
+        self.results.settings = self.settings()
 
     # -- what is shown
 
     def _show(self) -> None:
-        item = self.reading.current
+        item = self.results.current
         self.stack.setCurrentIndex(1 if item is not None else 0)
-        self.queue.show_current()
+        self.list.show_current(item)
         self._show_empty()
         self._show_status()
         number = item.page_number if item is not None else 0
@@ -262,24 +272,24 @@ class ReadPane(Pane):
 
     def _show_empty(self) -> None:
         advice = self.model_box.advice
-        self._wish()
-        restate(self.add, kind="main" if self.reading.items else "")  # the empty pane has its own
+        self._apply_settings()
+        restate(self.add, kind="main" if self.results.items else "")  # the empty pane has its own
         self.empty.say(
-            tr("Drop PDFs, photographs or scans here, paste a picture, or take a part of the screen.")
+            tr("Drop PDFs, photos or scans here, paste an image, or capture part of the screen.")
             + (f"\n\n{advice}" if advice else "")
         )
-        self.empty.offer(tr("Add files"), self.deeds.choose, main=True)
+        self.empty.offer(tr("Add files"), self.choose, main=True)
 
     def _show_status(self) -> None:
-        item = self.reading.current
+        item = self.results.current
         busy = item is not None and item.state in ("reading", "waiting")
         has_text = item is not None and bool(item.read)
-        for name, ready in (
-            ("again", item is not None), ("copy", has_text), ("export", has_text), ("cancel", busy),
-            ("go_on", item is not None and item.state in ("stopped", "failed")), ("remove", item is not None),
-            ("export_all", any(each.read for each in self.reading.items)),
-        ):  # fmt: skip
-            self.desk.actions[f"read.{name}"].setEnabled(ready)
+        chosen = item is not None
+        self.enable(
+            again=chosen, copy=has_text, export=has_text, cancel=busy, remove=chosen,
+            go_on=item is not None and item.state in ("stopped", "failed"),
+            export_all=any(each.read for each in self.results.items),
+        )  # fmt: skip
         if item is None:
             return
         page = item.read.get(item.page_number)
@@ -291,19 +301,19 @@ class ReadPane(Pane):
         total = len(item.numbers)
         self.which.setText(tr("Page {n} of {total}", n=item.page_number, total=max(item.numbers)) if total else "")
         at = item.numbers.index(item.page_number) if item.page_number in item.numbers else 0
-        self.desk.actions["read.before"].setEnabled(at > 0)
-        self.desk.actions["read.after"].setEnabled(at + 1 < total)
+        self.context.actions["read.before"].setEnabled(at > 0)
+        self.context.actions["read.after"].setEnabled(at + 1 < total)
         self.cancel.setVisible(busy)
         self.go_on.setVisible(item.state in ("stopped", "failed"))
-        self.go_on.setText(tr("Read on") if item.state == "stopped" else tr("Try again"))
+        self.go_on.setText(tr("Continue reading") if item.state == "stopped" else tr("Retry"))
         self.password.setVisible(item.state == "locked")
 
-    def _page_changed(self, item: Item, number: int) -> None:
-        if item is self.reading.current and number == item.page_number:
+    def _page_changed(self, item: ReadDocument, number: int) -> None:
+        if item is self.results.current and number == item.page_number:
             self._show_page(item, number, whole=True)
             self._show_status()
 
-    def _show_page(self, item: Item, number: int, *, whole: bool) -> None:
+    def _show_page(self, item: ReadDocument, number: int, *, whole: bool) -> None:
         page = item.read.get(number)
         self._show_image(item, number, page.turned if page is not None else 0.0)
         if not whole:
@@ -319,15 +329,31 @@ class ReadPane(Pane):
             for order, text in sorted(live.heard.items()) if live is not None else ():
                 self.blocks.show_heard(order, text)
 
-    def _heard(self, item: Item, number: int, order: int) -> None:
+    def _heard(self, item: ReadDocument, number: int, order: int) -> None:
         live = item.live.get(number)
-        if item is not self.reading.current or number != item.page_number or live is None or number in item.read:
+        if item is not self.results.current or number != item.page_number or live is None or number in item.read:
             return
         self.blocks.show_heard(order, live.heard.get(order, ""))
         if order in live.done:
             self.page.show_boxes(live.boxes, frozenset(live.boxes) - live.done)
 
-    def _show_image(self, item: Item, number: int, turned: float) -> None:
+    def _thumbnail(self, item: ReadDocument) -> QImage | None:
+        """Rendered off the UI thread when it is first in sight."""
+        key = (str(item.source), item.numbers[0] if item.numbers else 1)
+        if key not in self._thumbnails:
+            self._thumbnails[key] = None
+            most = round(_THUMBNAIL * self.devicePixelRatioF())
+
+            def made(found: Pixels) -> None:
+                self._thumbnails[key] = as_image(found)
+                self.list.viewport().update()
+
+            self.context.work.run(
+                lambda: pixels(item.source, key[1], 0.0, item.password, most), made, lambda sentence: None
+            )
+        return self._thumbnails[key]
+
+    def _show_image(self, item: ReadDocument, number: int, turned: float) -> None:
         key = (str(item.source), number, turned)
         if key in self._images:
             self.page.show_image(*self._images[key])
@@ -342,15 +368,125 @@ class ReadPane(Pane):
             self._images[key] = (as_image(found), found.page)
             while len(self._images) > _KEPT:
                 self._images.pop(next(iter(self._images)))
-            if item is self.reading.current and number == item.page_number:
+            if item is self.results.current and number == item.page_number:
                 self._show_image(item, number, turned)
 
         def failed(sentence: str) -> None:
             self._asked.discard(key)
 
-        self.desk.work.run(lambda: pixels(item.source, number, turned, item.password), made, failed)
+        self.context.work.run(lambda: pixels(item.source, number, turned, item.password), made, failed)
 
     def _edit(self, edit: Any, order: int, *what: Any) -> None:
-        item = self.reading.current
+        item = self.results.current
         if item is not None:
             edit(item, item.page_number, order, *what)
+
+    # -- what comes in
+
+    def choose(self) -> None:
+        choose_files(self, tr("Add files"), self.take, f"{tr('Documents')} {_FILES}")
+
+    def snip(self) -> None:
+        """The window steps aside for it."""
+        window = self.window()
+        was = window.windowState()
+        window.showMinimized()
+
+        def look() -> None:
+            def over() -> None:
+                window.setWindowState(was)
+                window.show()
+                window.activateWindow()
+
+            name = tr("Screen capture")
+            self._snips = snip(self.context.look, lambda data: self.results.add_bytes(name, data), over)
+            if not self._snips:
+                over()
+                sentence = tr(
+                    "This desktop does not let programs look at the screen. Take the picture with its own tool, "
+                    "then paste it here."
+                )
+                self.context.say(sentence, level="warning")
+
+        QTimer.singleShot(_GONE, look)
+
+    # -- on a document
+
+    def again(self, item: ReadDocument) -> None:
+        self.results.again(item, self.settings())
+
+    def unlock(self) -> None:
+        password = self.password.text()
+        self.password.clear()
+        if password:
+            self.on_current(lambda item: self.results.go_on(item, password))
+
+    def copy(self, item: ReadDocument) -> None:
+        self.context.copy(as_markdown(item.pages))
+
+    def copy_region(self) -> None:
+        if self.blocks.current in self.blocks.blocks:
+            self.context.copy(self.blocks.text_of(self.blocks.current))
+
+    # -- what goes out
+
+    def offer(self, item: ReadDocument) -> tuple[str, Any] | None:
+        """What was read so far, as markdown."""
+        pages = item.pages
+        if not pages:
+            return None
+        return f"{Path(item.title).stem}.md", lambda file: file.write_text(as_markdown(pages), encoding="utf-8")
+
+    def export(self, item: ReadDocument, kind: str = "") -> None:
+        kinds = {kind: _NAMES[kind]} if kind else _NAMES
+        then = lambda file: self.write(item, file.suffix.lstrip(".").lower(), file)  # noqa: E731
+        choose_target(self, tr("Export"), then, kinds, Path(item.title).stem)
+
+    def write(self, item: ReadDocument, kind: Any, file: Path) -> None:
+        if kind in FORMATS:
+            self.context.save(lambda: export(item, kind, file), _open)
+        else:
+            self.context.show_error(tr("There is no format {kind}. Choose one of the list.", kind=kind))
+
+    def export_all(self) -> None:
+        kinds = {title: kind for kind, title in _NAMES.items()}
+        asked = QInputDialog(self.window())
+        asked.setWindowTitle(tr("Export all"))
+        asked.setLabelText(tr("Format"))
+        asked.setComboBoxItems([*kinds])
+
+        def ask_folder(title: str) -> None:
+            choose_folder(self, tr("Save to"), lambda folder: self.write_all(kinds[title], folder))
+
+        asked.textValueSelected.connect(ask_folder)
+        asked.open()
+
+    def write_all(self, kind: Any, folder: Path) -> None:
+        context = self.context
+        items = [item for item in reversed(self.results.items) if item.read]
+
+        def told(answer: tuple[int, list[str]]) -> None:
+            written, problems = answer
+            sentence = trn(
+                "{n} document saved in {folder}.", "{n} documents saved in {folder}.", written, folder=folder
+            )
+            context.say(" ".join([sentence, *problems]), level="warning" if problems else "ok")
+
+        context.work.run(lambda: export_all(items, kind, folder), told, context.show_error)
+
+    def menu(self, item: ReadDocument, where: Any) -> None:
+        self.results.choose(item)
+        menu, actions = QMenu(self), self.context.actions
+        for name in ("copy", "again", "go_on", "cancel"):
+            menu.addAction(actions[f"read.{name}"])
+        out = menu.addMenu(tr("Export as"))
+        for kind in FORMATS:
+            out.addAction(_NAMES[kind], partial(self.export, item, kind))
+        menu.addAction(tr("Show in folder"), lambda: _open(item.source.parent))
+        menu.addSeparator()
+        menu.addAction(actions["read.remove"])
+        menu.popup(where)
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

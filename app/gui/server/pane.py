@@ -1,15 +1,28 @@
-"""The server pane: the switch above, who may connect on the left, what goes on and how to use it on the right."""
+"""The server pane: the switch above, access on the left, activity and client snippets on the right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QFont, QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QGuiApplication,
+    QHideEvent,
+    QIntValidator,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QScrollArea,
@@ -18,40 +31,216 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.pane import Pane
-from app.gui.server.access import Access
-from app.gui.server.plot import Plot
-from app.gui.style import restate
-from app.gui.texts import seconds, tr, trn
+from app.gui.actions import ActionSpec, wear
+from app.gui.look import Look, restate
+from app.gui.pane import AppContext, Pane
+from app.gui.texts import mark, number, seconds, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.server.hosting import Hosting
-from app.gui.viewmodels.server.snippets import SNIPPETS, written
-from app.gui.viewmodels.server.wishes import Wish, Wishes
+from app.gui.viewmodels.server import (
+    EVERYWHERE,
+    HERE,
+    SNIPPETS,
+    ServerAccess,
+    ServerControl,
+    ServerPreferences,
+    masked,
+    written,
+)
+from app.gui.widgets import icon_button, label, text_button
 
-_EVERY = 1000  # milliseconds between two looks at what goes on
+_HEIGHT = 132
+_SCALES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
-def make(desk: Desk) -> Pane:
-    return ServerPane(desk)
+def scale_for(most: float) -> int:
+    """The top of the axis: a round number above the highest value."""
+    return next((scale for scale in _SCALES if scale >= most * 1.05), round(most * 1.1))
+
+
+class Plot(QWidget):
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self.rates: Sequence[float] = ()
+        self.setFixedHeight(_HEIGHT)
+        self.setAccessibleName(tr("Tokens per second"))
+        look.on_change(self, self.update)
+
+    def show_rates(self, rates: Sequence[float]) -> None:
+        self.rates = list(rates)
+        now = self.rates[-1] if self.rates else 0.0
+        self.setAccessibleDescription(tr("{now} now, at most {most} in the last two minutes", now=number(now),
+                                         most=number(max(self.rates, default=0.0))))  # fmt: skip
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._look.font(0.9))
+        top = scale_for(max(self.rates, default=0.0))
+        edge = painter.fontMetrics().horizontalAdvance(f"{top}") + GRID
+        text = painter.fontMetrics().height()
+        room = QRectF(edge, text / 2, self.width() - edge - 1, self.height() - text * 1.75)
+        painter.setPen(QPen(QColor(theme.line), 1))
+        for share in (0.0, 0.5, 1.0):
+            y = room.bottom() - share * room.height()
+            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+        painter.setPen(QColor(theme.second))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QRectF(0, room.top() - text / 2, edge - GRID, text), right, f"{top}")
+        painter.drawText(QRectF(0, room.bottom() - text / 2, edge - GRID, text), right, "0")
+        below = QRectF(room.left(), room.bottom() + 2, room.width(), text)
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, tr("2 minutes ago"))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, tr("now"))
+        if len(self.rates) > 1:
+            self._curve(painter, room, top)
+        painter.end()
+
+    def _curve(self, painter: QPainter, room: QRectF, top: int) -> None:
+        step = room.width() / (len(self.rates) - 1)
+        points = [
+            QPointF(room.left() + i * step, room.bottom() - min(1.0, rate / top) * room.height())
+            for i, rate in enumerate(self.rates)
+        ]
+        fill = QColor(self._look.theme.accent)
+        fill.setAlpha(40)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        painter.drawPolygon(QPolygonF([room.bottomLeft(), *points, room.bottomRight()]))
+        painter.setPen(QPen(QColor(self._look.theme.accent), 1.5))
+        painter.drawPolyline(QPolygonF(points))
+
+
+class AccessPanel(QWidget):
+    def __init__(self, context: AppContext, server_preferences: ServerPreferences, hosting: ServerControl) -> None:
+        super().__init__()
+        self._context, self._server_preferences, self._hosting = context, server_preferences, hosting
+        self.host = QComboBox()
+        self.host.setAccessibleName(tr("Address"))
+        for title, value in ((tr("This machine only"), HERE), (tr("Other machines too"), EVERYWHERE)):
+            self.host.addItem(title, value)
+        self.host.activated.connect(lambda _: server_preferences.set(host=self.host.currentData()))
+        self.port = QLineEdit()
+        self.port.setAccessibleName(tr("Port"))
+        self.port.setFixedWidth(104)
+        self.port.setValidator(QIntValidator(0, 65535, self.port))
+        self.port.textEdited.connect(self._port_typed)
+        self.origins = QLineEdit()
+        self.origins.setAccessibleName(tr("Allowed web origins (CORS)"))
+        self.origins.setPlaceholderText(tr("None. For example https://app.example"))
+        self.origins.editingFinished.connect(lambda: server_preferences.set_origins(self.origins.text()))
+        self.make = text_button(tr("Create key"), self.make_key)
+        self._keys = QVBoxLayout()
+        self._keys.setSpacing(GRID // 2)
+        self.hint = label(tr("Stop the server to change these."), "second", wrap=True)
+        self._build()
+        server_preferences.changed.connect(self.show_access)
+        hosting.changed.connect(self.show_access)
+        self.show_access()
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID * 2, GRID * 2, GRID * 2, GRID * 2)
+        column.setSpacing(GRID)
+        column.addWidget(label(tr("Access"), "heading"))
+        for title, field in ((tr("Address"), self.host), (tr("Port"), self.port)):
+            column.addWidget(label(title, "second"))
+            column.addWidget(field)
+        column.addSpacing(GRID)
+        column.addWidget(label(tr("Keys"), "heading"))
+        told = tr("A program must send one of these. Without any, every program on this machine may connect.")
+        column.addWidget(label(told, "second", wrap=True))
+        column.addLayout(self._keys)
+        column.addWidget(self.make, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addSpacing(GRID)
+        column.addWidget(label(tr("Allowed web origins (CORS)"), "heading"))
+        column.addWidget(label(tr("Separate origins with commas. * allows all."), "second", wrap=True))
+        column.addWidget(self.origins)
+        column.addWidget(self.hint)
+        column.addStretch(1)
+
+    def make_key(self) -> None:
+        if self._hosting.state == "off":
+            self.copy(self._server_preferences.make_key())
+
+    def copy(self, key: str) -> None:
+        QGuiApplication.clipboard().setText(key)
+        self._context.say(tr("The key is copied."))
+
+    def show_access(self) -> None:
+        off, access = self._hosting.state == "off", self._server_preferences.access
+        if self.host.findData(access.host) < 0:
+            self.host.addItem(access.host, access.host)
+        self.host.setCurrentIndex(self.host.findData(access.host))
+        if not self.port.hasFocus():
+            self.port.setText(str(access.port))
+        if not self.origins.hasFocus():
+            self.origins.setText(", ".join(access.origins))
+        for part in (self.host, self.port, self.origins, self.make):
+            part.setEnabled(off)
+        self.hint.setVisible(not off)
+        while (item := self._keys.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for key in access.keys:
+            self._keys.addWidget(self._line(key, off))
+
+    def _line(self, key: str, off: bool) -> QWidget:
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        shown = label(masked(key))
+        shown.setFont(self._context.look.mono)
+        row.addWidget(shown, 1)
+        row.addWidget(icon_button(self._context.look, "copy", tr("Copy the key"), _with(self.copy, key), size=16))
+        drop = icon_button(
+            self._context.look, "trash", tr("Delete the key"), _with(self._server_preferences.drop_key, key), size=16
+        )
+        drop.setEnabled(off)
+        row.addWidget(drop)
+        return line
+
+    def _port_typed(self, text: str) -> None:
+        if self.port.hasAcceptableInput():
+            self._server_preferences.set(port=int(text))
+
+
+def _with(run: Callable[[str], object], key: str) -> Callable[[], object]:
+    return lambda: run(key)
+
+
+_EVERY = 1000  # milliseconds between two polls of the server's activity
+
+
+ACTIONS = (
+    ActionSpec("switch", mark("Start or stop server"), "Ctrl+Return", "play", lambda pane: pane.turn()),
+    ActionSpec("address", mark("Copy the address"), "Ctrl+Shift+A", "copy", lambda pane: pane.copy_address()),
+    ActionSpec("key", mark("Create key"), "Ctrl+N", "key", lambda pane: pane.access.make_key()),
+    ActionSpec("snippet", mark("Copy snippet"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy_snippet()),
+    ActionSpec("abort", mark("Cancel the selected request"), "Del", "stop", lambda pane: pane.abort()),
+)  # fmt: skip
+
+
+def make(context: AppContext) -> Pane:
+    return ServerPane(context)
 
 
 class ServerPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.wishes = Wishes(desk.preferences)
-        self.hosting = Hosting(desk.core, desk.preferences, self.wishes)
-        self._add_actions()
-        self.access = Access(desk, self.wishes, self.hosting)
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.server_preferences = ServerPreferences(context.preferences)
+        self.hosting = ServerControl(context.core, context.preferences, self.server_preferences)
+        context.actions.add_table(self, "server", tr("Server"), ACTIONS)
+        self.access = AccessPanel(context, self.server_preferences, self.hosting)
         self.switch = text_button("", self.turn, kind="main")
         self.state = label()
         self.state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.problem = label(wrap=True)
-        self.plot = Plot(desk.look)
+        self.plot = Plot(context.look)
         self.requests = QListWidget()
-        self.quiet = label(tr("No request runs."), "second")
+        self.quiet = label(tr("No active requests."), "second")
         self.program, self.model = QComboBox(), QComboBox()
         self.snippet, self.log = QPlainTextEdit(), QPlainTextEdit()
         self.where = label(kind="second")
@@ -62,20 +251,12 @@ class ServerPane(Pane):
         self._timer.timeout.connect(self.hosting.poll)
         self._logged = 0
         self._show()
-        if desk.preferences.get("server.on"):
+        if context.preferences.get("server.on"):
             self.hosting.start()
 
-    def _add_actions(self) -> None:
-        group, add = tr("Server"), self.desk.actions.add
-        add(self, "server.switch", tr("Start or stop the server"), self.turn, "Ctrl+Return", group, "play")
-        add(self, "server.address", tr("Copy the address"), self.copy_address, "Ctrl+Shift+A", group, "copy")
-        add(self, "server.key", tr("Make a key"), lambda: self.access.make_key(), "Ctrl+N", group, "key")
-        add(self, "server.snippet", tr("Copy the lines"), self.copy_snippet, "Ctrl+Shift+C", group, "copy")
-        add(self, "server.abort", tr("End the chosen request"), self.abort, "Del", group, "stop")
-
     def _build(self) -> None:
-        self.copy_button = icon_button(self.desk.look, "copy", "", size=16)
-        wear(self.copy_button, self.desk.actions["server.address"])
+        self.copy_button = icon_button(self.context.look, "copy", "", size=16)
+        wear(self.copy_button, self.context.actions["server.address"])
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 3, GRID * 2, GRID * 3, GRID * 2)
         head.setSpacing(GRID * 2)
@@ -116,18 +297,18 @@ class ServerPane(Pane):
         column = QVBoxLayout(body)
         column.setContentsMargins(GRID * 3, GRID * 2, GRID * 3, GRID * 2)
         column.setSpacing(GRID)
-        column.addWidget(label(tr("Tokens a second"), "heading"))
+        column.addWidget(label(tr("Tokens per second"), "heading"))
         column.addWidget(self.plot)
-        column.addWidget(label(tr("Requests now"), "heading"))
-        self.requests.setAccessibleName(tr("Requests now"))
+        column.addWidget(label(tr("Active requests"), "heading"))
+        self.requests.setAccessibleName(tr("Active requests"))
         self.requests.setProperty("kind", "lines")
         self.requests.setMaximumHeight(72)
         column.addWidget(self.quiet)
         column.addWidget(self.requests)
         column.addSpacing(GRID)
         row = QHBoxLayout()
-        row.addWidget(label(tr("Use it from"), "heading"))
-        self.program.setAccessibleName(tr("Use it from"))
+        row.addWidget(label(tr("Connect from"), "heading"))
+        self.program.setAccessibleName(tr("Connect from"))
         for snippet in SNIPPETS:
             self.program.addItem(snippet.name)
         self.model.setAccessibleName(tr("Model"))
@@ -136,10 +317,10 @@ class ServerPane(Pane):
         row.addWidget(self.model)
         row.addWidget(self.where)
         row.addStretch(1)
-        wear(copy := icon_button(self.desk.look, "copy", "", size=16), self.desk.actions["server.snippet"])
+        wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        for box, name, height in ((self.snippet, tr("Lines to copy"), 120), (self.log, tr("Log"), 96)):
+        for box, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
             box.setReadOnly(True)
             box.setAccessibleName(name)
             box.setTabChangesFocus(True)
@@ -148,21 +329,21 @@ class ServerPane(Pane):
         column.addWidget(self.snippet, 2)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
-        self.log.setPlaceholderText(tr("One line for each request: never what it says."))
+        self.log.setPlaceholderText(tr("One line per request, without its content."))
         column.addWidget(self.log, 1)
-        self.desk.look.on_change(self, self._dress)
+        self.context.look.on_change(self, self._dress)
         return body
 
     def _dress(self) -> None:
         for box in (self.snippet, self.log):
-            box.setFont(self.desk.look.mono)
-        self.state.setFont(self.desk.look.font(1.0, QFont.Weight.DemiBold))
+            box.setFont(self.context.look.mono)
+        self.state.setFont(self.context.look.font(1.0, QFont.Weight.DemiBold))
 
     def _connect(self) -> None:
         self.hosting.changed.connect(self._show)
         self.hosting.moved.connect(self._moved)
-        self.wishes.changed.connect(self._show)
-        self.desk.wiped.connect(self._begin_anew)
+        self.server_preferences.changed.connect(self._show)
+        self.context.wiped.connect(self._reset)
         self.program.currentIndexChanged.connect(lambda _: self._write())
         self.model.currentIndexChanged.connect(lambda _: self._write())
 
@@ -183,9 +364,9 @@ class ServerPane(Pane):
         super().hideEvent(event)
         self._timer.stop()
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self.hosting.stop()
-        self.wishes.set(**asdict(Wish()))
+        self.server_preferences.set(**asdict(ServerAccess()))
 
     # -- what a person does
 
@@ -209,17 +390,17 @@ class ServerPane(Pane):
 
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self.desk.say(tr("Copied."))
+        self.context.say(tr("Copied."))
 
     # -- drawing
 
     def _show(self) -> None:
         hosting = self.hosting
         words = {
-            "off": (tr("Start the server"), tr("Off")),
-            "starting": (tr("Start the server"), tr("Starting")),
-            "on": (tr("Stop the server"), tr("Listens on {address}", address=hosting.address)),
-            "stopping": (tr("Stop the server"), tr("Running replies may end")),
+            "off": (tr("Start server"), tr("Off")),
+            "starting": (tr("Start server"), tr("Starting")),
+            "on": (tr("Stop server"), tr("Running on {address}", address=hosting.address)),
+            "stopping": (tr("Stop server"), tr("Finishing running requests")),
         }
         button, state = words[hosting.state]
         self.switch.setText(button)
@@ -231,8 +412,8 @@ class ServerPane(Pane):
         restate(self.switch)
         self.copy_button.setVisible(bool(hosting.address))
         problem = hosting.problem if hosting.state == "off" else ""
-        if hosting.state == "off" and self.wishes.problem:
-            problem = self.wishes.problem
+        if hosting.state == "off" and self.server_preferences.problem:
+            problem = self.server_preferences.problem
         self.problem.setText(problem)
         restate(self.problem, level="error" if problem else "")
         self._write()
@@ -251,7 +432,7 @@ class ServerPane(Pane):
                 self.requests.setCurrentItem(item)
         n = len(hosting.requests)
         self.requests.setVisible(n > 0)
-        self.quiet.setText(trn("{n} request runs.", "{n} requests run.", n) if n else tr("No request runs."))
+        self.quiet.setText(trn("{n} active request.", "{n} active requests.", n) if n else tr("No active requests."))
         log = "\n".join(hosting.log)
         if log != self.log.toPlainText():
             self.log.setPlainText(log)
@@ -260,7 +441,7 @@ class ServerPane(Pane):
             self._fill_models()
 
     def _fill_models(self) -> None:
-        chosen = self.model.currentText() or str(self.desk.preferences.get("model", ""))
+        chosen = self.model.currentText() or str(self.context.preferences.get("model", ""))
         self.model.blockSignals(True)
         self.model.clear()
         self.model.addItems(self.hosting.models)
@@ -270,8 +451,8 @@ class ServerPane(Pane):
 
     def _write(self) -> None:
         snippet = next(snippet for snippet in SNIPPETS if snippet.name == self.program.currentText())
-        keys = self.wishes.wish.keys
-        address = self.hosting.address or f"http://127.0.0.1:{self.wishes.wish.port}"
+        keys = self.server_preferences.access.keys
+        address = self.hosting.address or f"http://127.0.0.1:{self.server_preferences.access.port}"
         text = written(snippet.name, address, keys[0] if keys else "", self.model.currentText())
         if text != self.snippet.toPlainText():
             self.snippet.setPlainText(text)

@@ -1,4 +1,4 @@
-"""The settings pane: appearance, where models are computed, folders, and what is stored."""
+"""The settings pane: appearance, computing, folders, network, privacy, and the log."""
 
 from __future__ import annotations
 
@@ -7,38 +7,211 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QFont, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFileDialog,
+    QGridLayout,
     QHBoxLayout,
+    QKeySequenceEdit,
+    QLabel,
     QLineEdit,
     QScrollArea,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.look import LANGUAGES
-from app.gui.pane import Pane
-from app.gui.settings.accessview import AccessView
-from app.gui.settings.hotkeyedit import HotKeyEdit
-from app.gui.settings.privacyview import PrivacyView
-from app.gui.settings.sections import Section
-from app.gui.style import restate
-from app.gui.texts import mark, tr
+from app.gui.actions import ActionSpec
+from app.gui.dialogs import choose_folder
+from app.gui.hotkey import PREFERENCE
+from app.gui.look import LANGUAGES, Look, restate
+from app.gui.pane import AppContext, Pane
+from app.gui.preferences import Preferences
+from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
-from app.gui.viewmodels.settings.access import Access
-from app.gui.viewmodels.settings.computing import BACKENDS, DEVICES, Computing
-from app.gui.viewmodels.settings.privacy import Privacy
+from app.gui.viewmodels.settings import BACKENDS, DEVICES, ComputeSettings, NetworkSettings, StoredData, StoredKind
+from app.gui.widgets import icon_button, label, text_button
 
-_WIDTH = 680
+
+class SettingsSection(QWidget):
+    def __init__(self, look: Look, title: str) -> None:
+        super().__init__()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, GRID * 2)
+        self._column.setSpacing(GRID)
+        heading = label(title)
+        look.on_change(heading, lambda: heading.setFont(look.font(1.15, QFont.Weight.DemiBold)))
+        self._column.addWidget(heading)
+
+    def add(self, title: str, control: QWidget, about: str = "") -> QLabel:
+        """Returns the label with `about`, so that it can say something else later."""
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        name = label(title, wrap=True)
+        name.setBuddy(control)
+        words.addWidget(name)
+        told = label(about, "second", wrap=True)
+        told.setVisible(bool(about))
+        words.addWidget(told)
+        row = QHBoxLayout()
+        row.setSpacing(GRID * 2)
+        row.addLayout(words, 1)
+        row.addWidget(control, 0, Qt.AlignmentFlag.AlignTop)
+        self._column.addLayout(row)
+        return told
+
+    def say(self) -> QLabel:
+        """A note below a setting."""
+        told = label(kind="second", wrap=True)
+        self._column.addWidget(told)
+        return told
+
+    def put(self, part: QWidget) -> None:
+        """Something that takes the whole width."""
+        self._column.addWidget(part)
+
+
+class HotKeyEdit(QKeySequenceEdit):
+    """Writes the preference when the keys were pressed; clearing it takes none."""
+
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__(QKeySequence.fromString(str(preferences.get(PREFERENCE, ""))))
+        self.setAccessibleName(tr("Global shortcut"))
+        self.setMaximumSequenceLength(1)
+        self.setClearButtonEnabled(True)
+        if (clear := self.findChild(QToolButton)) is not None:
+            clear.setAccessibleName(tr("No shortcut"))
+        self._preferences = preferences
+        self.keySequenceChanged.connect(self._keep)
+
+    def _keep(self, keys: QKeySequence) -> None:
+        self._preferences.put(PREFERENCE, keys.toString(QKeySequence.SequenceFormat.PortableText))
+
+
+class PrivacyView(QWidget):
+    def __init__(self, look: Look, privacy: StoredData) -> None:
+        super().__init__()
+        self._look, self._privacy = look, privacy
+        self._shown: list[StoredKind] = []
+        self._table = QWidget()
+        self._grid = QGridLayout(self._table)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(GRID * 2)
+        self._grid.setVerticalSpacing(GRID)
+        self._grid.setColumnStretch(0, 1)
+        self.begin = text_button(tr("Delete all"), privacy.ask)
+        self.question = label(
+            tr("Delete every conversation, result, voice, file and setting of Grus? This cannot be undone."), wrap=True
+        )
+        restate(self.question, level="error")
+        self.keep = text_button(tr("Cancel"), lambda: privacy.ask(False))
+        self.really = text_button(tr("Delete all now"), privacy.delete_all, kind="main")
+        self._answer = QWidget()
+        row = QHBoxLayout(self._answer)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.keep)
+        row.addWidget(self.really)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        told = tr("Grus has no account and sends nothing by itself. All of this lies on this machine alone.")
+        column.addWidget(label(told, "second", wrap=True))
+        column.addWidget(self._table)
+        column.addSpacing(GRID)
+        column.addWidget(self.begin, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.question)
+        column.addWidget(self._answer)
+        privacy.changed.connect(self.show_stored)
+        self.show_stored()
+
+    def show_stored(self) -> None:
+        asking = self._privacy.asking
+        was = self._answer.isVisibleTo(self)
+        self.question.setVisible(asking)
+        self._answer.setVisible(asking)
+        if asking and not was:
+            self.keep.setFocus()
+        self.begin.setVisible(not asking)
+        if self._privacy.stored != self._shown:
+            self._fill(self._privacy.stored)
+
+    def _fill(self, stored: list[StoredKind]) -> None:
+        self._shown = stored
+        while (item := self._grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        for i, kept in enumerate(stored):
+            words = QWidget()
+            column = QVBoxLayout(words)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(0)
+            column.addWidget(label(tr(kept.title)))
+            path = label(str(kept.path), "second")
+            path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            path.setToolTip(str(kept.path))
+            column.addWidget(path)
+            self._grid.addWidget(words, i, 0)
+            self._grid.addWidget(label(size(kept.nbytes)), i, 1, Qt.AlignmentFlag.AlignRight)
+            show = icon_button(self._look, "folder", tr("Show {what}", what=tr(kept.title)), _opens(kept), size=16)
+            self._grid.addWidget(show, i, 2)
+
+
+def _opens(kept: StoredKind) -> Callable[[], object]:
+    folder = kept.path if kept.path.is_dir() else kept.path.parent
+    return lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+class NetworkView(SettingsSection):
+    def __init__(self, look: Look, access: NetworkSettings) -> None:
+        super().__init__(look, tr("Network"))
+        self._access = access
+        self.offline = QCheckBox(tr("Work offline"))
+        self.offline.toggled.connect(access.set_offline)
+        self.put(self.offline)
+        self.about_offline = self.say()
+        self.token = QLineEdit()
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setAccessibleName(tr("Hugging Face token"))
+        self.token.setPlaceholderText(tr("Paste it, and press Enter"))
+        self.token.setFixedWidth(_CONTROL)
+        self.token.returnPressed.connect(self._keep)
+        self.remove = text_button(tr("Remove the token"), access.remove)
+        field = QWidget()
+        row = QHBoxLayout(field)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(self.remove)
+        row.addWidget(self.token)
+        self.about_token = self.add(tr("Hugging Face token"), field, " ")
+        access.changed.connect(self.show_access)
+        self.show_access()
+
+    def _keep(self) -> None:
+        given = self.token.text()
+        self.token.clear()  # it is shown nowhere again
+        self._access.keep(given)
+
+    def show_access(self) -> None:
+        access = self._access
+        self.offline.blockSignals(True)
+        self.offline.setChecked(access.offline)
+        self.offline.blockSignals(False)
+        self.offline.setEnabled(access.may_switch)
+        self.about_offline.setText(access.about_offline)
+        self.about_token.setText(access.about_token)
+        restate(self.about_token, level="error" if access.problem else "")
+        self.remove.setVisible(access.removable)
+        self.token.setEnabled(not access.busy)
+
+
 _CONTROL = 220
+_WIDTH = 680
 _APPEARANCES = {
-    "system": mark("As the system"),
+    "system": mark("System"),
     "light": mark("Light"),
     "dark": mark("Dark"),
     "contrast": mark("High contrast"),
@@ -46,23 +219,33 @@ _APPEARANCES = {
 _SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
-def make(desk: Desk) -> Pane:
-    return SettingsPane(desk)
+ACTIONS = (
+    ActionSpec("motion", mark("Reduce motion"), "Ctrl+M", "", lambda pane: pane.motion.toggle()),
+    ActionSpec("data", mark("Show data folder"), "Ctrl+O", "folder", lambda pane: pane.show_data()),
+    ActionSpec("again", mark("Refresh"), "Ctrl+R F5", "retry", lambda pane: pane.look_again()),
+    ActionSpec("delete", mark("Delete all"), "Ctrl+Shift+Backspace", "trash", lambda pane: pane.privacy.ask()),
+)  # fmt: skip
+
+
+def make(context: AppContext) -> Pane:
+    return SettingsPane(context)
 
 
 class SettingsPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.computing = Computing(desk.core, desk.preferences)
-        self.privacy = Privacy(desk.places, desk.preferences, desk.store, desk.work, desk.say, desk.wiped, desk.reread)
-        self.access = Access(desk.work, desk.preferences)
-        desk.wiped.connect(self.access.remove_all)
-        self._add_actions()
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.computing = ComputeSettings(context.core, context.preferences)
+        self.privacy = StoredData(
+            context.places, context.preferences, context.store, context.work, context.say, context.wiped, context.reread
+        )
+        self.access = NetworkSettings(context.work, context.preferences)
+        context.wiped.connect(self.access.remove_all)
+        context.actions.add_table(self, "settings", tr("Settings"), ACTIONS)
         self.appearance = self._choice("appearance", tr("Appearance"), [(n, tr(_APPEARANCES[n])) for n in APPEARANCES])
-        self.scale = self._choice("text_scale", tr("Size of text"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
+        self.scale = self._choice("text_scale", tr("Text size"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
         self.motion = QCheckBox(tr("Reduce motion"))
-        self.motion.toggled.connect(lambda on: desk.preferences.put("reduce_motion", on))
-        languages = [("system", tr("As the system")), *LANGUAGES.items()]
+        self.motion.toggled.connect(lambda on: context.preferences.put("reduce_motion", on))
+        languages = [("system", tr("System")), *LANGUAGES.items()]
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
         self.device = self._choice("device", tr("Device"), [(n, tr(t)) for n, t in DEVICES], self.computing)
@@ -73,58 +256,51 @@ class SettingsPane(Pane):
         self.limit.editingFinished.connect(lambda: self.computing.set_limit(self.limit.text()))
         self.outcome, self.applies = label(kind="second", wrap=True), label(kind="second", wrap=True)
         self.cache = text_button(tr("Choose"), self.choose_cache)
-        self.usual_cache = text_button(tr("Use the usual one"), lambda: self._put_cache(None))
+        self.default_cache = text_button(tr("Use default"), lambda: self._put_cache(None))
         self.folders = QVBoxLayout()
-        self.private = PrivacyView(desk.look, self.privacy)
-        self.network = AccessView(desk.look, self.access)
+        self.private = PrivacyView(context.look, self.privacy)
+        self.network = NetworkView(context.look, self.access)
         self._build()
         self.computing.changed.connect(self._show)
-        desk.preferences.changed.connect(lambda key: self._show())
-        if desk.hotkey is not None:
-            desk.hotkey.told.connect(self._show_hotkey)
+        context.preferences.changed.connect(lambda key: self._show())
+        if context.hotkey is not None:
+            context.hotkey.told.connect(self._show_hotkey)
         self._show_hotkey()
         self._show()
 
-    def _add_actions(self) -> None:
-        group, add = tr("Settings"), self.desk.actions.add
-        add(self, "settings.motion", tr("Reduce motion"), lambda: self.motion.toggle(), "Ctrl+M", group)
-        add(self, "settings.data", tr("Show the folder with your data"), self.show_data, "Ctrl+O", group, "folder")
-        add(self, "settings.again", tr("Look again"), self.look_again, "Ctrl+R F5", group, "retry")
-        add(self, "settings.delete", tr("Delete all"), self.privacy.ask, "Ctrl+Shift+Backspace", group, "trash")
-
     def _build(self) -> None:
-        look = self.desk.look
-        seen = Section(look, tr("Appearance"))
+        look = self.context.look
+        seen = SettingsSection(look, tr("Appearance"))
         seen.add(tr("Colours"), self.appearance)
-        seen.add(tr("Size of text"), self.scale, tr("On top of the system's own size."))
-        seen.add(tr("Language"), self.language, tr("Holds when Grus starts again."))
+        seen.add(tr("Text size"), self.scale, tr("In addition to the system's text size."))
+        seen.add(tr("Language"), self.language, tr("Applies after a restart of Grus."))
         seen.put(self.motion)
-        self.hotkey = HotKeyEdit(self.desk.preferences)
+        self.hotkey = HotKeyEdit(self.context.preferences)
         self.hotkey.setFixedWidth(_CONTROL)
-        self.hotkey_told = seen.add(tr("Bring Grus to the front"), self.hotkey, " ")
-        computed = Section(look, tr("Computing"))
-        computed.add(tr("Backend"), self.backend, tr("The library that computes models."))
+        self.hotkey_told = seen.add(tr("Global shortcut"), self.hotkey, " ")
+        computed = SettingsSection(look, tr("Compute"))
+        computed.add(tr("Backend"), self.backend, tr("The library that runs models."))
         computed.add(tr("Device"), self.device)
         computed.add(tr("Memory limit"), self.limit, tr("For all models together, as a share or a size."))
         computed.put(self.outcome)
         computed.put(self.applies)
-        kept = Section(look, tr("Folders"))
+        kept = SettingsSection(look, tr("Folders"))
         buttons = QWidget()
         row = QHBoxLayout(buttons)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.usual_cache)
+        row.addWidget(self.default_cache)
         row.addWidget(self.cache)
         self.cache_told = kept.add(tr("Downloaded models"), buttons, " ")
         self.own = QWidget()
         self.own.setLayout(self.folders)
         self.folders.setContentsMargins(0, 0, 0, 0)
         add = text_button(tr("Add a folder"), self.choose_folder)
-        kept.add(tr("Folders with models of your own"), add, tr("Nothing in them is changed."))
+        kept.add(tr("Model folders"), add, tr("Files in them are never changed."))
         kept.put(self.own)
-        private = Section(look, tr("Privacy"))
+        private = SettingsSection(look, tr("Privacy"))
         private.put(self.private)
-        wrong = Section(look, tr("When something goes wrong"))
-        show = text_button(tr("Show the log"), self.desk.actions["window.log"].trigger)
+        wrong = SettingsSection(look, tr("Troubleshooting"))
+        show = text_button(tr("Show the log"), self.context.actions["window.log"].trigger)
         wrong.add(tr("Log"), show, tr("Errors and crashes, kept on this machine. Export it for whoever helps you."))
         inner = QWidget()
         inner.setMaximumWidth(_WIDTH)
@@ -152,7 +328,7 @@ class SettingsPane(Pane):
         whole.addWidget(self.area)
 
     def _choice(
-        self, key: str, name: str, options: list[tuple[Any, str]], computing: Computing | None = None
+        self, key: str, name: str, options: list[tuple[Any, str]], computing: ComputeSettings | None = None
     ) -> QComboBox:
         box = QComboBox()
         box.setAccessibleName(name)
@@ -160,7 +336,7 @@ class SettingsPane(Pane):
         box.setFixedWidth(_CONTROL)
         for value, title in options:
             box.addItem(title, value)
-        put = self.desk.preferences.put if computing is None else computing.choose
+        put = self.context.preferences.put if computing is None else computing.choose
         box.activated.connect(lambda index: put(key, box.itemData(index)))
         return box
 
@@ -184,38 +360,32 @@ class SettingsPane(Pane):
         self.access.look()
 
     def show_data(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.desk.places.data)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.places.data)))
 
     def choose_cache(self) -> None:
-        self._choose_folder(tr("Choose a folder for downloaded models"), lambda folder: self._put_cache(str(folder)))
+        choose_folder(self, tr("Choose a folder for downloaded models"), lambda folder: self._put_cache(str(folder)))
 
     def choose_folder(self) -> None:
         """Through the models pane, which says what it found there."""
-        self._choose_folder(tr("Choose a folder with models"), lambda folder: self.desk.hand_over("models", [folder]))
-
-    def _choose_folder(self, title: str, then: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self.window(), title)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda chosen: then(Path(chosen)))
-        dialog.open()
+        choose_folder(self, tr("Add a model folder"), lambda folder: self.context.hand_over("models", [folder]))
 
     def _put_cache(self, folder: str | None) -> None:
-        self.desk.preferences.put("cache_dir", folder)
+        self.context.preferences.put("cache_dir", folder)
         self.privacy.look()
 
     def _drop_folder(self, key: str) -> None:
-        kept = [folder for folder in self.desk.preferences.get("model_folders", []) if folder != key]
-        self.desk.preferences.put("model_folders", kept)
+        kept = [folder for folder in self.context.preferences.get("model_folders", []) if folder != key]
+        self.context.preferences.put("model_folders", kept)
 
         def apply(service: Any) -> None:
             service.catalogue.more_folders = [Path(folder) for folder in kept]
 
-        self.desk.core.use(apply, lambda _: self.desk.models_changed())
+        self.context.core.use(apply, lambda _: self.context.models_changed())
 
     # -- drawing
 
     def _show(self) -> None:
-        preferences = self.desk.preferences
+        preferences = self.context.preferences
         for box, usual in (
             (self.appearance, "system"),
             (self.scale, 1.0),
@@ -231,17 +401,17 @@ class SettingsPane(Pane):
             self.limit.setText(self.computing.limit)
         self.outcome.setText(self.computing.problem or self.computing.outcome)
         restate(self.outcome, level="error" if self.computing.problem or self.computing.failed else "")
-        told = tr("Backend and device hold for models loaded from now on, the limit when Grus starts again.")
+        told = tr("Backend and device apply to models loaded from now on, the limit after a restart of Grus.")
         self.applies.setText(told if self.computing.altered else "")
         self.applies.setVisible(self.computing.altered)
         cache = preferences.get("cache_dir")
         self.cache_told.setText(cache or tr("The Hugging Face cache, shared with other programs"))
         self.cache_told.setVisible(True)
-        self.usual_cache.setVisible(cache is not None)
+        self.default_cache.setVisible(cache is not None)
         self._show_folders(preferences.get("model_folders", []))
 
     def _show_hotkey(self) -> None:
-        hotkey = self.desk.hotkey
+        hotkey = self.context.hotkey
         if hotkey is not None:
             self.hotkey.setVisible(hotkey.possible)
             self.hotkey_told.setText(hotkey.about)
@@ -259,7 +429,9 @@ class SettingsPane(Pane):
             row.addWidget(label(folder, "second"), 1)
             drop: Callable[[], None] = _with(self._drop_folder, folder)
             row.addWidget(
-                icon_button(self.desk.look, "close", tr("Take {folder} off the list", folder=folder), drop, size=14)
+                icon_button(
+                    self.context.look, "close", tr("Remove {folder} from the list", folder=folder), drop, size=14
+                )
             )
             self.folders.addWidget(line)
         self.own.setVisible(bool(folders))

@@ -19,10 +19,10 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from app.gui.texts import mark, tr
 from engine.errors import BackendUnavailable
 
-HEARD = 16_000  # samples a second that models hear
-Lost = Callable[[str], Any]  # a device disappeared: gets a sentence
+HEARD = 16_000  # sample rate of speech recognition
+Lost = Callable[[str], Any]  # called with a message when a device disappears
 _PERIOD = 20  # milliseconds between two looks at a device; its buffer holds some 250
-_MUTE, _AGAIN = 2.0, 20.0  # seconds of zeros after which a microphone is opened anew, and after which once more
+_MUTE, _AGAIN = 2.0, 20.0  # seconds of zeros after which a microphone is reopened, and then reopened again
 _GRACE = 0.5  # ... that none is left, whatever the sound system gives instead: replugging takes a moment
 _TAIL = 0.1  # seconds of silence behind the end: what the sound system holds beyond Qt's buffer
 _NO_LOUDSPEAKER = mark("No loudspeaker was found. Connect one, then play again.")
@@ -47,7 +47,7 @@ def multimedia() -> Any:
 
 
 class _Device(QObject):
-    """What both have in common: a timer, the system's default device, and what to do when it is another or gone."""
+    """The base of both: a timer, the system's default device, and how to handle that it changes or disappears."""
 
     patience = 2.0  # seconds after which a device that takes or gives nothing counts as gone
 
@@ -59,7 +59,7 @@ class _Device(QObject):
         self._channel: Any = None  # the QIODevice of it
         self._id = b""
         self._moved = time.monotonic()  # when it last took or gave samples
-        self._reopened = -self.patience  # when it was last opened anew because it stood still
+        self._reopened = -self.patience  # when it was last reopened because it stalled
         self._none = 0.0  # since when there is no device
         self._known = self._qt.QMediaDevices(self)
         self._timer = QTimer(self)
@@ -72,7 +72,7 @@ class _Device(QObject):
         return self._stream is not None
 
     def stop(self) -> None:
-        """At once: what is in the device's buffer is not heard. May be called at any time, also twice."""
+        """Stop at once: the device's buffer is discarded. May be called at any time, also twice."""
         self._timer.stop()
         if self._stream is not None:
             self._close()
@@ -159,7 +159,7 @@ class _Device(QObject):
         raise NotImplementedError
 
 
-class Loudspeaker(_Device):
+class SoundOutput(_Device):
     """Plays what `take(count)` gives, until `stop` or `finish`; silence where nothing is ready.
 
     `lost(sentence)`: no loudspeaker is left; it has stopped.
@@ -203,12 +203,12 @@ class Loudspeaker(_Device):
         return np.concatenate(found[::-1])
 
     def finish(self) -> None:
-        """Let what was taken be heard, then stop."""
+        """Play what is buffered, then stop."""
         if self._stream is not None:
             self._left = self._stream.bufferSize() // 4 + round(_TAIL * self._form.sampleRate())
 
     def flush(self) -> None:
-        """What waits in the buffer is not heard: another place is played from now on."""
+        """Discard the buffer: playback continues at another position."""
         if self._stream is not None:
             self._written.clear()
             self._stream.reset()
@@ -250,7 +250,7 @@ class Loudspeaker(_Device):
                 self.stop()
             return True
         made = self._take(room)
-        if self._stream is None:  # whoever made it stopped the device
+        if self._stream is None:  # its owner stopped the device
             return True
         self._put(made)
         if len(made) < room and self._left is None:
@@ -268,7 +268,7 @@ class Loudspeaker(_Device):
 
 
 class Microphone(_Device):
-    """`hear(samples)` gets f32 samples at 16 kHz as they are spoken, until `stop`.
+    """Calls `hear(samples)` with f32 samples at 16 kHz as they are recorded, until `stop`.
 
     `lost(sentence)`: no microphone is left; it has stopped. PulseAudio may not say so, but record what a loudspeaker
     plays instead, which is zeros while nothing plays: then the microphone is opened anew, which tells.

@@ -6,67 +6,103 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
 
-from app.gui.abilitybox import AbilityBox
-from app.gui.actions import wear
-from app.gui.buttons import icon_button, label, text_button
-from app.gui.desk import Desk
-from app.gui.dragging import DragOut, from_outside
-from app.gui.pane import Pane
-from app.gui.resultlist import ResultList
+from app.gui.actions import ActionSpec, wear
+from app.gui.dialogs import choose_files, choose_target
+from app.gui.look import restate
+from app.gui.pane import AppContext, Pane
+from app.gui.results import ResultsPane
 from app.gui.sound.player import Player
-from app.gui.speak.deeds import Deeds
-from app.gui.speak.levelbox import LevelBox
 from app.gui.speak.voicepanel import VoicePanel
-from app.gui.store import kept
-from app.gui.style import restate
-from app.gui.texts import tr, trn
+from app.gui.store import records
+from app.gui.texts import mark, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.speak.choice import Choice, to_kept
-from app.gui.viewmodels.speak.offer import NAMED, PACES, PITCHES, UNKNOWN, Offer, offered
-from app.gui.viewmodels.speak.studio import Studio
+from app.gui.viewmodels.speak import (
+    DEFAULT_LEVEL,
+    FORMATS,
+    NAMED,
+    PACES,
+    PITCHES,
+    UNKNOWN,
+    SpeakOptions,
+    SpeakResults,
+    SpeakSettings,
+    SpeechTake,
+    offered,
+    to_kept,
+)
+from app.gui.viewmodels.text_files import ENDINGS, text_of
+from app.gui.widgets import icon_button, label, text_button
 
 _PLACE = "speak"  # of the draft
 _NARROW = 80  # pixels that a box keeps in a small window
 
 
-def make(desk: Desk) -> Pane:
-    return SpeakPane(desk)
+ACTIONS = (
+    ActionSpec("speak", mark("Speak the text"), "Ctrl+Return", "speak", lambda pane: pane.speak()),
+    ActionSpec("stop", mark("Stop speaking"), "Ctrl+Shift+X", "stop", lambda pane: pane.results.stop()),
+    ActionSpec("open", mark("Open text"), "Ctrl+O", "file", lambda pane: pane.choose()),
+    ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
+    ActionSpec("save", mark("Save audio"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.save)),
+    ActionSpec("voice", mark("New voice"), "Ctrl+N", "plus", lambda pane: pane.new_voice()),
+    ActionSpec("sample", mark("Play the voice sample"), "Ctrl+Shift+P", "sound", lambda pane: pane.hear_voice()),
+    ActionSpec("drop", mark("Delete the voice"), "Ctrl+Shift+D", "trash", lambda pane: pane.drop_voice()),
+    ActionSpec("text", mark("Reuse the text"), "Ctrl+E", "edit", lambda pane: pane.on_current(pane.take_text)),
+    ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
+               lambda pane: pane.on_current(pane.results.remove)),
+)  # fmt: skip
 
 
-class SpeakPane(Pane):
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.setAcceptDrops(True)
-        said = lambda sentence, **more: self.desk.say(sentence, **more)  # noqa: E731 (the window sets it later)
-        self.studio = Studio(desk.store, desk.core, desk.work, said, desk.places.data)
-        self.list = ResultList(desk.look, tr("Spoken before"), lambda: self.studio.items)
-        self.list.drag = DragOut(desk, self.list, self.studio.as_file)
-        self.model_box = AbilityBox(desk, "speak")
-        self.player = Player(desk, self.studio.playback)
-        self.voice_panel = VoicePanel(desk, self.studio, lambda: self.model_box.name)
-        self.offer = UNKNOWN  # of the chosen model, once its files were looked at
+def make(context: AppContext) -> Pane:
+    return SpeakPane(context)
+
+
+class LevelBox(QComboBox):
+    """`level` is empty for the default."""
+
+    def __init__(self, name: str, levels: Sequence[str]) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setMinimumWidth(80)
+        for level in levels:
+            self.addItem(tr("{name}: {level}", name=name, level=tr(level)), "" if level == DEFAULT_LEVEL else level)
+        self.setCurrentIndex(self.findData(""))
+
+    @property
+    def level(self) -> str:
+        return str(self.currentData())
+
+
+class SpeakPane(ResultsPane[SpeechTake]):
+    results: SpeakResults
+
+    def __init__(self, context: AppContext) -> None:
+        results = SpeakResults(context.store, context.core, context.work, context.say, context.places.data)
+        super().__init__(context, "speak", results, tr("History"))
+        self.player = Player(context, results.playback)
+        self.voice_panel = VoicePanel(context, results, lambda: self.model_box.name)
+        self.options = UNKNOWN  # of the chosen model, once its files were looked at
         self._asked = False  # to speak, before they were
         self.markdown = False  # the text is
-        self.deeds = Deeds(self)
+        context.actions.add_table(self, "speak", tr("Speak"), ACTIONS)
         self._build()
         self._connect()
-        self.studio.look()
-        desk.store.ask(lambda db: kept.draft(db, _PLACE), lambda draft: self.text.setPlainText(draft.text))
+        results.look()
+        context.store.ask(lambda db: records.draft(db, _PLACE), lambda draft: self.text.setPlainText(draft.text))
         self._show()
 
     def _build(self) -> None:
-        actions = self.desk.actions
+        actions = self.context.actions
         self.text = QPlainTextEdit()
         self.text.setPlaceholderText(tr("Write or drop a text: txt, md, pdf or epub"))
         self.text.setAccessibleName(tr("Text to speak"))
@@ -96,12 +132,12 @@ class SpeakPane(Pane):
         for part in (self.model_box, self.voice):
             head.addWidget(part)
         for name in ("sample", "voice", "drop"):
-            wear(button := icon_button(self.desk.look, "more", "", size=16), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "more", "", size=16), actions[f"speak.{name}"])
             head.addWidget(button)
         head.addWidget(self.language)
         head.addStretch(1)
         for name in ("open", "save"):
-            wear(button := icon_button(self.desk.look, "more", ""), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "more", ""), actions[f"speak.{name}"])
             head.addWidget(button)
         below = QHBoxLayout()
         below.setSpacing(GRID)
@@ -120,36 +156,16 @@ class SpeakPane(Pane):
         column.addWidget(self.status)
         column.addWidget(self.player)
         self.voice_panel.hide()
-        left = QWidget()
-        left.setProperty("kind", "side")
-        left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side = QVBoxLayout(left)
-        side.setContentsMargins(0, GRID, 0, 0)
-        title = label(tr("Spoken before"), "heading")
-        title.setContentsMargins(GRID * 2, GRID // 2, GRID, 0)
-        side.addStrut(200)
-        side.addWidget(title)
-        side.addWidget(self.list, 1)
-        self.outer = QSplitter(Qt.Orientation.Horizontal)
-        self.outer.setHandleWidth(1)
-        self.outer.setChildrenCollapsible(False)
-        left.setMaximumWidth(400)
-        self.outer.addWidget(left)
-        self.outer.addWidget(middle)
-        self.outer.setStretchFactor(1, 1)
-        self.outer.setSizes([*self.desk.preferences.get("speak.list", [264, 900])])
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.outer)
+        tools = QHBoxLayout()
+        tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
+        tools.addWidget(label(tr("History"), "heading"))
+        self.lay_out(tools, middle)
 
     def _connect(self) -> None:
-        studio, prefs = self.studio, self.desk.preferences
-        studio.listed.connect(self._show)
-        studio.shown.connect(self._show)
+        self.connect_results()
+        studio, prefs = self.results, self.context.preferences
         studio.changed.connect(lambda take: self._show_state())
         studio.voiced.connect(self._fill_voices)
-        self.list.chosen.connect(studio.choose)
-        self.list.menu_wanted.connect(self.deeds.menu)
         self.model_box.listed.connect(self._read_model)
         self.model_box.picked.connect(lambda _: self._read_model())
         self.voice.activated.connect(lambda _: prefs.put("speak.voice", self.voice.currentData()))
@@ -163,9 +179,6 @@ class SpeakPane(Pane):
             level.activated.connect(lambda _: self._chosen())
         self.voice_panel.made.connect(self._voice_made)
         self.voice_panel.left.connect(self.voice_panel.hide)
-        self.outer.splitterMoved.connect(lambda *_: prefs.put("speak.list", self.outer.sizes()))
-        self.desk.wiped.connect(self._begin_anew)
-        self.desk.reread.connect(studio.look)
 
     # -- the pane
 
@@ -177,60 +190,55 @@ class SpeakPane(Pane):
         if files and self.voice_panel.isVisible():
             self.voice_panel.take(files[0])
         elif files:
-            self.deeds.open(files[0])
+            self.open(files[0])
 
     def stop(self) -> bool:
-        stopped = self.studio.stop()
+        stopped = self.results.stop()
         hushed = self.player.hush()
         return stopped or hushed
 
     def leaving(self) -> None:
-        self.studio.stop()
+        self.results.stop()
         self.player.hush()
 
-    def _begin_anew(self) -> None:
-        """Everything was deleted."""
+    def reset(self) -> None:
         self.player.hush()
-        self.studio.forget()
+        super().reset()
         self.voice_panel.leave()
         self.text.clear()
         self.instructions.clear()
 
-    def dragEnterEvent(self, event: Any) -> None:
-        if from_outside(event):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: Any) -> None:
-        self.take([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
-        event.acceptProposedAction()
+    def offer(self, take: SpeechTake) -> tuple[str, Any] | None:
+        return self.results.as_file(take)
 
     # -- what is spoken
 
-    def choice(self) -> Choice:
+    def choice(self) -> SpeakSettings:
         """What is not offered is not chosen, whatever another model was asked for."""
         kind, _, name = str(self.voice.currentData() or "").partition(":")
         saved = name if kind == "saved" else ""
-        levels = self.offer.levels and not saved
-        return Choice(
+        levels = self.options.levels and not saved
+        return SpeakSettings(
             self.model_box.name,
             name if kind == "preset" else "",
             saved,
             self.language.currentData() or "auto",
-            self.instructions.text() if self.offer.words != "no" else "",
+            self.instructions.text() if self.options.words != "no" else "",
             self.markdown,
             self.pitch.level if levels else "",
             self.pace.level if levels else "",
         )
 
     def speak(self) -> None:
-        if self.studio.busy:
-            self.studio.stop()
+        if self.results.busy:
+            self.results.stop()
         elif self.model_box.advice:
             self.model_box.get_one()
-        elif self.model_box.name and self.offer is UNKNOWN:
+        elif self.model_box.name and self.options is UNKNOWN:
             self._asked = True
         elif (
-            not self.offer.problem(self.choice()) and self.studio.speak(self.text.toPlainText(), self.choice()) is None
+            not self.options.problem(self.choice())
+            and self.results.speak(self.text.toPlainText(), self.choice()) is None
         ):
             self.text.setFocus()
 
@@ -239,29 +247,29 @@ class SpeakPane(Pane):
     def _typed(self) -> None:
         text = self.text.toPlainText()
         self.markdown = self.markdown and bool(text)
-        self.desk.store.ask(lambda db: kept.keep_draft(db, _PLACE, text))
+        self.context.store.ask(lambda db: records.keep_draft(db, _PLACE, text))
         self._show_state()
 
     def _voice_made(self, name: str) -> None:
         self.voice_panel.hide()
-        self.desk.preferences.put("speak.voice", f"saved:{name}")
+        self.context.preferences.put("speak.voice", f"saved:{name}")
         self._fill_voices()
-        self.desk.say(tr("The voice {name} is saved.", name=name), level="ok")
+        self.context.say(tr("The voice {name} is saved.", name=name), level="ok")
 
     def _read_model(self) -> None:
         """What it lets a person choose."""
-        name, self.offer = self.model_box.name, UNKNOWN
+        name, self.options = self.model_box.name, UNKNOWN
 
-        def got(offer: Offer) -> None:
+        def got(offer: SpeakOptions) -> None:
             if name != self.model_box.name:
                 return  # another one was chosen meanwhile
-            self.offer = offer
+            self.options = offer
             self.language.clear()
-            self.language.addItem(tr("Any language"), "auto")
+            self.language.addItem(tr("Detect language"), "auto")
             for language in offer.languages:
                 self.language.addItem(language.capitalize(), language)
             self.language.setCurrentIndex(
-                max(0, self.language.findData(self.desk.preferences.get("speak.language", "auto")))
+                max(0, self.language.findData(self.context.preferences.get("speak.language", "auto")))
             )
             self.instructions.setPlaceholderText(offer.asks)
             self._fill_voices()
@@ -270,56 +278,54 @@ class SpeakPane(Pane):
                 self.speak()
 
         def failed(sentence: str) -> None:
-            self.offer, self._asked = Offer(), False
-            self.desk.say(sentence, level="error")
+            self.options, self._asked = SpeakOptions(), False
+            self.context.say(sentence, level="error")
 
-        self.desk.core.use(lambda service: offered(service.catalogue, name), got, failed)
+        self.context.core.use(lambda service: offered(service.catalogue, name), got, failed)
 
     def _fill_voices(self) -> None:
         self.voice.clear()
-        for name in self.offer.presets:
+        for name in self.options.presets:
             self.voice.addItem(tr(NAMED.get(name, name.replace("_", " ").title())), f"preset:{name}")
-        for saved in self.studio.saved:
+        for saved in self.results.saved:
             self.voice.addItem(saved.name, f"saved:{saved.name}")
         if not self.voice.count():
             self.voice.addItem(tr("No voice yet"), "")
-        wanted = self.desk.preferences.get("speak.voice", "")
+        wanted = self.context.preferences.get("speak.voice", "")
         self.voice.setCurrentIndex(max(0, self.voice.findData(wanted)))
         self._chosen()
 
     def _chosen(self) -> None:
         """It holds for Talk as well."""
-        if self.model_box.name and self.offer is not UNKNOWN:
-            self.desk.preferences.put("speak.choice", to_kept(self.choice()))
+        if self.model_box.name and self.options is not UNKNOWN:
+            self.context.preferences.put("speak.choice", to_kept(self.choice()))
         self._show_state()
 
     def _show(self) -> None:
-        self.list.reset_items(self.studio.current)
+        self.list.show_current(self.results.current)
         self._show_state()
 
     def _show_state(self) -> None:
-        studio, actions = self.studio, self.desk.actions
+        studio = self.results
         text, choice = self.text.toPlainText(), self.choice()
-        problem = self.offer.problem(choice) if self.model_box.name else ""
+        problem = self.options.problem(choice) if self.model_box.name else ""
         words = len(text.split())
         self.figures.setText(trn("{n} word", "{n} words", words) if words else "")
-        nobody = bool(self.model_box.advice)  # is there who could speak
+        nobody = bool(self.model_box.advice)  # no speech model
         self.go.setText(tr("Stop") if studio.busy else tr("Get a model") if nobody else tr("Speak"))
         self.go.setAccessibleName(self.go.text())
         self.go.setEnabled(studio.busy or nobody or (bool(text.strip()) and not problem))
         self._show_status(problem)
         self._show_offer(choice)
         take, saved = studio.current, bool(choice.saved)
-        for name, ready in (
-            ("stop", studio.busy), ("save", take is not None and take.state in ("done", "stopped")),
-            ("sample", saved), ("drop", saved), ("remove", take is not None), ("text", take is not None),
-        ):  # fmt: skip
-            actions[f"speak.{name}"].setEnabled(ready)
-        self.list.refresh()
+        self.enable(
+            stop=studio.busy, save=take is not None and take.state in ("done", "stopped"), sample=saved, drop=saved,
+            remove=take is not None, text=take is not None,
+        )  # fmt: skip
 
     def _show_status(self, problem: str) -> None:
         """What is wrong with the choice, else with the last take, else how far the voice is."""
-        take = self.studio.current
+        take = self.results.current
         failed = take is not None and take.failed and not problem
         speaks = take is not None and take.state == "speaking"
         told = take.status() if take is not None and speaks else problem or (take.error if take and failed else "")
@@ -327,12 +333,69 @@ class SpeakPane(Pane):
         self.status.setVisible(bool(self.status.text()))
         restate(self.status, level="" if speaks else "warning" if problem else "error" if failed else "")
 
-    def _show_offer(self, choice: Choice) -> None:
+    def _show_offer(self, choice: SpeakSettings) -> None:
         """Only what the model takes."""
-        offer, note = self.offer, self.offer.note(choice)
+        offer, note = self.options, self.options.note(choice)
         for level in (self.pitch, self.pace):
             level.setVisible(offer.levels)
             level.setEnabled(not choice.saved)
         self.instructions.setVisible(offer.words != "no")
         self.note.setVisible(offer.words == "no")
         self.note.setText(note)
+
+    # -- the actions
+
+    def menu(self, take: SpeechTake, where: Any) -> None:
+        self.results.choose(take)
+        menu = QMenu(self)
+        for name in ("play", "text", "save", "remove"):
+            menu.addAction(self.context.actions[f"speak.{name}"])
+        menu.popup(where)
+
+    # -- texts
+
+    def choose(self) -> None:
+        endings = " ".join("*" + ending for ending in ENDINGS)
+        choose_files(self, tr("Open text"), lambda files: self.open(files[0]), f"{tr('Texts')} ({endings})", many=False)
+
+    def open(self, file: Path) -> None:
+        def here(text: str) -> None:
+            self.text.setPlainText(text)
+            self.markdown = file.suffix.lower() == ".md"
+
+        self.context.work.run(lambda: text_of(file), here, self.context.show_error)
+
+    def take_text(self, take: SpeechTake) -> None:
+        """To be spoken again, differently."""
+        self.text.setPlainText(take.text)
+        self.instructions.setText(take.choice.instructions)
+        self.text.setFocus()
+
+    # -- sounds
+
+    def save(self, take: SpeechTake) -> None:
+        kinds = {kind: f"{'Opus' if kind == 'opus' else kind.upper()} (*.{kind})" for kind in FORMATS}
+        choose_target(self, tr("Save audio"), lambda file: self.write(take, file), kinds, kind="wav")
+
+    def write(self, take: SpeechTake, file: Path) -> None:
+        self.context.save(lambda: self.results.save(take, file))
+
+    # -- voices
+
+    def new_voice(self) -> None:
+        if self.model_box.name and not self.options.clones:
+            self.context.say(
+                tr("This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS."),
+                level="warning",
+            )
+            return
+        self.voice_panel.show()
+        self.voice_panel.name.setFocus()
+
+    def hear_voice(self) -> None:
+        if saved := self.choice().saved:
+            self.results.hear_voice(saved)
+
+    def drop_voice(self) -> None:
+        if saved := self.choice().saved:
+            self.results.drop_voice(saved)

@@ -1,4 +1,4 @@
-"""Making a voice: a name, a recording from a file or the microphone, and what is said in it."""
+"""The form for a new voice: a name, a recording from a file or the microphone, and its transcript."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.gui.buttons import label, text_button
-from app.gui.desk import Desk
+from app.gui.dialogs import choose_files
+from app.gui.look import restate
+from app.gui.pane import AppContext
 from app.gui.sound import devices
-from app.gui.style import restate
 from app.gui.texts import seconds, tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.speak.studio import Studio
+from app.gui.viewmodels.speak import SpeakResults
+from app.gui.widgets import label, text_button
 from engine.errors import BackendUnavailable
 
 
@@ -25,11 +26,11 @@ class VoicePanel(QWidget):
     made = Signal(str)
     left = Signal()
 
-    def __init__(self, desk: Desk, studio: Studio, model: Any) -> None:
+    def __init__(self, context: AppContext, studio: SpeakResults, model: Any) -> None:
         super().__init__()
         self.setProperty("kind", "bubble")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._desk, self._studio, self._model = desk, studio, model
+        self._context, self._studio, self._model = context, studio, model
         self.microphone: Any = None
         self._heard: list[np.ndarray] = []
         self._file: Path | None = None
@@ -37,8 +38,8 @@ class VoicePanel(QWidget):
         self.name.setPlaceholderText(tr("Name of the voice"))
         self.name.setAccessibleName(tr("Name of the voice"))
         self.said = QLineEdit()
-        self.said.setPlaceholderText(tr("What is said in the recording: the voice is then closer"))
-        self.said.setAccessibleName(tr("What is said in the recording"))
+        self.said.setPlaceholderText(tr("Transcript of the recording, for a closer voice"))
+        self.said.setAccessibleName(tr("Transcript of the recording"))
         self.file = text_button(tr("Choose a file"), self.choose)
         self.record = text_button(tr("Record"), self.toggle)
         self.told = label(tr("3 to 15 seconds of one voice are best."), "second", wrap=True)
@@ -60,10 +61,7 @@ class VoicePanel(QWidget):
         self._show()
 
     def choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Choose a file"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda chosen: self.take(Path(chosen)))
-        dialog.open()
+        choose_files(self, tr("Choose a file"), lambda files: self.take(files[0]), many=False)
 
     def take(self, file: Path) -> None:
         """A recording that was chosen or dropped."""
@@ -89,7 +87,7 @@ class VoicePanel(QWidget):
             self._tell(tr("A voice needs a name and a recording."), "error")
             return
         self.save.setEnabled(False)
-        self._tell(tr("Listening to the voice."))
+        self._tell(tr("Analyzing the recording."))
         self._studio.clone(self.name.text(), sound, self.said.text(), self._model(), self._saved, self._failed)
 
     def leave(self) -> None:

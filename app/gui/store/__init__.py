@@ -1,1 +1,1 @@
-"""What Grus remembers: conversations, results and voices in SQLite. Knows no Qt and no engine."""
+"""Persistence: conversations, messages and results in SQLite. No Qt, no engine."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.gui.store.upkeep import next_id
+from app.gui.store.database import next_id
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ConversationSummary:
     """One line of the list."""
 
     id: int
@@ -34,7 +34,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Head:
+class ConversationHead:
     """All of a conversation but its messages."""
 
     id: int
@@ -64,11 +64,11 @@ def create(
     return id
 
 
-def head(db: sqlite3.Connection, id: int) -> Head | None:
+def head(db: sqlite3.Connection, id: int) -> ConversationHead | None:
     row = db.execute("SELECT * FROM conversations WHERE id = ? AND deleted IS NULL", (id,)).fetchone()
     if row is None:
         return None
-    return Head(
+    return ConversationHead(
         row["id"],
         row["title"],
         bool(row["named"]),
@@ -79,13 +79,13 @@ def head(db: sqlite3.Connection, id: int) -> Head | None:
     )
 
 
-def listed(db: sqlite3.Connection) -> list[Summary]:
+def listed(db: sqlite3.Connection) -> list[ConversationSummary]:
     """All that are not deleted: pinned first, then the newest."""
     rows = db.execute("SELECT * FROM conversations WHERE deleted IS NULL ORDER BY pinned DESC, changed DESC, id DESC")
     return [_summary(row) for row in rows]
 
 
-def search(db: sqlite3.Connection, words: str) -> list[Summary]:
+def search(db: sqlite3.Connection, words: str) -> list[ConversationSummary]:
     """Those whose title or messages hold every word, with a piece of text around the first one found."""
     wanted = words.split()
     if not wanted:
@@ -94,7 +94,7 @@ def search(db: sqlite3.Connection, words: str) -> list[Summary]:
     return [_with_excerpt(db, row, wanted[0]) for row in matching]
 
 
-def _holds(db: sqlite3.Connection, summary: Summary, word: str) -> bool:
+def _holds(db: sqlite3.Connection, summary: ConversationSummary, word: str) -> bool:
     return word.casefold() in summary.title.casefold() or _message_with(db, summary.id, word) is not None
 
 
@@ -115,14 +115,14 @@ def _message_with(db: sqlite3.Connection, conversation: int, word: str) -> str |
     return next((str(r["text"]) for r in texts if word.casefold() in r["text"].casefold()), None)
 
 
-def _with_excerpt(db: sqlite3.Connection, summary: Summary, word: str) -> Summary:
+def _with_excerpt(db: sqlite3.Connection, summary: ConversationSummary, word: str) -> ConversationSummary:
     text = _message_with(db, summary.id, word)
     if text is None:
         return summary
     at = max(0, text.casefold().find(word.casefold()))
     start = max(0, at - 24)
     excerpt = " ".join(text[start : at + 80].split())
-    return Summary(
+    return ConversationSummary(
         summary.id,
         summary.title,
         summary.folder,
@@ -132,8 +132,8 @@ def _with_excerpt(db: sqlite3.Connection, summary: Summary, word: str) -> Summar
     )
 
 
-def _summary(row: sqlite3.Row) -> Summary:
-    return Summary(row["id"], row["title"], row["folder"], bool(row["pinned"]), row["changed"])
+def _summary(row: sqlite3.Row) -> ConversationSummary:
+    return ConversationSummary(row["id"], row["title"], row["folder"], bool(row["pinned"]), row["changed"])
 
 
 def touch(db: sqlite3.Connection, id: int) -> None:

@@ -1,7 +1,8 @@
-"""Opening the file: WAL, checks, migrations. A damaged file is set aside under a new name, never overwritten.
+"""The SQLite file: its tables (as migrations), facts about it, and opening it with WAL and an integrity check.
 
-Damaged is what SQLite calls malformed or no database. A full disk, an I/O error, a lock or missing rights say nothing about
-the file: it stays where it is, and the error is raised.
+A damaged file is set aside under a new name, never overwritten. Damaged is what SQLite calls malformed or no database. A full
+disk, an I/O error, a lock or missing permissions say nothing about the file: it stays where it is, and the error is raised.
+Functions that take the connection first are questions for the store (`worker.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,144 @@ from pathlib import Path
 from typing import Any
 
 from app.gui.store.files import private_file
-from app.gui.store.schema import migrate
+
+_VACUUM, _CREATED = "vacuum", "created"
+
+
+def next_id(db: sqlite3.Connection, table: str) -> int:
+    """An id that no row of this table ever had. SQLite gives the id of a deleted row again, and code that still holds
+    the old one (a reply that is being written, an Undo) would change a stranger's row."""
+    largest = db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0]
+    id = max(largest, int(_fact(db, f"last.{table}"))) + 1
+    _put(db, f"last.{table}", id)
+    return id
+
+
+def needs_vacuum(db: sqlite3.Connection) -> bool:
+    return _fact(db, _VACUUM) > 0
+
+
+def want_vacuum(db: sqlite3.Connection, wanted: bool = True) -> None:
+    """Rows were deleted. `secure_delete` overwrites a row where it lies; copies of it that SQLite left in unused parts of
+    other pages, when it moved rows between them, go with a VACUUM."""
+    _put(db, _VACUUM, float(wanted))
+
+
+def created(db: sqlite3.Connection) -> float:
+    """When this file was begun; 0 for one that an older Grus began."""
+    return _fact(db, _CREATED)
+
+
+def put_created(db: sqlite3.Connection, when: float) -> None:
+    _put(db, _CREATED, when)
+
+
+def _fact(db: sqlite3.Connection, name: str) -> float:
+    row = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return 0.0 if row is None else float(row[0])
+
+
+def _put(db: sqlite3.Connection, name: str, value: float) -> None:
+    db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE folders (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        place REAL NOT NULL DEFAULT 0
+    );
+    CREATE TABLE conversations (
+        id INTEGER PRIMARY KEY,
+        title TEXT NOT NULL DEFAULT '',
+        named INTEGER NOT NULL DEFAULT 0,
+        folder INTEGER REFERENCES folders(id) ON DELETE SET NULL,
+        pinned INTEGER NOT NULL DEFAULT 0,
+        deleted REAL,
+        leaf INTEGER,
+        model TEXT NOT NULL DEFAULT '',
+        system TEXT NOT NULL DEFAULT '',
+        sampling TEXT NOT NULL DEFAULT '{}',
+        created REAL NOT NULL,
+        changed REAL NOT NULL
+    );
+    CREATE TABLE messages (
+        id INTEGER PRIMARY KEY,
+        conversation INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+        parent INTEGER REFERENCES messages(id) ON DELETE CASCADE,
+        role TEXT NOT NULL,
+        text TEXT NOT NULL DEFAULT '',
+        reasoning TEXT NOT NULL DEFAULT '',
+        calls TEXT NOT NULL DEFAULT '[]',
+        attachments TEXT NOT NULL DEFAULT '[]',
+        figures TEXT NOT NULL DEFAULT '{}',
+        model TEXT NOT NULL DEFAULT '',
+        state TEXT NOT NULL DEFAULT 'done',
+        error TEXT NOT NULL DEFAULT '',
+        created REAL NOT NULL
+    );
+    CREATE INDEX messages_of_conversation ON messages(conversation);
+    CREATE INDEX messages_of_parent ON messages(parent);
+    CREATE TABLE drafts (
+        place TEXT PRIMARY KEY,
+        text TEXT NOT NULL,
+        attachments TEXT NOT NULL DEFAULT '[]',
+        changed REAL NOT NULL
+    );
+    CREATE TABLE presets (
+        name TEXT PRIMARY KEY,
+        sampling TEXT NOT NULL,
+        system TEXT
+    );
+    CREATE TABLE results (
+        id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        title TEXT NOT NULL,
+        source TEXT NOT NULL DEFAULT '',
+        body TEXT NOT NULL,
+        file TEXT NOT NULL DEFAULT '',
+        state TEXT NOT NULL DEFAULT 'done',
+        deleted REAL,
+        created REAL NOT NULL,
+        changed REAL NOT NULL
+    );
+    CREATE INDEX results_of_kind ON results(kind, created);
+    CREATE TABLE voices (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        body TEXT NOT NULL,
+        sample TEXT NOT NULL DEFAULT '',
+        deleted REAL,
+        created REAL NOT NULL
+    );
+    """,
+    # a message can be brought back like a conversation; what was deleted by an older Grus is still in unused pages
+    """
+    ALTER TABLE messages ADD COLUMN deleted REAL;
+    CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL);
+    INSERT INTO facts VALUES ('vacuum', 1);
+    """,
+)
+
+
+class NewerDatabase(Exception):
+    """The file was written by a newer Grus."""
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Bring the file to the newest version, each step whole or not at all."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise NewerDatabase(
+            f"This file was written by a newer Grus (version {version}, this one knows {len(MIGRATIONS)})."
+        )
+    for number in range(version, len(MIGRATIONS)):
+        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
+    if version == 0:
+        want_vacuum(db, False)
+        put_created(db, time.time())
+
 
 log = logging.getLogger("grus.store")
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -66,7 +204,7 @@ def _length(sql: str, parameters: Iterable[Any]) -> int:
 
 
 @dataclass
-class Opened:
+class OpenedDatabase:
     db: Connection
     set_aside: Path | None = None  # where the damaged file went
     why: str = ""
@@ -82,17 +220,17 @@ def primary_code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def open_database(file: Path) -> Opened:
+def open_database(file: Path) -> OpenedDatabase:
     """The file at this path, or a fresh one beside what was damaged. Raises sqlite3.Error, OSError and Newer."""
     private_file(file)
     try:
-        return Opened(_open(file))
+        return OpenedDatabase(_open(file))
     except sqlite3.Error as error:
         if not is_damage(error):
             raise
         aside = _set_aside(file)
         private_file(file)
-        return Opened(_open(file), aside, str(error))
+        return OpenedDatabase(_open(file), aside, str(error))
 
 
 def _open(file: Path) -> Connection:

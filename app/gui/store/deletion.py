@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 
-from app.gui.store.upkeep import want_vacuum
+from app.gui.store.database import want_vacuum
 
 UNDO_SECONDS = 15.0  # a deleted item can be brought back for so long: the sentence with its Undo stays for 10
 
@@ -24,7 +24,7 @@ def purge(db: sqlite3.Connection, before: float) -> list[str] | None:
         db.execute("DELETE FROM drafts WHERE place = ?", (str(id),))
     gone = len(conversations)
     gone += db.execute("DELETE FROM conversations WHERE deleted < ?", (before,)).rowcount
-    for table in ("messages", "results", "voices"):
+    for table in ("messages", "results"):
         gone += db.execute(f"DELETE FROM {table} WHERE deleted < ?", (before,)).rowcount
     if not gone:
         return None
@@ -34,7 +34,7 @@ def purge(db: sqlite3.Connection, before: float) -> list[str] | None:
 
 def next_due(db: sqlite3.Connection) -> float | None:
     """When the next row was marked that waits for its purge."""
-    parts = [f"SELECT min(deleted) AS at FROM {table}" for table in ("conversations", "messages", "results", "voices")]
+    parts = [f"SELECT min(deleted) AS at FROM {table}" for table in ("conversations", "messages", "results")]
     found: float | None = db.execute(f"SELECT min(at) FROM ({' UNION ALL '.join(parts)})").fetchone()[0]
     return found
 
@@ -48,12 +48,10 @@ def unused(db: sqlite3.Connection, files: list[str]) -> list[str]:
 
 
 def referenced(db: sqlite3.Connection) -> Iterator[str]:
-    """Every file that a message, a draft, a result or a voice refers to."""
+    """Every file that a message, a draft or a result refers to."""
     yield from _attached(db.execute("SELECT attachments FROM messages WHERE attachments != '[]'"))
     yield from _attached(db.execute("SELECT attachments FROM drafts WHERE attachments != '[]'"))
     for row in db.execute("SELECT source, file FROM results"):
-        yield from filter(None, row)
-    for row in db.execute("SELECT sample FROM voices"):
         yield from filter(None, row)
 
 
@@ -72,11 +70,7 @@ def _files_of_messages(db: sqlite3.Connection, before: float) -> Iterator[str]:
 
 
 def _files_of_results(db: sqlite3.Connection, before: float) -> Iterator[str]:
-    rows = db.execute(
-        "SELECT source, file FROM results WHERE deleted < ? UNION ALL SELECT sample, '' FROM voices WHERE deleted < ?",
-        (before, before),
-    )
-    for row in rows:
+    for row in db.execute("SELECT source, file FROM results WHERE deleted < ?", (before,)):
         yield from filter(None, row)
 
 

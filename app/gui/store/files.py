@@ -79,7 +79,7 @@ def keep_bytes(data: bytes, path: Path) -> Path:
 
 
 def release(path: Path | str) -> None:
-    """A row refers to it now, or nobody wants it."""
+    """A row refers to it now, or it is no longer needed."""
     with _guard:
         _in_use[str(path)] -= 1
         if _in_use[str(path)] <= 0:
@@ -124,7 +124,7 @@ def clear_dragged(data: Path) -> None:
 
 
 def _key(file: Path) -> tuple[str, str]:
-    """Whoever moves the data folder moves all of it: rows then name the old place."""
+    """The data folder may be moved: rows then hold the old paths."""
     return file.parent.name, file.name
 
 

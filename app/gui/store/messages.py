@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from app.gui.store.upkeep import next_id
+from app.gui.store.database import next_id
 
 # a message and all below it
 _BELOW = (
@@ -32,7 +32,7 @@ class Attachment:
     kind: Literal["image", "text", "pdf", "sound"]
     path: str
     nbytes: int = 0
-    text: str = ""  # what a model without eyes or ears gets instead
+    text: str = ""  # the text for models without vision or audio
     pages: int = 0
     note: str = ""  # what a person should know: cut short, not readable
 
@@ -47,8 +47,8 @@ class ToolUse:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """What is told under a reply."""
+class ReplyStatistics:
+    """The figures under a reply."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -59,7 +59,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Message:
+class StoredMessage:
     id: int
     parent: int | None
     role: Role
@@ -67,14 +67,14 @@ class Message:
     reasoning: str = ""
     calls: tuple[ToolUse, ...] = ()
     attachments: tuple[Attachment, ...] = ()
-    figures: Figures = field(default_factory=Figures)
+    figures: ReplyStatistics = field(default_factory=ReplyStatistics)
     model: str = ""
     state: State = "done"
     error: str = ""
     created: float = 0.0
 
 
-def add(db: sqlite3.Connection, conversation: int, message: Message) -> Message:
+def add(db: sqlite3.Connection, conversation: int, message: StoredMessage) -> StoredMessage:
     """Insert below its parent and make it the shown leaf. Returns it with its id."""
     now = message.created or time.time()
     id = next_id(db, "messages")
@@ -87,7 +87,7 @@ def add(db: sqlite3.Connection, conversation: int, message: Message) -> Message:
     return replace(message, id=id, created=now)
 
 
-def update(db: sqlite3.Connection, message: Message) -> None:
+def update(db: sqlite3.Connection, message: StoredMessage) -> None:
     """Everything but place and role."""
     db.execute(
         "UPDATE messages SET text = ?, reasoning = ?, calls = ?, attachments = ?, figures = ?, model = ?, state = ?,"
@@ -96,7 +96,7 @@ def update(db: sqlite3.Connection, message: Message) -> None:
     )
 
 
-def _columns(message: Message) -> tuple[Any, ...]:
+def _columns(message: StoredMessage) -> tuple[Any, ...]:
     return (
         message.text,
         message.reasoning,
@@ -109,14 +109,14 @@ def _columns(message: Message) -> tuple[Any, ...]:
     )
 
 
-def all_of(db: sqlite3.Connection, conversation: int) -> list[Message]:
+def all_of(db: sqlite3.Connection, conversation: int) -> list[StoredMessage]:
     """Every message of every branch, oldest first."""
     rows = db.execute("SELECT * FROM messages WHERE conversation = ? AND deleted IS NULL ORDER BY id", (conversation,))
     return [_message(row) for row in rows]
 
 
-def _message(row: sqlite3.Row) -> Message:
-    return Message(
+def _message(row: sqlite3.Row) -> StoredMessage:
+    return StoredMessage(
         row["id"],
         row["parent"],
         row["role"],
@@ -124,7 +124,7 @@ def _message(row: sqlite3.Row) -> Message:
         row["reasoning"],
         tuple(ToolUse(**call) for call in json.loads(row["calls"])),
         tuple(Attachment(**a) for a in json.loads(row["attachments"])),
-        Figures(**json.loads(row["figures"])),
+        ReplyStatistics(**json.loads(row["figures"])),
         row["model"],
         row["state"],
         row["error"],
@@ -164,7 +164,7 @@ def settle(db: sqlite3.Connection) -> int:
     return db.execute("UPDATE messages SET state = 'stopped' WHERE state = 'writing'").rowcount
 
 
-def add_all(db: sqlite3.Connection, conversation: int, messages: Sequence[Message]) -> None:
+def add_all(db: sqlite3.Connection, conversation: int, messages: Sequence[StoredMessage]) -> None:
     """Insert an imported tree; ids and parents are those of the import, and become new ones."""
     new_ids: dict[int, int] = {}
     for message in messages:

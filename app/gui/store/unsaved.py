@@ -1,12 +1,13 @@
-"""What cannot be saved now: kept in memory in its order, visible to every question, and saved when the disk takes it again.
+"""Changes that cannot be saved now, and the sentence that says why.
 
-Where a commit fails, SQLite rolls the transaction back. Its statements were recorded (`Connection.log`): they are run again in
-a transaction that stays open, in memory alone, and so are those that follow. Its commit is tried again and again.
+They are kept in memory in their order, are visible to every question, and are saved as soon as the disk takes them. None of
+these errors means that the file is damaged.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import sqlite3
 import threading
@@ -14,9 +15,65 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from app.gui.store.database import Connection
-from app.gui.store.trouble import passes, unsaved
-from app.gui.texts import tr
+from app.gui.store.database import Connection, NewerDatabase, primary_code
+from app.gui.texts import mark, tr
+
+_FULL = mark("the disk is full")
+_IO = mark("the disk reports an error")
+_READ_ONLY = mark("it may only be read")
+_LOCKED = mark("another program is using it")
+_CLOSED = mark("the file cannot be opened")
+
+_REASONS = {
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_IOERR: _IO,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_PERM: _READ_ONLY,
+    sqlite3.SQLITE_AUTH: _READ_ONLY,
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_NOMEM: mark("there is too little memory"),
+    sqlite3.SQLITE_NOLFS: _IO,
+    sqlite3.SQLITE_PROTOCOL: _LOCKED,
+}
+_OF_THE_SYSTEM = {
+    errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EIO: _IO, errno.EROFS: _READ_ONLY, errno.EACCES: _READ_ONLY,
+    errno.EPERM: _READ_ONLY,
+}  # fmt: skip
+
+
+def passes(error: BaseException) -> bool:
+    """Whether the same may work later: the disk, the rights or another program are in the way."""
+    if isinstance(error, sqlite3.Error):
+        return primary_code(error) in _REASONS
+    return isinstance(error, OSError)
+
+
+def reason(error: BaseException) -> str:
+    """A clause: "the disk is full"."""
+    if isinstance(error, sqlite3.Error):
+        return tr(_REASONS[primary_code(error)]) if passes(error) else str(error)
+    known = _OF_THE_SYSTEM.get(error.errno or 0) if isinstance(error, OSError) else None
+    return tr(known) if known is not None else str(getattr(error, "strerror", None) or error)
+
+
+def unsaved(error: BaseException) -> str:
+    """The file is open, and cannot be written."""
+    return tr("Nothing can be saved: {reason}. What you do is kept in memory until it can be.", reason=reason(error))
+
+
+def unopened(error: BaseException) -> str:
+    """The file cannot be opened. It is not touched."""
+    if isinstance(error, NewerDatabase):
+        return tr(
+            "A newer Grus saved your conversations. Install it again to see them; this one leaves the file as it is."
+        )
+    return tr(
+        "Your conversations cannot be opened: {reason}. The file stays as it is, and Grus tries again.",
+        reason=reason(error),
+    )
+
 
 log = logging.getLogger("grus.store")
 _T = TypeVar("_T")
@@ -33,7 +90,7 @@ class NoRoom(OSError):
 
 
 class Saving:
-    """Answers questions, each in a transaction. Who watches is told a sentence, through `post`: nothing can be saved, and why;
+    """Runs questions, each in a transaction. Watchers get a sentence through `post`: why nothing can be saved;
     an empty one: all is saved again. Everything but `watch`, `kept`, `wake` and `close` belongs to the store's thread."""
 
     def __init__(
@@ -43,7 +100,7 @@ class Saving:
         self.db: Connection | None = None
         self._told: Callable[[str], Any] = lambda sentence: None
         self.sentence = ""  # why nothing can be saved
-        self._said = ""  # the last that who watches was told
+        self._said = ""  # the last sentence sent to watchers
         self._pause = _FIRST
         self._again = 0.0  # when the next try is due
         self._scheduled = False
@@ -100,7 +157,7 @@ class Saving:
             self.db.cut_log()
             self.recovered()
 
-    def complain(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         if sentence != self.sentence:
             self.sentence = sentence
             if sentence:
@@ -108,8 +165,8 @@ class Saving:
             self._post(self._tell)
 
     def watch(self, told: Callable[[str], Any]) -> None:
-        """`told(sentence)` from now on, and at once where nothing can be saved already."""
-        self._told, self._said = told, ""  # what was said before, nobody heard
+        """Call `told(sentence)` from now on, and at once if nothing can be saved already."""
+        self._told, self._said = told, ""  # sentences before had no watcher
         self._post(self._tell)
 
     def _tell(self) -> None:
@@ -119,10 +176,10 @@ class Saving:
 
     def recovered(self) -> None:
         self._pause, self._again = _FIRST, 0.0
-        self.complain("")
+        self.show_error("")
 
     def rest(self) -> None:
-        """Until the next try is due, or somebody asks for it. Raises Closed when the store is closing."""
+        """Wait until the next retry is due or requested. Raises Closed when the store is closing."""
         if not self._closing:
             self._waker.wait(self._pause)
         self._waker.clear()
@@ -140,7 +197,7 @@ class Saving:
     # -- inside
 
     def _trouble(self, error: BaseException) -> None:
-        self.complain(unsaved(error))
+        self.show_error(unsaved(error))
         self._again = time.monotonic() + self._pause
         if not self._scheduled and not self._closing:
             self._scheduled = True
@@ -181,7 +238,7 @@ class Saving:
                 _roll_back(db)
                 if not passes(error):
                     raise
-                self.complain(unsaved(error))
+                self.show_error(unsaved(error))
                 self.rest()
 
     def _run_again(self, db: Connection) -> None:

@@ -19,11 +19,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.gui.store import deletion, files, upkeep
-from app.gui.store.database import Connection, Opened, open_database, unlink_database
-from app.gui.store.schema import Newer
-from app.gui.store.trouble import passes, reason, unopened
-from app.gui.store.unsaved import Closed, Saving
+from app.gui.store import database, deletion, files
+from app.gui.store.database import Connection, NewerDatabase, OpenedDatabase, open_database, unlink_database
+from app.gui.store.unsaved import Closed, Saving, passes, reason, unopened
 from app.gui.texts import tr
 
 log = logging.getLogger("grus.store")
@@ -39,8 +37,8 @@ def at_once(work: Callable[[], None]) -> None:
     work()
 
 
-class Store:
-    """`post` brings a callback to the UI thread. `failed(sentence)` hears of questions that nobody else looks after."""
+class AppStore:
+    """`post` runs a callback on the UI thread. `failed(sentence)` receives errors of questions without a handler."""
 
     def __init__(self, file: Path, post: Post = at_once, failed: Callable[[str], None] | None = None) -> None:
         self.file = file
@@ -52,7 +50,7 @@ class Store:
         self._waiting = 0  # questions
         self._vacuuming: Connection | None = None
         self._timers: set[threading.Timer] = set()
-        self._opened: Future[Opened] = Future()
+        self._opened: Future[OpenedDatabase] = Future()
         self._began = time.time()
         self.saving = Saving(self._later, post)
         self._submit(self._begin)
@@ -107,7 +105,7 @@ class Store:
         self.ask(mark, then)
 
     def drop_files(self, *unwanted: str) -> None:
-        """Copies that were made, and that nobody wants: deleted unless a row refers to them."""
+        """Delete copies that are no longer needed, unless a row refers to them."""
 
         def drop() -> None:
             unused = self.saving.answer(self._connection(), lambda db: deletion.unused(db, list(unwanted)))
@@ -115,8 +113,8 @@ class Store:
 
         self._submit(drop)
 
-    def opened(self, then: Callable[[Opened], Any]) -> None:
-        """Tell how the file was found, once it is open."""
+    def opened(self, then: Callable[[OpenedDatabase], Any]) -> None:
+        """Call back with how the file was found, once it is open."""
         self._opened.add_done_callback(
             lambda future: None if future.cancelled() else self._post(lambda: then(future.result()))
         )
@@ -176,7 +174,7 @@ class Store:
         """What the last process could not do: it was killed, or an older Grus."""
         db = self._connection()
         self._purge(self._began)
-        since, until = self.saving.answer(db, upkeep.created), self._began - 1  # files have a coarse clock
+        since, until = self.saving.answer(db, database.created), self._began - 1  # files have a coarse clock
         files.sweep(self.folder, self.saving.answer(db, lambda db: list(deletion.referenced(db))), since, until)
         files.clear_dragged(self.folder)
         if not self.saving.troubled:
@@ -187,9 +185,9 @@ class Store:
         while not self._opened.done():
             try:
                 opened = open_database(self.file)
-            except (sqlite3.Error, OSError, Newer) as error:
+            except (sqlite3.Error, OSError, NewerDatabase) as error:
                 log.debug("the database cannot be opened: %s", error)
-                self.saving.complain(unopened(error))
+                self.saving.show_error(unopened(error))
                 self.saving.rest()
             else:
                 self.saving.db = opened.db
@@ -217,7 +215,7 @@ class Store:
     def _vacuum(self, at_close: bool = False) -> None:
         """Rewrite the file without what was deleted. A question that comes interrupts it, and it begins again later."""
         db = self._connection()
-        if self.saving.troubled or not upkeep.needs_vacuum(db):
+        if self.saving.troubled or not database.needs_vacuum(db):
             return
         with self._guard:
             waits = self._waiting > 0 and not at_close
@@ -240,7 +238,7 @@ class Store:
         if waits:
             self._later(_QUIET, self._vacuum)
             return
-        self.saving.answer(db, lambda db: upkeep.want_vacuum(db, False))
+        self.saving.answer(db, lambda db: database.want_vacuum(db, False))
         if not self.saving.troubled:
             db.checkpoint()
 
@@ -259,14 +257,14 @@ class Store:
             self._opened = Future()
             unlink_database(self.file)
             self._connection()
-        upkeep.want_vacuum(self._connection(), False)
+        database.want_vacuum(self._connection(), False)
 
     # -- inside
 
     def _submit(self, job: Callable[[], _T]) -> Future[_T]:
         try:
             return self._thread.submit(job)
-        except RuntimeError:  # closed: whoever asks now is late, and nobody waits for the answer
+        except RuntimeError:  # closed: the question came too late
             return _cancelled()
 
     def _later(self, seconds: float, job: Callable[[], Any]) -> None:

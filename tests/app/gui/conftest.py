@@ -13,8 +13,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 
-from app.gui.places import places_under
-from app.main import Start, close_desk, open_window
+from app.gui.preferences import places_under
+from app.main import Start, close_context, open_window
 from tests.app.gui.scripted import scripted_service
 from tests.app.server.scripted import ScriptedEngine
 from tests.needs import need_program, no_window
@@ -35,15 +35,15 @@ class Opened:
     qtbot: Any
 
     @property
-    def desk(self) -> Any:
-        return self.window.desk
+    def context(self) -> Any:
+        return self.window.context
 
     def until(self, condition: Callable[[], Any], seconds: float = 5.0) -> None:
         self.qtbot.waitUntil(lambda: bool(condition()), timeout=round(seconds * 1000))
 
     def settle(self) -> None:
         """What was asked of the store is on disk, and its answers have arrived."""
-        self.desk.store.wait()
+        self.context.store.wait()
         QApplication.processEvents()
 
 
@@ -59,7 +59,7 @@ def open_grus(
     def shut() -> None:
         for window in opened:
             window.close()
-            close_desk(window)
+            close_context(window)
             QApplication.processEvents()  # what threads had still posted
             window.deleteLater()
         opened.clear()
@@ -77,7 +77,7 @@ def open_grus(
                 kept.put(key, value)
         window = open_window(qapp, Start(), places, lambda: service)
         opened.append(window)
-        qtbot.waitUntil(lambda: window.desk.core.state.phase == "ready", timeout=5000)
+        qtbot.waitUntil(lambda: window.context.core.state.phase == "ready", timeout=5000)
         return Opened(window, engine, qtbot)
 
     yield open_it

@@ -29,7 +29,7 @@ def items(pane: Any) -> list[Any]:
     for name in ("reading", "studio", "listening"):
         if hasattr(pane, name):
             return list(getattr(pane, name).items)
-    return list(pane.shelf.all)
+    return list(pane.conversation_list.all)
 
 
 def open_all(window: Any) -> Waits:
@@ -51,7 +51,7 @@ def delete(window: Any) -> Waits:
         pane = window.pane(name)
         QTest.keyClick(window, Qt.Key.Key_Backspace, CTRL | SHIFT)
         yield lambda pane=pane: not items(pane)
-    window.desk.store.wait()
+    window.context.store.wait()
     say("deleted")
 
 
@@ -66,7 +66,7 @@ def take_back(window: Any) -> Waits:
         QTest.mouseClick(window.notice.undo, Qt.MouseButton.LeftButton)
         yield lambda pane=pane: items(pane)
         say(f"back in {name}")
-    window.desk.store.wait()
+    window.context.store.wait()
     say("taken back")
 
 
@@ -88,9 +88,9 @@ def full(window: Any) -> Waits:
     """The disk becomes full while a person types, and has room again: what the window says, and the draft on the disk."""
     window.activateWindow()
     yield window.isActiveWindow
-    data, field = window.desk.places.data, window.pane("chat").composer.field
+    data, field = window.context.places.data, window.pane("chat").composer.field
     field.setFocus()
-    window.desk.store.wait()
+    window.context.store.wait()
     with (data / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
         while filler.write(bytes(4096)):
             pass
@@ -105,7 +105,7 @@ def full(window: Any) -> Waits:
     (data / "filler").unlink()
     QTest.mouseClick(window.save_bar.again, Qt.MouseButton.LeftButton)
     yield lambda: window.save_bar.isHidden()
-    window.desk.store.wait()
+    window.context.store.wait()
     db = sqlite3.connect(data / "grus.sqlite3")
     (text,) = db.execute("SELECT text FROM drafts").fetchone()
     db.close()

@@ -34,9 +34,9 @@ def find(window: Any) -> Waits:
     yield lambda: pane.view.buttons
 
 
-def press(pane: Any, deed: str) -> Waits:
-    yield lambda: deed in pane.view.buttons
-    QTest.mouseClick(pane.view.buttons[deed], Qt.MouseButton.LeftButton)
+def press(pane: Any, action: str) -> Waits:
+    yield lambda: action in pane.view.buttons
+    QTest.mouseClick(pane.view.buttons[action], Qt.MouseButton.LeftButton)
 
 
 def download(window: Any) -> Waits:

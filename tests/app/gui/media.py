@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.explain import explained
-from app.gui.store.worker import Store
+from app.gui.store.worker import AppStore
 
 ORPHEUS = {"model_type": "llama", "vocab_size": 156_940}
 
@@ -24,7 +24,7 @@ def like_spark(home: Path) -> Path:
 
 
 class AtOnce:
-    """A `StreamRunner` and a `JobRunner` that has everything done when it returns; or, with `hold`, item by item as a test says."""
+    """A `Streams` and a `Runs` that has everything done when it returns; or, with `hold`, item by item as a test says."""
 
     def __init__(self, hold: bool = False) -> None:
         self.hold = hold
@@ -80,5 +80,5 @@ class Held:
             self.ended(problem)
 
 
-def settled(store: Store) -> None:
+def settled(store: AppStore) -> None:
     store.wait()

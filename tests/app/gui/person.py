@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QTextEdit
 
 import app.main
 from app.cli import main
-from app.gui.chat.rowviews import ProseView, SaidView
+from app.gui.chat.message_view import ProseWidget, UserTextWidget
 
 QUESTION = "What can you do?"
 LINE = "The crane dances."
@@ -41,16 +41,16 @@ def work(window: Any) -> Waits:
     say("answered")
     yield lambda: window.shown == "read"
     read = window.pane("read")
-    yield lambda: read.reading.items and read.reading.items[0].state in ("done", "failed")
-    say(f"read: {read.reading.items[0].state} {read.reading.items[0].error}")
+    yield lambda: read.results.items and read.results.items[0].state in ("done", "failed")
+    say(f"read: {read.results.items[0].state} {read.results.items[0].error}")
     QTest.keyClick(window, Qt.Key.Key_3, CTRL)
     yield lambda: window.shown == "speak"
     speak = window.pane("speak")
     yield lambda: speak.model_box.name and speak.voice.count()
     QTest.keyClicks(speak.text, LINE)
     QTest.keyClick(speak.text, Qt.Key.Key_Return, CTRL)
-    yield lambda: speak.studio.items and speak.studio.items[0].state != "speaking"
-    say(f"spoken: {speak.studio.items[0].state} {speak.studio.items[0].error}")
+    yield lambda: speak.results.items and speak.results.items[0].state != "speaking"
+    say(f"spoken: {speak.results.items[0].state} {speak.results.items[0].error}")
     QTest.keyClick(window, Qt.Key.Key_1, CTRL)
     yield lambda: window.shown == "chat"
     QTest.keyClicks(chat.composer.field, DRAFT)
@@ -62,10 +62,10 @@ def look(window: Any) -> Waits:
     chat = window.pane("chat")
     QTest.keyClick(window, Qt.Key.Key_1, CTRL)
     yield lambda: len(chat.talk.path) == 2 and chat.composer.field.toPlainText()
-    yield lambda: any(isinstance(view, ProseView) for view in chat.transcript.views.values())
-    views = [chat.transcript.views[i] for i in sorted(chat.transcript.views)]
+    yield lambda: any(isinstance(view, ProseWidget) for view in chat.transcript.widgets.values())
+    views = [chat.transcript.widgets[i] for i in sorted(chat.transcript.widgets)]
     seen: dict[str, Any] = {
-        "chat": [view.text.toPlainText() for view in views if isinstance(view, SaidView | ProseView)],
+        "chat": [view.text.toPlainText() for view in views if isinstance(view, UserTextWidget | ProseWidget)],
         "draft": chat.composer.field.toPlainText(),
     }
     QTest.keyClick(window, Qt.Key.Key_2, CTRL)
@@ -75,9 +75,9 @@ def look(window: Any) -> Waits:
     seen["page"] = list(read.page.paper.page)
     QTest.keyClick(window, Qt.Key.Key_3, CTRL)
     speak = window.pane("speak")
-    yield lambda: speak.studio.items and speak.studio.playback.seconds > 0
-    seen["spoken"] = [speak.list.model().index(0, 0).data(), speak.studio.playback.seconds]
-    seen["heard"] = len(speak.studio.playback.samples)
+    yield lambda: speak.results.items and speak.results.playback.seconds > 0
+    seen["spoken"] = [speak.list.model().index(0, 0).data(), speak.results.playback.seconds]
+    seen["heard"] = len(speak.results.playback.samples)
     say("seen " + json.dumps(seen))
 
 

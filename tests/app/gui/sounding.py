@@ -170,7 +170,7 @@ def voice(window: Any) -> Waits:
 def record(window: Any) -> Waits:
     """The microphone in Listen: recorded, stopped; recorded again and unplugged."""
     pane = window.panes["listen"]
-    listening = pane.listening
+    listening = pane.results
     start = lambda: QTest.keyClick(pane.list, Qt.Key.Key_R, CTRL | SHIFT)  # noqa: E731
     pulse.plug_microphone()
     yield pause(0.3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.gui.viewmodels.chat.aloud import Aloud
+from app.gui.viewmodels.chat.hands_free import SpokenText
 
 REPLY = """# Cranes
 
@@ -33,13 +33,13 @@ SAID = (
 
 @pytest.mark.parametrize("size", [1, 3, 7, 1000])
 def test_marks_become_pauses_and_code_is_not_said(size: int) -> None:
-    aloud = Aloud()
+    aloud = SpokenText()
     said = "".join(aloud.push(REPLY[i : i + size]) for i in range(0, len(REPLY), size)) + aloud.finish()
     assert said == SAID
 
 
 def test_words_leave_before_their_line_has_ended() -> None:
-    aloud = Aloud()
+    aloud = SpokenText()
     assert aloud.push("The crane ban") == "The crane "
     assert aloud.push("ks. ") == "banks. "
     assert aloud.push("\n```\ncode that goes on\n") == ""

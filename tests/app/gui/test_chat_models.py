@@ -14,15 +14,14 @@ import pypdf
 import pytest
 
 from app.gui.store import conversations, messages
-from app.gui.store.messages import Attachment, Message
-from app.gui.store.worker import Store
-from app.gui.viewmodels.chat import exchange, prompting
-from app.gui.viewmodels.chat.attaching import attach, attach_bytes
-from app.gui.viewmodels.chat.options import sampling
-from app.gui.viewmodels.chat.rows import Rows
-from app.gui.viewmodels.chat.shelf import Shelf
-from app.gui.viewmodels.chat.talk import Talk
-from app.gui.viewmodels.chat.tree import Tree
+from app.gui.store.messages import Attachment, StoredMessage
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.chat import conversation, exchange
+from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
+from app.gui.viewmodels.chat.conversation_list import ConversationList
+from app.gui.viewmodels.chat.draft import attach, attach_bytes
+from app.gui.viewmodels.chat.message_views import MessageViews
+from app.gui.viewmodels.sampling import sampling
 from app.runtime.replies import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
@@ -59,11 +58,11 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.posted: list[Callable[[], None]] = []
-        self.store = Store(folder / "grus.sqlite3", self.posted.append)
+        self.store = AppStore(folder / "grus.sqlite3", self.posted.append)
         self.mouth = SpeechQueue()
         self.said: list[tuple[str, Any]] = []
         self.later: list[Callable[[], None]] = []
-        self.talk = Talk(self.store, self.mouth, lambda seconds, run: self.later.append(run), self.say)
+        self.talk = OpenConversation(self.store, self.mouth, lambda seconds, run: self.later.append(run), self.say)
         self.talk.configure(model="tiny")
 
     def say(self, sentence: str, level: str = "info", undo: Any = None) -> None:
@@ -183,7 +182,7 @@ def test_a_reply_that_streams_is_on_disk_within_the_second(bench: Bench) -> None
 def test_a_failure_is_told_under_the_message_and_can_be_tried_again(bench: Bench) -> None:
     bench.send("Q")
     bench.mouth.listener.failed("The model is too large for this machine.")
-    row = Rows().of(bench.talk.path[-1], 1, 1)[-1]
+    row = MessageViews().of(bench.talk.path[-1], 1, 1)[-1]
     assert (row.text, row.level) == ("The model is too large for this machine.", "error")
     assert "regenerate" in row.can
     assert not bench.talk.writing
@@ -198,8 +197,8 @@ def test_thoughts_calls_and_words_are_told_apart(bench: Bench) -> None:
     bench.mouth.end()
     message = bench.talk.path[-1]
     assert (message.reasoning, message.calls[0].arguments) == ("Let me see", '{"city":"Bonn"}')
-    rows = Rows()
-    assert [row.kind for row in rows.of(message, 1, 1)] == ["thought", "call", "foot"]
+    rows = MessageViews()
+    assert [row.kind for row in rows.of(message, 1, 1)] == ["reasoning", "call", "footer"]
     assert rows.of(message, 1, 1)[0].text == ""  # folded
     rows.unfolded.add(message.id)
     assert rows.of(message, 1, 1)[0].text == "Let me see"
@@ -236,32 +235,32 @@ def test_leaving_a_conversation_does_not_stop_its_reply(bench: Bench) -> None:
 # -- the list
 
 
-def shelf(bench: Bench, today: datetime.date | None = None) -> Shelf:
-    made = Shelf(bench.store, bench.say, lambda: today or datetime.date.today())
+def conversation_list(bench: Bench, today: datetime.date | None = None) -> ConversationList:
+    made = ConversationList(bench.store, bench.say, lambda: today or datetime.date.today())
     made.look()
     bench.settle()
     return made
 
 
-def titles(made: Shelf) -> list[str]:
+def titles(made: ConversationList) -> list[str]:
     return [line.title for line in made.lines]
 
 
 def test_the_list_has_sections(bench: Bench) -> None:
     ids = [bench.store.ask(lambda db, t=t: conversations.create(db, title=t)).result() for t in ("a", "b", "c")]
-    made = shelf(bench)
+    made = conversation_list(bench)
     assert titles(made) == ["Today", "c", "b", "a"]
     made.pin(ids[0], True)
     made.move_to_new(ids[1], "Work")
     bench.settle()
     assert titles(made) == ["Pinned", "a", "Work", "b", "Today", "c"]
-    later = shelf(bench, datetime.date.today() + datetime.timedelta(days=1))
+    later = conversation_list(bench, datetime.date.today() + datetime.timedelta(days=1))
     assert titles(later)[-2:] == ["Yesterday", "c"]
 
 
 def test_search_rename_duplicate_delete_and_take_back(bench: Bench) -> None:
     bench.send("Where do cranes sleep?", "In shallow water.")
-    made = shelf(bench)
+    made = conversation_list(bench)
     id = bench.talk.id
     made.search("SHALLOW")
     bench.settle()
@@ -298,7 +297,7 @@ def test_json_brings_back_every_branch(bench: Bench) -> None:
     bench.store.ask(lambda db: messages.add_all(db, id, found)).result()
     copied = bench.store.ask(lambda db: messages.all_of(db, id)).result()
     assert [m.text for m in copied] == ["Q", "First", "Second"]
-    assert Tree(copied).siblings(copied[1].id) == (copied[1].id, copied[2].id)
+    assert MessageTree(copied).siblings(copied[1].id) == (copied[1].id, copied[2].id)
 
 
 def test_plain_messages_of_other_programs_are_taken() -> None:
@@ -340,14 +339,14 @@ def test_a_text_file_reaches_the_model_as_words(tmp_path: Path) -> None:
     made = attach(file, tmp_path / "kept")
     file.unlink()
     assert Path(made.path).read_text() == "# Notes"
-    said = Message(1, None, "user", "Sum up.", attachments=(made,))
-    content = prompting.for_model("", [said])[0]["content"]
+    said = StoredMessage(1, None, "user", "Sum up.", attachments=(made,))
+    content = conversation.for_model("", [said])[0]["content"]
     assert content == '<file name="notes.md">\n# Notes\n</file>\n\nSum up.'
 
 
 def test_a_picture_is_a_part_of_its_own() -> None:
-    said = Message(1, None, "user", "What is it?", attachments=(Attachment("a.png", "image", "/a.png"),))
-    parts = prompting.for_model("", [said])[0]["content"]
+    said = StoredMessage(1, None, "user", "What is it?", attachments=(Attachment("a.png", "image", "/a.png"),))
+    parts = conversation.for_model("", [said])[0]["content"]
     assert [part["type"] for part in parts] == ["image", "text"]
 
 
@@ -373,19 +372,19 @@ def test_only_known_sampling_reaches_the_engine() -> None:
 
 
 def test_a_reply_without_words_is_left_out_of_the_prompt() -> None:
-    failed = Message(2, 1, "assistant", "", state="failed")
-    assert len(prompting.for_model(" ", [Message(1, None, "user", "Q"), failed])) == 1
-    assert len(prompting.for_model("", [replace(failed, text="A")])) == 1
+    failed = StoredMessage(2, 1, "assistant", "", state="failed")
+    assert len(conversation.for_model(" ", [StoredMessage(1, None, "user", "Q"), failed])) == 1
+    assert len(conversation.for_model("", [replace(failed, text="A")])) == 1
 
 
 def test_what_was_said_around_a_stopped_reply_is_one_message() -> None:
     path = [
-        Message(1, None, "user", "Q"),
-        Message(2, 1, "assistant", "", state="stopped"),
-        Message(3, 2, "user", "And?"),
+        StoredMessage(1, None, "user", "Q"),
+        StoredMessage(2, 1, "assistant", "", state="stopped"),
+        StoredMessage(3, 2, "user", "And?"),
     ]
-    assert prompting.for_model("", path) == [{"role": "user", "content": "Q\n\nAnd?"}]
+    assert conversation.for_model("", path) == [{"role": "user", "content": "Q\n\nAnd?"}]
     seen = replace(path[2], attachments=(Attachment("a.png", "image", "/a.png"),))
-    said = prompting.for_model("", [*path[:2], seen])
+    said = conversation.for_model("", [*path[:2], seen])
     assert [part["type"] for part in said[0]["content"]] == ["text", "image", "text"]
     assert len(said) == 1

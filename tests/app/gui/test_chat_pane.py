@@ -12,11 +12,10 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
-from app.gui.chat import richtext
-from app.gui.chat.codeview import CodeView
+from app.gui.chat import message_view
+from app.gui.chat.message_view import CodeWidget, FooterWidget, ProseWidget, UserTextWidget
 from app.gui.chat.pane import ChatPane
-from app.gui.chat.rowviews import FootView, ProseView, SaidView
-from app.gui.store import kept
+from app.gui.store import records
 from engine.errors import OutOfMemory
 from tests.app.gui.conftest import Opened
 
@@ -60,21 +59,21 @@ def send(grus: Opened, text: str, reply: str = "Fine.") -> ChatPane:
 
 
 def views(pane: ChatPane, kind: type) -> list[Any]:
-    return [view for _, view in sorted(pane.transcript.views.items()) if isinstance(view, kind)]
+    return [view for _, view in sorted(pane.transcript.widgets.items()) if isinstance(view, kind)]
 
 
 def test_a_message_is_typed_sent_answered_and_shown(grus: Opened) -> None:
     pane = send(grus, "Hello there", REPLY)
-    assert views(pane, SaidView)[0].text.toPlainText() == "Hello there"
-    prose = views(pane, ProseView)
+    assert views(pane, UserTextWidget)[0].text.toPlainText() == "Hello there"
+    prose = views(pane, ProseWidget)
     assert "Some words, see there." in prose[0].text.toPlainText()
-    code = views(pane, CodeView)[0]
+    code = views(pane, CodeWidget)[0]
     assert code.language.text() == "python"
     grus.qtbot.mouseClick(code.copy, LEFT)
     assert QGuiApplication.clipboard().text() == 'print("hello")'
-    assert "tokens" in views(pane, FootView)[0].told.text()
+    assert "tokens" in views(pane, FooterWidget)[0].told.text()
     assert pane.composer.field.toPlainText() == ""
-    assert pane.shelf.lines[1].title == "Hello there"
+    assert pane.conversation_list.lines[1].title == "Hello there"
 
 
 def test_shift_enter_breaks_the_line(grus: Opened) -> None:
@@ -87,9 +86,9 @@ def test_shift_enter_breaks_the_line(grus: Opened) -> None:
 
 def test_links_open_outside_and_only_to_the_web(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(richtext.QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    monkeypatch.setattr(message_view.QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     pane = send(grus, "Link", REPLY)
-    view = views(pane, ProseView)[0].text
+    view = views(pane, ProseWidget)[0].text
     view.anchorClicked.emit(QUrl("https://example.org/x"))
     view.anchorClicked.emit(QUrl("file:///etc/passwd"))
     assert opened == ["https://example.org/x"]
@@ -116,7 +115,7 @@ def test_stop_by_escape_and_continue_by_shortcut(grus: Opened) -> None:
 
 def test_edit_makes_a_branch_and_arrows_walk_between(grus: Opened) -> None:
     pane = send(grus, "Old", "First.")
-    said = views(pane, SaidView)[0]
+    said = views(pane, UserTextWidget)[0]
     grus.qtbot.mouseClick(said.bar.buttons["edit"], LEFT)
     assert pane.composer.field.toPlainText() == "Old"
     grus.qtbot.keyClicks(pane.composer.field, " and new")
@@ -126,7 +125,7 @@ def test_edit_makes_a_branch_and_arrows_walk_between(grus: Opened) -> None:
     grus.until(lambda: not pane.talk.writing)
     grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_Left, ALT)
     assert [m.text for m in pane.talk.path] == ["Old", "First."]
-    said = views(pane, SaidView)[0]
+    said = views(pane, UserTextWidget)[0]
     assert said.bar.which.text() == "1/2"
     grus.qtbot.mouseClick(said.bar.after, LEFT)
     assert [m.text for m in pane.talk.path] == ["Old and new", "Second."]
@@ -145,7 +144,7 @@ def test_escape_ends_an_edit_and_changes_nothing(grus: Opened) -> None:
 def test_answer_again_by_button(grus: Opened) -> None:
     pane = send(grus, "Q", "First.")
     grus.engine.reply = "Second."
-    grus.qtbot.mouseClick(views(pane, FootView)[0].bar.buttons["regenerate"], LEFT)
+    grus.qtbot.mouseClick(views(pane, FooterWidget)[0].bar.buttons["regenerate"], LEFT)
     grus.until(lambda: pane.talk.path[-1].text == "Second.")
     assert pane.talk.versions(pane.talk.path[-1].id) == (2, 2)
 
@@ -153,7 +152,7 @@ def test_answer_again_by_button(grus: Opened) -> None:
 def test_a_failure_is_shown_where_the_answer_would_be(grus: Opened) -> None:
     grus.engine.error = OutOfMemory("There is no room for this. Close another model.")
     pane = send(grus, "Q")
-    foot = views(pane, FootView)[0]
+    foot = views(pane, FooterWidget)[0]
     assert foot.told.text() == "There is no room for this. Close another model."
     assert foot.told.property("level") == "error"
 
@@ -178,7 +177,7 @@ def test_files_are_dropped_and_pasted_into_the_message(grus: Opened, tmp_path: P
     prompt = grus.engine.requests[-1].prompt_ids
     text = grus.engine.models_loaded["tiny"].tokenizer.decode(prompt)
     assert "The crane stands on one leg." in text
-    assert views(pane, SaidView)[0].files.text().startswith("notes.txt")
+    assert views(pane, UserTextWidget)[0].files.text().startswith("notes.txt")
 
 
 def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened, tmp_path: Path) -> None:
@@ -203,7 +202,7 @@ def test_a_model_without_eyes_says_so_in_the_conversation(grus: Opened) -> None:
     pane.composer.field.insertFromMimeData(pasted)
     grus.until(lambda: pane.draft.files)
     send(grus, "What is this?")
-    assert "reads text only" in views(pane, FootView)[0].told.text()
+    assert "reads text only" in views(pane, FooterWidget)[0].told.text()
 
 
 def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_path: Path) -> None:
@@ -237,7 +236,7 @@ def test_what_is_typed_while_the_first_message_is_stored_stays(grus: Opened) -> 
     grus.until(lambda: pane.talk.path and not pane.talk.writing)
     grus.settle()
     assert pane.composer.field.toPlainText() == "next"
-    kept_text = grus.desk.store.ask(lambda db: kept.draft(db, str(pane.talk.id))).result().text
+    kept_text = grus.context.store.ask(lambda db: records.draft(db, str(pane.talk.id))).result().text
     assert kept_text == "next"
 
 
@@ -249,15 +248,15 @@ def test_conversations_are_searched_stepped_through_and_deleted_with_undo(grus: 
     grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_PageDown, CTRL)
     grus.until(lambda: pane.talk.path and pane.talk.path[0].text == "About cranes")
     grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_F, CTRL)
-    grus.qtbot.keyClicks(pane.shelf_view.field, "wait")
-    grus.until(lambda: len(pane.shelf.lines) == 2)
-    assert pane.shelf.lines[1].title == "About herons"
-    pane.shelf_view.field.clear()
-    grus.until(lambda: len(pane.shelf.lines) == 3)
+    grus.qtbot.keyClicks(pane.conversation_list_view.field, "wait")
+    grus.until(lambda: len(pane.conversation_list.lines) == 2)
+    assert pane.conversation_list.lines[1].title == "About herons"
+    pane.conversation_list_view.field.clear()
+    grus.until(lambda: len(pane.conversation_list.lines) == 3)
     grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_Backspace, CTRL | SHIFT)
-    grus.until(lambda: len(pane.shelf.lines) == 2)
+    grus.until(lambda: len(pane.conversation_list.lines) == 2)
     grus.qtbot.mouseClick(grus.window.notice.undo, LEFT)
-    grus.until(lambda: len(pane.shelf.lines) == 3)
+    grus.until(lambda: len(pane.conversation_list.lines) == 3)
 
 
 def test_a_conversation_is_renamed_in_its_place(grus: Opened) -> None:
@@ -267,7 +266,7 @@ def test_a_conversation_is_renamed_in_its_place(grus: Opened) -> None:
     assert editor is not None
     editor.setText("New name")  # type: ignore[attr-defined]
     grus.qtbot.keyClick(editor, Qt.Key.Key_Return)
-    grus.until(lambda: pane.shelf.lines and pane.shelf.lines[1].title == "New name")
+    grus.until(lambda: pane.conversation_list.lines and pane.conversation_list.lines[1].title == "New name")
 
 
 def test_export_and_import(grus: Opened, tmp_path: Path) -> None:
@@ -327,7 +326,7 @@ def test_formulas_are_drawn_in_their_line(grus: Opened) -> None:
     pane = send(grus, "Formula", "Here $x^2$ and\n\n$$\\frac{a}{b}$$\n")
 
     def drawn() -> int:
-        return sum(view.text.toPlainText().count("\ufffc") for view in views(pane, ProseView))
+        return sum(view.text.toPlainText().count("\ufffc") for view in views(pane, ProseWidget))
 
     grus.until(lambda: drawn() == 2)
 
@@ -346,7 +345,7 @@ def test_the_end_stays_in_sight_unless_a_person_scrolls(grus: Opened) -> None:
     assert bar.value() == bar.maximum() > 0
     bar.setValue(0)
     assert not pane.transcript.stick
-    first = views(pane, SaidView)[0]
+    first = views(pane, UserTextWidget)[0]
     assert first.text.toPlainText() == "Long"
     assert first.mapTo(pane.transcript.viewport(), QPoint(0, 0)).y() >= 0
 
@@ -356,11 +355,11 @@ def test_only_what_is_in_sight_has_widgets(grus: Opened) -> None:
     pane.talk.tree.put(replace(pane.talk.path[-1], text=("word " * 300 + "\n\n") * 60))
     pane.talk.changed()
     transcript = pane.transcript
-    assert len(transcript.rows) > 30
-    assert len(transcript.views) < 15
+    assert len(transcript.views) > 30
+    assert len(transcript.widgets) < 15
     for value in range(transcript.verticalScrollBar().maximum(), 0, -900):
         transcript.verticalScrollBar().setValue(value)
-    made = sum(len(spare) for spare in transcript._spare.values()) + len(transcript.views)
+    made = sum(len(spare) for spare in transcript._spare.values()) + len(transcript.widgets)
     assert made < 25
-    tops = [view.y() for _, view in sorted(transcript.views.items())]
+    tops = [view.y() for _, view in sorted(transcript.widgets.items())]
     assert tops == sorted(tops)

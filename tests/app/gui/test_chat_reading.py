@@ -8,13 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.gui.store.messages import Message
+from app.gui.store.messages import StoredMessage
 from app.gui.viewmodels.chat import markdown
-from app.gui.viewmodels.chat.blocks import LONGEST, blocks
-from app.gui.viewmodels.chat.code import spans
-from app.gui.viewmodels.chat.formulas import draw
-from app.gui.viewmodels.chat.markdown import Formula, Growing, Piece, as_source, filled, pieces
-from app.gui.viewmodels.chat.rows import Rows
+from app.gui.viewmodels.chat.highlight import draw, spans
+from app.gui.viewmodels.chat.markdown import (
+    LONGEST_PART,
+    Formula,
+    IncrementalMarkdown,
+    MarkdownPiece,
+    as_source,
+    blocks,
+    filled,
+    pieces,
+)
+from app.gui.viewmodels.chat.message_views import MessageViews
 from tests.asserting import every
 
 REPLY = """# Head {x}
@@ -87,7 +94,7 @@ def test_tables_lists_and_headings_are_made() -> None:
 
 @pytest.mark.parametrize("step", [1, 3, 17])
 def test_a_growing_reply_ends_as_the_whole_one(step: int) -> None:
-    growing = Growing()
+    growing = IncrementalMarkdown()
     for end in range(0, len(REPLY), step):
         growing.grow(REPLY[:end])
     growing.grow(REPLY)
@@ -98,7 +105,7 @@ def test_a_growing_reply_ends_as_the_whole_one(step: int) -> None:
 @given(st.lists(st.sampled_from([*list("ab\n `#*->|$1.\\[](){}"), "\n\n", "```", "$$", "- ", "```py\n"]), max_size=60))
 def test_growing_never_differs_from_reading_at_once(parts: list[str]) -> None:
     text = "".join(parts)
-    growing = Growing()
+    growing = IncrementalMarkdown()
     for end in range(len(text) + 1):
         growing.grow(text[:end])
     shown = "".join(piece.text for piece in growing.pieces)
@@ -108,14 +115,14 @@ def test_growing_never_differs_from_reading_at_once(parts: list[str]) -> None:
 
 def test_settled_pieces_stay_the_same_objects() -> None:
     """So that what was drawn is not drawn again."""
-    growing = Growing("One.\n\n```py\nx\n```\n\nTwo")
+    growing = IncrementalMarkdown("One.\n\n```py\nx\n```\n\nTwo")
     first = growing.pieces[:2]
     growing.grow("One.\n\n```py\nx\n```\n\nTwo and more")
     assert every(a is b for a, b in zip(first, growing.pieces[:2], strict=True))
 
 
 def test_code_that_is_still_written_is_open() -> None:
-    assert pieces("```py\nx = 1")[0] == Piece("code", "x = 1", language="py", open=True)
+    assert pieces("```py\nx = 1")[0] == MarkdownPiece("code", "x = 1", language="py", open=True)
     assert not pieces("```py\nx = 1\n```")[0].open
 
 
@@ -128,16 +135,16 @@ TABLE = "| a | b |\n|---|--:|\n" + "".join(f"| crane {k} | $x_{k}$ |\n" for k in
 def test_a_long_reply_is_read_only_where_it_grows(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     monkeypatch.setattr(markdown, "blocks", lambda source, lead: read.append(len(source)) or blocks(source, lead))
-    growing = Growing()
+    growing = IncrementalMarkdown()
     for end in range(0, len(text), 60):
         growing.grow(text[:end])
-    assert len(text) > 4 * LONGEST
-    assert max(read) < LONGEST + 1000
+    assert len(text) > 4 * LONGEST_PART
+    assert max(read) < LONGEST_PART + 1000
 
 
 @pytest.mark.parametrize("text", [ITEMS, STEPS, TABLE, f"First.\n\n{TABLE}\nLast.\n"])
 def test_a_long_list_or_table_is_the_same_grown_and_read_at_once(text: str) -> None:
-    growing = Growing()
+    growing = IncrementalMarkdown()
     for end in range(0, len(text), 37):
         growing.grow(text[:end])
     growing.grow(text)
@@ -188,7 +195,7 @@ def test_the_parser_is_whole_before_a_second_thread_gets_it() -> None:
     import mdurl._decode
     import mdurl._encode
 
-    from app.gui.viewmodels.chat.blocks import _made
+    from app.gui.viewmodels.chat.markdown import _made
 
     tables = (mdurl._encode.encode_cache, mdurl._decode.decode_cache)
     for table in tables:
@@ -202,8 +209,8 @@ def test_the_parser_is_whole_before_a_second_thread_gets_it() -> None:
 
 
 def test_rows_of_a_message_that_did_not_change_are_the_same_objects() -> None:
-    rows = Rows()
-    message = Message(1, None, "assistant", REPLY)
+    rows = MessageViews()
+    message = StoredMessage(1, None, "assistant", REPLY)
     first = rows.of(message, 1, 1)
     assert rows.of(message, 1, 1) is first
     assert rows.of(message, 1, 2) is not first

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.gui.sound import devices
-from app.gui.viewmodels.listen import listening
+from app.gui.viewmodels import listen
 from engine.errors import BackendUnavailable
 from tests.app.gui.conftest import Opened
 from tests.app.gui.test_listen_pane import Device
@@ -25,7 +25,7 @@ def test_what_is_said_comes_into_the_message(grus: Opened, monkeypatch: pytest.M
 
     Device.opened = []
     monkeypatch.setattr(devices, "Microphone", Device)
-    monkeypatch.setattr("app.gui.chat.dictation.captioned", captions)
+    monkeypatch.setattr("app.gui.chat.composer.captioned", captions)
     pane = grus.window.panes["chat"]
     field = pane.composer.field
     grus.qtbot.keyClicks(field, "Note:")
@@ -52,4 +52,4 @@ def test_what_is_missing_is_told_above_the_field(grus: Opened, monkeypatch: pyte
     grus.qtbot.mouseClick(pane.composer.dictate, Qt.MouseButton.LeftButton)
     grus.until(lambda: "No model here listens" in pane.composer.problem.text())
     assert not pane.dictation.running
-    assert listening.RATE == devices.HEARD
+    assert listen.RATE == devices.HEARD

@@ -12,10 +12,10 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDrag, QDropEvent
 from PySide6.QtTest import QTest
 
-from app.gui.dragging import file_name, from_outside
-from app.gui.store import kept
-from app.gui.store.kept import Result
-from app.gui.viewmodels.read.item import Item, to_result
+from app.gui.results import file_name, from_outside
+from app.gui.store import records
+from app.gui.store.records import StoredResult
+from app.gui.viewmodels.read import ReadDocument, to_result
 from engine.pipelines.reading.results import Box, Element, Page
 from tests.app.gui.conftest import Opened
 from tests.engine.pipelines.listening.conftest import RATE, silence
@@ -51,14 +51,17 @@ def release(grus: Opened) -> None:
     QTest.mouseRelease(grus.window.windowHandle(), LEFT, Qt.KeyboardModifier.NoModifier, QPoint(5, 5))
 
 
-def add(grus: Opened, result: Result) -> None:
-    grus.desk.store.ask(lambda db: kept.add_result(db, result)).result()
+def add(grus: Opened, result: StoredResult) -> None:
+    grus.context.store.ask(lambda db: records.add_result(db, result)).result()
 
 
 def test_a_page_that_was_read_becomes_markdown(grus: Opened, tmp_path: Path, dragged: list[Path]) -> None:
     page = Page(1, 300, 200, (Element("text", Box(0, 0, 100, 20), 0, "The crane dances."),))
-    add(grus, to_result(Item(tmp_path / "lake: 1.png", "lake: 1.png", state="done", numbers=(1,), read={1: page})))
-    drag_first(grus, grus.window.open_pane("read").queue)
+    add(
+        grus,
+        to_result(ReadDocument(tmp_path / "lake: 1.png", "lake: 1.png", state="done", numbers=(1,), read={1: page})),
+    )
+    drag_first(grus, grus.window.open_pane("read").list)
     grus.until(lambda: dragged)
     release(grus)
     assert dragged[0].name == "lake 1.md"
@@ -71,8 +74,8 @@ def test_a_transcript_goes_in_the_format_that_was_written_last(
     soundfile.write(tmp_path / "count.wav", silence(1.0), RATE)
     segments = [{"start": 0.0, "end": 1.0, "text": "Two hundred and twelve."}]
     body = {"segments": segments, "seconds": 1.0}
-    add(grus, Result(0, "listen", "count.wav", str(tmp_path / "count.wav"), body, state="done"))
-    grus.desk.preferences.put("listen.format", "srt")
+    add(grus, StoredResult(0, "listen", "count.wav", str(tmp_path / "count.wav"), body, state="done"))
+    grus.context.preferences.put("listen.format", "srt")
     drag_first(grus, grus.window.open_pane("listen").list)
     grus.until(lambda: dragged)
     release(grus)
@@ -83,7 +86,7 @@ def test_a_transcript_goes_in_the_format_that_was_written_last(
 def test_a_sound_goes_as_it_was_kept(grus: Opened, tmp_path: Path, dragged: list[Path]) -> None:
     soundfile.write(tmp_path / "kept.wav", silence(1.0), RATE)
     body = {"text": "The crane dances.", "seconds": 1.0}
-    add(grus, Result(0, "speak", "The crane dances.", "", body, str(tmp_path / "kept.wav"), "done"))
+    add(grus, StoredResult(0, "speak", "The crane dances.", "", body, str(tmp_path / "kept.wav"), "done"))
     drag_first(grus, grus.window.open_pane("speak").list)
     grus.until(lambda: dragged)
     release(grus)
@@ -94,7 +97,7 @@ def test_a_sound_goes_as_it_was_kept(grus: Opened, tmp_path: Path, dragged: list
 def test_what_is_let_go_or_has_nothing_to_give_is_not_dragged(
     grus: Opened, tmp_path: Path, dragged: list[Path]
 ) -> None:
-    add(grus, Result(0, "speak", "Nothing", "", {"text": "Nothing"}, str(tmp_path / "none.wav"), "failed"))
+    add(grus, StoredResult(0, "speak", "Nothing", "", {"text": "Nothing"}, str(tmp_path / "none.wav"), "failed"))
     pane = grus.window.open_pane("speak")
     drag_first(grus, pane.list)
     release(grus)

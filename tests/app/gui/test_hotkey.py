@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QKeySequence
 
-from app.gui.hotkey import hotkey
-from app.gui.hotkey.keys import MAC_CODES, MAC_MASKS, NAMES, WINDOWS_MASKS, X11_MASKS, combination
+from app.gui import hotkey
+from app.gui.hotkey import MAC_CODES, MAC_MASKS, NAMES, WINDOWS_MASKS, X11_MASKS, combination
 from tests.app.gui.conftest import Opened
 from tests.needs import need_program
 
@@ -20,8 +20,8 @@ TWO_KEYS = """
 import sys
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
-from app.gui.hotkey.keys import combination
-from app.gui.hotkey.x11 import X11Key
+from app.gui.hotkey import combination
+from app.gui.hotkey import X11Key
 
 app = QApplication(["grus"])
 key = X11Key(combination("Ctrl+Alt+G"), lambda: (print("pressed", flush=True), app.quit()), app)

@@ -54,7 +54,7 @@ class Device:
 @pytest.fixture
 def pane(grus: Opened, ears: sdk.Ears, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ListenPane:
     Device.opened = []
-    monkeypatch.setattr(devices, "Loudspeaker", Device)
+    monkeypatch.setattr(devices, "SoundOutput", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
     monkeypatch.setattr(pipelines, "listener", lambda core, wanted: ears.listener)
     grus.engine.task = ears.engine.task  # type: ignore[attr-defined]
@@ -72,9 +72,9 @@ def drop(pane: ListenPane, *files: Path) -> None:
 
 def heard(grus: Opened, pane: ListenPane, file: Path) -> Any:
     drop(pane, file)
-    grus.until(lambda: pane.listening.items and pane.listening.items[0].state == "done", 20)
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 20)
     grus.until(lambda: pane.player.playback.seconds > 1)
-    return pane.listening.items[0]
+    return pane.results.items[0]
 
 
 def test_a_dropped_recording_is_written_down_beside_its_waveform(
@@ -107,23 +107,23 @@ def test_text_is_edited_where_it_stands_copied_and_exported(grus: Opened, pane: 
     pane.table.item(0, 1).setText("The crane dances.")
     grus.qtbot.keyClick(pane.list, Qt.Key.Key_C, CTRL | SHIFT)
     assert QGuiApplication.clipboard().text().startswith("The crane dances.\n")
-    pane.write(pane.listening.items[0], tmp_path / "out.srt")
+    pane.write(pane.results.items[0], tmp_path / "out.srt")
     grus.until(lambda: (tmp_path / "out.srt").exists())
     assert "The crane dances." in (tmp_path / "out.srt").read_text()
 
 
 def test_the_microphone_by_shortcut_and_captions(grus: Opened, pane: ListenPane) -> None:
     grus.qtbot.keyClick(pane.list, Qt.Key.Key_R, CTRL | SHIFT)
-    assert pane.listening.live is not None
+    assert pane.results.live is not None
     sound = talk(1)
     for start in range(0, len(sound), 1600):
         Device.opened[-1].call(sound[start : start + 1600])
     grus.until(lambda: pane.table.rowCount() == 1 or pane.caption.text(), 20)
     grus.qtbot.mouseClick(pane.end, LEFT)
-    grus.until(lambda: pane.listening.live is None, 20)
+    grus.until(lambda: pane.results.live is None, 20)
     assert Device.opened[0].stopped
-    assert pane.listening.items[0].state == "done"
-    assert pane.listening.items[0].segments
+    assert pane.results.items[0].state == "done"
+    assert pane.results.items[0].segments
 
 
 def test_a_missing_device_or_library_is_said(grus: Opened, pane: ListenPane, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,12 +133,12 @@ def test_a_missing_device_or_library_is_said(grus: Opened, pane: ListenPane, mon
     monkeypatch.setattr(devices, "Microphone", missing)
     grus.qtbot.mouseClick(pane.record, LEFT)
     assert "libpulse0" in grus.window.notice.sentence.text()
-    assert pane.listening.items == []
+    assert pane.results.items == []
 
 
 def test_what_is_no_sound_is_refused_in_words(grus: Opened, pane: ListenPane, tmp_path: Path) -> None:
     drop(pane, tmp_path / "notes.doc")
-    assert "notes.doc: no sound" in grus.window.notice.sentence.text()
+    assert "notes.doc: unsupported format" in grus.window.notice.sentence.text()
 
 
 def test_who_has_no_ears_yet_is_led_to_some(grus: Opened) -> None:

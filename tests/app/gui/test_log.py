@@ -17,7 +17,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from app.explain import explained
-from app.gui.buttons import label
+from app.gui.widgets import label
 from app.logfile import _Form, export, facts, shown
 from tests.app.gui.conftest import Opened
 from tests.checkpoints import save
@@ -62,7 +62,7 @@ def then(window):
     thread = threading.Thread(target=fail, name="a-thread")
     thread.start()
     thread.join()
-    window.desk.work.run(fail, failed=lambda sentence: print("told", sentence, flush=True)).exception()
+    window.context.work.run(fail, failed=lambda sentence: print("told", sentence, flush=True)).exception()
     logging.getLogger("someone.else").error("they say %s", SECRET)
     logging.getLogger("grus.window").warning("it failed: %r, hf_abcdefghijklmnop", ValueError(SECRET))
     logging.getLogger("grus.server").info("a client asks: %s", SECRET)
@@ -156,7 +156,7 @@ def test_a_server_that_crashes_leaves_its_stack_too(tmp_path: Path) -> None:
 
 
 def test_settings_and_a_key_open_the_log(grus: Opened) -> None:
-    logs = grus.desk.places.logs
+    logs = grus.context.places.logs
     logs.mkdir()
     (logs / "app.log").write_text("a line of the log\n")
     settings = grus.window.open_pane("settings")
@@ -174,7 +174,7 @@ def test_settings_and_a_key_open_the_log(grus: Opened) -> None:
 
 
 def test_the_log_is_exported_with_the_machine_and_every_file(grus: Opened, tmp_path: Path) -> None:
-    logs = grus.desk.places.logs
+    logs = grus.context.places.logs
     logs.mkdir()
     for number, name in enumerate(("app-crash.log", "app.log.1", "app.log")):
         (logs / name).write_text(f"line {number} in {Path.home()}/x\n")
@@ -191,19 +191,19 @@ def test_the_log_is_exported_with_the_machine_and_every_file(grus: Opened, tmp_p
 def test_every_sentence_that_the_log_has_more_leads_there(open_grus: Callable[..., Opened], language: str) -> None:
     grus = open_grus(language=language)
     sentence = explained(ZeroDivisionError("<division>"))
-    grus.desk.say(sentence, level="error")
+    grus.context.say(sentence, level="error")
     notice, view = grus.window.notice, grus.window.log
     assert notice.undo.isVisible()
     grus.qtbot.mouseClick(notice.undo, LEFT)
     assert view.isVisible()
     view.hide()
     composer = grus.window.panes["chat"].composer
-    composer.complain(sentence)
+    composer.show_error(sentence)
     assert composer.problem.text() == sentence
     assert "&lt;division&gt;" in QLabel.text(composer.problem)
     composer.problem.linkActivated.emit("grus:log")
     assert view.isVisible()
-    composer.complain("Choose a model first.")
+    composer.show_error("Choose a model first.")
     assert "<a" not in QLabel.text(composer.problem)
 
 
@@ -224,10 +224,10 @@ def test_the_places_of_errors_make_the_link(grus: Opened) -> None:
 def test_deleting_all_deletes_the_log_and_it_begins_anew(tmp_path: Path) -> None:
     then = """
 def then(window):
-    window.desk.wiped()
+    window.context.wiped()
     import shutil
-    shutil.rmtree(window.desk.places.logs)
-    window.desk.wiped()
+    shutil.rmtree(window.context.places.logs)
+    window.context.wiped()
     logging.getLogger("grus.window").error("a new line")
     faulthandler._sigsegv()
 """

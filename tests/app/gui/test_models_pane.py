@@ -52,7 +52,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
 def open_models(open_grus: Callable[..., Opened], hub: FakeHub) -> Callable[..., tuple[Opened, Any]]:
     def open_it(**preferences: Any) -> tuple[Opened, Any]:
         grus = open_grus(**preferences)
-        grus.desk.core._service.result().catalogue.use_cache = True
+        grus.context.core._service.result().catalogue.use_cache = True
         grus.qtbot.keyClick(grus.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
         pane = grus.window.panes["models"]
         grus.until(lambda: pane.library.known and pane.machinery.machine)
@@ -61,9 +61,9 @@ def open_models(open_grus: Callable[..., Opened], hub: FakeHub) -> Callable[...,
     return open_it
 
 
-def press(grus: Opened, pane: Any, deed: str) -> None:
-    grus.until(lambda: deed in pane.view.buttons)
-    grus.qtbot.mouseClick(pane.view.buttons[deed], Qt.MouseButton.LeftButton)
+def press(grus: Opened, pane: Any, action: str) -> None:
+    grus.until(lambda: action in pane.view.buttons)
+    grus.qtbot.mouseClick(pane.view.buttons[action], Qt.MouseButton.LeftButton)
 
 
 def go(grus: Opened, pane: Any, key: str) -> None:
@@ -83,7 +83,7 @@ def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any)
     go(grus, pane, "tiny")
     press(grus, pane, "load")
     grus.until(lambda: "In memory" in pane.view.values)
-    assert pane.view.values["In memory"].text() == "1 KB of weights, 0 KB of conversations"
+    assert pane.view.values["In memory"].text() == "1 KB weights, 0 KB KV cache"
     assert [line.title for line in pane.list.lines] == ["In memory", "tiny"]
     press(grus, pane, "unload")
     grus.until(lambda: "load" in pane.view.buttons)
@@ -94,7 +94,7 @@ def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any)
 def test_search_tells_everything_before_the_download(open_models: Any, hub: FakeHub) -> None:
     grus, pane = open_models()
     search(grus, pane, "qwen3")
-    assert [line.second for line in pane.list.lines] == ["text-generation · 1.5 M downloads a month"]
+    assert [line.second for line in pane.list.lines] == ["text-generation · 1.5 M downloads per month"]
     assert hub.served == []
     go(grus, pane, "Qwen/Qwen3-0.6B")
     grus.until(lambda: "Weights" in pane.view.values)
@@ -111,14 +111,14 @@ def test_a_download_arrives_and_can_be_used(open_models: Any, hub: FakeHub, tmp_
     search(grus, pane, "qwen3")
     go(grus, pane, "Qwen/Qwen3-0.6B")
     press(grus, pane, "download")
-    assert "Downloading Qwen/Qwen3-0.6B from Hugging Face." in grus.window.strip.trust.text()
+    assert "Downloading Qwen/Qwen3-0.6B from Hugging Face." in grus.window.status_bar.trust.text()
     grus.until(lambda: "load" in pane.view.buttons, 20)
     assert find("Qwen/Qwen3-0.6B", None, tmp_path / "hub").complete
-    assert grus.window.strip.trust.text() == "Everything stays on this machine"
-    assert "checksums are right" in grus.window.notice.sentence.text()
-    assert grus.desk.preferences.get("downloads") == []
+    assert grus.window.status_bar.trust.text() == "Everything stays on this machine"
+    assert "checksums are correct" in grus.window.notice.sentence.text()
+    assert grus.context.preferences.get("downloads") == []
     press(grus, pane, "check")
-    grus.until(lambda: "as Hugging Face has it" in grus.window.notice.sentence.text())
+    grus.until(lambda: "are intact" in grus.window.notice.sentence.text())
 
 
 def test_a_broken_download_says_so_and_is_resumed_after_a_restart(
@@ -131,9 +131,9 @@ def test_a_broken_download_says_so_and_is_resumed_after_a_restart(
     press(grus, pane, "download")
     grus.until(lambda: "resume" in pane.view.buttons, 20)
     assert "cannot be reached" in pane.view.working.text()
-    assert grus.window.strip.trust.text() == "Everything stays on this machine"
+    assert grus.window.status_bar.trust.text() == "Everything stays on this machine"
     grus, pane = open_models()
-    assert [line.title for line in pane.list.lines][:2] == ["On their way", "Qwen/Qwen3-0.6B"]
+    assert [line.title for line in pane.list.lines][:2] == ["Downloading", "Qwen/Qwen3-0.6B"]
     hub.ranges.clear()
     go(grus, pane, "Qwen/Qwen3-0.6B")
     press(grus, pane, "resume")
@@ -192,19 +192,19 @@ def test_a_deleted_model_can_be_taken_back(open_models: Any, hub: FakeHub, tmp_p
 
 def test_a_folder_is_added_remembered_and_taken_off_the_list(open_models: Any, tmp_path: Path) -> None:
     grus, pane = open_models()
-    shelf = tmp_path / "shelf"
-    (shelf / "mine").mkdir(parents=True)
-    (shelf / "mine" / "config.json").write_text('{"model_type": "qwen3"}')
-    pane.take([shelf])
+    conversation_list = tmp_path / "shelf"
+    (conversation_list / "mine").mkdir(parents=True)
+    (conversation_list / "mine" / "config.json").write_text('{"model_type": "qwen3"}')
+    pane.take([conversation_list])
     grus.until(lambda: pane.library.find("mine"))
-    assert grus.desk.preferences.get("model_folders") == [str(shelf)]
+    assert grus.context.preferences.get("model_folders") == [str(conversation_list)]
     assert "mine" in grus.window.panes["chat"].model_box.known or grus.until(
         lambda: "mine" in grus.window.panes["chat"].model_box.known
     ) is None  # fmt: skip
     go(grus, pane, "mine")
     press(grus, pane, "forget")
     grus.until(lambda: pane.library.find("mine") is None)
-    assert (shelf / "mine" / "config.json").exists()
+    assert (conversation_list / "mine" / "config.json").exists()
     grus.qtbot.mouseClick(grus.window.notice.undo, Qt.MouseButton.LeftButton)
     grus.until(lambda: pane.library.find("mine"))
 
@@ -215,14 +215,14 @@ def test_a_folder_without_a_model_is_refused_in_plain_words(open_models: Any, tm
     pane.take([tmp_path / "empty"])
     grus.until(lambda: grus.window.notice.isVisible())
     assert "holds no model" in grus.window.notice.sentence.text()
-    assert grus.desk.preferences.get("model_folders") is None
+    assert grus.context.preferences.get("model_folders") is None
 
 
 def test_defaults_of_a_model_reach_its_replies(open_models: Any) -> None:
     grus, pane = open_models()
     go(grus, pane, "tiny")
     grus.qtbot.keyClicks(pane.view.defaults.fields["temperature"], "0.25")
-    assert grus.desk.preferences.get("model_defaults") == {"tiny": {"temperature": 0.25}}
+    assert grus.context.preferences.get("model_defaults") == {"tiny": {"temperature": 0.25}}
     press(grus, pane, "chat")
     chat = grus.window.panes["chat"]
     assert grus.window.shown == "chat"
@@ -237,13 +237,13 @@ def test_good_choices_are_known_without_asking_anybody(open_models: Any, hub: Fa
     grus, pane = open_models()
     grus.qtbot.keyClick(pane, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
     marks = {line.key: line.mark for line in pane.list.lines if line.key}
-    assert marks["Qwen/Qwen3-8B-GGUF"] == "begin with this"
+    assert marks["Qwen/Qwen3-8B-GGUF"] == "recommended"
     assert marks["Qwen/Qwen3-30B-A3B-GGUF"] == "too large"
     go(grus, pane, "Qwen/Qwen3-30B-A3B-GGUF")
     assert pane.view.values["Memory"].text().startswith("Too large for this machine")
     assert pane.view.values["Memory"].property("level") == "error"
     assert pane.finding.facts == {}
-    assert contrast(grus.desk.look.theme.warning, grus.desk.look.theme.window) >= 4.5
+    assert contrast(grus.context.look.theme.warning, grus.context.look.theme.window) >= 4.5
 
 
 def test_words_narrow_the_list(open_models: Any) -> None:
@@ -258,10 +258,10 @@ def test_words_narrow_the_list(open_models: Any) -> None:
 
 def test_the_pane_speaks_german(open_models: Any) -> None:
     from app.gui import texts
-    from app.gui.viewmodels.models.choices import read_catalogue
+    from app.gui.viewmodels.models.library import read_catalogue
 
     _, pane = open_models(language="de")
-    assert pane.pages.tabText(1) == "Gute Wahl"
+    assert pane.pages.tabText(1) == "Empfohlen"
     choices = read_catalogue()
     assert [choice.repo for choice in choices if texts.tr(choice.does) == choice.does] == []
 
@@ -273,7 +273,7 @@ def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:
 
 
 def test_the_catalogue_is_whole() -> None:
-    from app.gui.viewmodels.models.choices import FILE, TASKS, read_catalogue
+    from app.gui.viewmodels.models.library import FILE, TASKS, read_catalogue
     from app.runtime.capabilities import RECOMMENDED
 
     choices = read_catalogue()

@@ -30,8 +30,8 @@ class Ears(MetaPathFinder):
 
 sys.meta_path.insert(0, Ears())
 from PySide6.QtWidgets import QApplication
-from app.gui.places import places_under
-from app.main import Start, close_desk, open_window
+from app.gui.preferences import places_under
+from app.main import Start, close_context, open_window
 
 app = QApplication([])
 window = open_window(app, Start(), places_under(Path(sys.argv[1])).make())
@@ -42,7 +42,7 @@ def turn(seconds, until=lambda: False):
         app.processEvents()
         time.sleep(0.002)
 
-turn(120, lambda: window.desk.core.state.phase == "ready")
+turn(120, lambda: window.context.core.state.phase == "ready")
 opened = []
 for spec in window.specs:
     pane = window.open_pane(spec.name)
@@ -53,8 +53,8 @@ if "sure" in sys.argv:
         import mlx_vlm
     except ImportError:
         pass
-print(json.dumps([opened, found, window.desk.core.state.phase]), flush=True)
-close_desk(window)
+print(json.dumps([opened, found, window.context.core.state.phase]), flush=True)
+close_context(window)
 """
 
 

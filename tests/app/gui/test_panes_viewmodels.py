@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from app.gui.preferences import Preferences
-from app.gui.viewmodels.models.choices import Choice, best, fit_words
 from app.gui.viewmodels.models.downloads import Download, Downloads
-from app.gui.viewmodels.server.wishes import Wish, Wishes, masked
+from app.gui.viewmodels.models.library import RecommendedModel, best, fit_words
+from app.gui.viewmodels.server import ServerAccess, ServerPreferences, masked
 from app.window_engine import WindowEngine
 from engine.errors import Offline
 from engine.machine import Machine
@@ -108,13 +108,13 @@ def test_a_download_that_fails_keeps_its_reason_and_can_be_resumed(preferences: 
 
 def test_how_far_and_how_long_still() -> None:
     running = Download("a/b", "running", 2 * GB, 5 * GB, rate=50_000_000)
-    assert running.sentence == "2.0 GB of 5.0 GB, 50 MB a second, 1:00 min left"
-    assert Download("a/b", "running", 5 * GB, 5 * GB).sentence == "Checking what arrived"
+    assert running.sentence == "2.0 GB of 5.0 GB, 50 MB/s, 1:00 min left"
+    assert Download("a/b", "running", 5 * GB, 5 * GB).sentence == "Verifying"
 
 
 def test_what_to_begin_with_leaves_room_and_needs_nobody_s_consent() -> None:
-    def choice(repo: str, size: int, gated: bool = False) -> Choice:
-        return Choice(repo, repo, "chat", size, "", "", "", gated)
+    def choice(repo: str, size: int, gated: bool = False) -> RecommendedModel:
+        return RecommendedModel(repo, repo, "chat", size, "", "", "", gated)
 
     choices = [choice("small", GB), choice("good", 4 * GB), choice("large", 9 * GB), choice("asks", 4 * GB, True)]
     assert best(choices, MACHINE) == {"chat": "good"}
@@ -136,13 +136,13 @@ def test_the_strip_tells_of_everything_that_reaches_beyond() -> None:
 
 
 def test_wishes_are_kept_and_checked(preferences: Preferences) -> None:
-    wishes = Wishes(preferences)
+    wishes = ServerPreferences(preferences)
     assert wishes.problem == ""
     wishes.set(host="0.0.0.0")
     assert "with a key" in wishes.problem
     key = wishes.make_key()
     assert wishes.problem == ""
-    assert Wishes(Preferences(preferences._file)).wish == Wish("0.0.0.0", 8080, [key], [])
+    assert ServerPreferences(Preferences(preferences._file)).access == ServerAccess("0.0.0.0", 8080, [key], [])
     assert key not in masked(key)
     wishes.set_origins("https://a.example, ftp://b")
     assert wishes.problem.startswith("ftp://b is not")
@@ -152,7 +152,7 @@ def test_view_models_load_no_engine_before_they_are_asked() -> None:
     import subprocess
 
     code = (
-        "import app.gui.viewmodels.models.card, app.gui.viewmodels.server.hosting, app.gui.viewmodels.settings.privacy, sys;"
+        "import app.gui.viewmodels.models.card, app.gui.viewmodels.server, app.gui.viewmodels.settings, sys;"
         "print([m for m in ('fastapi', 'huggingface_hub', 'torch', 'PySide6', 'engine.loading') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parents[3]

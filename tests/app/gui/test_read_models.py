@@ -10,11 +10,10 @@ from typing import Any
 import pypdf
 import pytest
 
-from app.explain import ADVICE
-from app.gui.store.worker import Store
-from app.gui.viewmodels.read.exporting import FORMATS, export, export_all
-from app.gui.viewmodels.read.item import Wish
-from app.gui.viewmodels.read.reading import Reading
+from app import explain
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.read import ReadResults, ReadSettings
+from app.gui.viewmodels.read_export import FORMATS, export, export_all
 from app.runtime import pipelines
 from engine.errors import BadRequest
 from tests.app.gui.media import AtOnce
@@ -35,12 +34,12 @@ def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sheet:
     return made
 
 
-class Desk:
+class Setup:
     def __init__(self, folder: Path, hold: bool = False) -> None:
         self.said: list[tuple[str, dict[str, Any]]] = []
-        self.store = Store(folder / "grus.sqlite3")
+        self.store = AppStore(folder / "grus.sqlite3")
         self.streams = AtOnce(hold)
-        self.reading = Reading(
+        self.reading = ReadResults(
             self.store, self.streams, self.streams, lambda said, **more: self.said.append((said, more)), folder / "kept"
         )
 
@@ -50,75 +49,77 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = Desk(tmp_path)
+def setup(tmp_path: Path) -> Iterator[Setup]:
+    made = Setup(tmp_path)
     yield made
     made.store.close()
 
 
 @pytest.fixture
-def held(tmp_path: Path) -> Iterator[Desk]:
-    made = Desk(tmp_path, hold=True)
+def held(tmp_path: Path) -> Iterator[Setup]:
+    made = Setup(tmp_path, hold=True)
     yield made
     made.store.close()
 
 
-def test_a_file_is_read_and_kept(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
-    desk.add(tmp_path / "page.png")
-    item = desk.reading.items[0]
-    assert (item.state, item.status(), desk.reading.current) == ("done", "1 page", item)
+def test_a_file_is_read_and_kept(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:
+    setup.add(tmp_path / "page.png")
+    item = setup.reading.items[0]
+    assert (item.state, item.status(), setup.reading.current) == ("done", "1 page", item)
     assert "Title over All Columns" in " ".join(e.text for e in item.read[1].elements)
-    desk.store.wait()
-    again = Reading(desk.store, desk.streams, desk.streams, lambda *a, **m: None, tmp_path / "kept")
+    setup.store.wait()
+    again = ReadResults(setup.store, setup.streams, setup.streams, lambda *a, **m: None, tmp_path / "kept")
     again.look()
-    desk.store.wait()
+    setup.store.wait()
     kept = again.items[0].read[1]
     assert [(e.text, e.box) for e in kept.elements] == [(e.text, e.box) for e in item.read[1].elements]
     assert again.items[0].state == "done"
 
 
-def test_edits_are_kept_and_exported(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
-    desk.add(tmp_path / "page.png")
-    item = desk.reading.items[0]
+def test_edits_are_kept_and_exported(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:
+    setup.add(tmp_path / "page.png")
+    item = setup.reading.items[0]
     title = next(e for e in item.read[1].elements if "Title" in e.text)
-    desk.reading.edit(item, 1, title.order, "Another title")
-    desk.store.wait()
-    again = Reading(desk.store, desk.streams, desk.streams, lambda *a, **m: None, tmp_path / "kept")
+    setup.reading.edit(item, 1, title.order, "Another title")
+    setup.store.wait()
+    again = ReadResults(setup.store, setup.streams, setup.streams, lambda *a, **m: None, tmp_path / "kept")
     again.look()
-    desk.store.wait()
+    setup.store.wait()
     assert again.items[0].read[1].elements[title.order].text == "Another title"
     assert "Another title" in export(item, "txt", tmp_path / "out.txt").read_text()
 
 
-def test_cells_of_a_table_are_edited(desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_of_a_table_are_edited(
+    setup: Setup, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
-    desk.reading.wish = Wish("table")
-    desk.add(tmp_path / "page.png")
-    item = desk.reading.items[0]
-    desk.reading.edit_cell(item, 1, 0, 1, 1, "1.60")
+    setup.reading.settings = ReadSettings("table")
+    setup.add(tmp_path / "page.png")
+    item = setup.reading.items[0]
+    setup.reading.edit_cell(item, 1, 0, 1, 1, "1.60")
     for kind in FORMATS:
         assert export(item, kind, tmp_path / f"out.{kind}").stat().st_size > 0
     assert (tmp_path / "out.csv").read_text(encoding="utf-8-sig").splitlines() == ["Crane,Height", "red,1.60"]
 
 
-def test_no_table_is_said(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
-    desk.add(tmp_path / "page.png")
+def test_no_table_is_said(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:
+    setup.add(tmp_path / "page.png")
     with pytest.raises(BadRequest, match=r"No table was found in page\.png"):
-        export(desk.reading.items[0], "csv", tmp_path / "out.csv")
+        export(setup.reading.items[0], "csv", tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_many_are_exported_under_names_of_their_own(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+def test_many_are_exported_under_names_of_their_own(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     sheet.image.save(tmp_path / "other" / "page.png")
-    desk.add(tmp_path / "page.png")
-    desk.add(tmp_path / "other")
-    written, problems = export_all(desk.reading.items, "md", tmp_path / "out")
+    setup.add(tmp_path / "page.png")
+    setup.add(tmp_path / "other")
+    written, problems = export_all(setup.reading.items, "md", tmp_path / "out")
     assert (written, problems) == (2, [])
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["page-2.md", "page.md"]
 
 
-def test_only_three_at_once_and_cancel_lets_the_next_begin(held: Desk, sheet: Sheet, tmp_path: Path) -> None:
+def test_only_three_at_once_and_cancel_lets_the_next_begin(held: Setup, sheet: Sheet, tmp_path: Path) -> None:
     for number in range(5):
         sheet.image.save(tmp_path / f"{number}.png")
     held.add(*(tmp_path / f"{number}.png" for number in range(5)))
@@ -133,7 +134,7 @@ def test_only_three_at_once_and_cancel_lets_the_next_begin(held: Desk, sheet: Sh
     assert every(stream.cancelled for stream in held.streams.held)
 
 
-def test_what_is_heard_is_told_before_the_page_is_done(held: Desk, sheet: Sheet, tmp_path: Path) -> None:
+def test_what_is_heard_is_told_before_the_page_is_done(held: Setup, sheet: Sheet, tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
     held.reading.heard.connect(lambda item, number, order: heard.append((number, order)))
     held.add(tmp_path / "page.png")
@@ -148,7 +149,7 @@ def test_what_is_heard_is_told_before_the_page_is_done(held: Desk, sheet: Sheet,
     assert item.state == "done"
 
 
-def test_reading_goes_on_where_it_was_stopped(held: Desk, sheet: Sheet, tmp_path: Path) -> None:
+def test_reading_goes_on_where_it_was_stopped(held: Setup, sheet: Sheet, tmp_path: Path) -> None:
     sheet.image.save(tmp_path / "two.tiff", save_all=True, append_images=[sheet.image])
     held.add(tmp_path / "two.tiff")
     item = held.reading.items[0]
@@ -163,57 +164,59 @@ def test_reading_goes_on_where_it_was_stopped(held: Desk, sheet: Sheet, tmp_path
     assert item.read[1] == first
 
 
-def test_a_protected_pdf_waits_for_its_password(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+def test_a_protected_pdf_waits_for_its_password(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(text_pdf("Secret words here")))
     writer.encrypt("sesame", algorithm="RC4-128")
     writer.write(tmp_path / "secret.pdf")
-    desk.add(tmp_path / "secret.pdf")
-    item = desk.reading.items[0]
+    setup.add(tmp_path / "secret.pdf")
+    item = setup.reading.items[0]
     assert item.state == "locked"
-    desk.reading.go_on(item, "wrong")
+    setup.reading.go_on(item, "wrong")
     assert item.state == "locked"
-    desk.reading.go_on(item, "sesame")
+    setup.reading.go_on(item, "sesame")
     assert item.state == "done"
     assert [e.text for e in item.read[1].elements] == ["Secret words here"]
-    desk.store.wait()
+    setup.store.wait()
     assert b"sesame" not in (tmp_path / "grus.sqlite3").read_bytes()
 
 
-def test_a_file_is_locked_by_what_it_is_and_not_by_what_it_is_called(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
-    desk.add(tmp_path / "passwords.pdf")  # which is not there, as its error says
-    item = desk.reading.items[0]
+def test_a_file_is_locked_by_what_it_is_and_not_by_what_it_is_called(
+    setup: Setup, sheet: Sheet, tmp_path: Path
+) -> None:
+    setup.add(tmp_path / "passwords.pdf")  # which is not there, as its error says
+    item = setup.reading.items[0]
     assert "passwords.pdf" in item.error
     assert item.state == "failed"
 
 
 def test_without_a_model_the_text_of_pdfs_is_read_and_pictures_say_what_to_get(
-    desk: Desk, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    setup: Setup, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(core: Any, wanted: str) -> Any:
-        raise BadRequest(ADVICE["read"])
+        raise BadRequest(explain.ADVICE["read"])
 
     monkeypatch.setattr(pipelines, "recognizer", none)
     (tmp_path / "text.pdf").write_bytes(text_pdf("Words that it carries"))
-    desk.add(tmp_path / "text.pdf")
-    assert desk.reading.items[0].read[1].elements[0].text == "Words that it carries"
-    desk.add(tmp_path / "page.png")
-    assert desk.reading.items[0].state == "failed"
-    assert "PaddleOCR-VL" in desk.reading.items[0].error
+    setup.add(tmp_path / "text.pdf")
+    assert setup.reading.items[0].read[1].elements[0].text == "Words that it carries"
+    setup.add(tmp_path / "page.png")
+    assert setup.reading.items[0].state == "failed"
+    assert "PaddleOCR-VL" in setup.reading.items[0].error
 
 
-def test_removing_can_be_taken_back(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
-    desk.add(tmp_path / "page.png")
-    item = desk.reading.items[0]
-    desk.reading.remove(item)
-    assert desk.reading.items == []
-    assert desk.reading.current is None
-    desk.said[-1][1]["undo"][1]()
-    desk.store.wait()
-    assert desk.reading.items == [item]
+def test_removing_can_be_taken_back(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:
+    setup.add(tmp_path / "page.png")
+    item = setup.reading.items[0]
+    setup.reading.remove(item)
+    assert setup.reading.items == []
+    assert setup.reading.current is None
+    setup.said[-1][1]["undo"][1]()
+    setup.store.wait()
+    assert setup.reading.items == [item]
     assert (tmp_path / "page.png").exists()
 
 
-def test_a_damaged_file_is_told_and_others_go_on(desk: Desk, sheet: Sheet, tmp_path: Path) -> None:
+def test_a_damaged_file_is_told_and_others_go_on(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:
     (tmp_path / "bad.pdf").write_bytes(text_pdf("x")[:100])
-    desk.add(tmp_path / "bad.pdf", tmp_path / "page.png")
-    assert [(item.state, bool(item.error)) for item in desk.reading.items] == [("done", False), ("failed", True)]
+    setup.add(tmp_path / "bad.pdf", tmp_path / "page.png")
+    assert [(item.state, bool(item.error)) for item in setup.reading.items] == [("done", False), ("failed", True)]

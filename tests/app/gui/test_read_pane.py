@@ -52,7 +52,7 @@ def drop(pane: ReadPane, *files: Path) -> None:
 def read(grus: Opened, file: Path) -> ReadPane:
     pane = pane_of(grus)
     drop(pane, file)
-    grus.until(lambda: pane.reading.items and pane.reading.items[0].state == "done", 15)
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 15)
     grus.until(lambda: pane.page.paper.image is not None)
     grus.settle()
     return pane
@@ -78,7 +78,7 @@ def test_boxes_and_text_highlight_each_other(grus: Opened, sheet: Sheet, tmp_pat
     grus.until(lambda: paper.chosen == 2)
     grus.qtbot.mouseMove(paper, place)
     grus.until(lambda: pane.blocks.blocks[1].property("chosen") is True)
-    grus.qtbot.keyClick(pane.queue, Qt.Key.Key_Down, ALT)
+    grus.qtbot.keyClick(pane.list, Qt.Key.Key_Down, ALT)
     assert (paper.chosen, pane.blocks.current) == (3, 3)
 
 
@@ -87,9 +87,9 @@ def test_the_result_is_edited_where_it_stands_and_copied(grus: Opened, sheet: Sh
     field = pane.blocks.blocks[1].field
     assert field is not None
     grus.qtbot.keyClicks(field, "Really: ")
-    grus.qtbot.keyClick(pane.queue, Qt.Key.Key_C, CTRL | SHIFT)
+    grus.qtbot.keyClick(pane.list, Qt.Key.Key_C, CTRL | SHIFT)
     assert QGuiApplication.clipboard().text().startswith("# Really: A Title over All Columns\n")
-    grus.qtbot.keyClick(pane.queue, Qt.Key.Key_K, CTRL | SHIFT)
+    grus.qtbot.keyClick(pane.list, Qt.Key.Key_K, CTRL | SHIFT)
 
 
 def test_tables_are_grids(grus: Opened, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_tables_are_grids(grus: Opened, sheet: Sheet, tmp_path: Path, monkeypatc
     cells = pane.blocks.blocks[0].table
     assert cells is not None
     cells.item(1, 1).setText("1.60")
-    pane.deeds.write(pane.reading.items[0], "csv", tmp_path / "out.csv")
+    pane.write(pane.results.items[0], "csv", tmp_path / "out.csv")
     grus.until(lambda: (tmp_path / "out.csv").exists())
     assert "red,1.60" in (tmp_path / "out.csv").read_text(encoding="utf-8-sig")
 
@@ -113,10 +113,10 @@ def test_a_pasted_picture_is_read(grus: Opened, sheet: Sheet, tmp_path: Path) ->
 
     given.setImageData(QImage(str(tmp_path / "page.png")))
     QGuiApplication.clipboard().setMimeData(given)
-    grus.qtbot.keyClick(pane.queue, Qt.Key.Key_V, CTRL)
-    grus.until(lambda: pane.reading.items and pane.reading.items[0].state == "done", 15)
-    assert pane.reading.items[0].title == "Pasted picture"
-    assert pane.reading.items[0].source.exists()
+    grus.qtbot.keyClick(pane.list, Qt.Key.Key_V, CTRL)
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 15)
+    assert pane.results.items[0].title == "Pasted picture"
+    assert pane.results.items[0].source.exists()
 
 
 def test_a_part_of_the_screen_is_read(
@@ -126,20 +126,20 @@ def test_a_part_of_the_screen_is_read(
     place = QRect(0, 0, shown.width(), shown.height())
     monkeypatch.setattr(snipping, "screens", lambda: [(place, shown)])
     pane = pane_of(grus)
-    pane.desk.actions["read.snip"].trigger()
-    grus.until(lambda: pane.deeds._snips)
-    over = pane.deeds._snips[0]
+    pane.context.actions["read.snip"].trigger()
+    grus.until(lambda: pane._snips)
+    over = pane._snips[0]
     grus.qtbot.mousePress(over, LEFT, pos=QPoint(40, 150))
     grus.qtbot.mouseMove(over, QPoint(1000, 300))
     grus.qtbot.mouseRelease(over, LEFT, pos=QPoint(1200, 300))
-    grus.until(lambda: pane.reading.items and pane.reading.items[0].state == "done", 15)
-    assert [e.text for e in pane.reading.items[0].read[1].elements] == ["A Title over All Columns"]
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 15)
+    assert [e.text for e in pane.results.items[0].read[1].elements] == ["A Title over All Columns"]
     assert grus.window.isVisible()
 
 
 def test_a_screen_that_may_not_be_looked_at_is_said(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snipping, "screens", list)
-    pane_of(grus).desk.actions["read.snip"].trigger()
+    pane_of(grus).context.actions["read.snip"].trigger()
     grus.until(lambda: "paste it here" in grus.window.notice.sentence.text())
 
 
@@ -157,13 +157,13 @@ def test_escape_stops_and_the_button_reads_on(
     monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(slowly))
     pane = pane_of(grus)
     drop(pane, tmp_path / "page.png")
-    grus.until(lambda: pane.reading.items and pane.page.paper.boxes, 15)
+    grus.until(lambda: pane.results.items and pane.page.paper.boxes, 15)
     assert pane.cancel.isVisible()
-    grus.qtbot.keyClick(pane.queue, Qt.Key.Key_Escape)
-    assert pane.reading.items[0].state == "stopped"
+    grus.qtbot.keyClick(pane.list, Qt.Key.Key_Escape)
+    assert pane.results.items[0].state == "stopped"
     gate.set()
     grus.qtbot.mouseClick(pane.go_on, LEFT)
-    grus.until(lambda: pane.reading.items[0].state == "done", 15)
+    grus.until(lambda: pane.results.items[0].state == "done", 15)
     assert not pane.go_on.isVisible()
 
 
@@ -188,11 +188,11 @@ def test_without_a_model_the_empty_pane_says_which_to_get(grus: Opened, monkeypa
 def test_files_from_outside_open_in_read(grus: Opened, sheet: Sheet, tmp_path: Path) -> None:
     grus.window.take_files([tmp_path / "page.png"])
     assert grus.window.shown == "read"
-    grus.until(lambda: grus.window.panes["read"].reading.items)
+    grus.until(lambda: grus.window.panes["read"].results.items)
 
 
 def test_all_are_exported(grus: Opened, sheet: Sheet, tmp_path: Path) -> None:
     pane = read(grus, tmp_path / "page.png")
-    pane.deeds.write_all("html", tmp_path / "out")
+    pane.write_all("html", tmp_path / "out")
     grus.until(lambda: "1 document saved" in grus.window.notice.sentence.text())
     assert "A Title over All Columns" in (tmp_path / "out" / "page.html").read_text()

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from app.gui.places import places_under
-from app.gui.preferences import Preferences
+from app.gui.preferences import Preferences, places_under
 from engine.starter import GUIDE, READER, starter
 from tests.app.gui.person import DRAFT, LINE, QUESTION
 from tests.checkpoints import save

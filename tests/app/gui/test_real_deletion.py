@@ -19,12 +19,11 @@ import pytest
 import soundfile
 from PIL import Image
 
-from app.gui.places import Places, places_under
-from app.gui.preferences import Preferences
-from app.gui.store import conversations, files, kept, messages
-from app.gui.store.messages import Message
-from app.gui.store.worker import Store
-from app.gui.viewmodels.chat.attaching import attach_bytes
+from app.gui.preferences import AppFolders, Preferences, places_under
+from app.gui.store import conversations, files, messages, records
+from app.gui.store.messages import StoredMessage
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.chat.draft import attach_bytes
 from tests.app.gui.test_real_app import hear
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,7 +46,7 @@ class Filled:
     """A folder in which something lies in every list."""
 
     folder: Path
-    places: Places
+    places: AppFolders
     pieces: dict[str, bytes]  # what must not be found again
 
     def left(self) -> list[str]:
@@ -67,7 +66,7 @@ def filled(tmp_path: Path) -> Filled:
     """A talk with an attachment, a page that was pasted and read, a spoken text, a recording that was written down."""
     folder = tmp_path / "grus"
     places = places_under(folder).make()
-    store = Store(places.database)
+    store = AppStore(places.database)
     note = attach_bytes("note.txt", f"the {WORD} in a file".encode(), places.attachments)
     picture = tmp_path / "page.png"
     dice = random.Random(3)
@@ -79,14 +78,20 @@ def filled(tmp_path: Path) -> Filled:
 
     def fill(db: Any) -> int:
         id = conversations.create(db, "tiny", title=f"About the {WORD}")
-        asked = messages.add(db, id, Message(0, None, "user", f"Where does the {WORD} live?", attachments=(note,)))
-        messages.add(db, id, Message(0, asked.id, "assistant", f"A {WORD} lives by rivers. " * 200, f"Hm, {WORD}."))
-        kept.keep_draft(db, str(id), f"and the {WORD}'s nest")
-        kept.add_result(db, kept.Result(0, "read", f"{WORD}.png", page.path, {"error": WORD}))
-        kept.add_result(db, kept.Result(0, "speak", WORD, "", {"text": f"A {WORD}.", "seconds": 1.0}, str(sounds[0])))
+        asked = messages.add(
+            db, id, StoredMessage(0, None, "user", f"Where does the {WORD} live?", attachments=(note,))
+        )
+        messages.add(
+            db, id, StoredMessage(0, asked.id, "assistant", f"A {WORD} lives by rivers. " * 200, f"Hm, {WORD}.")
+        )
+        records.keep_draft(db, str(id), f"and the {WORD}'s nest")
+        records.add_result(db, records.StoredResult(0, "read", f"{WORD}.png", page.path, {"error": WORD}))
+        records.add_result(
+            db, records.StoredResult(0, "speak", WORD, "", {"text": f"A {WORD}.", "seconds": 1.0}, str(sounds[0]))
+        )
         segments = [{"start": 0.0, "end": 1.0, "text": f"I saw a {WORD}."}]
         body = {"segments": segments, "seconds": 1.0}
-        kept.add_result(db, kept.Result(0, "listen", f"The {WORD}", str(sounds[1]), body))
+        records.add_result(db, records.StoredResult(0, "listen", f"The {WORD}", str(sounds[1]), body))
         return id
 
     Preferences(places.preferences).put("conversation", store.ask(fill).result())

@@ -56,8 +56,8 @@ def test_a_download_is_paused_goes_on_and_survives_a_kill(fresh: Fresh) -> None:
     second.go.set()
     asked = len(fresh.hub.ranges)
     with window(fresh, "resume") as process:
-        assert heard(process, "listed") == "listed under On their way\n"
-        assert heard(process, "here:") == f"here: {REPO} is here, and its checksums are right.\n"
+        assert heard(process, "listed") == "listed under Downloading\n"
+        assert heard(process, "here:") == f"here: {REPO} is installed. Its checksums are correct.\n"
     resumed = [wanted for name, wanted in fresh.hub.ranges[asked:] if name == WEIGHTS]
     assert len(resumed) == 1
     assert int(resumed[0].removeprefix("bytes=").rstrip("-")) > 1_000_000

@@ -8,8 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.gui.places import places_under
-from app.gui.preferences import Preferences
+from app.gui.preferences import Preferences, places_under
 from tests.app.gui.test_real_app import ROOT, hear
 from tests.app.gui.test_store_trouble import MOUNTS
 

@@ -15,8 +15,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.gui.server.plot import scale_for
-from app.gui.viewmodels.server.snippets import SNIPPETS, written
+from app.gui.server.pane import scale_for
+from app.gui.viewmodels.server import SNIPPETS, written
 from tests.app.gui.conftest import Opened
 
 
@@ -31,7 +31,7 @@ def open_server(open_grus: Callable[..., Opened]) -> Callable[..., tuple[Opened,
 
 
 def switch_on(grus: Opened, pane: Any) -> str:
-    pane.wishes.set(port=0)
+    pane.server_preferences.set(port=0)
     grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
     grus.until(lambda: pane.hosting.state == "on", 20)
     return str(pane.hosting.address)
@@ -56,15 +56,15 @@ def beside(grus: Opened, run: Callable[[], Any]) -> Any:
 def test_programs_talk_to_the_window_s_own_engine(open_server: Any) -> None:
     grus, pane = open_server()
     address = switch_on(grus, pane)
-    assert pane.state.text() == f"Listens on {address}"
+    assert pane.state.text() == f"Running on {address}"
     reply = beside(grus, lambda: ask(address))
     assert reply["choices"][0]["message"]["content"] == "Hello there."
     assert len(grus.engine.requests) == 1
-    assert grus.desk.core._service.result().resident() == {"tiny"}
+    assert grus.context.core._service.result().resident() == {"tiny"}
     pane.hosting.poll()
     grus.until(lambda: "POST /v1/chat/completions 200" in pane.log.toPlainText())
     assert "Hi" not in pane.log.toPlainText()
-    assert grus.window.strip.trust.text() == "Everything stays on this machine"
+    assert grus.window.status_bar.trust.text() == "Everything stays on this machine"
 
 
 def test_it_can_be_stopped_and_started_again(open_server: Any) -> None:
@@ -85,19 +85,19 @@ def test_other_machines_need_a_key_and_the_strip_tells_of_them(open_server: Any)
     pane.access.host.activated.emit(1)
     grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
     assert pane.hosting.state == "off"
-    assert pane.problem.text() == "Other machines may only connect with a key. Make one first."
+    assert pane.problem.text() == "Other machines may only connect with a key. Create one first."
     grus.qtbot.mouseClick(pane.access.make, Qt.MouseButton.LeftButton)
-    key = pane.wishes.wish.keys[0]
+    key = pane.server_preferences.access.keys[0]
     assert QGuiApplication.clipboard().text() == key
     address = switch_on(grus, pane)
-    assert grus.window.strip.trust.text().startswith("Other machines can reach the server on port")
+    assert grus.window.status_bar.trust.text().startswith("Other machines can reach the server on port")
     with pytest.raises(urllib.error.HTTPError, match="401"):
         beside(grus, lambda: ask(address))
     assert beside(grus, lambda: ask(address, key))["object"] == "chat.completion"
-    assert stat.S_IMODE(grus.desk.places.preferences.stat().st_mode) == 0o600
+    assert stat.S_IMODE(grus.context.places.preferences.stat().st_mode) == 0o600
     grus.qtbot.mouseClick(pane.switch, Qt.MouseButton.LeftButton)
     grus.until(lambda: pane.hosting.state == "off", 20)
-    assert grus.window.strip.trust.text() == "Everything stays on this machine"
+    assert grus.window.status_bar.trust.text() == "Everything stays on this machine"
 
 
 def test_a_port_that_is_taken_is_said_where_the_switch_is(open_server: Any) -> None:
@@ -123,7 +123,7 @@ def test_running_requests_are_seen_and_can_be_ended(open_server: Any) -> None:
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(lambda: ask(address))
         grus.until(lambda: (pane.hosting.poll(), pane.requests.count())[1] == 1, 20)
-        assert pane.quiet.text() == "1 request runs."
+        assert pane.quiet.text() == "1 active request."
         assert pane.requests.item(0).text().startswith("tiny · ")
         pane.requests.setCurrentRow(0)
         grus.qtbot.keyClick(pane, Qt.Key.Key_Delete)
@@ -140,7 +140,7 @@ def test_pages_that_may_call(open_server: Any) -> None:
     pane.access.origins.setText("https://app.example, https://b.example")
     pane.access.origins.editingFinished.emit()
     assert pane.problem.text() == ""
-    assert pane.wishes.settings().origins == ("https://app.example", "https://b.example")
+    assert pane.server_preferences.settings().origins == ("https://app.example", "https://b.example")
     switch_on(grus, pane)
     assert not pane.access.origins.isEnabled()
 
@@ -178,13 +178,13 @@ def test_the_axis_ends_at_a_round_number() -> None:
 def test_the_plot_says_in_words_what_it_draws(open_server: Any) -> None:
     _, pane = open_server()
     pane.plot.show_rates([0.0, 61.5, 30.0])
-    assert pane.plot.accessibleDescription() == "30.0 now, 61.5 at most in two minutes"
+    assert pane.plot.accessibleDescription() == "30.0 now, at most 61.5 in the last two minutes"
     pane.plot.grab()
 
 
 def test_keys_are_made_apart_from_files(open_server: Any, tmp_path: Path) -> None:
     _, pane = open_server()
-    first, second = pane.wishes.make_key(), pane.wishes.make_key()
+    first, second = pane.server_preferences.make_key(), pane.server_preferences.make_key()
     assert first != second
-    pane.wishes.drop_key(first)
-    assert list(pane.wishes.wish.keys) == [second]
+    pane.server_preferences.drop_key(first)
+    assert list(pane.server_preferences.access.keys) == [second]

@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
-from app.gui.store import conversations, kept, messages
-from app.gui.store.kept import Preset
-from app.gui.store.messages import Message
+from app.gui.store import conversations, messages, records
+from app.gui.store.messages import StoredMessage
+from app.gui.store.records import Preset
 from app.gui.theme import CONTRAST, DARK
-from app.gui.viewmodels.settings.computing import read_limit
+from app.gui.viewmodels.settings import read_limit
 from engine.errors import BackendUnavailable, BadRequest, Offline
 from engine.hub import offline
 from engine.hub import token as token_module
@@ -60,20 +60,20 @@ def pick(box: Any, value: Any) -> None:
 def test_appearance_changes_at_once(open_settings: Any) -> None:
     grus, pane = open_settings()
     pick(pane.appearance, "dark")
-    assert grus.desk.look.theme is DARK
+    assert grus.context.look.theme is DARK
     pick(pane.appearance, "contrast")
-    assert grus.desk.look.theme is CONTRAST
+    assert grus.context.look.theme is CONTRAST
     pick(pane.scale, 1.5)
-    assert grus.desk.look.scale == 1.5
+    assert grus.context.look.scale == 1.5
     grus.qtbot.keyClick(grus.window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
     assert pane.scale.currentData() == 1.0
 
 
 def test_motion_is_reduced_by_its_shortcut_and_stays_so(open_settings: Any) -> None:
     grus, pane = open_settings()
-    assert grus.desk.look.moves
+    assert grus.context.look.moves
     grus.qtbot.keyClick(pane, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
-    assert not grus.desk.look.moves
+    assert not grus.context.look.moves
     _, again = open_settings()
     assert again.motion.isChecked()
 
@@ -82,7 +82,7 @@ def test_the_language_holds_after_a_restart(open_settings: Any) -> None:
     _, pane = open_settings()
     pick(pane.language, "de")
     _, again = open_settings()
-    assert again.motion.text() == "Weniger Bewegung"
+    assert again.motion.text() == "Bewegung reduzieren"
     pick(again.language, "en")
 
 
@@ -95,7 +95,7 @@ def test_choices_of_computing_say_what_they_come_to(open_settings: Any) -> None:
     assert pane.outcome.property("level") == "error"
     pick(pane.device, "cpu")
     grus.until(lambda: pane.outcome.property("level") != "error")
-    assert grus.desk.preferences.get("device") == "cpu"
+    assert grus.context.preferences.get("device") == "cpu"
     assert pane.applies.isVisible()
 
 
@@ -103,13 +103,13 @@ def test_the_memory_limit_is_written_as_a_person_would(open_settings: Any) -> No
     grus, pane = open_settings()
     grus.qtbot.keyClicks(pane.limit, "50 %")
     grus.qtbot.keyClick(pane.limit, Qt.Key.Key_Return)
-    assert grus.desk.preferences.get("memory_limit") == 0.5
+    assert grus.context.preferences.get("memory_limit") == 0.5
     grus.until(lambda: "8.0 GB of 16.0 GB" in pane.outcome.text())
     pane.limit.selectAll()
     grus.qtbot.keyClicks(pane.limit, "much")
     grus.qtbot.keyClick(pane.limit, Qt.Key.Key_Return)
-    assert pane.outcome.text() == "Write a share like 70 %, or a size like 12 GB."
-    assert grus.desk.preferences.get("memory_limit") == 0.5
+    assert pane.outcome.text() == "Enter a share like 70 %, or a size like 12 GB."
+    assert grus.context.preferences.get("memory_limit") == 0.5
 
 
 @pytest.mark.parametrize(
@@ -128,17 +128,17 @@ def test_what_is_no_limit(written: str) -> None:
 def fill(grus: Opened) -> None:
     def write(db: Any) -> None:
         id = conversations.create(db, "tiny", title="A secret plan")
-        messages.add(db, id, Message(0, None, "user", "meet the crane at midnight"))
-        kept.keep_preset(db, Preset("mine", {"temperature": 0.1}))
+        messages.add(db, id, StoredMessage(0, None, "user", "meet the crane at midnight"))
+        records.keep_preset(db, Preset("mine", {"temperature": 0.1}))
 
-    grus.desk.store.ask(write).result()
+    grus.context.store.ask(write).result()
     for folder in ("attachments", "sounds"):
-        (grus.desk.places.data / folder).mkdir(exist_ok=True)
-        (grus.desk.places.data / folder / "a.bin").write_bytes(bytes(2_000_000))
+        (grus.context.places.data / folder).mkdir(exist_ok=True)
+        (grus.context.places.data / folder / "a.bin").write_bytes(bytes(2_000_000))
 
 
 def holds(grus: Opened, text: bytes) -> list[str]:
-    return [file.name for file in grus.desk.places.data.rglob("*") if file.is_file() and text in file.read_bytes()]
+    return [file.name for file in grus.context.places.data.rglob("*") if file.is_file() and text in file.read_bytes()]
 
 
 def test_what_is_stored_where_with_its_size(open_settings: Any) -> None:
@@ -147,7 +147,7 @@ def test_what_is_stored_where_with_its_size(open_settings: Any) -> None:
     grus.qtbot.keyClick(pane, Qt.Key.Key_F5)
     grus.until(lambda: any(kept.nbytes == 2_000_000 for kept in pane.privacy.stored))
     words = [part.text() for part in pane.private.findChildren(QLabel)]
-    assert str(grus.desk.places.database) in words
+    assert str(grus.context.places.database) in words
     assert words.count("2 MB") == 2
     assert "Models, shared with other programs" in words
     assert every(button.accessibleName().startswith("Show ") for button in pane.private.findChildren(QToolButton))
@@ -157,8 +157,8 @@ def test_delete_all_asks_first_and_then_nothing_is_left(open_settings: Any) -> N
     grus, pane = open_settings(appearance="dark")
     fill(grus)
     chat = grus.window.panes["chat"]
-    chat.shelf.look()
-    grus.until(lambda: chat.shelf.all)
+    chat.conversation_list.look()
+    grus.until(lambda: chat.conversation_list.all)
     assert holds(grus, b"crane at midnight")
     grus.qtbot.mouseClick(pane.private.begin, Qt.MouseButton.LeftButton)
     assert pane.private.question.isVisibleTo(pane)
@@ -172,12 +172,12 @@ def test_delete_all_asks_first_and_then_nothing_is_left(open_settings: Any) -> N
     grus.qtbot.mouseClick(pane.private.really, Qt.MouseButton.LeftButton)
     grus.until(lambda: "Everything is deleted" in grus.window.notice.sentence.text(), 10)
     grus.settle()
-    assert chat.shelf.all == []
+    assert chat.conversation_list.all == []
     assert holds(grus, b"crane at midnight") == []
     assert holds(grus, b"secret plan") == []
-    assert not (grus.desk.places.data / "sounds").exists()
-    assert grus.desk.preferences.get("appearance") is None
-    assert grus.desk.look.theme is not DARK
+    assert not (grus.context.places.data / "sounds").exists()
+    assert grus.context.preferences.get("appearance") is None
+    assert grus.context.look.theme is not DARK
 
 
 def test_grus_goes_on_after_everything_was_deleted(open_settings: Any) -> None:
@@ -189,7 +189,7 @@ def test_grus_goes_on_after_everything_was_deleted(open_settings: Any) -> None:
     grus.until(lambda: chat.talk.head.model)
     grus.qtbot.keyClicks(chat.composer.field, "Hello")
     grus.qtbot.keyClick(chat.composer.field, Qt.Key.Key_Return)
-    grus.until(lambda: chat.shelf.all and not chat.talk.writing, 10)
+    grus.until(lambda: chat.conversation_list.all and not chat.talk.writing, 10)
     assert chat.talk.path[-1].text == "Hello there."
 
 
@@ -197,12 +197,12 @@ def test_folders_of_models_can_be_taken_off(open_settings: Any, tmp_path: Path) 
     grus, pane = open_settings(model_folders=[str(tmp_path)])
     drop = next(b for b in pane.own.findChildren(QToolButton) if str(tmp_path) in b.accessibleName())
     grus.qtbot.mouseClick(drop, Qt.MouseButton.LeftButton)
-    assert grus.desk.preferences.get("model_folders") == []
+    assert grus.context.preferences.get("model_folders") == []
     assert not pane.own.isVisible()
     pane._put_cache(str(tmp_path / "elsewhere"))
     assert pane.cache_told.text() == str(tmp_path / "elsewhere")
-    grus.qtbot.mouseClick(pane.usual_cache, Qt.MouseButton.LeftButton)
-    assert grus.desk.preferences.get("cache_dir") is None
+    grus.qtbot.mouseClick(pane.default_cache, Qt.MouseButton.LeftButton)
+    assert grus.context.preferences.get("cache_dir") is None
 
 
 def test_the_offline_switch_binds_this_process_and_holds_after_a_restart(open_settings: Any, tmp_path: Path) -> None:

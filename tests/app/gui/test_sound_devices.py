@@ -19,10 +19,9 @@ from typing import Any
 import pytest
 import soundfile
 
-from app.gui.places import places_under
-from app.gui.preferences import Preferences
-from app.gui.store import kept
-from app.gui.store.worker import Store
+from app.gui.preferences import Preferences, places_under
+from app.gui.store import records
+from app.gui.store.worker import AppStore
 from tests import speech_checkpoints
 from tests.app.gui.pulse import MISSING, RATE, Pulse, Recorder, measured, plug_microphone, say, tone, unplug, wait_for
 from tests.engine.pipelines.listening.conftest import talk
@@ -56,9 +55,9 @@ def kept_sound(folder: Path, kind: str, **models: Path) -> Path:
     Preferences(places.preferences).put("models", {name: str(path) for name, path in models.items()})
     sound = places.data / "tone.wav"
     soundfile.write(sound, tone(SECONDS), RATE)
-    store = Store(places.database, lambda work: work())
+    store = AppStore(places.database, lambda work: work())
     body = {"seconds": SECONDS, "segments": [{"start": 0.0, "end": SECONDS, "text": "A tone."}], "text": "A tone."}
-    store.ask(lambda db: kept.add_result(db, kept.Result(0, kind, "A tone", str(sound), body, str(sound))))
+    store.ask(lambda db: records.add_result(db, records.StoredResult(0, kind, "A tone", str(sound), body, str(sound))))
     store.wait()
     store.close()
     return folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.gui.viewmodels.sound.playback import Playback
+from app.gui.viewmodels.playback import Playback
 
 RATE = 8_000
 

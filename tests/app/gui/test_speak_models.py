@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.gui.store.worker import Store
-from app.gui.viewmodels.speak.choice import Choice, fitting
-from app.gui.viewmodels.speak.offer import PACES, PITCHES, Offer, offer_of
-from app.gui.viewmodels.speak.studio import Studio
-from app.gui.viewmodels.speak.texts_of import text_of
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.speak import PACES, PITCHES, SpeakOptions, SpeakResults, SpeakSettings, fitting, offer_of
+from app.gui.viewmodels.text_files import text_of
 from app.runtime import pipelines
 from app.runtime.capabilities import config_in
 from engine.engine import Engine
@@ -59,32 +57,32 @@ class Spoken:
             yield np.full(2400, 0.5, np.float32)
 
 
-class Desk:
+class Setup:
     def __init__(self, folder: Path) -> None:
         self.said: list[tuple[str, dict[str, Any]]] = []
-        self.store = Store(folder / "grus.sqlite3")
+        self.store = AppStore(folder / "grus.sqlite3")
         self.streams = AtOnce()
         self.folder = folder
         self.studio = self.fresh()
 
-    def fresh(self) -> Studio:
+    def fresh(self) -> SpeakResults:
         say = lambda said, **more: self.said.append((said, more))  # noqa: E731
-        return Studio(self.store, self.streams, self.streams, say, self.folder)
+        return SpeakResults(self.store, self.streams, self.streams, say, self.folder)
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Spoken())
-    made = Desk(tmp_path)
+    made = Setup(tmp_path)
     yield made
     made.store.close()
 
 
-def test_playing_begins_with_the_first_sound_and_the_file_is_whole(desk: Desk) -> None:
-    desk.streams.hold = True
-    take = desk.studio.speak("The crane dances. Then it sleeps.", Choice())
+def test_playing_begins_with_the_first_sound_and_the_file_is_whole(setup: Setup) -> None:
+    setup.streams.hold = True
+    take = setup.studio.speak("The crane dances. Then it sleeps.", SpeakSettings())
     assert take is not None
-    stream, playback = desk.streams.held[0], desk.studio.playback
+    stream, playback = setup.streams.held[0], setup.studio.playback
     while not playback.seconds:
         stream.step()
     assert playback.playing
@@ -96,73 +94,73 @@ def test_playing_begins_with_the_first_sound_and_the_file_is_whole(desk: Desk) -
     assert soundfile.info(str(take.file)).duration == pytest.approx(take.seconds, abs=0.01)
 
 
-def test_what_was_made_is_there_after_a_restart_and_can_be_heard(desk: Desk) -> None:
-    desk.studio.speak("The crane dances.", Choice(preset="vivian", instructions="slowly"))
-    desk.store.wait()
-    desk.store.wait()
-    again = desk.fresh()
+def test_what_was_made_is_there_after_a_restart_and_can_be_heard(setup: Setup) -> None:
+    setup.studio.speak("The crane dances.", SpeakSettings(preset="vivian", instructions="slowly"))
+    setup.store.wait()
+    setup.store.wait()
+    again = setup.fresh()
     again.look()
-    desk.store.wait()
+    setup.store.wait()
     take = again.items[0]
     assert (take.text, take.choice.preset, take.choice.instructions) == ("The crane dances.", "vivian", "slowly")
     assert again.playback.seconds == pytest.approx(take.seconds, abs=0.01)
 
 
 @pytest.mark.parametrize("ending", ["wav", "mp3", "flac", "opus", "pcm"])
-def test_it_is_saved_in_every_format(desk: Desk, tmp_path: Path, ending: str) -> None:
-    take = desk.studio.speak("The crane dances.", Choice())
+def test_it_is_saved_in_every_format(setup: Setup, tmp_path: Path, ending: str) -> None:
+    take = setup.studio.speak("The crane dances.", SpeakSettings())
     assert take is not None
-    assert desk.studio.save(take, tmp_path / f"out.{ending}").stat().st_size > 100
+    assert setup.studio.save(take, tmp_path / f"out.{ending}").stat().st_size > 100
 
 
-def test_stopping_keeps_what_was_heard(desk: Desk) -> None:
-    desk.streams.hold = True
-    take = desk.studio.speak("The crane dances.", Choice())
+def test_stopping_keeps_what_was_heard(setup: Setup) -> None:
+    setup.streams.hold = True
+    take = setup.studio.speak("The crane dances.", SpeakSettings())
     assert take is not None
-    assert desk.studio.speak("Another.", Choice()) is None  # one voice at a time
+    assert setup.studio.speak("Another.", SpeakSettings()) is None  # one voice at a time
     while not take.seconds:
-        desk.streams.held[0].step()
-    assert desk.studio.stop()
-    assert (take.state, desk.studio.busy, desk.studio.stop()) == ("stopped", False, False)
+        setup.streams.held[0].step()
+    assert setup.studio.stop()
+    assert (take.state, setup.studio.busy, setup.studio.stop()) == ("stopped", False, False)
     assert soundfile.info(str(take.file)).duration == pytest.approx(take.seconds, abs=0.01)
 
 
-def test_what_a_model_cannot_do_is_told_at_the_take(desk: Desk) -> None:
-    take = desk.studio.speak("The crane dances.", Choice(language="klingon"))
+def test_what_a_model_cannot_do_is_told_at_the_take(setup: Setup) -> None:
+    take = setup.studio.speak("The crane dances.", SpeakSettings(language="klingon"))
     assert take is not None
     assert take.state == "failed"
     assert "does not speak that language" in take.status()
-    assert desk.studio.speak("   ", Choice()) is None
+    assert setup.studio.speak("   ", SpeakSettings()) is None
 
 
-def test_a_real_voice_speaks(desk: Desk, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_real_voice_speaks(setup: Setup, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: speakers["custom_voice"])
-    desk.streams.hold = True
-    desk.studio.speak("Hello.", Choice(preset=speakers["custom_voice"].presets[0]))
-    while not desk.studio.playback.seconds:
-        desk.streams.held[0].step()
-    assert np.isfinite(desk.studio.playback.samples).all()
-    desk.studio.stop()
+    setup.streams.hold = True
+    setup.studio.speak("Hello.", SpeakSettings(preset=speakers["custom_voice"].presets[0]))
+    while not setup.studio.playback.seconds:
+        setup.streams.held[0].step()
+    assert np.isfinite(setup.studio.playback.samples).all()
+    setup.studio.stop()
 
 
 def test_a_voice_is_cloned_saved_heard_deleted_and_taken_back(
-    desk: Desk, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    setup: Setup, speakers: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: speakers["base"])
     soundfile.write(tmp_path / "me.wav", voice(2.0), 16_000)
     told: list[str] = []
-    desk.studio.clone("Anna", tmp_path / "me.wav", "Hello there.", "base", told.append, told.append)
+    setup.studio.clone("Anna", tmp_path / "me.wav", "Hello there.", "base", told.append, told.append)
     assert told == ["Anna"]
-    assert [(saved.name, saved.text) for saved in desk.studio.saved] == [("Anna", "Hello there.")]
-    desk.studio.hear_voice("Anna")
-    assert desk.studio.playback.seconds == pytest.approx(2.0, abs=0.01)
-    desk.studio.drop_voice("Anna")
-    assert desk.studio.saved == []
-    desk.said[-1][1]["undo"][1]()
-    assert [saved.name for saved in desk.studio.saved] == ["Anna"]
-    desk.studio.clone("Anna", voice(2.0), "", "base", told.append, told.append)
+    assert [(saved.name, saved.text) for saved in setup.studio.saved] == [("Anna", "Hello there.")]
+    setup.studio.hear_voice("Anna")
+    assert setup.studio.playback.seconds == pytest.approx(2.0, abs=0.01)
+    setup.studio.drop_voice("Anna")
+    assert setup.studio.saved == []
+    setup.said[-1][1]["undo"][1]()
+    assert [saved.name for saved in setup.studio.saved] == ["Anna"]
+    setup.studio.clone("Anna", voice(2.0), "", "base", told.append, told.append)
     assert "already" in told[-1]
-    desk.studio.clone("Quiet", np.zeros(32_000, np.float32), "", "base", told.append, told.append)
+    setup.studio.clone("Quiet", np.zeros(32_000, np.float32), "", "base", told.append, told.append)
     assert "silent" in told[-1]
 
 
@@ -188,21 +186,21 @@ def test_only_the_large_custom_voice_takes_instructions() -> None:
 def test_what_spark_and_orpheus_offer(tmp_path: Path) -> None:
     spark = offer_of({}, like_spark(tmp_path / "spark"))
     assert (spark.presets, spark.levels, spark.clones, spark.words) == (("female", "male"), True, True, "no")
-    assert "keeps the pitch and the pace" in spark.note(Choice(saved="Anna"))
-    assert spark.problem(Choice(preset="male", pitch="low")) == ""
+    assert "keeps the pitch and the pace" in spark.note(SpeakSettings(saved="Anna"))
+    assert spark.problem(SpeakSettings(preset="male", pitch="low")) == ""
     orpheus = offer_of(ORPHEUS, tmp_path, str(tmp_path))
     assert "tara" in orpheus.presets
-    assert "<laugh>" in orpheus.note(Choice())
-    assert "hubertsiuzdak/snac_24khz" in orpheus.problem(Choice())
+    assert "<laugh>" in orpheus.note(SpeakSettings())
+    assert "hubertsiuzdak/snac_24khz" in orpheus.problem(SpeakSettings())
 
 
 @pytest.mark.parametrize(("offer", "choice", "said"), [
-    (Offer(("vivian",)), Choice(saved="Anna"), "clones no voices"),
-    (Offer(clones=True), Choice(), "voice of a recording"),
-    (Offer(words="must", needs_voice=False), Choice(), "Describe one"),
-    (Offer(words="must", needs_voice=False), Choice(instructions="an old man"), ""),
+    (SpeakOptions(("vivian",)), SpeakSettings(saved="Anna"), "does not support voice cloning"),
+    (SpeakOptions(clones=True), SpeakSettings(), "voice of a recording"),
+    (SpeakOptions(words="must", needs_voice=False), SpeakSettings(), "Describe one"),
+    (SpeakOptions(words="must", needs_voice=False), SpeakSettings(instructions="an old man"), ""),
 ])  # fmt: skip
-def test_what_does_not_go_together_is_said(offer: Offer, choice: Choice, said: str) -> None:
+def test_what_does_not_go_together_is_said(offer: SpeakOptions, choice: SpeakSettings, said: str) -> None:
     problem = offer.problem(choice)
     assert said in problem
     assert bool(said) == bool(problem)
@@ -211,20 +209,22 @@ def test_what_does_not_go_together_is_said(offer: Offer, choice: Choice, said: s
 def test_spark_is_asked_in_words_that_it_understands() -> None:
     for pitch, place in zip(PITCHES, range(5)):
         for pace, speed in zip(PACES, range(5)):
-            choice = Choice(preset="male", pitch=pitch, pace=pace)
-            assert style_of(VoiceSettings("male", instructions=choice.wishes)) == SparkStyle(1, place, speed)
+            choice = SpeakSettings(preset="male", pitch=pitch, pace=pace)
+            assert style_of(VoiceSettings("male", instructions=choice.instruction_text)) == SparkStyle(1, place, speed)
 
 
 def test_talk_takes_of_a_choice_what_the_model_can_do(tmp_path: Path, speakers: dict[str, Any]) -> None:
     """Whatever was chosen for another model is left out."""
     voices, model = SavedVoices(tmp_path), speakers["custom_voice"]
-    near = fitting(Choice(preset="nobody", saved="gone", language="klingon", pitch="low"), model, voices)
+    near = fitting(SpeakSettings(preset="nobody", saved="gone", language="klingon", pitch="low"), model, voices)
     assert (near.preset, near.clone, near.language) == (model.presets[0], None, "auto")
-    assert fitting(Choice(preset=model.presets[-1], language="english"), model, voices).preset == model.presets[-1]
+    assert (
+        fitting(SpeakSettings(preset=model.presets[-1], language="english"), model, voices).preset == model.presets[-1]
+    )
     with pytest.raises(BadRequest, match="recording"):
-        fitting(Choice(), speakers["base"], voices)
+        fitting(SpeakSettings(), speakers["base"], voices)
     voices.save("Anna", "base", Clone(np.ones(4, np.float32)), voice(2.0), 24_000)
-    assert fitting(Choice(saved="Anna"), speakers["base"], voices).clone is not None
+    assert fitting(SpeakSettings(saved="Anna"), speakers["base"], voices).clone is not None
 
 
 def book(file: Path) -> Path:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QDropEvent
 
 from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
-from app.gui.viewmodels.speak.offer import UNKNOWN
+from app.gui.viewmodels.speak import UNKNOWN
 from app.runtime import capabilities, pipelines
 from engine.pipelines.speaking.voice import Clone
 from tests.app.gui.conftest import Opened
@@ -37,10 +37,10 @@ class Cloning(Spoken):
 @pytest.fixture
 def pane(grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SpeakPane:
     Device.opened = []
-    monkeypatch.setattr(devices, "Loudspeaker", Device)
+    monkeypatch.setattr(devices, "SoundOutput", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Cloning())
-    service = grus.desk.core._service.result()
+    service = grus.context.core._service.result()
     service.catalogue.named["voices"] = str(checkpoint("custom_voice", tmp_path / "tts"))
     made = grus.window.open_pane("speak")
     assert isinstance(made, SpeakPane)
@@ -51,8 +51,8 @@ def pane(grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Speak
 def spoken(grus: Opened, pane: SpeakPane, text: str = "The crane dances.") -> Any:
     grus.qtbot.keyClicks(pane.text, text)
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
-    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done", 10)
-    return pane.studio.items[0]
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 10)
+    return pane.results.items[0]
 
 
 def test_a_typed_text_is_spoken_and_plays(grus: Opened, pane: SpeakPane) -> None:
@@ -79,7 +79,7 @@ def test_voice_language_and_speed_are_chosen_and_remembered(grus: Opened, pane: 
     assert take.choice.preset == str(pane.voice.itemData(1)).split(":")[1]
     assert take.choice.language == "english"
     assert pane.player.playback.speed == 1.5
-    assert grus.desk.preferences.get("sound.speed") == 1.5
+    assert grus.context.preferences.get("sound.speed") == 1.5
 
 
 def test_a_dropped_text_is_opened_and_saved_as_sound(grus: Opened, pane: SpeakPane, tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_a_dropped_text_is_opened_and_saved_as_sound(grus: Opened, pane: SpeakPa
     pane.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, given, LEFT, Qt.KeyboardModifier.NoModifier))
     grus.until(lambda: "They dance." in pane.text.toPlainText())
     grus.qtbot.mouseClick(pane.go, LEFT)
-    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done", 10)
-    assert pane.studio.items[0].choice.markdown
-    pane.deeds.write(pane.studio.items[0], tmp_path / "out.flac")
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 10)
+    assert pane.results.items[0].choice.markdown
+    pane.write(pane.results.items[0], tmp_path / "out.flac")
     grus.until(lambda: (tmp_path / "out.flac").exists())
 
 
@@ -108,9 +108,9 @@ def test_a_voice_is_recorded_named_and_chosen(grus: Opened, pane: SpeakPane) -> 
     grus.until(lambda: pane.choice().saved == "Anna")
     assert Device.opened[-1].stopped
     assert not panel.isVisible()
-    pane.deeds.hear_voice()
+    pane.hear_voice()
     grus.until(lambda: pane.player.playback.playing)
-    pane.deeds.drop_voice()
+    pane.drop_voice()
     grus.until(lambda: not pane.choice().saved)
     grus.qtbot.mouseClick(grus.window.notice.undo, LEFT)
     grus.until(lambda: pane.choice().saved == "Anna")
@@ -123,33 +123,33 @@ def test_the_text_and_what_was_spoken_are_there_after_a_restart(
     grus.settle()
     again = open_grus()
     pane = again.window.open_pane("speak")
-    again.until(lambda: pane.studio.items and pane.text.toPlainText())
+    again.until(lambda: pane.results.items and pane.text.toPlainText())
     assert pane.text.toPlainText() == "The crane dances."
     again.until(lambda: pane.player.playback.seconds > 0)
 
 
 def offer(grus: Opened, pane: SpeakPane, name: str, folder: Path) -> None:
     """A model of another kind is chosen."""
-    grus.desk.core._service.result().catalogue.named[name] = str(folder)
+    grus.context.core._service.result().catalogue.named[name] = str(folder)
     pane.model_box.look()
     grus.until(lambda: name in (pane.model_box.known or []))
-    before = pane.offer
+    before = pane.options
     pane.model_box.pick(name)
-    grus.until(lambda: pane.offer is not UNKNOWN and pane.offer != before)
+    grus.until(lambda: pane.options is not UNKNOWN and pane.options != before)
 
 
 def test_who_asks_before_the_model_was_looked_at_is_heard_then(
     grus: Opened, pane: SpeakPane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as slow:
-        slow.setattr(grus.desk.core, "use", lambda job, got, failed: None)
+        slow.setattr(grus.context.core, "use", lambda job, got, failed: None)
         pane.model_box.picked.emit(pane.model_box.name)
         grus.qtbot.keyClicks(pane.text, "Hello.")
         grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
-    assert pane.studio.items == []
+    assert pane.results.items == []
     pane._read_model()
-    grus.until(lambda: pane.studio.items and pane.studio.items[0].state == "done")
-    assert pane.studio.items[0].choice.preset == "eric"
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done")
+    assert pane.results.items[0].choice.preset == "eric"
 
 
 def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
@@ -163,16 +163,16 @@ def test_spark_takes_pitch_and_pace_and_a_cloned_voice_keeps_its_own(
         box.setCurrentIndex(entry)
         box.activated.emit(entry)
     take = spoken(grus, pane)
-    assert (take.choice.preset, take.choice.wishes) == ("male", "low pitch, very fast speed")
-    assert grus.desk.preferences.get("speak.choice")["pace"] == "very fast"
-    pane.studio.voices.save("Anna", "spark", Cloning().clone(None), voice(2.0), 16_000)
-    pane.studio.look_at_voices()
+    assert (take.choice.preset, take.choice.instruction_text) == ("male", "low pitch, very fast speed")
+    assert grus.context.preferences.get("speak.choice")["pace"] == "very fast"
+    pane.results.voices.save("Anna", "spark", Cloning().clone(None), voice(2.0), 16_000)
+    pane.results.look_at_voices()
     grus.until(lambda: pane.voice.findData("saved:Anna") >= 0)
     pane.voice.setCurrentIndex(pane.voice.findData("saved:Anna"))
     pane.voice.activated.emit(pane.voice.currentIndex())
     assert not pane.pitch.isEnabled()
     assert "keeps the pitch" in pane.note.text()
-    assert pane.choice().wishes == ""
+    assert pane.choice().instruction_text == ""
 
 
 def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: SpeakPane, tmp_path: Path) -> None:
@@ -184,10 +184,10 @@ def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: Sp
     grus.qtbot.keyClicks(pane.text, "Hello.")
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
     assert not pane.go.isEnabled()
-    assert pane.studio.items == []
+    assert pane.results.items == []
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_N, CTRL)
     assert not pane.voice_panel.isVisible()
-    assert "clones no voices" in grus.window.notice.sentence.text()
+    assert "does not support voice cloning" in grus.window.notice.sentence.text()
     offer(grus, pane, "design", checkpoint("voice_design", tmp_path / "design"))
     assert "Describe one" in pane.status.text()
     grus.qtbot.keyClicks(pane.instructions, "an old man")

@@ -11,13 +11,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUr
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
+from app.gui.chat.message_view import ProseWidget
 from app.gui.chat.pane import ChatPane
-from app.gui.chat.rowviews import ProseView
-from app.gui.places import places_under
-from app.gui.preferences import Preferences
+from app.gui.preferences import Preferences, places_under
 from app.gui.read.pane import ReadPane
 from app.gui.window import Window
-from app.main import Start, close_desk, open_window
+from app.main import Start, close_context, open_window
 from engine.starter import GUIDE, READER
 from tests.app.gui.conftest import Opened
 
@@ -36,10 +35,10 @@ def fresh(qapp: QApplication, qtbot: object, tmp_path: Path) -> Iterator[Opened]
     for name, value in {"backend": "auto", "device": "cpu", "cache_dir": str(tmp_path / "cache")}.items():
         preferences.put(name, value)
     window: Window = open_window(qapp, Start(), places)
-    opened = Opened(window, window.desk.core.service.engine, qtbot)  # type: ignore[arg-type]
+    opened = Opened(window, window.context.core.service.engine, qtbot)  # type: ignore[arg-type]
     yield opened
     window.close()
-    close_desk(window)
+    close_context(window)
     QApplication.processEvents()
     window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -54,7 +53,7 @@ def ask(grus: Opened, pane: ChatPane, text: str) -> str:
     grus.until(lambda: len(pane.talk.path) == before + 2 and not pane.talk.writing, 120)
     grus.settle()
     assert pane.talk.path[-1].error == ""
-    shown = [view for _, view in sorted(pane.transcript.views.items()) if isinstance(view, ProseView)]
+    shown = [view for _, view in sorted(pane.transcript.widgets.items()) if isinstance(view, ProseWidget)]
     return " ".join(shown[-1].text.toPlainText().split())
 
 
@@ -71,7 +70,7 @@ def test_a_conversation_with_the_guide(fresh: Opened) -> None:
     assert ask(fresh, pane, "and where are they kept?") == without_marks(SAYS["where_models"])
     assert ask(fresh, pane, "What is the capital of France?") == without_marks(SAYS["off_topic"])
     assert pane.talk.path[1].text == SAYS["add_model"]  # with its marks
-    assert pane.shelf.lines[1].title == "How do I add a model?"
+    assert pane.conversation_list.lines[1].title == "How do I add a model?"
 
 
 def test_a_page_is_dropped_and_read_by_the_reader(fresh: Opened) -> None:
@@ -81,9 +80,9 @@ def test_a_page_is_dropped_and_read_by_the_reader(fresh: Opened) -> None:
     given.setUrls([QUrl.fromLocalFile(str(ROOT / "tests/starters/pictures/clean-serif.png"))])
     where, none = QPointF(50, 50), Qt.KeyboardModifier.NoModifier
     pane.dropEvent(QDropEvent(where, Qt.DropAction.CopyAction, given, Qt.MouseButton.LeftButton, none))
-    fresh.until(lambda: pane.reading.items and pane.reading.items[0].state in ("done", "failed"), 120)
+    fresh.until(lambda: pane.results.items and pane.results.items[0].state in ("done", "failed"), 120)
     fresh.settle()
-    item = pane.reading.items[0]
+    item = pane.results.items[0]
     assert (item.state, item.error) == ("done", "")
     assert item.read[1].reader == READER
     stands = (ROOT / "tests/starters/pictures/clean-serif.txt").read_text("utf-8").strip()

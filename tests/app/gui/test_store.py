@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from app.gui.store import conversations, kept, messages
-from app.gui.store.messages import Attachment, Figures, Message, ToolUse
-from app.gui.store.worker import Store
+from app.gui.store import conversations, messages, records
+from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
+from app.gui.store.worker import AppStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "grus.sqlite3")
+def store(tmp_path: Path) -> Iterator[AppStore]:
+    store = AppStore(tmp_path / "grus.sqlite3")
     yield store
     store.close()
 
 
-def test_a_message_comes_back_with_everything_it_had(store: Store) -> None:
-    said = Message(
+def test_a_message_comes_back_with_everything_it_had(store: AppStore) -> None:
+    said = StoredMessage(
         0,
         None,
         "assistant",
@@ -29,7 +29,7 @@ def test_a_message_comes_back_with_everything_it_had(store: Store) -> None:
         "hm",
         (ToolUse("weather", '{"city": "Bonn"}', "c1"),),
         (Attachment("a.png", "image", "/x/a.png", 12),),
-        Figures(3, 1, 7, 0.1, 0.5, 14.0),
+        ReplyStatistics(3, 1, 7, 0.1, 0.5, 14.0),
         "tiny",
         "stopped",
     )
@@ -41,7 +41,7 @@ def test_a_message_comes_back_with_everything_it_had(store: Store) -> None:
     assert (head.leaf, head.system, head.sampling) == (added.id, "Be kind.", {"temperature": 0.5})
 
 
-def test_what_was_asked_is_on_disk_without_closing(store: Store, tmp_path: Path) -> None:
+def test_what_was_asked_is_on_disk_without_closing(store: AppStore, tmp_path: Path) -> None:
     """A killed process closes nothing."""
     store.ask(lambda db: conversations.create(db, title="Kept")).result()
     other = sqlite3.connect(store.file)
@@ -50,7 +50,7 @@ def test_what_was_asked_is_on_disk_without_closing(store: Store, tmp_path: Path)
     other.close()
 
 
-def test_a_question_that_fails_changes_nothing(store: Store) -> None:
+def test_a_question_that_fails_changes_nothing(store: AppStore) -> None:
     def half(db: sqlite3.Connection) -> None:
         conversations.create(db, title="Half")
         raise RuntimeError("in between")
@@ -63,7 +63,7 @@ def test_a_question_that_fails_changes_nothing(store: Store) -> None:
 def test_a_damaged_file_is_set_aside_whole_and_said_so(tmp_path: Path) -> None:
     file = tmp_path / "grus.sqlite3"
     file.write_bytes(b"this is no database" * 100)
-    store = Store(file)
+    store = AppStore(file)
     found = []
     store.opened(found.append)
     store.wait()
@@ -73,11 +73,11 @@ def test_a_damaged_file_is_set_aside_whole_and_said_so(tmp_path: Path) -> None:
     store.close()
 
 
-def test_search_looks_into_all_text_whatever_the_case(store: Store) -> None:
+def test_search_looks_into_all_text_whatever_the_case(store: AppStore) -> None:
     def fill(db: sqlite3.Connection) -> None:
         for title, text in (("Birds", "The red crown of the ÄRGERNIS crane"), ("Fish", "100% water_"), ("Other", "x")):
             id = conversations.create(db, title=title)
-            messages.add(db, id, Message(0, None, "user", text))
+            messages.add(db, id, StoredMessage(0, None, "user", text))
 
     store.ask(fill).result()
 
@@ -92,12 +92,12 @@ def test_search_looks_into_all_text_whatever_the_case(store: Store) -> None:
     assert found("nothing") == []
 
 
-def test_a_duplicate_has_every_branch_and_is_its_own(store: Store) -> None:
+def test_a_duplicate_has_every_branch_and_is_its_own(store: AppStore) -> None:
     def fill(db: sqlite3.Connection) -> tuple[int, int]:
         id = conversations.create(db, title="One")
-        root = messages.add(db, id, Message(0, None, "user", "hi"))
-        messages.add(db, id, Message(0, root.id, "assistant", "first"))
-        second = messages.add(db, id, Message(0, root.id, "assistant", "second"))
+        root = messages.add(db, id, StoredMessage(0, None, "user", "hi"))
+        messages.add(db, id, StoredMessage(0, root.id, "assistant", "first"))
+        second = messages.add(db, id, StoredMessage(0, root.id, "assistant", "second"))
         assert second.parent == root.id
         return id, conversations.duplicate(db, id, "Two")
 
@@ -106,45 +106,45 @@ def test_a_duplicate_has_every_branch_and_is_its_own(store: Store) -> None:
     assert [m.text for m in copied] == ["hi", "first", "second"]
     assert {m.parent for m in copied[1:]} == {copied[0].id}
     assert store.ask(lambda db: conversations.head(db, copy)).result().leaf == copied[2].id
-    store.ask(lambda db: messages.update(db, Message(copied[0].id, None, "user", "changed"))).result()
+    store.ask(lambda db: messages.update(db, StoredMessage(copied[0].id, None, "user", "changed"))).result()
     assert store.ask(lambda db: messages.all_of(db, id)).result()[0].text == "hi"
 
 
-def test_pinned_come_first_then_the_newest(store: Store) -> None:
+def test_pinned_come_first_then_the_newest(store: AppStore) -> None:
     ids = [store.ask(lambda db, t=t: conversations.create(db, title=t)).result() for t in ("a", "b", "c")]
     store.ask(lambda db: conversations.pin(db, ids[0], True)).result()
     assert [line.title for line in store.ask(conversations.listed).result()] == ["a", "c", "b"]
 
 
-def test_a_folder_that_is_deleted_leaves_its_conversations(store: Store) -> None:
+def test_a_folder_that_is_deleted_leaves_its_conversations(store: AppStore) -> None:
     folder = store.ask(lambda db: conversations.create_folder(db, "Work")).result()
     id = store.ask(lambda db: conversations.create(db, title="In it", folder=folder)).result()
     store.ask(lambda db: conversations.delete_folder(db, folder)).result()
     assert [(line.id, line.folder) for line in store.ask(conversations.listed).result()] == [(id, None)]
 
 
-def test_what_was_being_written_when_the_process_died_is_marked_as_stopped(store: Store) -> None:
+def test_what_was_being_written_when_the_process_died_is_marked_as_stopped(store: AppStore) -> None:
     id = store.ask(conversations.create).result()
-    store.ask(lambda db: messages.add(db, id, Message(0, None, "assistant", "half a sen", state="writing"))).result()
+    store.ask(
+        lambda db: messages.add(db, id, StoredMessage(0, None, "assistant", "half a sen", state="writing"))
+    ).result()
     assert store.ask(messages.settle).result() == 1
     assert store.ask(lambda db: messages.all_of(db, id)).result()[0].state == "stopped"
 
 
-def test_drafts_presets_results_and_voices_are_kept(store: Store) -> None:
-    store.ask(lambda db: kept.keep_draft(db, "chat", "half", [Attachment("a.txt", "text", "/a.txt", text="A")]))
-    store.ask(lambda db: kept.keep_preset(db, kept.Preset("Exact", {"temperature": 0})))
-    result = store.ask(lambda db: kept.add_result(db, kept.Result(0, "read", "Page", body={"text": "x"}))).result()
-    voice = store.ask(lambda db: kept.add_voice(db, kept.Voice(0, "Ada", {"seed": 1}))).result()
-    draft = store.ask(lambda db: kept.draft(db, "chat")).result()
+def test_drafts_presets_and_results_are_kept(store: AppStore) -> None:
+    store.ask(lambda db: records.keep_draft(db, "chat", "half", [Attachment("a.txt", "text", "/a.txt", text="A")]))
+    store.ask(lambda db: records.keep_preset(db, records.Preset("Exact", {"temperature": 0})))
+    result = store.ask(
+        lambda db: records.add_result(db, records.StoredResult(0, "read", "Page", body={"text": "x"}))
+    ).result()
+    draft = store.ask(lambda db: records.draft(db, "chat")).result()
     assert (draft.text, draft.attachments[0].text) == ("half", "A")
-    assert store.ask(kept.presets).result() == [kept.Preset("Exact", {"temperature": 0})]
-    assert store.ask(lambda db: kept.results(db, "read")).result()[0].body == {"text": "x"}
-    assert store.ask(kept.voices).result()[0].name == "Ada"
-    store.ask(lambda db: kept.delete_result(db, result))
-    store.ask(lambda db: kept.delete_voice(db, voice))
-    store.ask(lambda db: kept.keep_draft(db, "chat", ""))
-    assert store.ask(lambda db: kept.results(db, "read")).result() == []
-    assert store.ask(kept.voices).result() == []
-    assert store.ask(lambda db: kept.draft(db, "chat")).result() == kept.Draft()
-    store.ask(lambda db: kept.delete_result(db, result, deleted=False))
-    assert len(store.ask(lambda db: kept.results(db, "read")).result()) == 1
+    assert store.ask(records.presets).result() == [records.Preset("Exact", {"temperature": 0})]
+    assert store.ask(lambda db: records.results(db, "read")).result()[0].body == {"text": "x"}
+    store.ask(lambda db: records.delete_result(db, result))
+    store.ask(lambda db: records.keep_draft(db, "chat", ""))
+    assert store.ask(lambda db: records.results(db, "read")).result() == []
+    assert store.ask(lambda db: records.draft(db, "chat")).result() == records.Draft()
+    store.ask(lambda db: records.delete_result(db, result, deleted=False))
+    assert len(store.ask(lambda db: records.results(db, "read")).result()) == 1

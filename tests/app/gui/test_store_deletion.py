@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from app.gui.store import conversations, deletion, files, kept, messages, schema, upkeep
-from app.gui.store.messages import Attachment, Message
-from app.gui.store.worker import Store
-from app.gui.viewmodels.chat.attaching import attach_bytes
+from app.gui.store import conversations, database, deletion, files, messages, records
+from app.gui.store.messages import Attachment, StoredMessage
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.chat.draft import attach_bytes
 
 ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="a user's folders are their own on Windows")
 
@@ -28,17 +28,17 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_store(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Store]]:
+def open_store(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppStore]]:
     """A store with a short undo time; opening another one closes it."""
-    opened: list[Store] = []
+    opened: list[AppStore] = []
     monkeypatch.setattr("app.gui.store.worker._QUIET", 0.05)
 
-    def open_it(undo: float = 0.2) -> Store:
+    def open_it(undo: float = 0.2) -> AppStore:
         for store in opened:
             store.close()
         opened.clear()
         monkeypatch.setattr(deletion, "UNDO_SECONDS", undo)
-        opened.append(Store(data / "grus.sqlite3"))
+        opened.append(AppStore(data / "grus.sqlite3"))
         opened[0].wait()
         return opened[0]
 
@@ -61,16 +61,16 @@ def left(data: Path, *words: str) -> list[str]:
     return [word for word in words if any(word.encode(form) in raw for form in forms)]
 
 
-def talk(store: Store, text: str, *attachments: Attachment) -> int:
+def talk(store: AppStore, text: str, *attachments: Attachment) -> int:
     def fill(db: Any) -> int:
         id = conversations.create(db, title="A talk")
-        messages.add(db, id, Message(0, None, "user", text, attachments=attachments))
+        messages.add(db, id, StoredMessage(0, None, "user", text, attachments=attachments))
         return id
 
     return store.ask(fill).result()
 
 
-def test_no_word_stays_in_any_page_of_the_file(open_store: Callable[..., Store], data: Path) -> None:
+def test_no_word_stays_in_any_page_of_the_file(open_store: Callable[..., AppStore], data: Path) -> None:
     """Rows that grow and move leave copies of themselves where `secure_delete` does not look."""
     store, dice = open_store(), random.Random(1)
     marks = [f"MARK{number:02}x" for number in range(40)]
@@ -82,9 +82,9 @@ def test_no_word_stays_in_any_page_of_the_file(open_store: Callable[..., Store],
             number = dice.randrange(len(marks))
             if written[number] and dice.random() < 0.5:
                 text = marks[number] * dice.randint(1, 120)
-                messages.update(db, Message(dice.choice(written[number]), None, "user", text))
+                messages.update(db, StoredMessage(dice.choice(written[number]), None, "user", text))
             else:
-                said = Message(0, None, "user", marks[number] * dice.randint(1, 30))
+                said = StoredMessage(0, None, "user", marks[number] * dice.randint(1, 30))
                 written[number].append(messages.add(db, ids[number], said).id)
         return ids
 
@@ -98,7 +98,7 @@ def test_no_word_stays_in_any_page_of_the_file(open_store: Callable[..., Store],
 
 
 def test_until_the_undo_time_is_over_everything_can_be_brought_back(
-    open_store: Callable[..., Store], data: Path
+    open_store: Callable[..., AppStore], data: Path
 ) -> None:
     store = open_store(undo=0.6)
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
@@ -116,14 +116,14 @@ def test_until_the_undo_time_is_over_everything_can_be_brought_back(
     assert not store.ask(lambda db: conversations.restore(db, id)).result()
 
 
-def test_a_message_comes_back_with_all_its_branches(open_store: Callable[..., Store], data: Path) -> None:
+def test_a_message_comes_back_with_all_its_branches(open_store: Callable[..., AppStore], data: Path) -> None:
     store = open_store(undo=0.6)
     id = talk(store, "a question")
     first = store.ask(lambda db: messages.all_of(db, id)).result()[0]
 
     def answer(db: Any) -> int:
-        messages.add(db, id, Message(0, first.id, "assistant", "one answer"))
-        return messages.add(db, id, Message(0, first.id, "assistant", "another answer")).id
+        messages.add(db, id, StoredMessage(0, first.id, "assistant", "one answer"))
+        return messages.add(db, id, StoredMessage(0, first.id, "assistant", "another answer")).id
 
     leaf = store.ask(answer).result()
     store.delete(lambda db: messages.remove(db, id, first.id, None))
@@ -138,7 +138,7 @@ def test_a_message_comes_back_with_all_its_branches(open_store: Callable[..., St
     assert not store.ask(lambda db: messages.restore(db, id, first.id, leaf)).result()
 
 
-def test_a_shared_file_goes_with_its_last_user(open_store: Callable[..., Store], data: Path) -> None:
+def test_a_shared_file_goes_with_its_last_user(open_store: Callable[..., AppStore], data: Path) -> None:
     store = open_store()
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
     one, other = talk(store, "the heron", held), talk(store, "the stork", held)
@@ -149,24 +149,24 @@ def test_a_shared_file_goes_with_its_last_user(open_store: Callable[..., Store],
     store.delete(lambda db: conversations.delete(db, other))
     until(lambda: store.ask(deletion.next_due).result() is None)
     assert Path(held.path).exists(), "a copy of the conversation uses it"
-    store.ask(lambda db: kept.keep_draft(db, "new", "typing", [held])).result()
+    store.ask(lambda db: records.keep_draft(db, "new", "typing", [held])).result()
     store.delete(lambda db: conversations.delete(db, copy))
     until(lambda: not left(data, "the stork"))
     assert Path(held.path).exists(), "a draft uses it"
-    store.ask(lambda db: kept.keep_draft(db, "new", "")).result()
+    store.ask(lambda db: records.keep_draft(db, "new", "")).result()
     store.drop_files(held.path)
     until(lambda: not Path(held.path).exists())
 
 
-def test_a_draft_goes_with_its_conversation(open_store: Callable[..., Store], data: Path) -> None:
+def test_a_draft_goes_with_its_conversation(open_store: Callable[..., AppStore], data: Path) -> None:
     store = open_store()
     id = talk(store, "hello")
-    store.ask(lambda db: kept.keep_draft(db, str(id), "half a secret")).result()
+    store.ask(lambda db: records.keep_draft(db, str(id), "half a secret")).result()
     store.delete(lambda db: conversations.delete(db, id))
     until(lambda: not left(data, "half a secret"))
 
 
-def test_files_of_a_person_are_never_deleted(open_store: Callable[..., Store], data: Path, tmp_path: Path) -> None:
+def test_files_of_a_person_are_never_deleted(open_store: Callable[..., AppStore], data: Path, tmp_path: Path) -> None:
     store = open_store()
     mine = tmp_path / "interview.wav"
     mine.write_bytes(b"mine")
@@ -174,16 +174,16 @@ def test_files_of_a_person_are_never_deleted(open_store: Callable[..., Store], d
     spoken.write_bytes(b"made")
     sneaky = str(data / "spoken" / ".." / "grus.sqlite3")
     for source in (str(mine), sneaky):
-        result = kept.Result(0, "listen", "Interview", source, {"text": "x"}, str(spoken))
-        id = store.ask(lambda db, result=result: kept.add_result(db, result)).result()
-        store.delete(lambda db, id=id: kept.delete_result(db, id))
+        result = records.StoredResult(0, "listen", "Interview", source, {"text": "x"}, str(spoken))
+        id = store.ask(lambda db, result=result: records.add_result(db, result)).result()
+        store.delete(lambda db, id=id: records.delete_result(db, id))
     until(lambda: not spoken.exists())
     assert mine.read_bytes() == b"mine"
     assert (data / "grus.sqlite3").exists()
 
 
 def test_what_was_deleted_when_the_process_was_killed_goes_at_the_next_start(
-    open_store: Callable[..., Store], data: Path, tmp_path: Path
+    open_store: Callable[..., AppStore], data: Path, tmp_path: Path
 ) -> None:
     store = open_store(undo=1000)
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
@@ -201,14 +201,14 @@ def test_what_was_deleted_when_the_process_was_killed_goes_at_the_next_start(
     with db:
         db.execute(rows, (str(data), str(killed / "data")))
     db.close()
-    again = Store(killed / "data" / "grus.sqlite3")
+    again = AppStore(killed / "data" / "grus.sqlite3")
     try:
         until(lambda: not left(killed / "data", "the marsh", "the crane"))
     finally:
         again.close()
 
 
-def test_what_was_deleted_is_gone_when_the_window_has_closed(open_store: Callable[..., Store], data: Path) -> None:
+def test_what_was_deleted_is_gone_when_the_window_has_closed(open_store: Callable[..., AppStore], data: Path) -> None:
     store = open_store(undo=1000)
     id = talk(store, "the marsh")
     store.delete(lambda db: conversations.delete(db, id))
@@ -233,15 +233,17 @@ def write(file: Path) -> Path:
     return file
 
 
-def test_files_without_a_row_go_at_the_next_start_and_no_others(open_store: Callable[..., Store], data: Path) -> None:
+def test_files_without_a_row_go_at_the_next_start_and_no_others(
+    open_store: Callable[..., AppStore], data: Path
+) -> None:
     store = open_store()
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
     dropped = attach_bytes("marsh.txt", b"the marsh", data / "attachments")
     for each in (held, dropped):
         files.release(each.path)
-    store.ask(lambda db: kept.keep_draft(db, "new", "typing", [dropped])).result()
-    result = kept.Result(0, "speak", "A line", "", {}, str(write(data / "spoken" / "kept.wav")))
-    id = store.ask(lambda db: kept.add_result(db, result)).result()
+    store.ask(lambda db: records.keep_draft(db, "new", "typing", [dropped])).result()
+    result = records.StoredResult(0, "speak", "A line", "", {}, str(write(data / "spoken" / "kept.wav")))
+    id = store.ask(lambda db: records.add_result(db, result)).result()
     store.close()
     begun(data, 3600)
     orphans = [write(data / "spoken" / "orphan.wav"), write(data / "recordings" / "orphan.wav"), Path(held.path)]
@@ -258,7 +260,7 @@ def test_files_without_a_row_go_at_the_next_start_and_no_others(open_store: Call
     assert id
 
 
-def test_files_of_a_database_that_was_set_aside_stay(open_store: Callable[..., Store], data: Path) -> None:
+def test_files_of_a_database_that_was_set_aside_stay(open_store: Callable[..., AppStore], data: Path) -> None:
     store = open_store()
     store.close()
     begun(data, 3600)
@@ -271,7 +273,7 @@ def test_files_of_a_database_that_was_set_aside_stay(open_store: Callable[..., S
     assert not orphan.exists()
 
 
-def test_a_file_that_a_job_holds_is_not_deleted(open_store: Callable[..., Store], data: Path) -> None:
+def test_a_file_that_a_job_holds_is_not_deleted(open_store: Callable[..., AppStore], data: Path) -> None:
     """Between the copy of a dropped file and the row of its draft."""
     store = open_store()
     first = attach_bytes("crane.txt", b"the crane", data / "attachments")
@@ -282,14 +284,14 @@ def test_a_file_that_a_job_holds_is_not_deleted(open_store: Callable[..., Store]
     store.delete(lambda db: conversations.delete(db, id))
     until(lambda: store.ask(deletion.next_due).result() is None and not left(data, "the heron"))
     assert Path(second.path).exists()
-    store.ask(lambda db: kept.keep_draft(db, "new", "", [second])).result()
+    store.ask(lambda db: records.keep_draft(db, "new", "", [second])).result()
     files.release(second.path)
     store.drop_files(second.path)
     store.wait()
     assert Path(second.path).exists()
 
 
-def test_an_id_is_never_given_again(open_store: Callable[..., Store]) -> None:
+def test_an_id_is_never_given_again(open_store: Callable[..., AppStore]) -> None:
     """A reply that is still being written holds the ids of what was deleted."""
     store = open_store(undo=0.05)
     first = talk(store, "one")
@@ -297,17 +299,19 @@ def test_an_id_is_never_given_again(open_store: Callable[..., Store]) -> None:
     store.delete(lambda db: conversations.delete(db, first))
     until(lambda: store.ask(lambda db: db.execute("SELECT count(*) FROM messages").fetchone()[0]).result() == 0)
     second = talk(store, "two")
-    store.ask(lambda db: messages.update(db, Message(old.id, None, "user", "late"))).result()
+    store.ask(lambda db: messages.update(db, StoredMessage(old.id, None, "user", "late"))).result()
     assert second != first
     assert [m.text for m in store.ask(lambda db: messages.all_of(db, second)).result()] == ["two"]
 
 
-def test_a_database_of_an_older_grus_loses_what_was_deleted_in_it(open_store: Callable[..., Store], data: Path) -> None:
+def test_a_database_of_an_older_grus_loses_what_was_deleted_in_it(
+    open_store: Callable[..., AppStore], data: Path
+) -> None:
     """It was written without `secure_delete`, and only marked results as deleted."""
     spoken = write(data / "spoken" / "a.wav")
     db = sqlite3.connect(data / "grus.sqlite3", isolation_level=None)
     db.execute("PRAGMA secure_delete = OFF")
-    db.executescript(f"BEGIN; {schema.MIGRATIONS[0]} PRAGMA user_version = 1; COMMIT;")
+    db.executescript(f"BEGIN; {database.MIGRATIONS[0]} PRAGMA user_version = 1; COMMIT;")
     db.execute("INSERT INTO conversations(id, title, created, changed) VALUES (1, 'kept title', 0, 0)")
     for number in range(50):
         text = f"DELETED{number:02}" * 500
@@ -327,7 +331,7 @@ def test_a_database_of_an_older_grus_loses_what_was_deleted_in_it(open_store: Ca
 
 
 def test_a_question_does_not_wait_for_a_vacuum(
-    open_store: Callable[..., Store], data: Path, caplog: pytest.LogCaptureFixture
+    open_store: Callable[..., AppStore], data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is interrupted, and begins again when nobody asks."""
     store = open_store(undo=0.0)
@@ -335,7 +339,7 @@ def test_a_question_does_not_wait_for_a_vacuum(
     def fill(db: Any) -> None:
         id = conversations.create(db, title="large")
         for _ in range(60):
-            messages.add(db, id, Message(0, None, "user", "x" * 1_000_000))
+            messages.add(db, id, StoredMessage(0, None, "user", "x" * 1_000_000))
 
     store.ask(fill).result()
     gone = talk(store, "MARK")
@@ -345,12 +349,12 @@ def test_a_question_does_not_wait_for_a_vacuum(
             time.sleep(0.001)
         assert [line.title for line in store.ask(conversations.listed).result(10)] == ["large"]
     assert "interrupted" in caplog.text
-    until(lambda: not store.ask(upkeep.needs_vacuum).result() or time.sleep(0.5))
+    until(lambda: not store.ask(database.needs_vacuum).result() or time.sleep(0.5))
     assert left(data, "MARK") == []
 
 
 @ON_POSIX
-def test_only_the_owner_can_read_what_is_kept(open_store: Callable[..., Store], data: Path) -> None:
+def test_only_the_owner_can_read_what_is_kept(open_store: Callable[..., AppStore], data: Path) -> None:
     def modes() -> dict[str, int]:
         found = [data, *data.rglob("*")]
         return {path.name: stat.S_IMODE(path.stat().st_mode) for path in found}
@@ -370,7 +374,7 @@ def test_only_the_owner_can_read_what_is_kept(open_store: Callable[..., Store], 
     files.release(held.path)
 
 
-def test_everything_can_be_wiped_and_the_store_goes_on(open_store: Callable[..., Store], data: Path) -> None:
+def test_everything_can_be_wiped_and_the_store_goes_on(open_store: Callable[..., AppStore], data: Path) -> None:
     store = open_store()
     talk(store, "the marsh")
     done: list[bool] = []

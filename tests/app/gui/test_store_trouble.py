@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from app.gui.store import conversations, messages, schema
-from app.gui.store.messages import Message
-from app.gui.store.worker import Store
+from app.gui.store import conversations, database, messages
+from app.gui.store.messages import StoredMessage
+from app.gui.store.worker import AppStore
 
 ROOT = Path(__file__).resolve().parents[3]
 RESOURCES = pytest.mark.skipif(os.name == "nt", reason="Windows has neither file size limits nor mounts")
@@ -38,13 +38,13 @@ BEGIN = """
 import json, os, sys, time
 from pathlib import Path
 from app.gui.store import conversations, messages, unsaved
-from app.gui.store.messages import Message
-from app.gui.store.worker import Store
+from app.gui.store.messages import StoredMessage
+from app.gui.store.worker import AppStore
 unsaved._FIRST = unsaved._LONGEST = 0.2
 folder = Path(sys.argv[1])
 told = []
 def open_store():
-    store = Store(folder / "grus.sqlite3")
+    store = AppStore(folder / "grus.sqlite3")
     store.saving.watch(told.append)
     return store
 def until(condition):
@@ -54,7 +54,7 @@ def until(condition):
         time.sleep(0.02)
 def write(store, numbers, size):
     for number in numbers:
-        said = Message(0, None, "user", f"{number} " + "x" * size)
+        said = StoredMessage(0, None, "user", f"{number} " + "x" * size)
         store.ask(lambda db, said=said: messages.add(db, 1, said)).result(20)
 def texts(store):
     return [int(m.text.split()[0]) for m in store.ask(lambda db: messages.all_of(db, 1)).result(20)]
@@ -149,9 +149,9 @@ def room():
 def years(tmp_path: Path) -> Path:
     """A folder with a good database."""
     folder = tmp_path / "years"
-    store = Store(folder / "grus.sqlite3")
+    store = AppStore(folder / "grus.sqlite3")
     store.ask(lambda db: conversations.create(db, title="Years")).result()
-    store.ask(lambda db: messages.add(db, 1, Message(0, None, "user", "0 the crane"))).result()
+    store.ask(lambda db: messages.add(db, 1, StoredMessage(0, None, "user", "0 the crane"))).result()
     store.close()
     return folder
 
@@ -159,7 +159,7 @@ def years(tmp_path: Path) -> Path:
 # The file cannot be opened, until `room()`.
 UNOPENED = """
 store = open_store()
-asked = store.ask(lambda db: messages.add(db, 1, Message(0, None, "user", "1 the marsh")))
+asked = store.ask(lambda db: messages.add(db, 1, StoredMessage(0, None, "user", "1 the marsh")))
 until(lambda: told)
 waits = not asked.done()
 room()
@@ -221,7 +221,7 @@ other = sqlite3.connect(folder / "grus.sqlite3", isolation_level=None, check_sam
 store = open_store()
 store.wait()
 other.execute("BEGIN IMMEDIATE")
-asked = store.ask(lambda db: messages.add(db, 1, Message(0, None, "user", "1 the marsh")))
+asked = store.ask(lambda db: messages.add(db, 1, StoredMessage(0, None, "user", "1 the marsh")))
 until(lambda: told)
 other.execute("ROLLBACK")
 until(lambda: told[-1] == "")
@@ -240,9 +240,9 @@ def test_a_file_that_another_program_locks_is_waited_for(years: Path) -> None:
 
 
 @pytest.fixture
-def watched(years: Path) -> Iterator[tuple[Store, list[str]]]:
+def watched(years: Path) -> Iterator[tuple[AppStore, list[str]]]:
     told: list[str] = []
-    store = Store(years / "grus.sqlite3")
+    store = AppStore(years / "grus.sqlite3")
     store.saving.watch(told.append)
     yield store, told
     store.close()
@@ -251,10 +251,10 @@ def watched(years: Path) -> Iterator[tuple[Store, list[str]]]:
 def test_a_file_of_a_newer_grus_stays_as_it_is(years: Path) -> None:
     file = years / "grus.sqlite3"
     db = sqlite3.connect(file)
-    db.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS) + 1}")
+    db.execute(f"PRAGMA user_version = {len(database.MIGRATIONS) + 1}")
     db.close()
     told: list[str] = []
-    store = Store(file)
+    store = AppStore(file)
     store.saving.watch(told.append)
     asked = store.ask(conversations.listed)
     end = time.monotonic() + 10
@@ -273,7 +273,7 @@ def test_a_file_that_sqlite_calls_malformed_is_set_aside_whole(years: Path) -> N
     damaged = whole[:4096] + bytes(len(whole) - 4096)  # all but the first page
     file.write_bytes(damaged)
     found: list[Any] = []
-    store = Store(file)
+    store = AppStore(file)
     store.opened(found.append)
     store.wait()
     assert found[0].set_aside.parent == years
@@ -283,7 +283,7 @@ def test_a_file_that_sqlite_calls_malformed_is_set_aside_whole(years: Path) -> N
     store.close()
 
 
-def test_a_question_that_is_wrong_is_not_kept(watched: tuple[Store, list[str]]) -> None:
+def test_a_question_that_is_wrong_is_not_kept(watched: tuple[AppStore, list[str]]) -> None:
     store, told = watched
     failed: list[str] = []
     asked = store.ask(lambda db: db.execute("INSERT INTO nowhere VALUES (1)"), failed=failed.append)

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 from app.gui.preferences import Preferences
-from app.gui.store.worker import Store
-from app.gui.viewmodels.chat import handsfree
-from app.gui.viewmodels.chat.handsfree import HandsFree
-from app.gui.viewmodels.chat.spoken import Cast, Question, Ready
-from app.gui.viewmodels.chat.talk import Talk
-from app.gui.viewmodels.speak.choice import Choice
+from app.gui.store.worker import AppStore
+from app.gui.viewmodels.chat import hands_free
+from app.gui.viewmodels.chat.conversation import OpenConversation
+from app.gui.viewmodels.chat.hands_free import HandsFree, SpokenQuestion, TalkModels, TalkReady
+from app.gui.viewmodels.speak import SpeakSettings
 from app.window_engine import WindowEngine, local_service
 from engine.errors import SpeechRanAway
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
@@ -29,7 +28,7 @@ from tests.checkpoints import save
 from tests.engine.pipelines.listening.conftest import talk as sound_of_talk
 from tests.qwen3_tts_cases import checkpoint, ending
 
-CAST = Cast("tiny", "", Choice(), Path("voices"))
+CAST = TalkModels("tiny", "", SpeakSettings(), Path("voices"))
 SOUND = np.full(1000, 0.5, np.float32)
 
 
@@ -60,21 +59,23 @@ class Aloud:
     """A hands-free conversation whose pipeline is the test itself."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.store = Store(folder / "grus.sqlite3")
+        self.store = AppStore(folder / "grus.sqlite3")
         self.asks, self.streams, self.said = Asks(), AtOnce(hold=True), []
-        self.chat = Talk(self.store, self.asks, lambda seconds, run: None, lambda *a, **m: self.said.append(a[0]))
+        self.chat = OpenConversation(
+            self.store, self.asks, lambda seconds, run: None, lambda *a, **m: self.said.append(a[0])
+        )
         self.chat.new("tiny")
         self.talk = HandsFree(self.chat, self.streams, lambda run: run())
         self.states: list[str] = []
         self.talk.changed.connect(lambda: self.states.append(self.talk.state))
-        monkeypatch.setattr(handsfree, "conversed", self._pipeline)
+        monkeypatch.setattr(hands_free, "conversed", self._pipeline)
         self.begin()
 
     def begin(self) -> None:
         self.talk.begin(CAST)
-        self.tell(Ready(10_000))
+        self.tell(TalkReady(10_000))
 
-    def _pipeline(self, core: Any, cast: Cast, sound: Any, ask: Any, drop: Any) -> Iterator[Any]:
+    def _pipeline(self, core: Any, cast: TalkModels, sound: Any, ask: Any, drop: Any) -> Iterator[Any]:
         self.sound, self.put, self.drop = sound, ask, drop
         yield None
 
@@ -82,8 +83,8 @@ class Aloud:
         next(self.streams.held[-1].items, None)
         self.streams.held[-1].hear(list(events))
 
-    def ask(self, text: str) -> Question:
-        question = Question(text)
+    def ask(self, text: str) -> SpokenQuestion:
+        question = SpokenQuestion(text)
         self.tell(Heard(text, True))
         self.put(question)
         self.store.wait()
@@ -140,7 +141,7 @@ def test_who_speaks_stops_the_voice_and_the_reply(aloud: Aloud) -> None:
 
 
 def test_a_reply_that_is_stopped_before_it_began_is_stopped_when_it_begins(aloud: Aloud) -> None:
-    question = Question("How are you?")
+    question = SpokenQuestion("How are you?")
     aloud.put(question)  # the store has not answered yet
     aloud.drop(question)
     aloud.store.wait()
@@ -150,7 +151,7 @@ def test_a_reply_that_is_stopped_before_it_began_is_stopped_when_it_begins(aloud
 
 def test_what_was_drawn_back_before_it_was_sent_is_never_sent(aloud: Aloud) -> None:
     aloud.ask("One")
-    two = Question("Two")
+    two = SpokenQuestion("Two")
     aloud.put(two)
     aloud.drop(two)
     aloud.asks.end("cancelled")
@@ -161,7 +162,7 @@ def test_what_was_drawn_back_before_it_was_sent_is_never_sent(aloud: Aloud) -> N
 def test_a_reply_that_failed_says_so_in_the_chat_and_a_voice_that_failed_in_the_bar(aloud: Aloud) -> None:
     question = aloud.ask("How are you?")
     aloud.asks.listeners[-1].failed("There is no memory left.")
-    with pytest.raises(handsfree.Unanswered) as failed:
+    with pytest.raises(hands_free.Unanswered) as failed:
         list(question.answer())
     aloud.tell(Answered("", failed.value))
     assert (aloud.chat.path[-1].error, aloud.talk.problem) == ("There is no memory left.", "")
@@ -235,15 +236,17 @@ def test_with_models_of_all_kinds(tmp_path: Path) -> None:
     pumped = Pumped()
     core = WindowEngine(AtOnce(), lambda: local_service(preferences, models), pumped.frames)
     core.start()
-    store = Store(tmp_path / "grus.sqlite3", pumped.post)
+    store = AppStore(tmp_path / "grus.sqlite3", pumped.post)
     try:
-        chat = Talk(store, core, lambda seconds, run: None, lambda *a, **m: None)
+        chat = OpenConversation(store, core, lambda seconds, run: None, lambda *a, **m: None)
         chat.new("chat")
         chat.configure(sampling={"temperature": 0.0, "max_tokens": 8})
         talk = HandsFree(chat, core, pumped.post)
         problems: list[str] = []
         talk.ended.connect(problems.append)
-        talk.begin(Cast("chat", "", Choice(instructions="left out where it is not taken"), tmp_path / "voices"))
+        talk.begin(
+            TalkModels("chat", "", SpeakSettings(instructions="left out where it is not taken"), tmp_path / "voices")
+        )
         pumped.until(lambda: talk.state == "listening" or problems)
         sound = sound_of_talk(1)
         for start in range(0, len(sound), 1600):

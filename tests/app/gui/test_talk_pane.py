@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 import grus as sdk
-from app.gui.chat.handsfree import TalkBar
+from app.gui.chat.talk_bar import TalkBar
 from app.gui.sound import devices
 from app.runtime import capabilities, pipelines
 from engine.errors import BackendUnavailable
@@ -46,7 +46,7 @@ def hearing(ears: sdk.Ears, monkeypatch: pytest.MonkeyPatch) -> Callable[[Opened
     """Gives a window its devices and its models."""
     Microphone.opened, Loudspeaker.opened = [], []
     monkeypatch.setattr(devices, "Microphone", Microphone)
-    monkeypatch.setattr(devices, "Loudspeaker", Loudspeaker)
+    monkeypatch.setattr(devices, "SoundOutput", Loudspeaker)
     monkeypatch.setattr(capabilities, "able", lambda service, ability: [ability])
     monkeypatch.setattr(pipelines, "listener", lambda core, wanted: ears.listener)
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Spoken())
@@ -151,7 +151,7 @@ def test_with_a_loudspeaker_it_hears_nothing_while_it_speaks(grus: Opened, bar: 
     say(voice(1.0, 3))
     grus.qtbot.wait(300)
     assert bar.handsfree.state == "speaking"
-    assert grus.desk.preferences.get("talk.waits")
+    assert grus.context.preferences.get("talk.waits")
 
 
 def test_another_conversation_ends_it(grus: Opened, bar: TalkBar) -> None:
@@ -177,7 +177,7 @@ def test_models_that_are_missing_are_named_and_models_opens(grus: Opened, bar: T
     grus.until(lambda: "moonshine" not in grus.window.notice.sentence.text())
 
 
-@pytest.mark.parametrize("missing", ["Microphone", "Loudspeaker"])
+@pytest.mark.parametrize("missing", ["Microphone", "SoundOutput"])
 def test_devices_that_are_missing_are_told_above_the_field(
     grus: Opened, bar: TalkBar, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
@@ -189,4 +189,4 @@ def test_devices_that_are_missing_are_told_above_the_field(
     grus.qtbot.mouseClick(composer.talk, LEFT)
     grus.until(lambda: "libpulse0" in composer.problem.text(), 20)
     assert not bar.handsfree.on
-    assert [device.stopped for device in Microphone.opened] == ([True] if missing == "Loudspeaker" else [])
+    assert [device.stopped for device in Microphone.opened] == ([True] if missing == "SoundOutput" else [])

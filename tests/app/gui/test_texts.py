@@ -89,10 +89,10 @@ def test_nothing_is_shown_that_is_not_translated(file: Path) -> None:
 
 def test_the_window_speaks_german(open_grus: Callable[..., Opened]) -> None:
     grus = open_grus(language="de")
-    assert grus.window.strip.trust.text() == "Alles bleibt auf diesem Gerät"
+    assert grus.window.status_bar.trust.text() == "Alles bleibt auf diesem Gerät"
     assert grus.window.rail.button("chat").accessibleName() == "Chat"
     assert grus.window.panes["chat"].composer.field.placeholderText() == "Nachricht schreiben"
-    assert open_grus(language="en").window.strip.trust.text() == "Everything stays on this machine"
+    assert open_grus(language="en").window.status_bar.trust.text() == "Everything stays on this machine"
 
 
 def test_numbers_become_words() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.gui.style import SHEET
+from app.gui.look import SHEET
 from app.gui.theme import CONTRAST, DARK, LIGHT, Theme, choose, colours, contrast
 
 THEMES = [LIGHT, DARK, CONTRAST]

@@ -14,8 +14,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.commands import window as command
-from app.gui import single
-from app.gui.finder import score
+from app.gui import desktop
+from app.gui.palette import score
 from app.gui.preferences import Preferences
 from app.gui.theme import DARK, LIGHT
 from tests.app.gui.conftest import Opened
@@ -26,7 +26,7 @@ NAMED = (QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, QTextEdit)
 
 def test_only_the_pane_that_is_shown_is_made(grus: Opened) -> None:
     assert list(grus.window.panes) == ["chat"]
-    assert "stays on this machine" in grus.window.strip.trust.text()
+    assert "stays on this machine" in grus.window.status_bar.trust.text()
 
 
 def test_every_control_has_a_name_and_can_be_reached_by_keyboard(grus: Opened) -> None:
@@ -49,27 +49,27 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(grus: Opened) -
 
 def test_no_two_actions_share_a_shortcut(grus: Opened) -> None:
     grus.window.make_all()
-    assert grus.desk.actions.clashes() == []
+    assert grus.context.actions.clashes() == []
 
 
 def test_every_action_with_keys_is_in_the_overview(grus: Opened) -> None:
     grus.qtbot.keyClick(grus.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
-    overview = grus.window.overview
+    overview = grus.window.shortcuts
     assert overview.isVisible()
     shown = {label.text() for label in overview.findChildren(QWidget) if hasattr(label, "text")}
-    assert {line.title for line in grus.desk.actions.listed if line.keys} <= shown
+    assert {line.title for line in grus.context.actions.listed if line.keys} <= shown
     grus.qtbot.keyClick(overview, Qt.Key.Key_Escape)
     assert not overview.isVisible()
 
 
 def test_the_palette_finds_and_does(grus: Opened) -> None:
     grus.qtbot.keyClick(grus.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-    finder = grus.window.finder
+    finder = grus.window.palette_card
     grus.qtbot.keyClicks(finder.field, "swlight")
     assert "light and dark" in finder.results.currentItem().text()
-    before = grus.desk.look.theme
+    before = grus.context.look.theme
     grus.qtbot.keyClick(finder.field, Qt.Key.Key_Return)
-    assert grus.desk.look.theme is not before
+    assert grus.context.look.theme is not before
     assert not finder.isVisible()
 
 
@@ -82,11 +82,11 @@ def test_letters_in_order_find_and_the_nearest_comes_first() -> None:
 
 def test_appearance_is_chosen_and_remembered(open_grus: Callable[..., Opened]) -> None:
     grus = open_grus(appearance="dark")
-    assert grus.desk.look.theme is DARK
+    assert grus.context.look.theme is DARK
     assert DARK.window.lower() in grus.window.grab().toImage().pixelColor(600, 10).name()
     grus.window.switch_appearance()
-    assert grus.desk.look.theme is LIGHT
-    assert open_grus().desk.look.theme is LIGHT
+    assert grus.context.look.theme is LIGHT
+    assert open_grus().context.look.theme is LIGHT
 
 
 def test_text_grows_and_the_place_of_the_window_is_remembered(open_grus: Callable[..., Opened]) -> None:
@@ -102,7 +102,7 @@ def test_text_grows_and_the_place_of_the_window_is_remembered(open_grus: Callabl
 
 def test_a_sentence_can_be_taken_back(grus: Opened) -> None:
     taken = []
-    grus.desk.say("Deleted.", undo=("Undo", lambda: taken.append(1)))
+    grus.context.say("Deleted.", undo=("Undo", lambda: taken.append(1)))
     assert grus.window.notice.sentence.text() == "Deleted."
     grus.qtbot.mouseClick(grus.window.notice.undo, Qt.MouseButton.LeftButton)
     assert taken == [1]
@@ -133,17 +133,17 @@ SECOND_START = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from app.gui import single
+from app.gui import desktop
 app = QCoreApplication([])
-print(single.hand_over(sys.argv[1], [Path(sys.argv[2])]))
+print(desktop.hand_over(sys.argv[1], [Path(sys.argv[2])]))
 """
 
 
 def test_a_second_start_hands_its_files_over(qtbot: Any, tmp_path: Path) -> None:
     taken: list[list[Path]] = []
-    name = single.name_for(tmp_path)
-    assert not single.hand_over(name, [])
-    reception = single.Reception(name, taken.append)
+    name = desktop.name_for(tmp_path)
+    assert not desktop.hand_over(name, [])
+    reception = desktop.SingleInstance(name, taken.append)
     file = tmp_path / "a b.pdf"
     command = [sys.executable, "-c", SECOND_START, name, str(file)]
     second = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)

@@ -1,32 +1,123 @@
-"""What is being typed, and the files that wait beside it. Kept for every conversation, at every change."""
+"""The draft of a message: text that is being typed and attached files, saved for every conversation at every change."""
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from app.gui.store import kept
-from app.gui.store.files import release
+from app.gui.store import records
+from app.gui.store.files import keep_bytes, release
 from app.gui.store.messages import Attachment
-from app.gui.store.worker import Store
-from app.gui.viewmodels.chat.attaching import attach, attach_bytes
-from app.gui.viewmodels.hook import Hook
+from app.gui.store.worker import AppStore
+from app.gui.texts import tr
+from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner
+from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
+
+Kind = Literal["image", "text", "pdf", "sound"]
+
+IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".tif", ".tiff", ".bmp")
+SOUNDS = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".aac")
+LONGEST_TEXT = 400_000  # characters
+LARGEST = 512 << 20
+
+
+def kind_of(file: Path) -> Kind:
+    """By its name; what has no known ending must be text."""
+    ending = file.suffix.lower()
+    if ending in IMAGES:
+        return "image"
+    if ending in SOUNDS:
+        return "sound"
+    return "pdf" if ending == ".pdf" else "text"
+
+
+def attach(file: Path, folder: Path) -> Attachment:
+    """Copy a file and extract the text that a model gets. The copy is in use (`files.release`) until a row refers to it.
+    Raises BadRequest in plain words."""
+    if not file.is_file():
+        raise BadRequest(tr("{name} is not a file. Drop files, not folders.", name=file.name))
+    nbytes = file.stat().st_size
+    if nbytes > LARGEST:
+        raise BadRequest(tr("{name} is larger than 512 MB. Choose a smaller file.", name=file.name))
+    return attach_bytes(file.name, file.read_bytes(), folder)
+
+
+def attach_bytes(name: str, data: bytes, folder: Path) -> Attachment:
+    """The same for something pasted."""
+    kind = kind_of(Path(name))
+    text, note, pages = "", "", 0
+    if kind == "text":
+        text, note = _text(name, data)
+    elif kind == "pdf":
+        text, pages, note = _pdf(name, data)
+    elif kind == "image":
+        _check_image(name, data)
+    return Attachment(name, kind, str(_keep(name, data, folder)), len(data), text, pages, note)
+
+
+def _keep(name: str, data: bytes, folder: Path) -> Path:
+    return keep_bytes(data, folder / (hashlib.sha256(data).hexdigest()[:32] + Path(name).suffix.lower()))
+
+
+def _text(name: str, data: bytes) -> tuple[str, str]:
+    if b"\0" in data[:4096]:
+        raise BadRequest(tr("{name} is of a kind that chat cannot read. Drop text, PDFs, images or sound.", name=name))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return _bounded(text)
+
+
+def _bounded(text: str) -> tuple[str, str]:
+    if len(text) <= LONGEST_TEXT:
+        return text, ""
+    return text[:LONGEST_TEXT], tr("Cut after {n} characters.", n=LONGEST_TEXT)
+
+
+def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
+    from engine.media.documents import pdf_page_texts
+
+    try:
+        pages = pdf_page_texts(data)
+    except PasswordNeeded:
+        raise BadRequest(tr("{name} is password-protected. Save a copy without the password.", name=name)) from None
+    except UnreadableFile:
+        raise BadRequest(tr("{name} is not a PDF that can be read: the file is damaged.", name=name)) from None
+    text, note = _bounded("\n\n".join(pages).replace("\r\n", "\n").strip())
+    if not text:
+        raise BadRequest(tr("{name} holds pictures of text, and no text. Open it in Read first.", name=name))
+    return text, len(pages), note
+
+
+def _check_image(name: str, data: bytes) -> None:
+    from io import BytesIO
+
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(BytesIO(data)) as image:
+            image.verify()
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
+        raise BadRequest(tr("{name} is not an image that can be read: the file is damaged.", name=name)) from None
+
 
 Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
 
-class DraftModel:
+class MessageDraft:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
 
-    def __init__(self, store: Store, work: JobRunner, folder: Path, hear: Hear | None = None) -> None:
-        """`hear` writes sound down, so that a model that reads can be told of it."""
+    def __init__(self, store: AppStore, work: JobRunner, folder: Path, hear: Hear | None = None) -> None:
+        """`hear` transcribes sound for models that take text only."""
         self._store, self._work, self._folder, self._hear = store, work, folder, hear
-        self.loaded, self.files_changed, self.failed = Hook(), Hook(), Hook()
+        self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"
         self.text = ""
         self.files: list[Attachment] = []
@@ -41,13 +132,13 @@ class DraftModel:
             return
         self.place = place
 
-        def got(draft: kept.Draft) -> None:
+        def got(draft: records.Draft) -> None:
             if place == self.place:
                 self.text, self.files = draft.text, list(draft.attachments)
                 self.loaded()
                 self.files_changed()
 
-        self._store.ask(lambda db: kept.draft(db, place), got)
+        self._store.ask(lambda db: records.draft(db, place), got)
 
     def follow(self, conversation: int) -> None:
         """The conversation that was not begun yet has begun: what was typed since belongs to it."""
@@ -132,7 +223,7 @@ class DraftModel:
             with self._guard:
                 change = self._changes.pop(place, None)
             if change is not None:
-                kept.keep_draft(db, place, *change)
+                records.keep_draft(db, place, *change)
 
         if not waits or then is not None:
             self._store.ask(write, lambda _: then() if then is not None else None)

@@ -1,4 +1,4 @@
-"""Conversations out and in: markdown for people, JSON with every branch, HTML for PDF. Knows no file and no widget."""
+"""Export and import of conversations: Markdown, JSON with every branch, HTML for PDF. Works on strings, not files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-from app.gui.store.conversations import Head
-from app.gui.store.messages import Attachment, Figures, Message, ToolUse
+from app.gui.store.conversations import ConversationHead
+from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
 from app.gui.texts import tr
 from app.gui.viewmodels.chat.markdown import as_source, filled, pieces
 from engine.errors import BadRequest
@@ -19,7 +19,7 @@ VERSION = 1
 _ROLES = ("user", "assistant", "tool")
 
 
-def speaker(message: Message) -> str:
+def speaker(message: StoredMessage) -> str:
     if message.role == "user":
         return tr("You")
     if message.role == "tool":
@@ -27,7 +27,7 @@ def speaker(message: Message) -> str:
     return message.model or tr("Reply")
 
 
-def as_markdown(head: Head, path: Sequence[Message]) -> str:
+def as_markdown(head: ConversationHead, path: Sequence[StoredMessage]) -> str:
     """The branch that is shown."""
     parts = [f"# {head.title}"]
     if head.system:
@@ -36,14 +36,14 @@ def as_markdown(head: Head, path: Sequence[Message]) -> str:
         parts.append(f"## {speaker(message)}")
         parts += [f"*{file.name}*" for file in message.attachments]
         if message.reasoning:
-            parts.append(f"<details><summary>{tr('Thoughts')}</summary>\n\n{message.reasoning}\n\n</details>")
+            parts.append(f"<details><summary>{tr('Reasoning')}</summary>\n\n{message.reasoning}\n\n</details>")
         parts += [f"```json\n{call.name} {call.arguments}\n```" for call in message.calls]
         if message.text:
             parts.append(message.text)
     return "\n\n".join(parts) + "\n"
 
 
-def as_html(head: Head, path: Sequence[Message]) -> str:
+def as_html(head: ConversationHead, path: Sequence[StoredMessage]) -> str:
     """The branch that is shown, for paper: always dark on white."""
     parts = [
         "<html><head><style>body{font-family:sans-serif} pre,code{font-family:monospace}"
@@ -64,7 +64,7 @@ def as_html(head: Head, path: Sequence[Message]) -> str:
     return "".join([*parts, "</body></html>"])
 
 
-def as_json(head: Head, messages: Sequence[Message]) -> str:
+def as_json(head: ConversationHead, messages: Sequence[StoredMessage]) -> str:
     """Everything, every branch: what `read_json` takes back."""
     made = {
         "format": FORMAT,
@@ -79,7 +79,7 @@ def as_json(head: Head, messages: Sequence[Message]) -> str:
     return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
 
 
-def _as_dict(message: Message) -> dict[str, Any]:
+def _as_dict(message: StoredMessage) -> dict[str, Any]:
     made = {field.name: getattr(message, field.name) for field in fields(message)}
     made["calls"] = [vars(call) for call in message.calls]
     made["attachments"] = [vars(file) for file in message.attachments]
@@ -87,7 +87,7 @@ def _as_dict(message: Message) -> dict[str, Any]:
     return made
 
 
-def read_json(text: str) -> tuple[Head, list[Message]]:
+def read_json(text: str) -> tuple[ConversationHead, list[StoredMessage]]:
     """A conversation that Grus exported, or a list of messages as chat programs exchange them."""
     try:
         found = json.loads(text)
@@ -105,15 +105,15 @@ def read_json(text: str) -> tuple[Head, list[Message]]:
         raise BadRequest(tr("This conversation cannot be read: a message in it is not whole.")) from None
 
 
-def _ours(found: Mapping[str, Any]) -> tuple[Head, list[Message]]:
+def _ours(found: Mapping[str, Any]) -> tuple[ConversationHead, list[StoredMessage]]:
     messages = []
     known: set[int] = set()
     for item in found["messages"]:
         values = {**item}
         values["calls"] = tuple(ToolUse(**call) for call in item["calls"])
         values["attachments"] = tuple(Attachment(**file) for file in item["attachments"])
-        values["figures"] = Figures(**item["figures"])
-        message = Message(**values)
+        values["figures"] = ReplyStatistics(**item["figures"])
+        message = StoredMessage(**values)
         if message.role not in _ROLES or not isinstance(message.text, str):
             raise ValueError("not a message")
         if message.parent is not None and message.parent not in known:
@@ -121,22 +121,24 @@ def _ours(found: Mapping[str, Any]) -> tuple[Head, list[Message]]:
         known.add(message.id)
         messages.append(message)
     sampling = dict(found.get("sampling", {}))
-    head = Head(0, str(found["title"]), True, found.get("leaf"), str(found["model"]), str(found["system"]), sampling)
+    head = ConversationHead(
+        0, str(found["title"]), True, found.get("leaf"), str(found["model"]), str(found["system"]), sampling
+    )
     return head, messages
 
 
-def _plain(found: Mapping[str, Any]) -> tuple[Head, list[Message]]:
+def _plain(found: Mapping[str, Any]) -> tuple[ConversationHead, list[StoredMessage]]:
     system = ""
-    messages: list[Message] = []
+    messages: list[StoredMessage] = []
     for item in found["messages"]:
         text = item["content"] if isinstance(item["content"], str) else _joined(item["content"])
         if item["role"] == "system":
             system = text
         elif item["role"] in _ROLES:
             id = len(messages) + 1
-            messages.append(Message(id, id - 1 or None, item["role"], text))
+            messages.append(StoredMessage(id, id - 1 or None, item["role"], text))
     title = str(found.get("title") or "") or next((m.text[:60] for m in messages if m.role == "user"), "")
-    return Head(
+    return ConversationHead(
         0, title or tr("Imported"), True, len(messages) or None, str(found.get("model") or ""), system, {}
     ), messages
 

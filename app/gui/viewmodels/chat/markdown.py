@@ -1,19 +1,92 @@
-"""Markdown as pieces: prose as HTML, code as text, in order. A reply that grows is read only where it grows.
+"""Markdown for the transcript: top-level blocks, pieces (prose as HTML, code, formulas), and incremental parsing.
 
-Blocks end for good when the next one begins (`blocks.py`), so what lies before the last one is never read again. Knows
-the HTML that Qt's rich text understands, and no widget. Raw HTML in a reply is text like any other.
+A reply that streams is parsed only where it grows: blocks before the last are settled, long lists and tables come in parts.
+Formulas (`$...$`, `$$...$$`, `\\(...\\)`, `\\[...\\]`) are found by a rule for markdown-it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from html import escape
-from typing import Literal
+from threading import Lock
+from typing import Any, Literal, NamedTuple
 
+from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from app.gui.viewmodels.chat.blocks import NOTHING, Block, blocks
+_PAIRS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
+
+
+def with_formulas(md: MarkdownIt) -> MarkdownIt:
+    """Tokens of type `formula`, with the TeX as content and `display` in their meta."""
+    md.inline.ruler.before("escape", "formula", _inline)
+    md.block.ruler.before("fence", "formula", _block, {"alt": ["paragraph", "blockquote", "list"]})
+    return md
+
+
+def _inline(state: Any, silent: bool) -> bool:
+    source, at = state.src, state.pos
+    if source[at] not in "$\\":
+        return False
+    for opening, closing, display in _PAIRS:
+        if not source.startswith(opening, at):
+            continue
+        start = at + len(opening)
+        end = _closing(source, start, closing)
+        if end < 0:
+            continue
+        tex = source[start:end].strip()
+        if not tex or (closing == "$" and not _is_formula(source, start, end)):
+            continue
+        if not silent:
+            token = state.push("formula", "", 0)
+            token.content, token.meta = tex, {"display": display}
+        state.pos = end + len(closing)
+        return True
+    return False
+
+
+def _closing(source: str, start: int, closing: str) -> int:
+    at = source.find(closing, start)
+    while at > 0 and closing[0] == "$" and source[at - 1] == "\\":
+        at = source.find(closing, at + 1)
+    return at
+
+
+def _is_formula(source: str, start: int, end: int) -> bool:
+    inside, after = source[start:end], source[end + 1 : end + 2]
+    return not inside[0].isspace() and not inside[-1].isspace() and not after.isdigit() and "\n\n" not in inside
+
+
+def _block(state: Any, first: int, last: int, silent: bool) -> bool:
+    """A display formula; unterminated, it extends to the end (a reply that is still streaming)."""
+    begin = state.bMarks[first] + state.tShift[first]
+    text = state.src[begin : state.eMarks[first]]
+    closing = next((c for o, c, display in _PAIRS if display and text.startswith(o)), None)
+    if closing is None:
+        return False
+    lines = [text[2:]]
+    line = first
+    while closing not in lines[-1]:
+        line += 1
+        if line >= last:
+            break
+        lines.append(state.src[state.bMarks[line] : state.eMarks[line]])
+    closed = closing in lines[-1]
+    body, _, rest = "\n".join(lines).partition(closing) if closed else ("\n".join(lines), "", "")
+    if rest.strip():
+        return False
+    if silent:
+        return True
+    state.line = min(line + 1, last)
+    token = state.push("formula_block", "", 0)
+    token.content, token.meta = body.strip(), {"display": True, "closed": closed}
+    token.map = [first, state.line]
+    return True
+
 
 LONGEST = 1600  # characters of prose in a piece: pieces are drawn and measured one by one
 
@@ -27,7 +100,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarkdownPiece:
     """`text` is the markdown of prose, or the code itself. `html` is what lies before, between and after the formulas."""
 
     kind: Literal["prose", "code"]
@@ -38,24 +111,24 @@ class Piece:
     open: bool = False  # code whose end has not come yet
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[MarkdownPiece]:
     """All of a finished text."""
-    return list(Growing(text).pieces)
+    return list(IncrementalMarkdown(text).pieces)
 
 
-class Growing:
-    """A text that only gets longer; `pieces` is what it is made of now."""
+class IncrementalMarkdown:
+    """Incremental parser of a text that only grows; `pieces` is its current content."""
 
     def __init__(self, text: str = "") -> None:
         self._text = ""
-        self._settled: list[Piece] = []
+        self._settled: list[MarkdownPiece] = []
         self._from, self._lead = 0, NOTHING  # where the unsettled rest begins, and what it must know
-        self._tail: list[Piece] = []
+        self._tail: list[MarkdownPiece] = []
         if text:
             self.grow(text)
 
     @property
-    def pieces(self) -> Sequence[Piece]:
+    def pieces(self) -> Sequence[MarkdownPiece]:
         return [*self._settled, *self._tail]
 
     def grow(self, text: str) -> None:
@@ -66,18 +139,18 @@ class Growing:
             self._settled, self._from, self._lead = [], 0, NOTHING
         self._text = text
         rest = text[self._from :]
-        *done, last = blocks(rest, self._lead) or [Block([], 0, 0)]
+        *done, last = blocks(rest, self._lead) or [MarkdownBlock([], 0, 0)]
         if done:
             self._settle(done, rest)
             self._from, self._lead = self._from + last.start, last.lead
         self._tail = _group([last], rest, []) if last.tokens else []
 
-    def _settle(self, done: Sequence[Block], source: str) -> None:
+    def _settle(self, done: Sequence[MarkdownBlock], source: str) -> None:
         last = self._settled.pop() if self._settled and self._settled[-1].kind == "prose" else None
         self._settled += _group(done, source, [last] if last is not None else [])
 
 
-def _group(found: Sequence[Block], source: str, made: list[Piece]) -> list[Piece]:
+def _group(found: Sequence[MarkdownBlock], source: str, made: list[MarkdownPiece]) -> list[MarkdownPiece]:
     """Neighbouring prose becomes one piece, up to `LONGEST`."""
     for block in found:
         text = source[block.start : block.end]
@@ -88,17 +161,17 @@ def _group(found: Sequence[Block], source: str, made: list[Piece]) -> list[Piece
         before = made[-1] if made else None
         if before is not None and before.kind == "prose" and len(before.text) + len(text) <= LONGEST:
             joined = (*before.html[:-1], before.html[-1] + html[0], *html[1:])
-            made[-1] = Piece("prose", before.text + text, joined, formulas=before.formulas + formulas)
+            made[-1] = MarkdownPiece("prose", before.text + text, joined, formulas=before.formulas + formulas)
         else:
-            made.append(Piece("prose", text, html, formulas=formulas))
+            made.append(MarkdownPiece("prose", text, html, formulas=formulas))
     return made
 
 
-def _code(token: Token, source: str) -> Piece:
+def _code(token: Token, source: str) -> MarkdownPiece:
     language = token.info.split()[0] if token.info.strip() else ""
     lines = source.rstrip().splitlines()
     closed = token.type != "fence" or (len(lines) > 1 and lines[-1].strip() == token.markup)
-    return Piece("code", token.content.rstrip("\n"), language=language.lower(), open=not closed)
+    return MarkdownPiece("code", token.content.rstrip("\n"), language=language.lower(), open=not closed)
 
 
 @dataclass
@@ -169,7 +242,7 @@ class _Html:
         elif kind == "link_open":
             self._link(str(token.attrs.get("href", "")))
         elif kind == "image":
-            # nothing is fetched for a reply: an image is told by its words
+            # nothing is fetched for a reply: an image is shown as its alt text
             self._text(token.content or str(token.attrs.get("src", "")))
         elif token.tag:
             self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
@@ -195,7 +268,7 @@ def _goes_on(token: Token) -> str:
     return ' style="margin-bottom:0"' if token.meta.get("goes_on") else ""
 
 
-def filled(piece: Piece, drawn: Sequence[str]) -> str:
+def filled(piece: MarkdownPiece, drawn: Sequence[str]) -> str:
     """The whole HTML, with `drawn` in place of the formulas."""
     parts = [piece.html[0]]
     for formula, after in zip(drawn, piece.html[1:], strict=True):
@@ -206,3 +279,122 @@ def filled(piece: Piece, drawn: Sequence[str]) -> str:
 def as_source(formula: Formula) -> str:
     """A formula that cannot be drawn (yet): its TeX."""
     return f"<i>{escape(formula.tex)}</i>"
+
+
+LONGEST_PART = 2000  # characters of a list or a table in one part
+
+_making = Lock()
+_ENDS = re.compile(r"\r\n|\n|\r")  # what a reader of markdown takes for the end of a line
+
+
+class PartLead(NamedTuple):
+    """What a reader that begins at a part must know of what lies before it."""
+
+    columns: str = ""  # a table's first two lines
+    number: int | None = None  # of a list's first item
+
+
+NOTHING = PartLead()
+
+
+@dataclass(frozen=True)
+class MarkdownBlock:
+    tokens: Sequence[Token]
+    start: int
+    end: int
+    lead: PartLead = NOTHING
+
+    @property
+    def is_code(self) -> bool:
+        return self.tokens[0].type in ("fence", "code_block")
+
+
+@cache
+def _made() -> MarkdownIt:
+    md = with_formulas(MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]))
+    md.parse(
+        "[a](https://a.example/%41?b c) <https://a.example/%41>"
+    )  # fills the tables of the library that reads links
+    return md
+
+
+def _parser() -> MarkdownIt:
+    """Made by one thread while others wait: half of the tables that it shares with all parsers would be read as whole."""
+    with _making:
+        return _made()
+
+
+def blocks(source: str, lead: PartLead = NOTHING) -> list[MarkdownBlock]:
+    """All blocks of a source that begins with a block, or with a part that `lead` belongs to."""
+    whole = lead.columns + source
+    lines = [0, *(end.end() for end in _ENDS.finditer(whole))]
+    if lines[-1] < len(whole):
+        lines.append(len(whole))
+    found: list[MarkdownBlock] = []
+    for tokens in _outermost(_parser().parse(whole)):
+        first, last = tokens[0].map or (0, len(lines) - 1)
+        block = MarkdownBlock(tokens, lines[min(first, len(lines) - 1)], lines[min(last, len(lines) - 1)])
+        if not found:
+            block = _led(block, lead)
+        found += _parts(block, whole, lines)
+    shift = len(lead.columns)
+    return [replace(block, start=block.start - shift, end=block.end - shift) for block in found]
+
+
+def _outermost(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    depth, block = 0, list[Token]()
+    for token in tokens:
+        block.append(token)
+        depth += token.nesting
+        if depth == 0:
+            yield block
+            block = []
+
+
+def _led(block: MarkdownBlock, lead: PartLead) -> MarkdownBlock:
+    if lead.number is not None and block.tokens[0].type == "ordered_list_open":
+        block.tokens[0].attrs["start"] = lead.number
+    return replace(block, start=block.start + len(lead.columns), lead=lead)
+
+
+def _parts(block: MarkdownBlock, source: str, lines: Sequence[int]) -> Iterator[MarkdownBlock]:
+    """A block, or what it is made of when it is a long list or table. Each part takes what items it has room for."""
+    first, last = _inside(block.tokens) if block.end - block.start > LONGEST_PART else (0, 0)
+    inside = list(_outermost(block.tokens[first:last]))
+    if len(inside) < 2:
+        yield block
+        return
+    head, tail = block.tokens[:first], block.tokens[last:]
+    kind, begins = head[0].type, (inside[0][0].map or (0, 0))[0]
+    columns = block.lead.columns or (source[block.start : lines[begins]] if kind == "table_open" else "")
+    number = int(head[0].attrs.get("start", 1)) if kind == "ordered_list_open" else None
+    start, lead, part = block.start, block.lead, list[Token]()
+    for n, item in enumerate(inside):
+        above, below = item[0].map or (0, 0)
+        if part and lines[below] - start > LONGEST_PART and _begins_alone(source, lines[above]):
+            yield MarkdownBlock([*_opening(head, lead, goes_on=True), *part, *tail], start, lines[above], lead)
+            start, part = lines[above], []
+            lead = PartLead(columns, None if number is None else number + n)
+        part += item
+    yield MarkdownBlock([*_opening(head, lead), *part, *tail], start, block.end, lead)
+
+
+def _inside(tokens: Sequence[Token]) -> tuple[int, int]:
+    """From where to where the items of a list or the rows of a table go; nothing in other blocks."""
+    kind = tokens[0].type
+    if kind in ("bullet_list_open", "ordered_list_open"):
+        return 1, len(tokens) - 1
+    if kind == "table_open":
+        body = next((i for i, token in enumerate(tokens) if token.type == "tbody_open"), None)
+        return (0, 0) if body is None else (body + 1, len(tokens) - 2)
+    return 0, 0
+
+
+def _opening(head: Sequence[Token], lead: PartLead, goes_on: bool = False) -> list[Token]:
+    attributes = head[0].attrs if lead.number is None else {**head[0].attrs, "start": lead.number}
+    return [head[0].copy(attrs=attributes, meta={"goes_on": goes_on}), *head[1:]]
+
+
+def _begins_alone(source: str, at: int) -> bool:
+    """Whether a line is read the same without those above it: further to the right it would be code."""
+    return not source.startswith(("    ", "\t"), at)

@@ -1,4 +1,4 @@
-"""Everything about one model on one card: what it is, whether it fits, and what can be done with it now."""
+"""The lines of the models pane's lists and the card of one model: facts, whether it fits, and its actions."""
 
 from __future__ import annotations
 
@@ -7,23 +7,118 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import number, size, tr, trn
-from app.gui.viewmodels.hook import Hook
-from app.gui.viewmodels.models.choices import TASKS, Choice, Machinery, fit_words
-from app.gui.viewmodels.models.downloads import Download, Downloads
-from app.gui.viewmodels.models.finding import Finding
-from app.gui.viewmodels.models.library import Library, OnDisk
+from app.gui.viewmodels.models.downloads import Download, Downloads, HubSearch
+from app.gui.viewmodels.models.library import (
+    TASKS,
+    InstalledModel,
+    MachineFacts,
+    ModelLibrary,
+    RecommendedModel,
+    best,
+    fit_mark,
+    fit_words,
+)
+from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
     from app.window_engine import WindowEngine
     from engine.describe import Description
     from engine.hub.searching import Facts
-
-Deed = Literal["download", "pause", "resume", "drop", "load", "unload", "chat", "check", "delete", "forget", "page"]
+    from engine.machine import Machine
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelLine:
+    """A heading (no `key`), or a model: two lines of words and a mark."""
+
+    title: str
+    key: str = ""
+    second: str = ""
+    mark: str = ""
+    level: str = ""  # of the mark
+
+    @property
+    def heading(self) -> bool:
+        return not self.key
+
+
+def downloaded_lines(library: ModelLibrary, downloads: Downloads, words: str = "") -> list[ModelLine]:
+    """On this machine: on their way, in memory, on disk, cut off."""
+    lines: list[ModelLine] = []
+    coming = [item for item in downloads.items if _fits(words, item.repo)]
+    if coming:
+        lines.append(ModelLine(tr("Downloading")))
+        lines += [ModelLine(item.repo, item.repo, item.sentence) for item in coming]
+    paths = {item.repo for item in downloads.items}
+    models = [model for model in library.models if model.name not in paths and _fits(words, model.name)]
+    for title, group in (
+        (tr("In memory"), [model for model in models if model.resident]),
+        (tr("On disk"), [model for model in models if not model.resident and model.whole]),
+        (tr("Incomplete"), [model for model in models if not model.whole]),
+    ):
+        lines += [ModelLine(title)] if group else []
+        for model in group:
+            held = model.resident
+            second = library.busy.get(model.name) or (
+                tr("{size} in memory", size=size(held.weights + held.talk)) if held else size(model.nbytes)
+            )
+            lines.append(ModelLine(model.name, model.name, second, tr("loaded") if held else "", "ok" if held else ""))
+    return lines
+
+
+def recommended_lines(
+    choices: Sequence[RecommendedModel], library: ModelLibrary, machine: Machine | None, words: str = ""
+) -> list[ModelLine]:
+    """Good first choices, by what they do; the best for this machine is marked."""
+    there = {model.name for model in library.models if model.whole}
+    chosen = set(best(choices, machine).values()) if machine is not None else set()
+    lines: list[ModelLine] = []
+    for task, title in TASKS.items():
+        group = [c for c in choices if c.task == task and _fits(words, f"{c.name} {c.repo} {c.does}")]
+        lines += [ModelLine(tr(title))] if group else []
+        for choice in group:
+            mark, level = fit_mark(machine, choice.size), ""
+            if choice.repo in there:
+                mark, level = tr("installed"), "ok"
+            elif choice.repo in chosen:
+                mark, level = tr("recommended"), "ok"
+            lines.append(ModelLine(choice.name, choice.repo, f"{size(choice.size)} · {choice.licence}", mark, level))
+    return lines
+
+
+def search_lines(finding: HubSearch, library: ModelLibrary) -> list[ModelLine]:
+    """What the search found."""
+    there = {entry.repo for entry in finding.found if (model := library.find(entry.repo)) is not None and model.whole}
+    return [
+        ModelLine(
+            entry.repo,
+            entry.repo,
+            " · ".join(filter(None, (entry.task, tr("{n} downloads per month", n=_short(entry.downloads))))),
+            tr("installed") if entry.repo in there else tr("gated") if entry.gated else "",
+            "ok" if entry.repo in there else "",
+        )
+        for entry in finding.found
+    ]
+
+
+def _fits(words: str, text: str) -> bool:
+    return all(word in text.casefold() for word in words.casefold().split())
+
+
+def _short(n: int) -> str:
+    if n >= 1_000_000:
+        return f"{number(n / 1e6)} M"
+    return f"{n / 1e3:.0f} k" if n >= 10_000 else str(n)
+
+
+ModelAction = Literal[
+    "download", "pause", "resume", "drop", "load", "unload", "chat", "check", "delete", "forget", "page"
+]
+
+
+@dataclass(frozen=True)
+class ModelFact:
     """One fact."""
 
     title: str
@@ -32,38 +127,38 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Card:
+class ModelDetails:
     title: str = ""
     about: str = ""
-    rows: Sequence[Row] = ()
-    deeds: Sequence[Deed] = ()  # the first is the main one
+    rows: Sequence[ModelFact] = ()
+    actions: Sequence[ModelAction] = ()  # the first is the main one
     download: Download | None = None
     busy: str = ""
     problem: str = ""
     defaults: bool = False  # whether its answers can be tuned
 
 
-class Cards:
-    """Makes the card of what is chosen; `changed` when it is another. Only a search's finds are asked of the network."""
+class ModelDetailsSource:
+    """Makes the card of the chosen model; `changed` when it differs. Only search results are looked up on the network."""
 
     def __init__(
         self,
         core: WindowEngine,
         preferences: Preferences,
-        library: Library,
-        machinery: Machinery,
-        finding: Finding,
+        library: ModelLibrary,
+        machinery: MachineFacts,
+        finding: HubSearch,
         downloads: Downloads,
-        choices: Sequence[Choice],
+        choices: Sequence[RecommendedModel],
     ) -> None:
         self._core, self._preferences = core, preferences
         self._library, self._machinery, self._finding, self._downloads = library, machinery, finding, downloads
         self._choices = {choice.repo: choice for choice in choices}
         self._described: dict[str, Description | str] = {}  # a string: why it cannot be
-        self.changed = Hook()
+        self.changed = Signal()
         self.name = ""  # a model on this machine, or a repository
-        for hook in (library.changed, machinery.changed, downloads.changed):
-            hook.connect(self.changed)
+        for signal in (library.changed, machinery.changed, downloads.changed):
+            signal.connect(self.changed)
         finding.told.connect(lambda repo: self.changed())
 
     def choose(self, name: str) -> None:
@@ -72,9 +167,9 @@ class Cards:
         self._ask()
         self.changed()
 
-    def card(self) -> Card:
+    def card(self) -> ModelDetails:
         if not self.name:
-            return Card()
+            return ModelDetails()
         model = self._library.find(self.name)
         if model is not None and model.whole:
             return self._here(model)
@@ -82,29 +177,29 @@ class Cards:
 
     # -- a model on this machine
 
-    def _here(self, model: OnDisk) -> Card:
-        rows = [Row(tr("On disk"), size(model.nbytes)), Row(tr("Where"), _where(model))]
+    def _here(self, model: InstalledModel) -> ModelDetails:
+        rows = [ModelFact(tr("On disk"), size(model.nbytes)), ModelFact(tr("Location"), _where(model))]
         if model.resident is not None:
-            held = tr("{weights} of weights, {talk} of conversations", weights=size(model.resident.weights),
+            held = tr("{weights} weights, {talk} KV cache", weights=size(model.resident.weights),
                       talk=size(model.resident.talk))  # fmt: skip
-            rows.append(Row(tr("In memory"), held, "ok"))
+            rows.append(ModelFact(tr("In memory"), held, "ok"))
         told = self._described.get(model.name)
         problem = told if isinstance(told, str) else ""
         if told is not None and not isinstance(told, str):
             rows += _described(told)
             problem = " ".join(told.why_not)
-        deeds: list[Deed] = ["unload"] if model.resident is not None else ["load"]
-        deeds.insert(0, "chat")
+        actions: list[ModelAction] = ["unload"] if model.resident is not None else ["load"]
+        actions.insert(0, "chat")
         if model.place == "cache":
-            deeds += ["check", "page", "delete"]
+            actions += ["check", "page", "delete"]
         elif model.place == "folder":
-            deeds.append("forget")
+            actions.append("forget")
         choice = self._choices.get(model.name)
-        return Card(
+        return ModelDetails(
             title=choice.name if choice else model.name,
             about=tr(choice.does) if choice else "",
             rows=rows,
-            deeds=deeds,
+            actions=actions,
             busy=self._library.busy.get(model.name, ""),
             problem=problem,
             defaults=True,
@@ -112,45 +207,45 @@ class Cards:
 
     # -- one that is not, or not whole
 
-    def _elsewhere(self, repo: str, left: OnDisk | None) -> Card:
+    def _elsewhere(self, repo: str, left: InstalledModel | None) -> ModelDetails:
         choice, facts, download = self._choices.get(repo), self._finding.facts.get(repo), self._downloads.find(repo)
         nbytes = facts.nbytes if facts else choice.size if choice else 0
-        rows: list[Row] = []
+        rows: list[ModelFact] = []
         if nbytes:
             words, level = fit_words(self._machinery.machine, nbytes)
-            rows.append(Row(tr("Download"), size(nbytes) if facts else tr("about {size}", size=size(nbytes))))
-            rows.append(Row(tr("Memory"), words or tr("Looking at this machine."), level))
+            rows.append(ModelFact(tr("Download"), size(nbytes) if facts else tr("about {size}", size=size(nbytes))))
+            rows.append(ModelFact(tr("Memory"), words or tr("Checking this machine."), level))
             rows += self._disk(nbytes)
         if facts is not None:
             rows += _facts(facts)
         elif choice is not None:
-            rows += [Row(tr("Format"), choice.format), Row(tr("Licence"), choice.licence)]
-        rows.append(Row(tr("Repository"), repo))
+            rows += [ModelFact(tr("Format"), choice.format), ModelFact(tr("Licence"), choice.licence)]
+        rows.append(ModelFact(tr("Repository"), repo))
         problem = self._finding.problems.get(repo, "")
         if (facts is not None and facts.gated) or (choice is not None and choice.gated):
             problem = tr(
-                "Its makers ask you to accept their terms on its page first. Then give your token in Settings, under Network."
+                "This model is gated: accept its terms on Hugging Face first. Then enter your token in Settings, under Network."
             )
         if left is not None and download is None:
-            problem = tr("A download was cut off here. What arrived is kept.")
-        return Card(
+            problem = tr("This download was interrupted. What was downloaded is kept.")
+        return ModelDetails(
             title=choice.name if choice else repo,
             about=tr(choice.does) if choice else "",
             rows=rows,
-            deeds=_download_deeds(download, left is not None),
+            actions=_download_deeds(download, left is not None),
             download=download,
-            busy="" if facts or choice or problem else tr("Asking Hugging Face for sizes."),
+            busy="" if facts or choice or problem else tr("Getting sizes from Hugging Face."),
             problem=problem,
         )
 
-    def _disk(self, nbytes: int) -> list[Row]:
+    def _disk(self, nbytes: int) -> list[ModelFact]:
         machine = self._machinery.machine
         if machine is None:
             return []
         free = size(machine.disk_free)
         if nbytes > machine.disk_free:
-            return [Row(tr("Disk"), tr("Only {free} are free.", free=free), "error")]
-        return [Row(tr("Disk"), tr("{free} are free.", free=free))]
+            return [ModelFact(tr("Disk"), tr("Only {free} are free.", free=free), "error")]
+        return [ModelFact(tr("Disk"), tr("{free} are free.", free=free))]
 
     def _ask(self) -> None:
         name, preferences = self.name, self._preferences
@@ -182,67 +277,68 @@ class Cards:
         self.changed()
 
 
-def title_of(deed: Deed) -> str:
-    titles: dict[Deed, Callable[[], str]] = {
+def title_of(action: ModelAction) -> str:
+    titles: dict[ModelAction, Callable[[], str]] = {
         "download": lambda: tr("Download"),
         "pause": lambda: tr("Pause"),
         "resume": lambda: tr("Resume"),
-        "drop": lambda: tr("Throw away"),
+        "drop": lambda: tr("Discard"),
         "load": lambda: tr("Load"),
         "unload": lambda: tr("Unload"),
-        "chat": lambda: tr("Chat with it"),
-        "check": lambda: tr("Check the files"),
+        "chat": lambda: tr("Chat with this model"),
+        "check": lambda: tr("Verify files"),
         "delete": lambda: tr("Delete"),
-        "forget": lambda: tr("Take off the list"),
-        "page": lambda: tr("Show its page"),
+        "forget": lambda: tr("Remove from the list"),
+        "page": lambda: tr("Show on Hugging Face"),
     }
-    return titles[deed]()
+    return titles[action]()
 
 
-def _download_deeds(download: Download | None, left: bool) -> tuple[Deed, ...]:
+def _download_deeds(download: Download | None, left: bool) -> tuple[ModelAction, ...]:
     if download is None:
         return ("resume", "page", "drop") if left else ("download", "page")
     return ("pause", "page", "drop") if download.state == "running" else ("resume", "page", "drop")
 
 
-def _where(model: OnDisk) -> str:
+def _where(model: InstalledModel) -> str:
     if model.place == "cache":
         return tr("The Hugging Face cache")
-    return tr("Comes with Grus") if model.place == "grus" else model.source
+    return tr("Included with Grus") if model.place == "grus" else model.source
 
 
-def _facts(facts: Facts) -> list[Row]:
+def _facts(facts: Facts) -> list[ModelFact]:
     kind = ", ".join(filter(None, (facts.format, facts.quantization)))
-    rows = [Row(tr("Format"), kind)]
+    rows = [ModelFact(tr("Format"), kind)]
     if facts.others:
         kinds = ", ".join(name.partition(":")[2] for name in facts.others)
         rows.append(
-            Row(
-                tr("Also as"), tr("{kinds}. Search for {name} to take one of these.", kinds=kinds, name=facts.others[0])
+            ModelFact(
+                tr("Also available as"),
+                tr("{kinds}. Search for {name} to take one of these.", kinds=kinds, name=facts.others[0]),
             )
         )
     if facts.parameters:
-        rows.append(Row(tr("Weights"), _billions(facts.parameters)))
+        rows.append(ModelFact(tr("Weights"), _billions(facts.parameters)))
     if facts.architecture:
-        rows.append(Row(tr("Architecture"), facts.architecture))
-    rows.append(Row(tr("Licence"), facts.licence or tr("None is named. Ask its makers before you rely on it."),
+        rows.append(ModelFact(tr("Architecture"), facts.architecture))
+    rows.append(ModelFact(tr("Licence"), facts.licence or tr("Not stated. Check with the publisher before you use it."),
                     "" if facts.licence else "warning"))  # fmt: skip
     return rows
 
 
-def _described(told: Description) -> list[Row]:
+def _described(told: Description) -> list[ModelFact]:
     rows = []
     if told.parameters:
-        rows.append(Row(tr("Weights"), _billions(told.parameters)))
-    rows += [Row(tr("Format"), told.stored_as), Row(tr("Architecture"), told.architecture)]
+        rows.append(ModelFact(tr("Weights"), _billions(told.parameters)))
+    rows += [ModelFact(tr("Format"), told.stored_as), ModelFact(tr("Architecture"), told.architecture)]
     if told.context:
-        rows.append(Row(tr("Context"), trn("{n} token", "{n} tokens", told.context)))
+        rows.append(ModelFact(tr("Context"), trn("{n} token", "{n} tokens", told.context)))
     if told.memory_needed:
-        rows.append(Row(tr("Needs"), tr("{size} of memory", size=size(told.memory_needed))))
+        rows.append(ModelFact(tr("Requires"), tr("{size} of memory", size=size(told.memory_needed))))
     if told.sees:
-        rows.append(Row(tr("Sees"), told.sees))
+        rows.append(ModelFact(tr("Vision"), told.sees))
     if told.backend:
-        rows.append(Row(tr("Runs on"), f"{told.backend}, {told.device}, {told.dtype}"))
+        rows.append(ModelFact(tr("Runs on"), f"{told.backend}, {told.device}, {told.dtype}"))
     return [row for row in rows if row.value]
 
 
@@ -252,5 +348,5 @@ def _billions(parameters: int) -> str:
     return tr("{n} million", n=f"{parameters / 1e6:.0f}")
 
 
-def task_title(choice: Choice) -> str:
+def task_title(choice: RecommendedModel) -> str:
     return tr(TASKS[choice.task])

@@ -1,6 +1,6 @@
-"""Downloads: started, paused, taken up again, also after a restart. Each runs on a thread of its own.
+"""Hugging Face: search, facts of a repository, and downloads that are paused and resumed, also after a restart.
 
-What was not finished is remembered in the preferences; its bytes lie in the cache and are not fetched twice.
+The network is used only when a person asks for it. Each download runs on a thread of its own.
 """
 
 from __future__ import annotations
@@ -15,12 +15,92 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from app.explain import explained
 from app.gui.texts import seconds, size, tr
-from app.gui.viewmodels.hook import Hook
+from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
-    from app.window_engine import WindowEngine
+    from app.window_engine import JobRunner, WindowEngine
+    from engine.hub.searching import Facts, Found
+
+
+class HubSearch:
+    """Search on Hugging Face. `changed`: `found`, `problem` or `searching` changed. `told(repo)`: the facts of one arrived."""
+
+    def __init__(self, work: JobRunner) -> None:
+        self._work = work
+        self.changed, self.told = Signal(), Signal()
+        self.words = ""
+        self.found: list[Found] = []
+        self.problem = ""
+        self.searching = False
+        self.facts: dict[str, Facts] = {}
+        self.problems: dict[str, str] = {}  # of repositories
+        self._asking: set[str] = set()
+        self._asked = 0
+
+    @property
+    def state(self) -> str:
+        """One sentence for the list, when it has nothing better to show."""
+        if self.searching:
+            return tr("Searching Hugging Face for {words}.", words=self.words)
+        if self.problem or self.found:
+            return self.problem
+        if self.words:
+            return tr("No results for {words} on Hugging Face.", words=self.words)
+        return tr("Type a name and press Enter. Only these words are sent, to huggingface.co.")
+
+    def search(self, words: str) -> None:
+        self.words = words.strip()
+        self._asked += 1
+        asked = self._asked
+        if not self.words:
+            self.found, self.problem, self.searching = [], "", False
+            self.changed()
+            return
+        self.found, self.problem, self.searching = [], "", True
+        self.changed()
+
+        def ask() -> list[Found]:
+            from engine.hub.searching import search
+
+            return search(self.words)
+
+        def got(found: list[Found]) -> None:
+            if asked == self._asked:
+                self.found, self.searching = found, False
+                self.changed()
+
+        def failed(sentence: str) -> None:
+            if asked == self._asked:
+                self.problem, self.searching = sentence, False
+                self.changed()
+
+        self._work.run(ask, got, failed)
+
+    def ask_facts(self, repo: str) -> None:
+        if repo in self.facts or repo in self._asking:
+            return
+        self._asking.add(repo)
+        self.problems.pop(repo, None)
+
+        def ask() -> Facts:
+            from engine.hub.searching import facts
+
+            return facts(repo)
+
+        def got(found: Facts) -> None:
+            self._asking.discard(repo)
+            self.facts[repo] = found
+            self.told(repo)
+
+        def failed(sentence: str) -> None:
+            self._asking.discard(repo)
+            self.problems[repo] = sentence
+            self.told(repo)
+
+        self._work.run(ask, got, failed)
+
 
 log = logging.getLogger("grus.window")
 State = Literal["running", "paused", "broken"]
@@ -54,13 +134,13 @@ class Download:
         if self.waits:
             return self.waits
         if not how_far:
-            return tr("Asking Hugging Face which files it takes")
+            return tr("Getting the list of files from Hugging Face")
         if self.done >= self.total:
-            return tr("Checking what arrived")
+            return tr("Verifying")
         if self.rate < 1:
             return how_far
         left = seconds((self.total - self.done) / self.rate)
-        return tr("{how_far}, {rate} a second, {left} left", how_far=how_far, rate=size(self.rate), left=left)
+        return tr("{how_far}, {rate}/s, {left} left", how_far=how_far, rate=size(self.rate), left=left)
 
 
 def fetch(repo: str, cache_dir: str | None, progress: Callable[[int, int], None]) -> Path:
@@ -75,7 +155,7 @@ class Downloads:
     def __init__(self, core: WindowEngine, preferences: Preferences, post: Callable[[Callable[[], None]], None],
                  say: Callable[..., Any], fetch: Fetch = fetch) -> None:  # fmt: skip
         self._core, self._preferences, self._post, self._say, self._fetch = core, preferences, post, say, fetch
-        self.changed, self.finished = Hook(), Hook()
+        self.changed, self.finished = Signal(), Signal()
         self.items: list[Download] = [
             Download(kept["repo"], "paused", kept.get("done", 0), kept.get("total", 0))
             for kept in preferences.get("downloads", [])
@@ -86,7 +166,7 @@ class Downloads:
         return next((item for item in self.items if item.repo == repo), None)
 
     def start(self, repo: str) -> None:
-        """Begin, or go on with one that was paused or broke off."""
+        """Start a download, or resume one that was paused or interrupted."""
         item = self.find(repo)
         if item is None:
             item = Download(repo)
@@ -133,7 +213,7 @@ class Downloads:
 
         self._core.use(discard, lambda _: self.finished(repo), lambda sentence: self._say(sentence, level="error"))
 
-    # -- beside the UI thread
+    # -- off the UI thread
 
     def _run(self, item: Download, stop: threading.Event, cache_dir: str | None) -> None:
         progress = _Progress(
@@ -175,7 +255,7 @@ class Downloads:
             return
         self.items = [other for other in self.items if other is not item]
         self._keep()
-        self._say(tr("{model} is here, and its checksums are right.", model=item.repo), level="ok")
+        self._say(tr("{model} is installed. Its checksums are correct.", model=item.repo), level="ok")
         self.finished(item.repo)
 
     def _keep(self) -> None:
@@ -188,7 +268,7 @@ class Downloads:
 
 
 class _Progress:
-    """What a transfer tells, from its own thread. A stop ends the transfer where it tells something."""
+    """Progress of a transfer, called from its own thread. After a stop it ends the transfer."""
 
     def __init__(
         self, stop: threading.Event, moved: Callable[[int, int, float], None], waiting: Callable[[str], None]
@@ -204,7 +284,7 @@ class _Progress:
 
 
 class _Meter:
-    """Bytes a second over the last few seconds, and when it is time to tell."""
+    """Bytes per second over the last few seconds, and when to report."""
 
     def __init__(self) -> None:
         self.rate = 0.0

@@ -1,19 +1,124 @@
-"""The models on this machine: what is on disk, what is in memory, and what can be done with one."""
+"""The models on this machine, the recommended models of `resources/catalogue.json`, and whether they fit its memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.gui.texts import size, tr
-from app.gui.viewmodels.hook import Hook
+from app.gui.texts import mark, size, tr
+from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
     from app.runtime.models import ModelService
     from app.window_engine import WindowEngine
+    from engine.machine import Machine
+
+FILE = Path(__file__).resolve().parents[4] / "resources" / "catalogue.json"
+
+# In the order in which they are shown; English, shown through `tr`.
+TASKS = {
+    "chat": mark("Chat"),
+    "see": mark("Vision"),
+    "read": mark("Document reading (OCR)"),
+    "listen": mark("Listen"),
+    "speak": mark("Speak"),
+}
+
+
+@dataclass(frozen=True)
+class RecommendedModel:
+    """One line of the catalogue."""
+
+    name: str
+    repo: str
+    task: str
+    size: int
+    format: str
+    licence: str
+    does: str
+    gated: bool = False
+
+
+def read_catalogue(file: Path = FILE) -> list[RecommendedModel]:
+    return [RecommendedModel(**entry) for entry in json.loads(file.read_text(encoding="utf-8"))["models"]]
+
+
+def best(choices: Sequence[RecommendedModel], machine: Machine) -> dict[str, str]:
+    """For each task the repository to begin with: the largest that uses at most half of what is allowed."""
+    found: dict[str, RecommendedModel] = {}
+    for choice in choices:
+        if choice.gated or machine.fit(2 * choice.size) != "fits":
+            continue
+        if choice.task not in found or choice.size > found[choice.task].size:
+            found[choice.task] = choice
+    return {task: choice.repo for task, choice in found.items()}
+
+
+class MachineFacts:
+    """What this machine is, asked once; `changed` when the answer is there."""
+
+    def __init__(self, core: WindowEngine, preferences: Preferences) -> None:
+        self._core, self._preferences = core, preferences
+        self.changed = Signal()
+        self.machine: Machine | None = None
+        self.problem = ""
+
+    def look(self) -> None:
+        preferences = self._preferences
+
+        def ask(service: Any) -> Machine:
+            from engine.loading import LoadOptions
+            from engine.machine import look
+
+            options = LoadOptions(
+                backend=preferences.get("backend", "auto"),
+                device=preferences.get("device", "auto"),
+                cache_dir=preferences.get("cache_dir"),
+            )
+            return look(options, preferences.get("memory_limit"))
+
+        self._core.use(ask, self._got, self._failed)
+
+    def _got(self, machine: Machine) -> None:
+        self.machine, self.problem = machine, ""
+        self.changed()
+
+    def _failed(self, sentence: str) -> None:
+        self.problem = sentence
+        self.changed()
+
+
+def fit_words(machine: Machine | None, nbytes: int) -> tuple[str, str]:
+    """A sentence and its level."""
+    if machine is None or not nbytes:
+        return "", ""
+    from engine.machine import needed_bytes
+
+    needed, has = size(needed_bytes(nbytes)), size(machine.allowed)
+    fit = machine.fit(nbytes)
+    if fit == "fits":
+        return tr("Fits this machine: needs about {needed} of {has}.", needed=needed, has=has), "ok"
+    if fit == "tight":
+        told = tr(
+            "Needs about {needed}; models may use {has}. Raise the memory limit in Settings.", needed=needed, has=has
+        )
+        return told, "warning"
+    return tr(
+        "Too large for this machine: needs about {needed} of {has}.", needed=needed, has=size(machine.memory)
+    ), "error"
+
+
+def fit_mark(machine: Machine | None, nbytes: int) -> str:
+    """The same in two words, for a line."""
+    if machine is None or not nbytes:
+        return ""
+    words = {"fits": tr("fits"), "tight": tr("tight"), "too large": tr("too large")}
+    return words[machine.fit(nbytes)]
+
 
 Place = Literal["cache", "folder", "grus"]
 UNDO_SECONDS = 30.0  # a deleted model can be put back for so long
@@ -21,7 +126,7 @@ _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
 
 
 @dataclass(frozen=True)
-class Resident:
+class ModelMemory:
     """What a loaded model holds in memory."""
 
     weights: int
@@ -30,7 +135,7 @@ class Resident:
 
 
 @dataclass(frozen=True)
-class OnDisk:
+class InstalledModel:
     """One model on this machine."""
 
     name: str
@@ -38,7 +143,7 @@ class OnDisk:
     nbytes: int
     place: Place
     missing: tuple[str, ...] = ()
-    resident: Resident | None = None
+    resident: ModelMemory | None = None
     quants: tuple[str, ...] = ()  # of a repository of GGUF files: those that are here
 
     @property
@@ -46,8 +151,8 @@ class OnDisk:
         return not self.missing
 
 
-class Library:
-    """`changed`: `models` are others. `later(seconds, run)` is a clock; `gone()` tells others that models changed."""
+class ModelLibrary:
+    """`changed`: `models` changed. `later(seconds, run)` is a timer; `gone()` notifies others that models changed."""
 
     def __init__(
         self,
@@ -59,8 +164,8 @@ class Library:
     ) -> None:
         self._core, self._preferences, self._say, self._later = core, preferences, say, later
         self._tell_others = tell_others
-        self.changed = Hook()
-        self.models: list[OnDisk] = []
+        self.changed = Signal()
+        self.models: list[InstalledModel] = []
         self.known = False  # whether the disk was read
         self.busy: dict[str, str] = {}  # name -> what happens to it, in words
         core.use(lambda service: _throw_away_old(service.catalogue.cache_dir))
@@ -71,18 +176,18 @@ class Library:
         return sum(model.resident.weights + model.resident.talk for model in self.models if model.resident)
 
     def look(self) -> None:
-        """Read the disk anew."""
+        """Scan the disk."""
 
-        def got(models: list[OnDisk]) -> None:
+        def got(models: list[InstalledModel]) -> None:
             self.models, self.known = models, True
             self.changed()
 
-        self._core.use(on_disk, got, self._complain)
+        self._core.use(on_disk, got, self._show_error)
 
     def poll(self) -> None:
         """What is in memory, without reading the disk."""
 
-        def got(now: Mapping[str, Resident]) -> None:
+        def got(now: Mapping[str, ModelMemory]) -> None:
             models = [replace(model, resident=now.get(model.name)) for model in self.models]
             if models != self.models:
                 self.models = models
@@ -90,7 +195,7 @@ class Library:
 
         self._core.use(residents, got)
 
-    def find(self, name: str) -> OnDisk | None:
+    def find(self, name: str) -> InstalledModel | None:
         """By its name; the only quantization of a repository that is here goes by the repository's and by its own."""
         repo, _, quant = name.partition(":")
         return next(
@@ -114,7 +219,7 @@ class Library:
 
     # -- disk
 
-    def remove(self, model: OnDisk) -> None:
+    def remove(self, model: InstalledModel) -> None:
         """A model of the cache is deleted, a folder is only forgotten. Both can be taken back."""
         if model.place == "cache":
             self._delete(model)
@@ -142,11 +247,11 @@ class Library:
             remember(answer[0])
             added(answer[1])
 
-        self._core.use(add, taken, self._complain)
+        self._core.use(add, taken, self._show_error)
 
-    def check(self, model: OnDisk) -> None:
+    def check(self, model: InstalledModel) -> None:
         """Read every file of a cached model and compare its checksum."""
-        self._begin(model.name, tr("Checking the files of {model}.", model=model.name))
+        self._begin(model.name, tr("Verifying the files of {model}.", model=model.name))
 
         def look(service: ModelService) -> list[str]:
             from engine.hub.blobs import damaged_files
@@ -164,7 +269,7 @@ class Library:
                           model=model.name)  # fmt: skip
                 self._say(told, level="error")
             else:
-                self._say(tr("Every file of {model} is as Hugging Face has it.", model=model.name), level="ok")
+                self._say(tr("All files of {model} are intact.", model=model.name), level="ok")
 
         self._core.use(look, got, lambda sentence: self._end(model.name, sentence))
 
@@ -182,7 +287,7 @@ class Library:
 
     # -- inside
 
-    def _delete(self, model: OnDisk) -> None:
+    def _delete(self, model: InstalledModel) -> None:
         def take_out(service: ModelService) -> Any:
             from engine.hub.removal import remove
 
@@ -192,7 +297,7 @@ class Library:
 
         def taken(removed: Any) -> None:
             def restore() -> None:
-                self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._complain)
+                self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._show_error)
 
             told = tr("{model} is deleted. {size} become free in half a minute.", model=model.name,
                       size=size(model.nbytes))  # fmt: skip
@@ -200,9 +305,9 @@ class Library:
             self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()))
             self._changed()
 
-        self._core.use(take_out, taken, self._complain)
+        self._core.use(take_out, taken, self._show_error)
 
-    def _forget(self, model: OnDisk) -> None:
+    def _forget(self, model: InstalledModel) -> None:
         before = {key: self._preferences.get(key) for key in ("models", "model_folders")}
         named = {name: path for name, path in (before["models"] or {}).items() if name != model.name}
         parent = str(Path(model.source).parent)
@@ -212,7 +317,7 @@ class Library:
         def restore() -> None:
             self._put_folders({"models": before["models"] or {}, "model_folders": before["model_folders"] or []})
 
-        told = tr("{model} is off the list. Its files stay where they are.", model=model.name)
+        told = tr("{model} was removed from the list. Its files stay where they are.", model=model.name)
         self._say(told, undo=(tr("Undo"), restore))
 
     def _put_folders(self, kept: Mapping[str, Any]) -> None:
@@ -225,7 +330,7 @@ class Library:
             service.catalogue.named = {**named, **kept["models"]}
             service.catalogue.more_folders = [Path(folder) for folder in kept["model_folders"]]
 
-        self._core.use(apply, lambda _: self._changed(), self._complain)
+        self._core.use(apply, lambda _: self._changed(), self._show_error)
 
     def _begin(self, name: str, what: str) -> None:
         self.busy[name] = what
@@ -234,42 +339,44 @@ class Library:
     def _end(self, name: str, problem: str = "") -> None:
         self.busy.pop(name, None)
         if problem:
-            self._complain(problem)
+            self._show_error(problem)
         self._changed()
 
     def _changed(self) -> None:
         self.look()
         self._tell_others()
 
-    def _complain(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self._say(sentence, level="error")
 
 
-# -- beside the UI thread
+# -- off the UI thread
 
 
-def on_disk(service: ModelService) -> list[OnDisk]:
+def on_disk(service: ModelService) -> list[InstalledModel]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
     from engine.hub.cache import cached_models
     from engine.starter import starters
 
     now, own = residents(service), set(starters().values())
-    found: dict[str, OnDisk] = {}
+    found: dict[str, InstalledModel] = {}
     for known in service.catalogue.all():
         path = Path(known.source).expanduser()
         if path.exists():
             place: Place = "grus" if known.source in own else "folder"
-            found[known.name] = OnDisk(known.name, known.source, _size(path), place, (), now.get(known.name))
+            found[known.name] = InstalledModel(known.name, known.source, _size(path), place, (), now.get(known.name))
     for cached in cached_models(service.catalogue.cache_dir) if service.catalogue.use_cache else []:
         for name in cached.names:
             missing = () if cached.quants else cached.snapshot.missing
-            about = OnDisk(name, name, cached.nbytes, "cache", missing, now.get(name), cached.quants)
+            about = InstalledModel(name, name, cached.nbytes, "cache", missing, now.get(name), cached.quants)
             found.setdefault(name, about)
     return sorted(found.values(), key=lambda model: (model.resident is None, not model.whole, model.name.casefold()))
 
 
-def residents(service: ModelService) -> dict[str, Resident]:
-    return {stats.name: Resident(stats.weight_bytes, stats.kv_bytes, stats.active) for stats in service.engine.models()}
+def residents(service: ModelService) -> dict[str, ModelMemory]:
+    return {
+        stats.name: ModelMemory(stats.weight_bytes, stats.kv_bytes, stats.active) for stats in service.engine.models()
+    }
 
 
 def take_in(service: ModelService, folder: Path) -> tuple[str, list[str]]:

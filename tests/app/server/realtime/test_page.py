@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from app.gui.viewmodels.server.snippets import written
+from app.gui.viewmodels.server import written
 from app.server.realtime import protocol
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm

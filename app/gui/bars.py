@@ -1,0 +1,214 @@
+"""The bars of the window: the rail on the left, the status bar, the notice, and the bar shown while nothing can be saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from app.gui.look import Look, pixmap
+from app.gui.pane import PaneSpec
+from app.gui.store.worker import AppStore
+from app.gui.texts import number, size, tr
+from app.gui.theme import GRID, RAIL
+from app.gui.widgets import icon_button, label, text_button
+from app.window_engine import WindowEngine
+
+_BELOW = "settings"  # apart, at the bottom
+
+
+class Rail(QWidget):
+    def __init__(
+        self, look: Look, specs: Sequence[PaneSpec], actions: dict[str, QAction], choose: Callable[[str], object]
+    ) -> None:
+        super().__init__()
+        self.setProperty("kind", "rail")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedWidth(RAIL)
+        self.setAccessibleName(tr("Panes"))
+        self._look = look
+        self._buttons: dict[str, QToolButton] = {}
+        self._group = QButtonGroup(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID - 1, GRID, GRID, GRID)
+        column.setSpacing(GRID // 2)
+        for spec in specs:
+            if spec.name == _BELOW:
+                column.addStretch(1)
+            column.addWidget(self._button(spec, actions[spec.name].toolTip(), choose))
+        if _BELOW not in self._buttons:
+            column.addStretch(1)
+        look.on_change(self, self._colour)
+
+    def _button(self, spec: PaneSpec, tip: str, choose: Callable[[str], object]) -> QToolButton:
+        button = QToolButton()
+        button.setProperty("kind", "rail")
+        button.setCheckable(True)
+        button.setFixedSize(RAIL - 2 * GRID, RAIL - 2 * GRID)
+        button.setIconSize(QSize(22, 22))
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setAccessibleName(tr(spec.title))
+        button.setToolTip(tip)
+        button.clicked.connect(lambda checked=False: choose(spec.name))
+        self._group.addButton(button)
+        self._buttons[spec.name] = button
+        return button
+
+    def show_chosen(self, name: str) -> None:
+        self._buttons[name].setChecked(True)
+        self._colour()
+
+    def button(self, name: str) -> QToolButton:
+        return self._buttons[name]
+
+    def _colour(self) -> None:
+        for name, button in self._buttons.items():
+            button.setIcon(self._look.icon(name, "accent" if button.isChecked() else "second"))
+
+
+_EVERY = 1000  # milliseconds between two looks at memory and speed
+
+
+class StatusBar(QWidget):
+    def __init__(self, look: Look, core: WindowEngine) -> None:
+        super().__init__()
+        self.setProperty("kind", "strip")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(tr("Status"))
+        self._look, self._core = look, core
+        self._lock = QLabel()
+        self.trust = label(kind="second")
+        self.working = label(kind="second")
+        self.model, self.device, self.memory, self.rate = (label(kind="second") for _ in range(4))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID * 2, 3, GRID * 2, 3)
+        row.setSpacing(GRID)
+        row.addWidget(self._lock)
+        row.addWidget(self.trust)
+        row.addStretch(1)
+        for part in (self.working, self.model, self.device, self.memory, self.rate):
+            row.addSpacing(GRID)
+            row.addWidget(part)
+        look.on_change(self, self.tell)
+        core.changed.connect(self.tell)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_EVERY)
+        self._timer.timeout.connect(core.poll)
+        self._timer.start()
+
+    def tell(self) -> None:
+        state, theme = self._core.state, self._look.theme
+        ratio = self.devicePixelRatioF()
+        self._lock.setPixmap(
+            pixmap("unlock" if state.beyond else "lock", theme.warning if state.beyond else theme.second, 14, ratio)
+        )
+        _say(self.trust, state.beyond or tr("Everything stays on this machine"))
+        busy = state.loading or (tr("The engine is starting.") if state.phase == "starting" else state.problem)
+        _say(self.working, busy)
+        _say(self.model, state.model)
+        _say(self.device, state.device)
+        _say(self.memory, size(state.memory) if state.memory else "")
+        _say(self.rate, tr("{rate} tokens/s", rate=number(state.rate)) if state.rate >= 0.05 else "")
+
+
+def _say(part: QLabel, text: str) -> None:
+    if part.text() != text:
+        part.setText(text)
+    part.setVisible(bool(text))
+
+
+Level = Literal["info", "ok", "warning", "error"]
+_ICONS = {"info": "info", "ok": "check", "warning": "warning", "error": "error"}
+_STAYS = 10_000  # milliseconds that a sentence with no error stays
+
+
+class Notice(QWidget):
+    """Shows one sentence at a time; the newest wins. An error stays until it is closed."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "floating")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._look = look
+        self._level: Level = "info"
+        self._undo: Callable[[], Any] | None = None
+        self._icon = QLabel()
+        self.sentence = QLabel()
+        self.sentence.setWordWrap(True)
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.undo = QPushButton(tr("Undo"))
+        self.undo.clicked.connect(lambda checked=False: self._take_back())
+        self.close_button = icon_button(look, "close", tr("Close this message"), self.hide, size=14)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID * 2, GRID, GRID, GRID)
+        row.setSpacing(GRID)
+        row.addWidget(self._icon)
+        row.addWidget(self.sentence, 1)
+        row.addWidget(self.undo)
+        row.addWidget(self.close_button)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.hide)
+        look.changed.connect(self._colour)
+        self.hide()
+
+    def say(self, sentence: str, level: Level = "info", undo: tuple[str, Callable[[], Any]] | None = None) -> None:
+        self._level = level
+        self.sentence.setText(sentence)
+        self.setAccessibleName(sentence)
+        self.undo.setVisible(undo is not None)
+        self._undo = undo[1] if undo else None
+        if undo:
+            self.undo.setText(undo[0])
+            self.undo.setAccessibleName(undo[0])
+        self._colour()
+        self.show()
+        if level in ("info", "ok"):
+            self._timer.start(_STAYS)
+        else:
+            self._timer.stop()
+
+    def _take_back(self) -> None:
+        undo, self._undo = self._undo, None
+        self.hide()
+        if undo is not None:
+            undo()
+
+    def _colour(self) -> None:
+        theme = self._look.theme
+        colour = {"info": theme.second, "ok": theme.ok, "warning": theme.warning, "error": theme.error}[self._level]
+        self._icon.setPixmap(pixmap(_ICONS[self._level], colour, 18, self.devicePixelRatioF()))
+
+
+class SaveBar(QWidget):
+    """Stays for as long as it is true, whatever else the window has to say."""
+
+    def __init__(self, look: Look, store: AppStore) -> None:
+        super().__init__()
+        self.setProperty("kind", "strip")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._look = look
+        self._icon = QLabel()
+        self.sentence = label(wrap=True)
+        self.again = text_button(tr("Save now"), store.save_now)
+        self.again.setToolTip(tr("Retry now. Grus also retries by itself."))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
+        row.setSpacing(GRID)
+        row.addWidget(self._icon)
+        row.addWidget(self.sentence, 1)
+        row.addWidget(self.again)
+        look.on_change(self, self._colour)
+        self.hide()
+
+    def tell(self, sentence: str) -> None:
+        """Why nothing can be saved; nothing: all is saved."""
+        self.sentence.setText(sentence)
+        self.setAccessibleName(sentence)
+        self.setVisible(bool(sentence))
+
+    def _colour(self) -> None:
+        self._icon.setPixmap(pixmap("warning", self._look.theme.warning, 18, self.devicePixelRatioF()))

@@ -1,0 +1,277 @@
+"""The chat pane's actions: their table, context menus, and export and import of conversations as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QMarginsF
+from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.gui.actions import ActionSpec
+from app.gui.dialogs import choose_files, choose_target
+from app.gui.pane import AppContext
+from app.gui.store import conversations, messages
+from app.gui.store.conversations import ConversationHead
+from app.gui.store.messages import StoredMessage
+from app.gui.texts import mark, tr
+from app.gui.viewmodels.chat import exchange
+from app.gui.viewmodels.chat.conversation import MessageTree
+from app.gui.viewmodels.chat.conversation_list import ConversationLine
+from app.gui.viewmodels.chat.markdown import pieces
+
+if TYPE_CHECKING:
+    from app.gui.chat.pane import ChatPane
+
+
+ACTIONS = (
+    ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
+    ActionSpec("search", mark("Search in all conversations"), "Ctrl+F", "search", lambda chat: chat.pane.search()),
+    ActionSpec("type", mark("Go to the message field"), "Ctrl+L", "", lambda chat: chat.pane.composer.field.setFocus()),
+    ActionSpec("above", mark("Previous conversation"), "Ctrl+PgUp", "", lambda chat: chat.pane.step(-1)),
+    ActionSpec("below", mark("Next conversation"), "Ctrl+PgDown", "", lambda chat: chat.pane.step(1)),
+    ActionSpec("rename", mark("Rename the conversation"), "F2", "edit", lambda chat: chat.on_open(chat.pane.rename)),
+    ActionSpec("pin", mark("Pin or unpin the conversation"), "Ctrl+Shift+P", "pin", lambda chat: chat.on_open(chat.pin)),
+    ActionSpec("duplicate", mark("Duplicate the conversation"), "Ctrl+D", "copy", lambda chat: chat.on_open(chat.duplicate)),
+    ActionSpec("delete", mark("Delete the conversation"), "Ctrl+Shift+Backspace", "trash", lambda chat: chat.on_open(chat.pane.conversation_list.delete)),
+    ActionSpec("export_md", mark("Export as Markdown"), "Ctrl+S", "save", lambda chat: chat.on_open(chat.exports("md"))),
+    ActionSpec("export_json", mark("Export as JSON"), "Ctrl+Shift+S", "save", lambda chat: chat.on_open(chat.exports("json"))),
+    ActionSpec("export_pdf", mark("Export as PDF"), "Ctrl+P", "save", lambda chat: chat.on_open(chat.exports("pdf"))),
+    ActionSpec("import", mark("Import conversation"), "Ctrl+O", "upload", lambda chat: chat.pane.files.choose_import(chat.pane.imported)),
+    ActionSpec("attach", mark("Attach files"), "Ctrl+Shift+A", "attach", lambda chat: chat.attach()),
+    ActionSpec("dictate", mark("Dictate"), "Ctrl+Shift+V", "mic", lambda chat: chat.pane.dictate()),
+    ActionSpec("talk", mark("Talk"), "Ctrl+Shift+T", "talk", lambda chat: chat.pane.talk_aloud()),
+    ActionSpec("interrupt", mark("Interrupt the voice"), "Ctrl+Shift+X", "", lambda chat: chat.pane.talk_bar.handsfree.interrupt()),
+    ActionSpec("model", mark("Choose the model"), "Ctrl+M", "models", lambda chat: chat.pane.model_box.showPopup()),
+    ActionSpec("panel", mark("System prompt and sampling"), "Ctrl+.", "sliders", lambda chat: chat.pane.toggle_panel()),
+    ActionSpec("before", mark("Previous message"), "Alt+Up", "", lambda chat: chat.pane.choose(-1)),
+    ActionSpec("after", mark("Next message"), "Alt+Down", "", lambda chat: chat.pane.choose(1)),
+    ActionSpec("copy", mark("Copy the message"), "Ctrl+Shift+C", "copy", lambda chat: chat.on_message(chat.copy)),
+    ActionSpec("copy_code", mark("Copy the last code"), "Ctrl+Shift+K", "copy", lambda chat: chat.on_message(chat.copy_code)),
+    ActionSpec("edit", mark("Edit the message"), "Ctrl+E", "edit", lambda chat: chat.on_message(chat.edit, "user")),
+    ActionSpec("regenerate", mark("Regenerate"), "Ctrl+R", "retry", lambda chat: chat.on_message(chat.pane.talk.regenerate)),
+    ActionSpec("continue", mark("Continue the answer"), "Ctrl+Shift+Return", "continue", lambda chat: chat.on_message(chat.pane.talk.go_on)),
+    ActionSpec("remove", mark("Delete the message"), "Ctrl+Shift+D", "trash", lambda chat: chat.on_message(chat.pane.talk.remove)),
+    ActionSpec("version_before", mark("Previous branch"), "Alt+Left", "left", lambda chat: chat.turn(-1)),
+    ActionSpec("version_after", mark("Next branch"), "Alt+Right", "right", lambda chat: chat.turn(1)),
+    ActionSpec("fold", mark("Show or hide reasoning"), "Ctrl+T", "thought", lambda chat: chat.on_message(chat.pane.fold)),
+)  # fmt: skip
+
+
+class ChatActions:
+    """Each action works on the chosen message, or on the last; on the open conversation, where it is about one."""
+
+    def __init__(self, pane: ChatPane) -> None:
+        self.pane = pane
+        registry, group = pane.context.actions, tr("Chat")
+        registry.note(group, tr("Send"), "Enter")
+        registry.note(group, tr("New line"), "Shift+Enter")
+        registry.add_table(pane, "chat", group, ACTIONS, self)
+
+    # -- on which message, on which conversation
+
+    def on_message(self, run: Callable[[int], Any], role: str = "assistant") -> None:
+        pane = self.pane
+        chosen = pane.transcript.chosen
+        if chosen is None or chosen not in pane.talk.tree:
+            last = next((m for m in reversed(pane.talk.path) if m.role == role), None)
+            chosen = last.id if last is not None else None
+        if chosen is not None:
+            run(chosen)
+
+    def on_open(self, run: Callable[[int], Any]) -> None:
+        if self.pane.talk.id is not None:
+            run(self.pane.talk.id)
+
+    def turn(self, by: int) -> None:
+        """The chosen message's version, else that of the last message that has several."""
+        talk = self.pane.talk
+        chosen = self.pane.transcript.chosen
+        if chosen in talk.tree and chosen is not None:
+            talk.turn(chosen, by)
+            return
+        several = next((m for m in reversed(talk.path) if talk.versions(m.id)[1] > 1), None)
+        if several is not None:
+            talk.turn(several.id, by)
+
+    # -- what they do
+
+    def perform(self, what: str, message: int, *more: Any) -> None:
+        """What a button in a row asks for."""
+        talk, pane = self.pane.talk, self.pane
+        if what == "work":
+            job, then = more
+            pane.context.work.think(job, then)
+        elif what == "copy_text":
+            self.pane.context.copy(more[0])
+        else:
+            actions: dict[str, Callable[..., Any]] = {
+                "copy": self.copy,
+                "edit": self.edit,
+                "regenerate": talk.regenerate,
+                "continue": talk.go_on,
+                "delete": talk.remove,
+                "turn": talk.turn,
+                "fold": pane.fold,
+                "answer": pane.answer_call,
+            }
+            actions[what](message, *more)
+
+    def copy(self, id: int) -> None:
+        self.pane.context.copy(self.pane.talk.tree[id].text)
+
+    def copy_code(self, id: int) -> None:
+        blocks = [piece.text for piece in pieces(self.pane.talk.tree[id].text) if piece.kind == "code"]
+        if blocks:
+            self.pane.context.copy(blocks[-1])
+
+    def edit(self, id: int) -> None:
+        self.pane.edit(id)
+
+    def pin(self, id: int) -> None:
+        line = next((line for line in self.pane.conversation_list.all if line.id == id), None)
+        if line is not None:
+            self.pane.conversation_list.pin(id, not line.pinned)
+
+    def duplicate(self, id: int) -> None:
+        self.pane.conversation_list.duplicate(id, self.pane.talk.open)
+
+    def exports(self, kind: str) -> Callable[[int], Any]:
+        return lambda id: self.pane.files.export(id, kind)
+
+    def attach(self) -> None:
+        choose_files(self.pane, tr("Attach files"), self.pane.draft.add)
+
+    # -- menus
+
+    def list_menu(self, line: ConversationLine, where: Any) -> None:
+        pane, conversation_list = self.pane, self.pane.conversation_list
+        menu = QMenu(pane)
+        if line.folder is not None:
+            folder = line.folder.id
+            menu.addAction(tr("Rename the folder"), lambda: pane.conversation_list_view.edit_folder(folder))
+            menu.addAction(tr("Remove the folder"), lambda: conversation_list.delete_folder(folder))
+            menu.popup(where)
+            return
+        assert line.conversation is not None
+        id, summary = line.conversation.id, line.conversation
+        menu.addAction(tr("Rename"), lambda: pane.conversation_list_view.edit_name(id))
+        menu.addAction(
+            tr("Unpin") if summary.pinned else tr("Pin"), lambda: conversation_list.pin(id, not summary.pinned)
+        )
+        folders = menu.addMenu(tr("Move to"))
+        for folder_of in conversation_list.folders:
+            folders.addAction(folder_of.name, partial(conversation_list.move, id, folder_of.id))
+        if conversation_list.folders:
+            folders.addSeparator()
+        folders.addAction(tr("New folder"), lambda: conversation_list.move_to_new(id, tr("New folder")))
+        if summary.folder is not None:
+            folders.addAction(tr("No folder"), lambda: conversation_list.move(id, None))
+        menu.addAction(tr("Duplicate"), lambda: self.duplicate(id))
+        export = menu.addMenu(tr("Export"))
+        for kind, title in (("md", tr("Markdown")), ("json", tr("JSON")), ("pdf", tr("PDF"))):
+            export.addAction(title, partial(pane.files.export, id, kind))
+        menu.addSeparator()
+        menu.addAction(tr("Delete"), lambda: conversation_list.delete(id))
+        menu.popup(where)
+
+    def message_menu(self, id: int, where: Any) -> None:
+        talk = self.pane.talk
+        if id not in talk.tree:
+            return
+        message: StoredMessage = talk.tree[id]
+        menu = QMenu(self.pane)
+        menu.addAction(tr("Copy"), lambda: self.copy(id))
+        if not talk.writing:
+            if message.role != "tool":
+                menu.addAction(tr("Edit"), lambda: self.edit(id))
+            menu.addAction(tr("Regenerate"), lambda: talk.regenerate(id))
+            if message.role == "assistant":
+                menu.addAction(tr("Continue"), lambda: talk.go_on(id))
+            menu.addSeparator()
+            menu.addAction(tr("Delete"), lambda: talk.remove(id))
+        menu.popup(where)
+
+
+_ENDINGS = {"md": "Markdown (*.md)", "json": "JSON (*.json)", "pdf": "PDF (*.pdf)"}
+
+
+class Files:
+    def __init__(self, context: AppContext, window: QWidget) -> None:
+        self._context, self._window = context, window
+
+    def export(self, id: int, kind: str) -> None:
+        """Ask where to, then write."""
+
+        def ask(found: tuple[ConversationHead | None, list[StoredMessage]]) -> None:
+            head = found[0]
+            if head is None:
+                return
+            then = lambda file: self.write(id, kind, file)  # noqa: E731
+            title, name = tr("Export the conversation"), _file_name(head.title)
+            choose_target(self._window, title, then, {kind: _ENDINGS[kind]}, name)
+
+        self._context.store.ask(lambda db: (conversations.head(db, id), messages.all_of(db, id)), ask)
+
+    def write(self, id: int, kind: str, file: Path) -> None:
+        def make(found: tuple[ConversationHead | None, list[StoredMessage]]) -> None:
+            head, every = found
+            if head is None:
+                return
+            tree = MessageTree(every)
+            path = tree.path(head.leaf if head.leaf in tree else tree.newest_leaf(tree.last))
+
+            def save() -> Path:
+                if kind == "pdf":
+                    _write_pdf(exchange.as_html(head, path), head.title, file)
+                else:
+                    text = exchange.as_json(head, every) if kind == "json" else exchange.as_markdown(head, path)
+                    file.write_text(text, encoding="utf-8")
+                return file
+
+            self._context.save(save)
+
+        self._context.store.ask(lambda db: (conversations.head(db, id), messages.all_of(db, id)), make)
+
+    def choose_import(self, then: Any) -> None:
+        title = tr("Import conversation")
+        choose_files(self._window, title, lambda files: self.read(files[0], then), _ENDINGS["json"], many=False)
+
+    def read(self, file: Path, then: Any) -> None:
+        """`then(id)` with the conversation that was made."""
+
+        def take(found: tuple[ConversationHead, list[StoredMessage]]) -> None:
+            head, every = found
+
+            def write(db: Any) -> int:
+                id = conversations.create(db, head.model, head.system, head.sampling, title=head.title)
+                messages.add_all(db, id, every)
+                return id
+
+            self._context.store.ask(write, then)
+
+        self._context.work.run(
+            lambda: exchange.read_json(file.read_text(encoding="utf-8")), take, self._context.show_error
+        )
+
+
+def _write_pdf(html: str, title: str, file: Path) -> None:
+    document = QTextDocument()
+    document.setHtml(html)
+    writer = QPdfWriter(str(file))
+    writer.setTitle(title)
+    writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    writer.setPageMargins(QMarginsF(20, 20, 20, 20), QPageLayout.Unit.Millimeter)
+    writer.setResolution(96)
+    document.setPageSize(writer.pageLayout().paintRectPixels(96).size().toSizeF())
+    document.print_(writer)
+    if not file.exists():
+        raise OSError(0, tr("The PDF could not be written"), str(file))
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"[^\w \-]+", "", title).strip()[:60] or tr("Conversation")

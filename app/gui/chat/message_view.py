@@ -1,0 +1,519 @@
+"""The widgets of message views: rich text, code, reasoning, tool calls, footers. A widget is rebound to another view as it scrolls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QMimeData, QSize, Qt, QTimer, QUrl
+from PySide6.QtGui import (
+    QColor,
+    QDesktopServices,
+    QFontMetricsF,
+    QPixmap,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from app.gui.look import Look, restate
+from app.gui.texts import mark, size, tr
+from app.gui.theme import GRID
+from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
+from app.gui.viewmodels.chat.message_views import MessageView
+from app.gui.widgets import icon_button, label, text_button
+
+if TYPE_CHECKING:
+    from app.gui.chat.drawn import FormulaImages
+
+
+def sheet(look: Look) -> str:
+    """For a QTextDocument: Qt reads a part of CSS there."""
+    theme, size = look.theme, look.font().pointSizeF()
+    mono = look.mono.family()
+    return f"""
+        p {{ margin: 0 0 9px 0; line-height: 145%; }}
+        li {{ margin: 2px 0; line-height: 145%; }}
+        ul, ol {{ margin: 0 0 9px 0; -qt-list-indent: 1; }}
+        h1 {{ font-size: {size * 1.35:.1f}pt; font-weight: 600; margin: 12px 0 8px 0; }}
+        h2 {{ font-size: {size * 1.15:.1f}pt; font-weight: 600; margin: 10px 0 6px 0; }}
+        h3 {{ font-size: {size:.1f}pt; font-weight: 600; margin: 8px 0 4px 0; }}
+        a {{ color: {theme.text}; text-decoration: underline; }}
+        code {{ font-family: '{mono}'; background-color: {theme.code}; }}
+        pre {{ font-family: '{mono}'; background-color: {theme.code}; margin: 4px 0 9px 0; }}
+        blockquote {{ margin: 0 0 9px 16px; color: {theme.second}; }}
+        table {{ border-color: {theme.line}; border-collapse: collapse; border-style: solid; margin: 2px 0 10px 0; }}
+        th {{ font-weight: 600; background-color: {theme.side}; }}
+    """
+
+
+class RichText(QTextBrowser):
+    """Read-only; scrolls with what it lies in."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setProperty("kind", "bare")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setOpenLinks(False)
+        self.anchorClicked.connect(open_outside)
+        self.setTabChangesFocus(True)
+        self.setUndoRedoEnabled(False)
+        self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(22)
+        self.viewport().setAutoFillBackground(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+
+    def show_html(self, html: str) -> None:
+        self.document().setDefaultStyleSheet(sheet(self._look))
+        self.document().setDefaultFont(self._look.font())
+        self.setHtml(html)
+
+    def show_plain(self, text: str, before: str = "") -> None:
+        """Plain text. `before`: the text shown now; when `text` continues it, only the rest is appended."""
+        if before and text.startswith(before):
+            end = QTextCursor(self.document())
+            end.movePosition(QTextCursor.MoveOperation.End)
+            end.insertText(text[len(before) :])
+            return
+        self.document().setDefaultFont(self._look.font())
+        self.setPlainText(text)
+
+    def height_for(self, width: int) -> int:
+        document = self.document()
+        if document.textWidth() != width:
+            document.setTextWidth(width)
+        return round(document.size().height() + 0.49)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Plain words: what is pasted elsewhere should not bring this window's colours."""
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText())
+        return data
+
+
+def open_outside(target: QUrl) -> None:
+    """A link leads to the person's own browser, and only to the web or to mail."""
+    if target.scheme() in ("http", "https", "mailto"):
+        QDesktopServices.openUrl(target)
+
+
+Do = Callable[..., Any]  # do("copy", message), do("turn", message, -1), ...
+THUMB = 96
+_PAD = 6  # what a flat button leaves free around its icon: it is moved left so that the icon stands in line
+
+
+class MessageWidget(QWidget):
+    """The base: remembers what it shows, so that the same row is not drawn twice."""
+
+    above = GRID  # free space before it
+
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
+        super().__init__()
+        self.look, self.drawn, self.do = look, drawn, do
+        self.view: MessageView | None = None
+        self.waiting = False  # for formulas
+
+    def bind(self, view: MessageView) -> None:
+        if view != self.view or self.waiting:
+            before, self.view = self.view, view
+            self.fill(view, before)
+
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        raise NotImplementedError
+
+    def measure(self, width: int) -> int:
+        raise NotImplementedError
+
+
+_HEAD = 32
+_COLOURED_EVERY = 250  # milliseconds, while code is being written
+_PAUSE = 8  # times as long as it took: colours for long code take a share of the machine, not all of it
+
+
+class CodeWidget(MessageWidget):
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.box = QWidget(self)
+        self.box.setProperty("kind", "codebox")
+        self.box.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.language = label(kind="second")
+        self.language.setParent(self.box)
+        self.copy = icon_button(look, "copy", tr("Copy the code"), self._copy, size=16, parent=self.box)
+        self.code = _Code(self.box)
+        self.colours = _Colours(self.code.document(), look)
+        self._version = 0
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_COLOURED_EVERY)
+        self._timer.timeout.connect(self._find_colours)
+
+    def _copy(self) -> None:
+        if self.view is not None:
+            self.do("copy_text", self.view.message, self.view.text)
+
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        piece = view.piece
+        assert piece is not None
+        self.language.setText(piece.language or tr("Code"))
+        self.code.setFont(self.look.mono)
+        same = before is not None and before.key == view.key and before.text and view.text.startswith(before.text)
+        if same:
+            cursor = QTextCursor(self.code.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(view.text[len(before.text) :] if before else view.text)
+            if not self._timer.isActive():
+                self._timer.start()
+        else:
+            self.colours.show([])
+            self.code.setPlainText(view.text)
+            self._find_colours()
+
+    def _find_colours(self) -> None:
+        view = self.view
+        if view is None or view.piece is None:
+            return
+        self._version += 1
+        version, language, text = self._version, view.piece.language, view.text
+
+        def find() -> tuple[Sequence[HighlightSpan], float]:
+            began = time.thread_time()
+            return spans(text, language), time.thread_time() - began
+
+        def found(answer: tuple[Sequence[HighlightSpan], float]) -> None:
+            if version == self._version and isValid(self.code):
+                self.colours.show(answer[0])
+                self._timer.setInterval(max(_COLOURED_EVERY, round(1000 * _PAUSE * answer[1])))
+
+        self.do("work", view.message, find, found)
+
+    def measure(self, width: int) -> int:
+        lines = self.code.document().blockCount()
+        height = round(lines * self.code.fontMetrics().lineSpacing()) + 2 * GRID + 2
+        widest = max((len(line) for line in (self.view.text if self.view else "").split("\n")), default=0)
+        if widest * self.code.fontMetrics().averageCharWidth() > width - 3 * GRID:
+            height += 12  # the bar below
+        self.box.setGeometry(0, 0, width, _HEAD + height)
+        self.language.setGeometry(GRID * 2, 2, width - 64, _HEAD - 2)
+        self.copy.setGeometry(width - 32, 2, 28, 28)
+        self.code.setGeometry(GRID, _HEAD, width - 2 * GRID, height - 2)
+        return _HEAD + height + GRID
+
+
+class _Code(QPlainTextEdit):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setReadOnly(True)
+        self.setProperty("kind", "bare")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTabChangesFocus(True)
+        self.setUndoRedoEnabled(False)
+        self.setAccessibleName(tr("Code"))
+        self.viewport().setAutoFillBackground(False)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class _Colours(QSyntaxHighlighter):
+    """Applies spans that were found elsewhere."""
+
+    def __init__(self, document: QTextDocument, look: Look) -> None:
+        super().__init__(document)
+        self._look = look
+        self._lines: dict[int, list[HighlightSpan]] = {}
+
+    def show(self, found: Sequence[HighlightSpan]) -> None:
+        before = self._lines
+        self._lines = {}
+        for span in found:
+            self._lines.setdefault(span.line, []).append(span)
+        block = self.document().begin()
+        while block.isValid():
+            number = block.blockNumber()
+            if before.get(number) != self._lines.get(number):
+                self.rehighlightBlock(block)
+            block = block.next()
+
+    def highlightBlock(self, text: str) -> None:
+        for span in self._lines.get(self.currentBlock().blockNumber(), ()):
+            style = QTextCharFormat()
+            style.setForeground(QColor(getattr(self._look.theme, span.kind)))
+            self.setFormat(span.start, span.length, style)
+
+
+class ProseWidget(MessageWidget):
+    above = 2
+
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.text = RichText(look, self)
+        self.text.setAccessibleName(tr("Reply"))
+
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        assert view.piece is not None
+        html, self.waiting = self.drawn.html(view.piece, self.text.document(), self.devicePixelRatioF())
+        self.text.show_html(html)
+
+    def measure(self, width: int) -> int:
+        height = self.text.height_for(width)
+        self.text.setGeometry(0, 0, width, height)
+        return height
+
+
+class UserTextWidget(MessageWidget):
+    """A user message: plain text in a bubble on the right, attachments above, buttons below."""
+
+    above = GRID * 3
+
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.bubble = QWidget(self)
+        self.bubble.setProperty("kind", "bubble")
+        self.bubble.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.text = RichText(look, self.bubble)
+        self.text.setAccessibleName(tr("You"))
+        self.files = QLabel(self)
+        self.files.setProperty("kind", "second")
+        self.files.setWordWrap(True)
+        self.pictures: list[QLabel] = []
+        self.bar = MessageButtons(look, lambda *what: self._act(*what), ("copy", "edit", "delete"), self)
+
+    def _act(self, *what: Any) -> None:
+        if self.view is not None:
+            self.do(what[0], self.view.message, *what[1:])
+
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        self.text.show_plain(view.text)
+        others = [f for f in view.files if f.kind != "image"]
+        told = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
+        self.files.setText("\n".join(told))
+        for picture in self.pictures:
+            picture.deleteLater()
+        self.pictures = [self._picture(f.path, f.name) for f in view.files if f.kind == "image"]
+        self.bar.bind(view)
+
+    def _picture(self, path: str, name: str) -> QLabel:
+        shown = QLabel(self)
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(path)
+        if picture.isNull():
+            shown.setText(name)
+        else:
+            side = round(THUMB * ratio)
+            picture = picture.scaled(
+                QSize(side * 2, side), Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            )
+            picture.setDevicePixelRatio(ratio)
+            shown.setPixmap(picture)
+        shown.setAccessibleName(name)
+        shown.setToolTip(name)
+        shown.adjustSize()
+        shown.show()
+        return shown
+
+    def measure(self, width: int) -> int:
+        y, right = 0, width
+        for picture in reversed(self.pictures):
+            right -= picture.width() + GRID
+            picture.move(right + GRID, 0)
+            y = max(y, picture.height() + GRID)
+        if self.files.text():
+            self.files.setAlignment(Qt.AlignmentFlag.AlignRight)
+            height = self.files.heightForWidth(width)
+            self.files.setGeometry(0, y, width, height)
+            y += height + GRID // 2
+        self.files.setVisible(bool(self.files.text()))
+        shown = bool(self.view and self.view.text)
+        self.bubble.setVisible(shown)
+        if shown:
+            pad, widest = GRID * 2, round(width * 0.85)
+            document = self.text.document()
+            document.setTextWidth(-1)
+            inner = min(widest - 2 * pad, round(document.idealWidth()) + 2)
+            height = self.text.height_for(inner)
+            self.bubble.setGeometry(width - inner - 2 * pad, y, inner + 2 * pad, height + 2 * GRID + 4)
+            self.text.setGeometry(pad, GRID + 2, inner, height)
+            y += self.bubble.height()
+        self.bar.adjustSize()
+        self.bar.setGeometry(width - self.bar.sizeHint().width() + _PAD, y + 2, self.bar.sizeHint().width(), 28)
+        return y + 30
+
+
+class ReasoningWidget(MessageWidget):
+    """Reasoning, folded until a person wants to read it."""
+
+    above = GRID * 2
+
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.head = QPushButton(self)
+        self.head.setProperty("kind", "fold")
+        self.head.setIconSize(QSize(14, 14))
+        self.head.clicked.connect(lambda checked=False: self.view and self.do("fold", self.view.message))
+        self.text = RichText(look, self)
+        self.text.setAccessibleName(tr("Reasoning"))
+
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        self.head.setText(view.title)
+        self.head.setIcon(self.look.icon("down" if view.open else "right"))
+        self.head.setToolTip(tr("Hide reasoning") if view.open else tr("Show reasoning"))
+        self.head.setAccessibleName(f"{view.title}. {self.head.toolTip()}")
+        self.text.setVisible(view.open)
+        if view.open:
+            shown = before.text if before is not None and before.key == view.key else ""
+            if not shown:
+                self.text.setTextColor(self.palette().placeholderText().color())
+            self.text.show_plain(view.text, shown)
+
+    def measure(self, width: int) -> int:
+        hint = self.head.sizeHint()
+        self.head.setGeometry(-_PAD, 0, min(width, hint.width()), hint.height())
+        y = hint.height() + _PAD
+        if self.view is not None and self.view.open:
+            height = self.text.height_for(width - GRID * 3)
+            self.text.setGeometry(GRID * 3, y + 4, width - GRID * 3, height)
+            y += height + GRID
+        return y
+
+
+class ToolCallWidget(MessageWidget):
+    """A tool that the model wants to use, and where a person can say what came of it."""
+
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.box = QWidget(self)
+        self.box.setProperty("kind", "codebox")
+        self.box.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.name = label(kind="title")
+        self.arguments = label(wrap=True)
+        self.arguments.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.answer = text_button(tr("Enter tool result"), self._answer)
+        column = QVBoxLayout(self.box)
+        column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
+        column.addWidget(self.name)
+        column.addWidget(self.arguments)
+        column.addWidget(self.answer, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _answer(self) -> None:
+        if self.view is not None:
+            self.do("answer", self.view.message)
+
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        assert view.call is not None
+        self.name.setText(tr("Tool call: {tool}", tool=view.call.name))
+        self.arguments.setFont(self.look.mono)
+        self.arguments.setText(view.call.arguments)
+        self.answer.setVisible(view.open)
+
+    def measure(self, width: int) -> int:
+        self.box.setFixedWidth(width)
+        inside = self.box.layout()
+        assert inside is not None  # it was given one when it was made
+        height = inside.heightForWidth(width)
+        self.box.setGeometry(0, 0, width, height)
+        return height
+
+
+class FooterWidget(MessageWidget):
+    """Under a reply: what it took, and what can be done with it."""
+
+    above = 2
+
+    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
+        super().__init__(look, drawn, do)
+        self.told = label(wrap=True)
+        self.told.setParent(self)
+        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.bar = MessageButtons(look, self._act, ("copy", "regenerate", "continue", "edit", "delete"), self)
+
+    def _act(self, *what: Any) -> None:
+        if self.view is not None:
+            self.do(what[0], self.view.message, *what[1:])
+
+    def fill(self, view: MessageView, before: MessageView | None) -> None:
+        self.told.setText(view.text)
+        restate(self.told, kind="figures", level=view.level)
+        self.bar.bind(view)
+
+    def measure(self, width: int) -> int:
+        view = self.view
+        bar = self.bar.sizeHint().width() if view is not None and view.can else 0
+        self.bar.setVisible(bar > 0)
+        self.bar.setGeometry(-_PAD, 0, bar, 28)
+        one_line = QFontMetricsF(self.told.font()).horizontalAdvance(self.told.text()) + 8
+        if one_line <= width - bar - GRID * 2:
+            self.told.setGeometry(bar + (GRID if bar else 0), 0, width - bar - GRID, 28)
+            return 28
+        height = self.told.heightForWidth(width)
+        self.told.setGeometry(0, 28 if bar else 0, width, height)
+        return (28 if bar else 0) + height + 4
+
+
+_DOES = {
+    "copy": ("copy", mark("Copy")),
+    "edit": ("edit", mark("Edit")),
+    "regenerate": ("retry", mark("Regenerate")),
+    "continue": ("continue", mark("Continue")),
+    "delete": ("trash", mark("Delete")),
+}
+
+
+class MessageButtons(QWidget):
+    """Versions, and the things that can be done with a message."""
+
+    def __init__(self, look: Look, act: Callable[..., Any], names: tuple[str, ...], parent: QWidget) -> None:
+        super().__init__(parent)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        self.before = icon_button(look, "left", tr("Previous branch"), lambda: act("turn", -1), size=14)
+        self.which = label(kind="second")
+        self.after = icon_button(look, "right", tr("Next branch"), lambda: act("turn", 1), size=14)
+        for part in (self.before, self.which, self.after):
+            layout.addWidget(part)
+        self.buttons = {}
+        for name in names:
+            icon, title = _DOES[name]
+            self.buttons[name] = icon_button(look, icon, tr(title), _act(act, name), size=16)
+            layout.addWidget(self.buttons[name])
+
+    def bind(self, view: MessageView) -> None:
+        several = view.versions > 1
+        for part in (self.before, self.which, self.after):
+            part.setVisible(several)
+        self.which.setText(f"{view.version}/{view.versions}")
+        self.before.setEnabled(view.version > 1)
+        self.after.setEnabled(view.version < view.versions)
+        for name, button in self.buttons.items():
+            button.setVisible(name in view.can)
+        if (inside := self.layout()) is not None:
+            inside.activate()
+
+
+def _act(act: Callable[..., Any], name: str) -> Callable[[], Any]:
+    return lambda: act(name)

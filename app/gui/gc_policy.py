@@ -1,0 +1,81 @@
+"""Garbage collection and thread switching while the window is open.
+
+A thread that computes in Python keeps the interpreter for 5 ms by default whenever another thread asks for it; the UI thread
+asks many times per frame, because Qt releases it in between. A switch interval of half a millisecond lets it through.
+
+A full garbage collection stops every thread; with an engine in memory it takes longer than several frames. While the window
+is open the young generations are collected as usual, which takes a millisecond; the old generation waits until nobody types,
+points or waits for a reply.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtGui import QWindow
+
+_LOOK = 1000  # milliseconds
+_STILL = 2.0  # seconds without a key, a click or a reply that count as quiet
+_LATEST = 300.0  # seconds after which it is done in any case
+_ENOUGH = 10  # collections of the young, after which the old are worth a look: what the interpreter itself waits for
+_TURN = 0.0005  # seconds
+_NEVER = 1_000_000_000
+_HANDS = frozenset(
+    {
+        QEvent.Type.KeyPress,
+        QEvent.Type.MouseMove,
+        QEvent.Type.MouseButtonPress,
+        QEvent.Type.Wheel,
+        QEvent.Type.TouchUpdate,
+        QEvent.Type.InputMethod,
+        QEvent.Type.DragMove,
+        QEvent.Type.Resize,
+    }
+)
+
+
+class GcPolicy(QObject):
+    """In force from when it is made until `end`. `busy()`: a reply is written, or a page is read."""
+
+    def __init__(self, busy: Callable[[], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._busy, self._clock = busy, clock
+        self._stirred = self._collected = clock()
+        self._default_threshold, self._default_interval = gc.get_threshold(), sys.getswitchinterval()
+        gc.set_threshold(self._default_threshold[0], self._default_threshold[1], _NEVER)
+        sys.setswitchinterval(_TURN)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_LOOK)
+        self._timer.timeout.connect(self.look)
+        self._timer.start()
+
+    def watch(self, window: QWindow) -> None:
+        """Watch this window for keyboard and mouse events."""
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _HANDS:
+            self._stirred = self._clock()
+        return False
+
+    def look(self) -> bool:
+        """Collect, if there may be something to collect and the moment is right. Says whether it did."""
+        now = self._clock()
+        if self._busy():
+            self._stirred = now
+        still = now - self._stirred >= _STILL
+        if gc.get_count()[2] < _ENOUGH or not (still or now - self._collected >= _LATEST):
+            return False
+        gc.collect()
+        self._collected = now
+        return True
+
+    def end(self) -> None:
+        """The interpreter decides again."""
+        self._timer.stop()
+        gc.set_threshold(*self._default_threshold)
+        sys.setswitchinterval(self._default_interval)

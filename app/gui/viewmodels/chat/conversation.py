@@ -1,0 +1,483 @@
+"""The open conversation: its tree of messages, the prompt made of them, the reply that streams, and every action on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from app.gui.store import conversations, messages, records
+from app.gui.store.conversations import ConversationHead
+from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
+from app.gui.store.worker import AppStore
+from app.gui.texts import tr
+from app.gui.viewmodels import sampling as options
+from app.gui.viewmodels.signal import Signal
+from app.window_engine import ReplyListener, ReplyRequest
+
+if TYPE_CHECKING:
+    from app.runtime.replies import ReplyEvent
+    from app.window_engine import ReplyListener
+    from engine.types import FinishReason, Timings
+
+
+class MessageTree:
+    def __init__(self, messages: Iterable[StoredMessage] = ()) -> None:
+        self._messages: dict[int, StoredMessage] = {}
+        self._children: dict[int | None, list[int]] = {}
+        for message in messages:
+            self.put(message)
+
+    def __getitem__(self, id: int) -> StoredMessage:
+        return self._messages[id]
+
+    def __contains__(self, id: int | None) -> bool:
+        return id in self._messages
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def put(self, message: StoredMessage) -> None:
+        """Add a message, or replace it by its new state."""
+        if message.id not in self._messages:
+            self._children.setdefault(message.parent, []).append(message.id)
+        self._messages[message.id] = message
+
+    def remove(self, id: int) -> None:
+        """A message and all below it."""
+        for child in list(self._children.get(id, ())):
+            self.remove(child)
+        message = self._messages.pop(id)
+        self._children[message.parent].remove(id)
+
+    def path(self, leaf: int | None) -> list[StoredMessage]:
+        """From the first message to the leaf."""
+        found: list[StoredMessage] = []
+        while leaf is not None and leaf in self._messages:
+            found.append(self._messages[leaf])
+            leaf = found[-1].parent
+        return found[::-1]
+
+    def siblings(self, id: int) -> Sequence[int]:
+        """Versions of the same message, oldest first, itself among them."""
+        return tuple(self._children[self._messages[id].parent])
+
+    def newest_leaf(self, id: int | None) -> int | None:
+        """The leaf that is reached by always taking the newest branch."""
+        while children := self._children.get(id):
+            id = children[-1]
+        return id
+
+    @property
+    def last(self) -> int | None:
+        """The newest message: the fallback when no leaf is stored."""
+        return max(self._messages, default=None)
+
+
+def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]]:
+    """Replies that ended before their first word are left out. What was said around one is one message: many templates want
+    a reply after each."""
+    said: list[dict[str, Any]] = [{"role": "system", "content": system}] if system.strip() else []
+    for message in path:
+        if message.role == "assistant" and not (message.text or message.calls):
+            continue
+        made = _message(message)
+        if said and made["role"] == "user" == said[-1]["role"]:
+            made["content"] = _together(said.pop()["content"], made["content"])
+        said.append(made)
+    return said
+
+
+def _together(before: str | list[dict[str, Any]], after: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    if isinstance(before, str) and isinstance(after, str):
+        return f"{before}\n\n{after}"
+    return [*_parts(before), *_parts(after)]
+
+
+def _parts(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _message(message: StoredMessage) -> dict[str, Any]:
+    if message.role == "user":
+        return {"role": "user", "content": _with_attachments(message)}
+    made: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        made["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    return made
+
+
+def _with_attachments(message: StoredMessage) -> str | list[dict[str, Any]]:
+    """Files that have words come before the message, as words; pictures as parts of their own."""
+    text = "\n\n".join([*(_words(file) for file in message.attachments if file.text), message.text]).strip()
+    pictures = [file for file in message.attachments if file.kind == "image"]
+    if not pictures:
+        return text
+    parts: list[dict[str, Any]] = [{"type": "image", "image": Path(file.path)} for file in pictures]
+    return [*parts, {"type": "text", "text": text}]
+
+
+def _words(file: Attachment) -> str:
+    return f'<file name="{file.name}">\n{file.text}\n</file>'
+
+
+SAVED_EVERY = 0.5  # seconds: what a killed process may lose
+
+
+class _Cancels(Protocol):
+    def cancel(self) -> None: ...
+
+
+class StreamingReply:
+    """Listens to the engine. `changed(reply)` after everything that came; `save(message)` twice a second."""
+
+    def __init__(
+        self,
+        message: StoredMessage,
+        changed: Callable[[StreamingReply], None],
+        save: Callable[[StoredMessage], None],
+        later: Callable[[float, Callable[[], None]], None],
+    ) -> None:
+        self.message = replace(message, state="writing", error="")
+        self.doing = tr("Waiting for the model.")  # until the first word
+        self.over = False
+        self._changed, self._save, self._later = changed, save, later
+        self._speaking: _Cancels | None = None
+        self._stopped = False
+        self._saving = False
+
+    def begin(self, ask: Callable[[ReplyListener], _Cancels]) -> None:
+        self._speaking = ask(self)
+        if self._stopped:
+            self._speaking.cancel()
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._speaking is not None:
+            self._speaking.cancel()
+
+    # -- what the engine says
+
+    def working(self, what: str) -> None:
+        self.doing = what
+        self._changed(self)
+
+    def parts(self, parts: Sequence[ReplyEvent]) -> None:
+        text, thought, calls = self.message.text, self.message.reasoning, list(self.message.calls)
+        for part in parts:
+            if part.kind == "answer":
+                text += part.text
+            elif part.kind == "reasoning":
+                thought += part.text
+            elif part.kind == "call":
+                calls.append(ToolUse(part.name, id=part.call_id))
+            elif part.kind == "arguments" and calls:
+                calls[-1] = replace(calls[-1], arguments=calls[-1].arguments + part.text)
+            elif part.kind == "broken" and calls:
+                calls.pop()
+                text += part.text
+        self.message = replace(self.message, text=text, reasoning=thought, calls=tuple(calls))
+        self._changed(self)
+        if not self._saving:
+            self._saving = True
+            self._later(SAVED_EVERY, self._save_now)
+
+    def ended(self, reason: FinishReason, timings: Timings) -> None:
+        state: Any = {"cancelled": "stopped", "length": "length"}.get(reason, "done")
+        if self._stopped and state == "done":
+            state = "stopped"
+        figures = ReplyStatistics(
+            timings.prompt_tokens,
+            timings.cached_tokens,
+            timings.output_tokens,
+            timings.first_token,
+            timings.total,
+            timings.decode_rate,
+        )
+        self._end(replace(self.message, state=state, figures=figures))
+
+    def failed(self, sentence: str) -> None:
+        self._end(replace(self.message, state="failed", error=sentence))
+
+    def _end(self, message: StoredMessage) -> None:
+        self.message, self.over = message, True
+        self._changed(self)
+
+    def _save_now(self) -> None:
+        self._saving = False
+        if not self.over:
+            self._save(self.message)
+
+
+TITLE = 60  # characters of the first message
+
+
+class _Replies(Protocol):
+    """What makes replies (`app.window_engine.WindowEngine`)."""
+
+    def reply(self, ask: ReplyRequest, listener: ReplyListener) -> Any: ...
+
+
+Later = Callable[[float, Callable[[], None]], None]
+
+
+class OpenConversation:
+    """`changed`: another conversation or branch is shown. `grew(message)`: one message changed.
+    `listed`: the list of conversations must be reloaded. `busy`: a reply began or ended.
+    `begun(id)`: the conversation has its first message, and is stored."""
+
+    def __init__(self, store: AppStore, asks: _Replies, later: Later, say: Callable[..., Any]) -> None:
+        self._store, self._asks, self._later, self._say = store, asks, later, say
+        self.changed, self.grew, self.listed, self.busy, self.configured = (
+            Signal(),
+            Signal(),
+            Signal(),
+            Signal(),
+            Signal(),
+        )
+        self.begun = Signal()
+        self.id: int | None = None
+        self.head = _fresh()
+        self.tree = MessageTree()
+        self.reply: StreamingReply | None = None  # the one that is being made, here or in a conversation that was left
+        self._asked = 0  # which `open` was the last
+
+    # -- what is shown
+
+    @property
+    def path(self) -> list[StoredMessage]:
+        return self.tree.path(self.head.leaf)
+
+    @property
+    def writing(self) -> bool:
+        return self.reply is not None
+
+    @property
+    def last_reply(self) -> StoredMessage | None:
+        return next((m for m in reversed(self.path) if m.role == "assistant"), None)
+
+    def versions(self, id: int) -> tuple[int, int]:
+        """Which of how many versions of this message is shown, counted from 1."""
+        siblings = self.tree.siblings(id)
+        return siblings.index(id) + 1, len(siblings)
+
+    # -- which conversation
+
+    def new(self, model: str = "") -> None:
+        """An empty one. It is stored with its first message."""
+        kept_settings = replace(_fresh(), model=model or self.head.model)
+        self._show(None, kept_settings, MessageTree())
+
+    def open(self, id: int, then: Callable[[], Any] | None = None) -> None:
+        self._asked += 1
+        asked = self._asked
+
+        def got(answer: tuple[ConversationHead | None, list[StoredMessage]]) -> None:
+            head, found = answer
+            if head is None or asked != self._asked:
+                return
+            tree = MessageTree(found)
+            if self.reply is not None and self.reply.message.id in tree:
+                tree.put(self.reply.message)  # newer than what is on disk
+            leaf = head.leaf if head.leaf in tree else tree.newest_leaf(tree.last)
+            self._show(id, replace(head, leaf=leaf), tree)
+            if then is not None:
+                then()
+
+        self._store.ask(lambda db: (conversations.head(db, id), messages.all_of(db, id)), got)
+
+    def _show(self, id: int | None, head: ConversationHead, tree: MessageTree) -> None:
+        self._asked += 1
+        self.id, self.head, self.tree = id, head, tree
+        self.configured()
+        self.changed()
+
+    # -- settings of the conversation
+
+    def configure(self, **values: Any) -> None:
+        """`model`, `system` or `sampling`."""
+        if all(getattr(self.head, key) == value for key, value in values.items()):
+            return
+        self.head = replace(self.head, **values)
+        if (id := self.id) is not None:
+            self._store.ask(lambda db: conversations.configure(db, id, **values))
+        self.configured()
+
+    # -- messages
+
+    def send(self, text: str, attachments: Sequence[Attachment] = (), folder: int | None = None) -> bool:
+        """False when there is nothing to send, or no model."""
+        text = text.strip()
+        if (not text and not attachments) or self.writing:
+            return False
+        if not self.head.model:
+            self._say(
+                tr("Choose a model first. The box above the conversation lists those on this machine."), "warning"
+            )
+            return False
+        said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
+        self._add_and_answer(said, folder)
+        return True
+
+    def edit(self, id: int, text: str) -> None:
+        """A new version beside the old one, and a new answer to it."""
+        old = self.tree[id]
+        if self.writing or not text.strip():
+            return
+        if old.role == "user":
+            self._add_and_answer(replace(old, id=0, text=text.strip(), created=0.0))
+        else:
+            self._change(replace(old, text=text.strip()))
+
+    def regenerate(self, id: int) -> None:
+        """Another answer beside this one."""
+        message = self.tree[id]
+        if not self.writing:
+            self._answer(message.parent if message.role == "assistant" else id)
+
+    def go_on(self, id: int) -> None:
+        """Write on where this answer ended."""
+        message = self.tree[id]
+        if self.writing or message.role != "assistant":
+            return
+        if message.text:
+            self._start(message, go_on=True)
+        else:
+            self.regenerate(id)
+
+    def answer_call(self, id: int, text: str) -> None:
+        """Append the result of a tool call."""
+        if not self.writing:
+            self._add_and_answer(StoredMessage(0, id, "tool", text))
+
+    def turn(self, id: int, by: int) -> None:
+        """Show the version before (-1) or after (+1) this one."""
+        siblings = self.tree.siblings(id)
+        at = siblings.index(id) + by
+        if 0 <= at < len(siblings):
+            leaf = self.tree.newest_leaf(siblings[at])
+            self.head = replace(self.head, leaf=leaf)
+            if (conversation := self.id) is not None:
+                self._store.ask(lambda db: messages.show(db, conversation, leaf))
+            self.changed()
+
+    def remove(self, id: int) -> None:
+        """A message and what follows it. Another version of it is shown, if there is one."""
+        if self.writing or (conversation := self.id) is None:
+            return
+        message = self.tree[id]
+        others = [other for other in self.tree.siblings(id) if other != id]
+        shown = self.head.leaf
+        leaf = self.tree.newest_leaf(others[-1]) if others else message.parent
+        self.tree.remove(id)
+        self.head = replace(self.head, leaf=leaf)
+        self._store.delete(lambda db: messages.remove(db, conversation, id, leaf))
+        self.changed()
+        self._say(tr("The message was deleted."), undo=(tr("Undo"), lambda: self._restore(conversation, id, shown)))
+
+    def _restore(self, conversation: int, id: int, leaf: int | None) -> None:
+        self._store.ask(lambda db: messages.restore(db, conversation, id, leaf), lambda _: self.open(conversation))
+
+    def stop(self) -> bool:
+        if self.reply is None:
+            return False
+        self.reply.stop()
+        return True
+
+    # -- inside
+
+    def _add_and_answer(self, said: StoredMessage, folder: int | None = None) -> None:
+        head, known = self.head, self.id
+        blank = self._blank()
+
+        def write(db: Any) -> tuple[int, StoredMessage, StoredMessage]:
+            conversation = known
+            if conversation is None:
+                conversation = conversations.create(db, head.model, head.system, head.sampling, folder)
+                conversations.rename(db, conversation, title_of(said), by_person=False)
+                records.keep_draft(db, "new", "")
+            records.keep_draft(db, str(conversation), "")
+            added = messages.add(db, conversation, said)
+            return conversation, added, messages.add(db, conversation, replace(blank, parent=added.id))
+
+        def written(answer: tuple[int, StoredMessage, StoredMessage]) -> None:
+            conversation, message, reply = answer
+            if known is None and self.id is None:
+                self.id = conversation
+                self.head = replace(self.head, id=conversation, title=title_of(said))
+                self.begun(conversation)
+            self.listed()
+            if self.id == conversation:
+                self.tree.put(message)
+                self._take_in(reply)
+            else:  # the person was quicker, and is elsewhere: it can be answered again there
+                self._save(replace(reply, state="stopped"))
+
+        self._store.ask(write, written)
+
+    def _answer(self, parent: int | None) -> None:
+        conversation = self.id
+        if conversation is None:
+            return
+        blank = replace(self._blank(), parent=parent)
+
+        def written(message: StoredMessage) -> None:
+            if self.id == conversation:
+                self._take_in(message)
+
+        self._store.ask(lambda db: messages.add(db, conversation, blank), written)
+
+    def _blank(self) -> StoredMessage:
+        return StoredMessage(0, None, "assistant", model=self.head.model, state="writing")
+
+    def _take_in(self, reply: StoredMessage) -> None:
+        """A reply that is to be written: show its place, and begin."""
+        self.tree.put(reply)
+        self.head = replace(self.head, leaf=reply.id)
+        self._start(reply)
+        self.changed()
+
+    def _start(self, message: StoredMessage, go_on: bool = False) -> None:
+        path = self.tree.path(message.id if go_on else message.parent)
+        ask = ReplyRequest(
+            self.head.model,
+            for_model(self.head.system, path),
+            options.sampling(self.head.sampling),
+            options.thinking(self.head.sampling),
+            continue_last=go_on,
+        )
+        self.reply = StreamingReply(message, self._reply_changed, self._save, self._later)
+        self._change(self.reply.message)
+        self.busy()
+        self.reply.begin(lambda listener: self._asks.reply(ask, listener))
+
+    def _reply_changed(self, reply: StreamingReply) -> None:
+        if reply.message.id in self.tree:
+            self.tree.put(reply.message)
+            self.grew(reply.message)
+        if reply.over and self.reply is reply:
+            self.reply = None
+            self._save(reply.message)
+            self.busy()
+
+    def _change(self, message: StoredMessage) -> None:
+        self.tree.put(message)
+        self._save(message)
+        self.grew(message)
+
+    def _save(self, message: StoredMessage) -> None:
+        self._store.ask(lambda db: messages.update(db, message))
+
+
+def title_of(message: StoredMessage) -> str:
+    """A conversation's name until a person gives it one."""
+    words = " ".join(message.text.split()) or ", ".join(file.name for file in message.attachments)
+    return words if len(words) <= TITLE else words[: TITLE - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _fresh() -> ConversationHead:
+    return ConversationHead(0, "", False, None, "", "", {})

@@ -1,0 +1,298 @@
+"""The Listen pane's behaviour: transcribing files one after another, live captions, edits; everything is saved as it arrives."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from app.gui.store import records
+from app.gui.store.files import private_file
+from app.gui.store.worker import AppStore
+from app.gui.texts import seconds as in_seconds
+from app.gui.texts import tr
+from app.gui.viewmodels.results import ListedResult, Results
+from app.gui.viewmodels.signal import Signal
+from app.stream import StreamRunner
+from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
+
+KIND = "listen"
+RATE = 16_000
+State = Literal["waiting", "listening", "live", "done", "stopped", "failed"]
+SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".oga", ".aif", ".aiff", ".au", ".caf")
+
+__all__ = ["FORMATS", "ListenRecording", "ListenResults"]
+
+
+@dataclass(eq=False)
+class ListenRecording(ListedResult):
+    """A recording and its transcript."""
+
+    source: Path
+    title: str
+    id: int = 0
+    state: State = "waiting"
+    segments: list[TranscriptSegment] = field(default_factory=list)
+    partial: str = ""  # the partial transcript of live speech
+    seconds: float = 0.0
+    language: str = "en"
+    error: str = ""
+    began: float = 0.0
+
+    @property
+    def share(self) -> float | None:
+        if self.state != "listening":
+            return None
+        return min(1.0, self.segments[-1].end / self.seconds) if self.segments and self.seconds else 0.0
+
+    @property
+    def transcript(self) -> Transcript:
+        return Transcript(tuple(self.segments), self.seconds, self.language)
+
+    def left(self, now: float) -> float | None:
+        """Seconds until it is done, estimated."""
+        share = self.share
+        return None if not share else (now - self.began) / share * (1 - share)
+
+    def status(self) -> str:
+        if self.state == "listening":
+            left = self.left(time.monotonic())
+            told = tr("{share} %", share=round(100 * (self.share or 0)))
+            return told if left is None else f"{told} · " + tr("{time} left", time=in_seconds(left))
+        words = {
+            "waiting": tr("Waiting"),
+            "live": tr("Listening"),
+            "stopped": tr("Stopped"),
+            "failed": self.error,
+        }
+        return words.get(self.state) or in_seconds(self.seconds)
+
+
+class ListenResults(Results[ListenRecording]):
+    """`heard(recording)`: its transcript grew or changed."""
+
+    kind = KIND
+
+    def __init__(self, store: AppStore, streams: StreamRunner, say: Callable[..., Any], folder: Path) -> None:
+        super().__init__(store, streams, say)
+        self._folder = folder
+        self.heard = Signal()
+        self.model = ""
+        self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
+
+    def to_record(self, item: ListenRecording) -> records.StoredResult:
+        return _to_result(item)
+
+    def from_record(self, record: records.StoredResult) -> ListenRecording:
+        return _from_result(record)
+
+    def file_of(self, item: ListenRecording) -> Path:
+        return item.source
+
+    # -- files
+
+    def add(self, files: Sequence[Path]) -> None:
+        for number, file in enumerate(files):
+            self._enqueue(ListenRecording(file, file.name), number == 0)
+
+    def _enqueue(self, item: ListenRecording, choose: bool = True) -> None:
+        self._insert(item, lambda: self._begin_next() if item.state == "waiting" else self._keep(item))
+        self.listed()
+        if choose:
+            self.choose(item)
+
+    def _begin_next(self) -> None:
+        if any(item.state == "listening" for item in self.items):
+            return
+        item = next((item for item in reversed(self.items) if item.state == "waiting" and item.id), None)
+        if item is None:
+            return
+        item.state, item.segments, item.error, item.began = "listening", [], "", time.monotonic()
+        model = self.model
+
+        def hear(found: list[Any]) -> None:
+            for kind, what in found:
+                if kind == "length":
+                    item.seconds, item.language = what
+                else:
+                    item.segments.append(what)
+            self._keep(item)
+            self.heard(item)
+            self.changed(item)
+
+        def ended(problem: str) -> None:
+            item.error = problem
+            self._settle(item, "failed" if problem else "done")
+            self._begin_next()
+
+        self._start(item, lambda core: _transcribed(core, model, item.source), hear, ended)
+        self.changed(item)
+
+    def again(self, item: ListenRecording) -> None:
+        self.cancel(item)
+        item.state, item.segments, item.error = "waiting", [], ""
+        self.heard(item)
+        self.changed(item)
+        self._begin_next()
+
+    def cancel(self, item: ListenRecording) -> bool:
+        """False when it neither ran nor waited."""
+        if item.state == "live":
+            self.end_live()
+            return True
+        if item.state not in ("listening", "waiting"):
+            return False
+        self._cancel_running(item)
+        self._settle(item, "stopped")
+        self._begin_next()
+        return True
+
+    # -- live
+
+    @property
+    def live(self) -> ListenRecording | None:
+        return next((item for item in self.items if item.state == "live"), None)
+
+    def begin_live(self) -> ListenRecording:
+        """Start a live recording; `hear_live` then receives the microphone's samples."""
+        name = time.strftime("%Y-%m-%d %H.%M.%S")
+        item = ListenRecording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
+        sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
+        self._sound = sound
+        model = self.model
+
+        def hear(captions: list[Any]) -> None:
+            for caption in captions:
+                if caption.final:
+                    item.segments.append(caption.segment)
+                    item.partial = ""
+                else:
+                    item.partial = caption.segment.text
+            self._keep(item)
+            self.heard(item)
+
+        def ended(problem: str) -> None:
+            self._sound = None
+            item.error, item.partial = problem, ""
+            self._settle(item, "failed" if problem else "done")
+            if item is self.current:
+                self.shown()
+
+        self._streams.stream(lambda core: captioned(core, model, sound, item.source), hear, ended)
+        self._enqueue(item)
+        return item
+
+    def hear_live(self, samples: np.ndarray) -> None:
+        if self._sound is not None:
+            self._sound.put(samples)
+            if (item := self.live) is not None:
+                item.seconds += len(samples) / RATE
+
+    def end_live(self) -> None:
+        """End the recording: the partial transcript becomes final."""
+        if self._sound is not None:
+            self._sound.put(None)
+
+    # -- edits
+
+    def edit(self, item: ListenRecording, number: int, text: str) -> None:
+        """What a person wrote is not doubtful."""
+        segment = item.segments[number]
+        if text != segment.text:
+            item.segments[number] = replace(segment, text=text, words=(), doubtful=False, confidence=1.0)
+            self._keep(item)
+
+    def at(self, item: ListenRecording, seconds: float) -> int:
+        """The index of the segment at this time; -1: none."""
+        return next((i for i, s in enumerate(item.segments) if s.start <= seconds < s.end), -1)
+
+    def forget(self) -> None:
+        self.end_live()
+        super().forget()
+
+    def as_file(self, item: ListenRecording, format: str) -> tuple[str, Callable[[Path], Any]] | None:
+        """A name, and what writes the transcript; None while there is none."""
+        name = f"{Path(item.title).stem}.{format}"
+        return (name, lambda target: self.export(item, format, target)) if item.segments else None
+
+    def export(self, item: ListenRecording, format: str, target: Path) -> Path:
+        """Off the UI thread."""
+        target.write_text(write(item.transcript, format), encoding="utf-8")
+        return target
+
+    # -- what is kept
+
+    def _settle(self, item: ListenRecording, state: State) -> None:
+        item.state = state
+        self._keep(item)
+        self.changed(item)
+        self.heard(item)
+
+
+def _to_result(item: ListenRecording) -> records.StoredResult:
+    body = {
+        "segments": [asdict(segment) for segment in list(item.segments)],
+        "seconds": item.seconds,
+        "language": item.language,
+        "error": item.error,
+    }
+    return records.StoredResult(item.id, KIND, item.title, str(item.source), body, state=item.state)
+
+
+def _from_result(result: records.StoredResult) -> ListenRecording:
+    """A recording that was in progress when the process ended becomes stopped."""
+    body = result.body
+    state: Any = result.state if result.state in ("done", "failed") else "stopped"
+    segments = [
+        TranscriptSegment(s["start"], s["end"], s["text"], s.get("confidence", 1.0), (), s.get("doubtful", False))
+        for s in body.get("segments", ())
+    ]
+    return ListenRecording(
+        Path(result.source),
+        result.title,
+        result.id,
+        state,
+        segments,
+        seconds=body.get("seconds", 0.0),
+        language=body.get("language", "en"),
+        error=body.get("error", ""),
+    )
+
+
+def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
+    """Off the UI thread."""
+    from app.runtime import pipelines
+    from engine.media.sound import read_sound
+
+    listener = pipelines.listener(core, model)
+    audio = read_sound(source, RATE)
+    yield "length", (audio.seconds, listener.model.language)
+    for segment in listener.segments(audio):
+        yield "segment", segment
+
+
+def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], keep: Path | None) -> Iterator[Any]:
+    """Runs off the UI thread: captions of the samples in the queue, until None. The samples are also written to `keep`."""
+    import soundfile
+
+    from app.runtime import pipelines
+    from engine.pipelines.listening.transcription import Captions
+
+    captions = Captions(core.engine, pipelines.listener(core, model))
+    if keep is not None:
+        private_file(keep)
+    file = None if keep is None else soundfile.SoundFile(str(keep), "w", RATE, 1, "PCM_16")
+    try:
+        while (samples := sound.get()) is not None:
+            if file is not None:
+                file.write(np.clip(samples, -1, 1))
+            yield from captions.feed(samples)
+        yield from captions.finish()
+    finally:
+        if file is not None:
+            file.close()

@@ -1,1 +1,0 @@
-"""What the Listen pane does: knows no widget."""

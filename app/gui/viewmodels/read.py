@@ -1,0 +1,396 @@
+"""The Read pane's behaviour: a queue of documents, several read at once; everything is saved as it arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from app.gui.store.files import release
+from app.gui.store.records import StoredResult
+from app.gui.store.worker import AppStore
+from app.gui.texts import mark, seconds, tr, trn
+from app.gui.viewmodels.chat.draft import attach_bytes
+from app.gui.viewmodels.results import ListedResult, Results
+from app.gui.viewmodels.signal import Signal
+from app.stream import StreamRunner
+from app.window_engine import JobRunner
+from engine.pipelines.reading.results import Box, Document, Element, Page, page_from_json, page_to_json
+from engine.pipelines.reading.tables import Table
+
+State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]
+KIND = "read"
+
+TASKS = (
+    ("auto", mark("Everything")),
+    ("text", mark("Text only")),
+    ("table", mark("One table")),
+    ("formula", mark("One formula")),
+    ("chart", mark("One chart")),
+    ("seal", mark("One seal")),
+    ("spotting", mark("Text with positions")),
+)
+KINDS: dict[str, str] = {
+    "heading": mark("Heading"),
+    "text": mark("Text"),
+    "list": mark("List"),
+    "code": mark("Code"),
+    "table": mark("Table"),
+    "formula": mark("Formula"),
+    "chart": mark("Chart"),
+    "seal": mark("Seal"),
+    "figure": mark("Picture"),
+    "caption": mark("Caption"),
+    "footnote": mark("Footnote"),
+    "aside": mark("Aside"),
+    "header": mark("Header"),
+    "footer": mark("Footer"),
+    "page_number": mark("Page number"),
+}
+
+
+@dataclass(frozen=True)
+class ReadSettings:
+    """What is to be read, and with which model; an empty one is the first that there is."""
+
+    task: str = "auto"
+    pages: str = ""
+    text_layer: bool = True
+    model: str = ""
+
+
+@dataclass
+class PageInProgress:
+    """A page that is being read: its regions, and the text of each so far."""
+
+    boxes: dict[int, Box] = field(default_factory=dict)
+    heard: dict[int, str] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class ReadDocument(ListedResult):
+    source: Path
+    title: str
+    settings: ReadSettings = ReadSettings()
+    id: int = 0  # in the store; 0: not yet there
+    state: State = "waiting"
+    numbers: tuple[int, ...] = ()  # of the pages that are wanted, once they are known
+    read: dict[int, Page] = field(default_factory=dict)
+    live: dict[int, PageInProgress] = field(default_factory=dict)
+    left: float | None = None  # seconds, estimated
+    error: str = ""
+    password: str | None = None  # never stored
+    shown: int = 0  # the page that is looked at; 0: the first
+
+    @property
+    def pages(self) -> list[Page]:
+        return [page for _, page in sorted(self.read.items())]
+
+    @property
+    def document(self) -> Document:
+        return Document(str(self.source), tuple(self.pages))
+
+    @property
+    def page_number(self) -> int:
+        """Of the page that is looked at."""
+        numbers = self.numbers or tuple(sorted(self.read))
+        return self.shown if self.shown in numbers else numbers[0] if numbers else 1
+
+    @property
+    def share(self) -> float | None:
+        """Of the pages, how much is read; None: nothing is being read."""
+        if self.state != "reading":
+            return None
+        return len(self.read) / len(self.numbers) if self.numbers else 0.0
+
+    def status(self) -> str:
+        """One line about it."""
+        if self.state == "reading":
+            if not self.numbers:
+                return tr("Opening")
+            told = tr("{done} of {total} pages", done=len(self.read), total=len(self.numbers))
+            return told if self.left is None else f"{told} · " + tr("{time} left", time=seconds(self.left))
+        if self.state == "done":
+            failed = sum(page.error is not None for page in self.pages)
+            told = trn("{n} page", "{n} pages", len(self.read))
+            return told + " · " + trn("{n} not read", "{n} not read", failed) if failed else told
+        words = {
+            "waiting": tr("Waiting"),
+            "stopped": tr("Stopped after {done} of {total} pages", done=len(self.read), total=len(self.numbers)),
+            "locked": tr("Protected by a password"),
+        }
+        return words.get(self.state, tr("Could not be read"))
+
+    def tooltip(self) -> str:
+        return f"{self.source}\n{self.error or self.status()}"
+
+
+def edited(page: Page, order: int, text: str) -> Page:
+    """The page with another text for one of its elements. What a person wrote is not doubtful."""
+
+    def change(element: Element) -> Element:
+        return replace(element, text=text, doubt=None, lines=()) if element.order == order else element
+
+    return replace(page, elements=tuple(change(element) for element in page.elements))
+
+
+def edited_cell(page: Page, order: int, row: int, column: int, text: str) -> Page:
+    def change(element: Element) -> Element:
+        if element.order != order or element.table is None:
+            return element
+        cells = tuple(
+            replace(cell, text=text) if (cell.row, cell.column) == (row, column) else cell
+            for cell in element.table.cells
+        )
+        table = Table(element.table.rows, element.table.columns, cells)
+        return replace(element, table=table, text=table.plain(), doubt=None)
+
+    return replace(page, elements=tuple(change(element) for element in page.elements))
+
+
+def to_result(item: ReadDocument) -> StoredResult:
+    body = {
+        "wish": vars(item.settings),
+        "numbers": list(item.numbers),
+        "pages": [page_to_json(page) for page in item.pages],
+        "error": item.error,
+        "shown": item.shown,
+    }
+    return StoredResult(item.id, KIND, item.title, str(item.source), body, state=item.state)
+
+
+def from_result(result: StoredResult) -> ReadDocument:
+    """A document that was being read when the process ended becomes stopped."""
+    body: Mapping[str, Any] = result.body
+    read = [page_from_json(page) for page in body.get("pages", ())]
+    state: Any = "stopped" if result.state in ("reading", "waiting") else result.state
+    return ReadDocument(
+        Path(result.source),
+        result.title,
+        ReadSettings(**body.get("wish", {})),
+        result.id,
+        state,
+        tuple(body.get("numbers", ())),
+        {page.number: page for page in read},
+        error=body.get("error", ""),
+        shown=body.get("shown", 0),
+    )
+
+
+TOGETHER = 3  # documents that are read at once: their regions share the device
+
+
+class ReadResults(Results[ReadDocument]):
+    """`page_changed(item, number)`: a page changed. `heard(item, number, order)`: more text of one region."""
+
+    kind = KIND
+
+    def __init__(
+        self, store: AppStore, streams: StreamRunner, work: JobRunner, say: Callable[..., Any], pictures: Path
+    ) -> None:
+        super().__init__(store, streams, say)
+        self._work, self._pictures = work, pictures
+        self.page_changed, self.heard = Signal(), Signal()
+        self.settings = ReadSettings()  # for what comes next
+
+    def to_record(self, item: ReadDocument) -> StoredResult:
+        return to_result(item)
+
+    def from_record(self, record: StoredResult) -> ReadDocument:
+        return from_result(record)
+
+    def file_of(self, item: ReadDocument) -> Path:
+        return item.source
+
+    # -- the queue
+
+    def add(self, files: Sequence[Path]) -> None:
+        """Folders are replaced by the documents in them."""
+
+        def found(documents: list[Path]) -> None:
+            for number, file in enumerate(documents):
+                self._enqueue(ReadDocument(file, file.name, self.settings), choose=number == 0)
+
+        self._work.run(lambda: _documents(files), found, self._show_error)
+
+    def add_bytes(self, name: str, data: bytes) -> None:
+        """A picture that was pasted or taken of the screen: a copy is kept."""
+
+        def kept_as(attachment: Any) -> None:
+            self._enqueue(
+                ReadDocument(Path(attachment.path), name, self.settings), then=lambda: release(attachment.path)
+            )
+
+        self._work.run(lambda: attach_bytes(f"{name}.png", data, self._pictures), kept_as, self._show_error)
+
+    def _enqueue(self, item: ReadDocument, choose: bool = True, then: Callable[[], Any] = lambda: None) -> None:
+        def stored() -> None:
+            then()
+            self._begin_next()
+
+        self._insert(item, stored, then)
+        self.listed()
+        if choose:
+            self.choose(item)
+
+    def cancel(self, item: ReadDocument) -> bool:
+        """False when it neither ran nor waited."""
+        if item.state not in ("reading", "waiting"):
+            return False
+        self._cancel_running(item)
+        self._settle(item, "stopped")
+        self._begin_next()
+        return True
+
+    def again(self, item: ReadDocument, settings: ReadSettings | None = None) -> None:
+        """Read it from the beginning, optionally with other settings."""
+        self.cancel(item)
+        item.settings = settings or item.settings
+        item.read, item.numbers = {}, ()
+        self.go_on(item)
+
+    def go_on(self, item: ReadDocument, password: str | None = None) -> None:
+        """Read what is missing."""
+        if item.state in ("reading", "waiting"):
+            return
+        for number in [number for number, page in item.read.items() if page.error is not None]:
+            del item.read[number]
+        item.password = password if password is not None else item.password
+        item.error, item.left = "", None
+        item.state = "waiting"
+        self.changed(item)
+        self.page_changed(item, item.page_number)
+        self._begin_next()
+
+    def turn(self, by: int) -> None:
+        """To another page."""
+        item = self.current
+        if item is None or item.page_number not in item.numbers:
+            return
+        at = item.numbers.index(item.page_number) + by
+        if 0 <= at < len(item.numbers):
+            item.shown = item.numbers[at]
+            self._keep(item)
+            self.shown()
+
+    # -- edits
+
+    def edit(self, item: ReadDocument, number: int, order: int, text: str) -> None:
+        page = item.read.get(number)
+        if page is not None:
+            item.read[number] = edited(page, order, text)
+            self._keep(item)
+
+    def edit_cell(self, item: ReadDocument, number: int, order: int, row: int, column: int, text: str) -> None:
+        page = item.read.get(number)
+        if page is not None:
+            item.read[number] = edited_cell(page, order, row, column, text)
+            self._keep(item)
+
+    # -- reading
+
+    def _begin_next(self) -> None:
+        waiting = [item for item in reversed(self.items) if item.state == "waiting" and item.id]
+        for item in waiting[: TOGETHER - len(self._running)]:
+            self._begin(item)
+
+    def _begin(self, item: ReadDocument) -> None:
+        item.state = "reading"
+        item.live = {}
+        known = dict(item.read)
+
+        def hear(events: list[Any]) -> None:
+            for event in events:
+                self._take(item, event)
+
+        def ended(problem: str) -> None:
+            if problem:
+                item.error = problem
+            if item.state == "reading":
+                self._settle(item, "failed" if item.error else "done")
+            self._begin_next()
+
+        self._start(item, lambda core: _events(core, item, known), hear, ended)
+        self.changed(item)
+
+    def _take(self, item: ReadDocument, event: Any) -> None:
+        from engine.pipelines.reading.reader import (
+            DocumentOpened,
+            DocumentRead,
+            ElementRead,
+            PageRead,
+            PageSplit,
+            RegionText,
+        )
+
+        if isinstance(event, DocumentOpened):
+            item.numbers = event.pages
+            if item is self.current:
+                self.shown()
+        elif isinstance(event, PageSplit):
+            item.live[event.page] = PageInProgress({region.order: region.box for region in event.regions})
+            self.page_changed(item, event.page)
+            return
+        elif isinstance(event, RegionText):
+            live = item.live.setdefault(event.page, PageInProgress())
+            live.heard[event.order] = "" if event.text is None else live.heard.get(event.order, "") + event.text
+            self.heard(item, event.page, event.order)
+            return
+        elif isinstance(event, ElementRead):
+            element = event.element
+            live = item.live.setdefault(event.page, PageInProgress())
+            live.heard[element.order] = element.table.plain() if element.table is not None else element.text
+            live.done.add(element.order)
+            self.heard(item, event.page, element.order)
+            return
+        elif isinstance(event, PageRead):
+            item.live.pop(event.page.number, None)
+            item.read[event.page.number] = event.page
+            item.left = event.progress.seconds_left
+            self._keep(item)
+            self.page_changed(item, event.page.number)
+        elif isinstance(event, DocumentRead) and event.result.error is not None:
+            item.error = event.result.error
+            if event.result.locked:
+                self._settle(item, "locked")
+        self.changed(item)
+
+    def _settle(self, item: ReadDocument, state: Any) -> None:
+        item.state, item.left, item.live = state, None, {}
+        self._keep(item)
+        self.changed(item)
+        self.page_changed(item, item.page_number)
+        if item is self.current:
+            self.shown()
+
+
+def _documents(files: Sequence[Path]) -> list[Path]:
+    from engine.pipelines.reading.session import expand_folders
+
+    return expand_folders(files)
+
+
+def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[Any]:
+    """JobRunner off the UI thread: the events of reading one document."""
+    from app.runtime import pipelines
+    from engine.errors import BadRequest
+    from engine.pipelines.reading.reader import DocumentReader, ReadOptions
+
+    settings, password = item.settings, item.password
+    layers = settings.text_layer and item.source.suffix.lower() == ".pdf"
+    try:
+        recognizer = pipelines.recognizer(core, settings.model)
+    except BadRequest:
+        if not layers:
+            raise
+        recognizer = None  # what text the PDF carries can be taken without a model
+    task: Any = settings.task
+    options = ReadOptions(task, settings.pages.strip() or None, layers)
+    reader = DocumentReader(recognizer, pipelines.layout(core), options)
+    yield from reader.read(
+        [item.source],
+        password=lambda name, wrong: None if wrong else password,
+        known=lambda document, page: known.get(page),
+    )

@@ -1,1 +1,0 @@
-"""What the Read pane does: knows no widget."""

@@ -1,0 +1,359 @@
+"""The server pane's behaviour: settings, start and stop, live requests and log, and snippets for client programs.
+
+The server runs in this process, over the same engine as the window: a model that is loaded for one is loaded for both.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from app.gui.texts import tr
+from app.gui.viewmodels.signal import Signal
+
+if TYPE_CHECKING:
+    from app.gui.preferences import Preferences
+    from app.runtime.models import ModelService
+    from app.server.config import ServerSettings
+    from app.server.hosted import Hosted
+    from app.window_engine import WindowEngine
+
+HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
+
+
+@dataclass(frozen=True)
+class ServerAccess:
+    host: str = HERE
+    port: int = 8080
+    keys: Sequence[str] = ()
+    origins: Sequence[str] = ()
+
+    @property
+    def local(self) -> bool:
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+class ServerPreferences:
+    """`changed`: `access` or `problem` changed."""
+
+    def __init__(self, preferences: Preferences) -> None:
+        self._preferences = preferences
+        self.changed = Signal()
+        kept = {k: v for k, v in dict(preferences.get("server", {})).items() if k in ServerAccess.__dataclass_fields__}
+        self.access = ServerAccess(**kept)
+
+    @property
+    def problem(self) -> str:
+        """Why the server cannot listen so; nothing when it can."""
+        if not self.access.local and not self.access.keys:
+            return tr("Other machines may only connect with a key. Create one first.")
+        return next((wrong for origin in self.access.origins if (wrong := _wrong_origin(origin))), "")
+
+    def set(self, **changes: Any) -> None:
+        self.access = replace(self.access, **changes)
+        self._preferences.put(
+            "server", {**asdict(self.access), "keys": [*self.access.keys], "origins": [*self.access.origins]}
+        )
+        self.changed()
+
+    def make_key(self) -> str:
+        key = f"grus-{secrets.token_urlsafe(24)}"
+        self.set(keys=[*self.access.keys, key])
+        return key
+
+    def drop_key(self, key: str) -> None:
+        self.set(keys=[other for other in self.access.keys if other != key])
+
+    def set_origins(self, text: str) -> None:
+        """Addresses of web pages, separated by commas or spaces."""
+        self.set(origins=text.replace(",", " ").split())
+
+    def settings(self) -> ServerSettings:
+        from app.server.config import ServerSettings
+
+        return ServerSettings(
+            host=self.access.host,
+            port=self.access.port,
+            api_keys=tuple(self.access.keys),
+            origins=tuple(self.access.origins),
+            grace_seconds=5.0,
+            log_requests=True,
+        )
+
+
+def masked(key: str) -> str:
+    """A key with its middle hidden."""
+    return f"{key[:8]}…{key[-4:]}"
+
+
+def _wrong_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    if origin == "*" or (parts.scheme in ("http", "https") and parts.netloc and parts.path in ("", "/")):
+        return ""
+    return tr("{origin} is not a web page's origin. Write it like https://app.example, or * for all.", origin=origin)
+
+
+State = Literal["off", "starting", "on", "stopping"]
+SECONDS = 120  # of throughput that are remembered
+_LINES = 500
+_LOGGER = "grus.server"
+
+
+@dataclass(frozen=True)
+class LiveRequest:
+    """A request that is being answered."""
+
+    id: str
+    model: str
+    seconds: float
+
+
+class ServerControl:
+    """`changed`: the switch; `moved`: requests, rates or the log."""
+
+    def __init__(self, core: WindowEngine, preferences: Preferences, server_preferences: ServerPreferences) -> None:
+        self._core, self._preferences, self._server_preferences = core, preferences, server_preferences
+        self.changed, self.moved = Signal(), Signal()
+        self.state: State = "off"
+        self.problem = ""
+        self.address = ""
+        self.requests: Sequence[LiveRequest] = ()
+        self.models: list[str] = []
+        self.rates: deque[float] = deque([0.0] * SECONDS, maxlen=SECONDS)
+        self.log: deque[str] = deque(maxlen=_LINES)
+        self._hosted: Hosted | None = None
+        self._listening: _Listening | None = None
+
+    def start(self) -> None:
+        if self.state != "off":
+            return
+        self.problem = self._server_preferences.problem
+        if self.problem:
+            self.changed()
+            return
+        self.state = "starting"
+        self.changed()
+        self._hear()
+
+        def begin(service: ModelService) -> Hosted:
+            from app.server.hosted import Hosted
+
+            return Hosted(service, self._server_preferences.settings())
+
+        self._core.use(begin, self._started, self._failed)
+
+    def stop(self) -> None:
+        hosted = self._hosted
+        if self.state != "on" or hosted is None:
+            return
+        self.state, self._hosted = "stopping", None
+        self._preferences.put("server.on", False)
+        self.changed()
+        self._core.use(lambda service: hosted.stop(), lambda _: self._stopped(), lambda _: self._stopped())
+
+    def close(self) -> None:
+        """The window closes; the preference to serve stays. Waits briefly, so that no request uses a closed engine."""
+        if self._hosted is not None:
+            self._hosted.stop(at_once=True)
+            self._hosted = None
+            self._stopped()
+
+    def abort(self, id: str) -> None:
+        hosted = self._hosted
+        if hosted is not None:
+            self._core.use(lambda service: hosted.requests.abort(id), lambda _: self.poll())
+
+    def poll(self) -> None:
+        """Once a second."""
+        hosted = self._hosted
+
+        def look(service: ModelService) -> tuple[list[LiveRequest], float, list[str]]:
+            now = time.monotonic()
+            running = hosted.requests.running if hosted is not None else ()
+            requests = [LiveRequest(each.id, each.model, now - each.began) for each in running]
+            return requests, service.engine.stats().tokens_per_second, [known.name for known in service.catalogue.all()]
+
+        self._core.use(look, self._seen)
+
+    def _seen(self, seen: tuple[list[LiveRequest], float, list[str]]) -> None:
+        self.requests, rate, self.models = seen
+        self.rates.append(rate)
+        self.moved()
+
+    def _started(self, hosted: Hosted) -> None:
+        self._hosted, self.state, self.address = hosted, "on", hosted.address
+        self._preferences.put("server.on", True)
+        if not hosted.settings.local:
+            told = tr("Other machines can reach the server on port {port}, with a key.", port=hosted.port)
+            self._core.reach("server", told)
+        self.changed()
+        self.poll()
+
+    def _failed(self, sentence: str) -> None:
+        self.problem = sentence
+        self._stopped()
+
+    def _stopped(self) -> None:
+        self.state, self.address, self.requests = "off", "", ()
+        self._core.reach("server", "")
+        if self._listening is not None:
+            logging.getLogger(_LOGGER).removeHandler(self._listening)
+            self._listening = None
+        self.changed()
+        self.moved()
+
+    def _hear(self) -> None:
+        self._listening = _Listening(self.log)
+        logger = logging.getLogger(_LOGGER)
+        logger.addHandler(self._listening)
+        logger.setLevel(logging.INFO)
+
+
+class _Listening(logging.Handler):
+    """Lines of the server's log, from any thread; the view reads them once a second."""
+
+    def __init__(self, lines: deque[str]) -> None:
+        super().__init__(logging.INFO)
+        self._lines = lines
+        self.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
+
+    def emit(self, record: Any) -> None:
+        self._lines.append(self.format(record))
+
+
+Write = Callable[[str, str, str], str]
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """`write(address, key, model)`; `where` is the file that it belongs into, if there is one."""
+
+    name: str
+    where: str
+    write: Write
+
+
+def _curl(address: str, key: str, model: str) -> str:
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
+    who = f"  -H 'Authorization: Bearer {key}' \\\n" if key else ""
+    return f"curl {address}/v1/chat/completions \\\n{who}  -H 'Content-Type: application/json' \\\n  -d '{body}'"
+
+
+def _python(address: str, key: str, model: str) -> str:
+    return f"""from openai import OpenAI
+
+client = OpenAI(base_url="{address}/v1", api_key="{key}")
+stream = client.chat.completions.create(
+    model="{model}",
+    messages=[{{"role": "user", "content": "Hello"}}],
+    stream=True,
+)
+for piece in stream:
+    print(piece.choices[0].delta.content or "", end="", flush=True)"""
+
+
+def _realtime(address: str, key: str, model: str) -> str:
+    return f"""# a spoken question and its answer: question.wav is recorded with 16 bits, one channel, 24,000 samples a second
+import base64
+import wave
+
+from openai import OpenAI
+
+client = OpenAI(base_url="{address}/v1", api_key="{key}")
+with wave.open("question.wav") as file:
+    question = file.readframes(file.getnframes()) + bytes(48_000)  # a second of silence: the question is over
+
+with client.realtime.connect(model="{model}") as talk, wave.open("answer.wav", "wb") as answer:
+    answer.setparams((1, 2, 24_000, 0, "NONE", ""))
+    for at in range(0, len(question), 4800):
+        talk.input_audio_buffer.append(audio=base64.b64encode(question[at : at + 4800]).decode())
+    for event in talk:
+        if event.type == "response.output_audio_transcript.delta":
+            print(event.delta, end="", flush=True)
+        elif event.type == "response.output_audio.delta":
+            answer.writeframes(base64.b64decode(event.delta))
+        elif event.type == "error":
+            raise SystemExit(event.error.message)
+        elif event.type == "response.done":
+            break"""
+
+
+def _continue(address: str, key: str, model: str) -> str:
+    return f"""name: Grus
+version: 1.0.0
+schema: v1
+models:
+  - name: {model}
+    provider: openai
+    model: {model}
+    apiBase: {address}/v1
+    apiKey: {key}
+    roles: [chat, edit, apply]"""
+
+
+def _zed(address: str, key: str, model: str) -> str:
+    told = {
+        "language_models": {
+            "openai_compatible": {
+                "Grus": {
+                    "api_url": f"{address}/v1",
+                    "available_models": [{"name": model, "display_name": model, "max_tokens": 32768}],
+                }
+            }
+        }
+    }
+    return json.dumps(told, indent=2) + f'\n// and the key, in the shell that starts Zed: export GRUS_API_KEY="{key}"'
+
+
+def _neovim(address: str, key: str, model: str) -> str:
+    return f"""require("codecompanion").setup({{
+  adapters = {{
+    http = {{
+      grus = function()
+        return require("codecompanion.adapters").extend("openai_compatible", {{
+          env = {{ url = "{address}", api_key = "{key}" }},
+          schema = {{ model = {{ default = "{model}" }} }},
+        }})
+      end,
+    }},
+  }},
+  strategies = {{ chat = {{ adapter = "grus" }}, inline = {{ adapter = "grus" }} }},
+}})"""
+
+
+def _claude(address: str, key: str, model: str) -> str:
+    return f'export ANTHROPIC_BASE_URL="{address}"\nexport ANTHROPIC_AUTH_TOKEN="{key}"\nexport ANTHROPIC_MODEL="{model}"\nclaude'
+
+
+def _ollama(address: str, key: str, model: str) -> str:
+    return f'export OLLAMA_HOST="{address}"\nollama run "{model}"'
+
+
+SNIPPETS = (
+    Snippet("curl", "", _curl),
+    Snippet("Python", "pip install openai", _python),
+    Snippet("Python, Realtime", "pip install 'openai[realtime]'", _realtime),
+    Snippet("VS Code, Continue", "~/.continue/config.yaml", _continue),
+    Snippet("Zed", "settings.json", _zed),
+    Snippet("Neovim, CodeCompanion", "init.lua", _neovim),
+    Snippet("Claude Code", "", _claude),
+    Snippet("Ollama", "", _ollama),
+)
+
+
+def written(name: str, address: str, key: str, model: str) -> str:
+    """With placeholders for what is not there yet: clients' libraries insist on a key, curl does not."""
+    snippet = next(snippet for snippet in SNIPPETS if snippet.name == name)
+    needed = key if snippet.name == "curl" else key or "none"
+    return snippet.write(address or "http://127.0.0.1:8080", needed, model or "MODEL")

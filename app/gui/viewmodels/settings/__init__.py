@@ -1,1 +1,0 @@
-"""How the settings pane behaves: what can be chosen, and what is stored where."""

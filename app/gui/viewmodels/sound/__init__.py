@@ -1,1 +1,0 @@
-"""Sound without widgets: what is played, and how it looks."""

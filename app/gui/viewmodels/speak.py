@@ -1,0 +1,455 @@
+"""The Speak pane's behaviour: which options a model has, text to speech as it is generated, and saved voices."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from app.gui.store import records
+from app.gui.store.files import private_file
+from app.gui.store.worker import AppStore
+from app.gui.texts import mark, tr
+from app.gui.texts import seconds as in_seconds
+from app.gui.viewmodels.playback import Playback
+from app.gui.viewmodels.results import ListedResult, Results
+from app.gui.viewmodels.signal import Signal
+from app.runtime.capabilities import config_in
+from app.stream import StreamRunner
+from app.window_engine import JobRunner
+from engine.errors import BadRequest
+from engine.hub.cache import find
+from engine.hub.resolve import resolve
+from engine.media.sound import FORMATS, format_of, write_file
+from engine.pipelines.speaking import orpheus
+from engine.pipelines.speaking.spark import is_spark
+from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
+
+if TYPE_CHECKING:
+    from app.runtime.catalogue import Catalogue
+    from engine.pipelines.speaking.speech_models import SpeechModel
+    from engine.pipelines.speaking.voice import SavedVoices
+
+
+@dataclass(frozen=True)
+class SpeakSettings:
+    """`preset`: a voice of the model; `saved`: one of the person's own. `pitch` and `pace`: levels such as "very low", of
+    models that take them; empty is the default."""
+
+    model: str = ""
+    preset: str = ""
+    saved: str = ""
+    language: str = "auto"
+    instructions: str = ""
+    markdown: bool = False
+    pitch: str = ""
+    pace: str = ""
+
+    @property
+    def voice(self) -> str:
+        return self.saved or self.preset
+
+    @property
+    def instruction_text(self) -> str:
+        """What is asked of the voice in words."""
+        levels = [f"{level} {part}" for level, part in ((self.pitch, "pitch"), (self.pace, "speed")) if level]
+        return ", ".join([*levels, *filter(None, [self.instructions.strip()])])
+
+
+def from_kept(kept: Mapping[str, Any]) -> SpeakSettings:
+    """What was stored, also by an earlier Grus."""
+    known = {field.name for field in fields(SpeakSettings)}
+    return SpeakSettings(**{key: value for key, value in kept.items() if key in known})
+
+
+def to_kept(choice: SpeakSettings) -> dict[str, Any]:
+    return asdict(choice)
+
+
+def manner_of(choice: SpeakSettings, voices: SavedVoices) -> VoiceSettings:
+    """Just as it was chosen: what does not go together, the model says."""
+    clone = voices.load(choice.saved) if choice.saved else None
+    return VoiceSettings(choice.preset or None, clone, choice.instruction_text or None, choice.language)
+
+
+def fitting(choice: SpeakSettings, voice: SpeechModel, voices: SavedVoices) -> VoiceSettings:
+    """As near to the choice as the model comes: what was chosen for another model is left out. Raises BadRequest where a
+    voice must be chosen first."""
+    saved = choice.saved if voice.clones and voices.has(choice.saved) else ""
+    preset = choice.preset if choice.preset in voice.presets else next(iter(voice.presets), "")
+    near = replace(choice, saved=saved, preset="" if saved else preset)
+    problem: BadRequest | None = None
+    for tried in _simpler(near):
+        manner = manner_of(tried, voices)
+        try:
+            voice.check(manner)
+        except BadRequest as error:
+            problem = problem or error
+        else:
+            return manner
+    assert problem is not None
+    raise problem
+
+
+def _simpler(choice: SpeakSettings) -> Iterator[SpeakSettings]:
+    yield choice
+    yield (plain := replace(choice, instructions="", pitch="", pace=""))
+    yield replace(choice, language="auto")
+    yield replace(plain, language="auto")
+
+
+# English; shown through `tr`. The words of Spark-TTS, from the lowest to the highest.
+PITCHES = (mark("very low"), mark("low"), mark("moderate"), mark("high"), mark("very high"))
+PACES = (mark("very slow"), mark("slow"), mark("moderate"), mark("fast"), mark("very fast"))
+DEFAULT_LEVEL = "moderate"
+NAMED = {"female": mark("Female voice"), "male": mark("Male voice")}  # voices that are no names
+
+
+@dataclass(frozen=True)
+class SpeakOptions:
+    """`words`: does it take instructions? `levels`: does it take pitch and pace in steps? `tags`: marks in the text."""
+
+    presets: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    clones: bool = False
+    words: Literal["no", "may", "must"] = "no"
+    levels: bool = False
+    tags: tuple[str, ...] = ()
+    needs_voice: bool = True  # it has no voice until one is chosen
+    lacks: str = ""  # a model that must be beside it, and is not
+
+    @property
+    def asks(self) -> str:
+        """What stands in the field for instructions."""
+        if self.words == "must":
+            return tr("What the voice is like: an old man, warm and slow")
+        return tr("How it is spoken: cheerful, slowly, a bit hoarse")
+
+    def note(self, choice: SpeakSettings) -> str:
+        """What a person should know of it."""
+        if self.levels and choice.saved:
+            return tr("A voice of your own keeps the pitch and the pace of its recording.")
+        if self.tags:
+            return tr("Tags in the text control the voice: {tags}.", tags=", ".join(f"<{tag}>" for tag in self.tags))
+        return ""
+
+    def problem(self, choice: SpeakSettings) -> str:
+        """What does not go together, and what to do; empty when all does."""
+        if self.lacks:
+            return tr("This model also needs {model}. Download it in Models.", model=self.lacks)
+        if choice.saved and not self.clones:
+            return tr(
+                "This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.",
+                name=choice.saved,
+            )
+        if not choice.voice and self.needs_voice and self.clones and not self.presets:
+            return tr("This model speaks in the voice of a recording. Make a new voice, or choose one.")
+        if self.words == "must" and not choice.instructions.strip():
+            return tr("This model creates a voice from a description. Describe one below.")
+        return ""
+
+
+UNKNOWN = SpeakOptions()  # of a model whose files have not been looked at yet
+
+
+def offered(catalogue: Catalogue, name: str) -> SpeakOptions:
+    """The options of the model of that name. Reads the disk: call it off the UI thread."""
+    if not name:
+        return SpeakOptions()
+    folder = resolve(catalogue.look_up(name).source, catalogue.cache_dir, download=False)
+    return offer_of(config_in(folder), folder, catalogue.cache_dir)
+
+
+def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = None) -> SpeakOptions:
+    if is_spark(folder):
+        return SpeakOptions(("female", "male"), ("chinese", "english"), clones=True, levels=True, needs_voice=False)
+    if orpheus.is_orpheus(config):
+        codec = find(orpheus.CODEC, None, cache_dir)
+        lacks = "" if codec is not None and codec.complete else orpheus.CODEC
+        return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
+    kind = str(config.get("tts_model_type", "base"))
+    small = str(config.get("tts_model_size", "")).startswith("0b6")
+    talker: Mapping[str, Any] = config.get("talker_config") or {}
+    languages = sorted(name for name in talker.get("codec_language_id") or {} if "dialect" not in name)
+    if kind == "custom_voice":
+        presets = tuple(sorted(talker.get("spk_id") or {}))
+        return SpeakOptions(presets, tuple(languages), words="no" if small else "may")
+    if kind == "voice_design":
+        return SpeakOptions(languages=tuple(languages), words="must", needs_voice=False)
+    return SpeakOptions(languages=tuple(languages), clones=True)
+
+
+KIND = "speak"
+TITLE = 60  # characters of the text
+RATE = 24_000  # of recordings that voices are taken from
+State = Literal["speaking", "done", "stopped", "failed"]
+
+__all__ = ["FORMATS", "SpeakResults", "SpeechTake"]
+
+
+@dataclass(eq=False)
+class SpeechTake(ListedResult):
+    """Something that was spoken."""
+
+    title: str
+    text: str
+    choice: SpeakSettings
+    file: Path
+    id: int = 0
+    state: State = "speaking"
+    seconds: float = 0.0
+    error: str = ""
+    done: float = 0.0  # of the text, how much is spoken
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def share(self) -> float | None:
+        return self.done if self.state == "speaking" else None
+
+    def status(self) -> str:
+        if self.state == "failed":
+            return self.error
+        parts = [in_seconds(self.seconds), self.choice.voice or self.choice.instructions]
+        if self.state == "speaking":
+            spent = time.monotonic() - self.began
+            left = tr("{time} left", time=in_seconds(spent / self.done * (1 - self.done))) if self.done else ""
+            parts = [tr("Speaking"), left]
+        elif self.state == "stopped":
+            parts.insert(0, tr("Stopped"))
+        return " · ".join(part for part in parts if part)
+
+
+class SpeakResults(Results[SpeechTake]):
+    """`voiced`: the list of saved voices changed. `playback` has the sound of `current`. One text is spoken at a time."""
+
+    kind = KIND
+
+    def __init__(
+        self, store: AppStore, streams: StreamRunner, work: JobRunner, say: Callable[..., Any], folder: Path
+    ) -> None:
+        super().__init__(store, streams, say)
+        self._work, self._folder = work, folder
+        self.voiced = Signal()
+        self.playback = Playback()
+        self.voices = SavedVoices(folder / "voices")
+        self.saved: list[SavedVoice] = []
+
+    def to_record(self, take: SpeechTake) -> records.StoredResult:
+        return _to_result(take)
+
+    def from_record(self, record: records.StoredResult) -> SpeechTake:
+        return _from_result(record)
+
+    def file_of(self, take: SpeechTake) -> Path:
+        return take.file
+
+    def look(self) -> None:
+        super().look()
+        self.look_at_voices()
+
+    # -- speaking
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
+
+    def speak(self, text: str, choice: SpeakSettings) -> SpeechTake | None:
+        """None when there is nothing to say, or something is being spoken."""
+        if not text.strip() or self.busy:
+            return None
+        title = " ".join(text.split())
+        title = title if len(title) <= TITLE else title[: TITLE - 1] + "…"
+        name = time.strftime("%Y%m%d-%H%M%S") + f"-{time.monotonic_ns() % 1000:03}"
+        take = SpeechTake(title, text, choice, self._folder / "spoken" / f"{name}.wav")
+
+        def hear(items: list[Any]) -> None:
+            for kind, what in items:
+                if kind == "rate":
+                    self.playback.begin(what)
+                elif kind == "share":
+                    take.done = what
+                else:
+                    self._sound(take, what)
+            self.changed(take)
+
+        def ended(problem: str) -> None:
+            take.error = problem
+            self._end(take, "failed" if problem else "done")
+
+        self._insert(take, lambda: self._keep(take))
+        self._start(take, lambda core: self._spoken(core, take), hear, ended)
+        self.current = take
+        self.listed()
+        self.shown()
+        return take
+
+    def _sound(self, take: SpeechTake, samples: np.ndarray) -> None:
+        first = take.seconds == 0.0
+        take.seconds += len(samples) / self.playback.rate
+        if take is self.current:
+            self.playback.put(samples)
+            if first and len(samples):
+                self.playback.play()
+
+    def cancel(self, take: SpeechTake) -> bool:
+        """What was made so far stays."""
+        if take not in self._running:
+            return False
+        self._cancel_running(take)
+        self._end(take, "stopped")
+        return True
+
+    def _end(self, take: SpeechTake, state: State) -> None:
+        take.state, take.done = state, 1.0
+        if take is self.current:
+            self.playback.finish()
+        self._keep(take)
+        self.changed(take)
+        self.shown()
+
+    def _spoken(self, core: Any, take: SpeechTake) -> Iterator[tuple[str, Any]]:
+        """JobRunner off the UI thread. The sound is written to the file while it is generated."""
+        import soundfile
+
+        from app.runtime import pipelines
+        from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+
+        choice, shares = take.choice, [0.0]
+        manner = manner_of(choice, self.voices)
+        voice = pipelines.speaker(core, choice.model)
+        private_file(take.file)
+        chunks = speak_long_form(
+            voice, take.text, manner, SpeechOptions(markdown=choice.markdown),
+            progress=lambda done, total: shares.append(done / total),
+        )  # fmt: skip
+        yield "rate", voice.rate
+        with soundfile.SoundFile(str(take.file), "w", voice.rate, 1, "PCM_16") as file:
+            for chunk in chunks:
+                file.write(np.clip(chunk, -1, 1))
+                yield "sound", chunk
+                yield "share", shares[-1]
+
+    # -- what was made
+
+    def choose(self, take: SpeechTake | None) -> None:
+        """Its sound goes to the player."""
+        if take is self.current:
+            return
+        self.current = take
+        self.playback.show(np.zeros(0, np.float32), RATE)
+        self.shown()
+        if take is not None:
+            self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._show_error)
+
+    def _show(self, take: SpeechTake, found: tuple[np.ndarray, int]) -> None:
+        if take is self.current and take.state != "speaking":
+            self.playback.show(*found)
+
+    def as_file(self, take: SpeechTake) -> tuple[str, Callable[[Path], Any]] | None:
+        """A name, and what writes the sound as it was kept; None while there is none."""
+        whole = take.state in ("done", "stopped") and take.seconds > 0
+        return (f"{take.title}.wav", lambda target: shutil.copyfile(take.file, target)) if whole else None
+
+    def save(self, take: SpeechTake, target: Path) -> Path:
+        """In the format of the file's ending. JobRunner off the UI thread."""
+        samples, rate = _read(take.file)
+        write_file(target, [samples], rate, format_of(target))
+        return target
+
+    def forget(self) -> None:
+        self.saved = []
+        self.playback.show(np.zeros(0, np.float32), RATE)
+        super().forget()
+        self.voiced()
+
+    # -- saved voices
+
+    def look_at_voices(self) -> None:
+        def got(found: list[SavedVoice]) -> None:
+            self.saved = found
+            self.voiced()
+
+        self._work.run(self.voices.list, got, self._show_error)
+
+    def clone(
+        self, name: str, sound: Path | np.ndarray, said: str, model: str, then: Callable[[str], Any],
+        failed: Callable[[str], Any],
+    ) -> None:  # fmt: skip
+        """Clone a voice from a file, or from samples at 16 kHz. `said`: the transcript, if known."""
+
+        def make(core: Any) -> Iterator[str]:
+            from app.runtime import pipelines
+            from engine.media.sound import read_sound, resampled
+
+            voice = pipelines.speaker(core, model)
+            given = read_sound(sound, voice.rate).samples if isinstance(sound, Path) else None
+            samples = resampled(sound, 16_000, voice.rate) if given is None else given  # type: ignore[arg-type]
+            self.voices.save(name.strip(), model, voice.clone(samples, said.strip() or None), samples, voice.rate)
+            yield name.strip()
+
+        def ended(problem: str) -> None:
+            if problem:
+                failed(problem)
+                return
+            self.look_at_voices()
+            then(name.strip())
+
+        self._streams.stream(make, lambda names: None, ended)
+
+    def drop_voice(self, name: str) -> None:
+        """The sentence that says so has an Undo."""
+
+        def drop() -> Callable[[], Any]:
+            saved = next(saved for saved in self.voices.list() if saved.name == name)
+            clone, sound = self.voices.load(name), _read(saved.sample)
+            self.voices.delete(name)
+            return lambda: self.voices.save(name, saved.model, clone, *sound)
+
+        def dropped(save: Callable[[], Any]) -> None:
+            self.look_at_voices()
+            back = lambda: self._work.run(save, lambda _: self.look_at_voices(), self._show_error)  # noqa: E731
+            self._say(tr("The voice {name} was deleted.", name=name), undo=(tr("Undo"), back))
+
+        self._work.run(drop, dropped, self._show_error)
+
+    def hear_voice(self, name: str) -> None:
+        """Its sample."""
+        sample = next((saved.sample for saved in self.saved if saved.name == name), None)
+        if sample is not None and not self.busy:
+            self.current = None
+
+            def here(found: tuple[np.ndarray, int]) -> None:
+                self.playback.show(*found)
+                self.playback.play()
+
+            self._work.run(lambda: _read(sample), here, self._show_error)
+            self.shown()
+
+
+def _read(file: Path) -> tuple[np.ndarray, int]:
+    import soundfile
+
+    from engine.media.sound import read_sound
+
+    rate = int(soundfile.info(str(file)).samplerate) if file.is_file() else RATE
+    return read_sound(file, rate).samples, rate
+
+
+def _to_result(take: SpeechTake) -> records.StoredResult:
+    body = {"text": take.text, "choice": to_kept(take.choice), "seconds": take.seconds, "error": take.error}
+    return records.StoredResult(take.id, KIND, take.title, "", body, str(take.file), take.state)
+
+
+def _from_result(result: records.StoredResult) -> SpeechTake:
+    """A text that was being spoken when the process ended becomes stopped."""
+    state: Any = "stopped" if result.state == "speaking" else result.state
+    body = result.body
+    return SpeechTake(
+        result.title, body.get("text", ""), from_kept(body.get("choice", {})), Path(result.file), result.id, state,
+        body.get("seconds", 0.0), body.get("error", ""), 1.0,
+    )  # fmt: skip

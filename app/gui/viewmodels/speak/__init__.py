@@ -1,1 +1,0 @@
-"""What the Speak pane does: knows no widget."""

@@ -1,0 +1,166 @@
+"""Small controls that follow the theme: icon buttons, text buttons, labels, lines, and the empty state of a pane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStyle, QToolButton, QVBoxLayout, QWidget
+
+from app.explain import HAS_MORE, leads_to_log
+from app.gui.look import Look, pixmap
+from app.gui.texts import tr
+from app.gui.theme import GRID, Theme
+
+_LOG = "grus:log"
+
+
+def icon_button(
+    look: Look,
+    name: str,
+    title: str,
+    run: Callable[[], Any] | None = None,
+    *,
+    kind: str = "flat",
+    size: int = 18,
+    colour: str = "second",
+    parent: QWidget | None = None,
+) -> QToolButton:
+    """A button that is an icon; its title is its tooltip and what a screen reader says."""
+    button = QToolButton(parent)
+    button.setProperty("kind", kind)
+    button.setToolTip(title)
+    button.setAccessibleName(title)
+    button.setIconSize(QSize(size, size))
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    look.on_change(button, lambda: button.setIcon(look.icon(name, colour)))
+    if run is not None:
+        button.clicked.connect(lambda checked=False: run())
+    return button
+
+
+def text_button(title: str, run: Callable[[], Any] | None = None, *, kind: str = "") -> QPushButton:
+    """A button that is a verb."""
+    button = QPushButton(title)
+    button.setProperty("kind", kind)
+    button.setAccessibleName(title.replace("&", ""))
+    if run is not None:
+        button.clicked.connect(lambda checked=False: run())
+    return button
+
+
+class Label(QLabel):
+    """Where its sentence says that the log has more, these words open the log."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self._sentence = ""
+        self.linkActivated.connect(lambda link: _show_log(self) if link == _LOG else None)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        self._sentence = text
+        if leads_to_log(text):
+            words = tr(HAS_MORE)
+            before, _, behind = text.partition(words)
+            super().setText(f'{escape(before)}<a href="{_LOG}">{escape(words)}</a>{escape(behind)}')
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        else:
+            super().setText(text)
+
+    def clear(self) -> None:
+        self.setText("")
+
+    def text(self) -> str:
+        """The sentence, without the link's marks."""
+        return self._sentence
+
+
+def _show_log(part: QWidget) -> None:
+    if (show := getattr(part.window(), "show_log", None)) is not None:
+        show()
+
+
+def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
+    made = Label(text)
+    made.setProperty("kind", kind)
+    made.setWordWrap(wrap)
+    return made
+
+
+def line(vertical: bool = False) -> QFrame:
+    """A hairline between two areas."""
+    frame = QFrame()
+    frame.setProperty("kind", "line")
+    if vertical:
+        frame.setFixedWidth(1)
+    else:
+        frame.setFixedHeight(1)
+    return frame
+
+
+_WIDTH = 420  # pixels of the sentence
+
+
+def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateFlag, chosen: bool) -> None:
+    """The background of a row of a list: chosen, under the mouse, focused."""
+    if chosen or state & QStyle.StateFlag.State_MouseOver:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.selected if chosen else theme.hover))
+        painter.drawRoundedRect(room, 6, 6)
+    if state & QStyle.StateFlag.State_HasFocus:
+        painter.setPen(QColor(theme.accent))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
+
+
+class EmptyState(QWidget):
+    """`offer` sets the action; without it there is none. `say` sets the sentence."""
+
+    def __init__(self, look: Look, icon: str, title: str, sentence: str) -> None:
+        super().__init__()
+        self._look, self._icon = look, icon
+        self.picture = QLabel()
+        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.title = label(title, "heading")
+        self.title.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.sentence = label(sentence, "second", wrap=True)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self.sentence.setFixedWidth(_WIDTH)
+        self.action = text_button("", lambda: self._run())
+        self._run: Callable[[], Any] = lambda: None
+        column = QVBoxLayout(self)
+        column.setSpacing(GRID)
+        column.addStretch(2)
+        column.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addSpacing(GRID)
+        column.addWidget(self.title)
+        column.addWidget(self.sentence, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addSpacing(GRID)
+        column.addWidget(self.action, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addStretch(3)
+        self.action.hide()
+        look.on_change(self, self._dress)
+
+    def offer(self, title: str, run: Callable[[], Any], main: bool = False) -> None:
+        """The one action."""
+        self._run = run
+        self.action.setText(title)
+        self.action.setAccessibleName(title)
+        self.action.setProperty("kind", "main" if main else "")
+        self.action.style().unpolish(self.action)
+        self.action.style().polish(self.action)
+        self.action.setVisible(bool(title))
+
+    def say(self, sentence: str) -> None:
+        self.sentence.setText(sentence)
+        # the layout asks how high it is at the pane's width, where it would need fewer lines
+        self.sentence.setFixedHeight(max(0, self.sentence.heightForWidth(_WIDTH)))
+
+    def _dress(self) -> None:
+        self.title.setFont(self._look.font(1.35, QFont.Weight.DemiBold))
+        self.picture.setPixmap(pixmap(self._icon, self._look.theme.accent, 64, self.devicePixelRatioF()))
+        self.say(self.sentence.text())

@@ -1,0 +1,128 @@
+"""What the window asks of the interpreter: short turns, and garbage only when nobody notices."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from app.bridge import FrameQueue, Work
+from app.gui.gc_policy import GcPolicy
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def policy(qapp: QApplication, clock: Clock) -> Iterator[GcPolicy]:
+    made = GcPolicy(lambda: made.wanted, clock)  # type: ignore[attr-defined]
+    made.wanted = False  # type: ignore[attr-defined]
+    yield made
+    made.end()
+
+
+def make_old(enough: bool = True) -> None:
+    """As many collections of the young as are enough for a look at the old."""
+    for _ in range(11 if enough else 3):
+        gc.collect(1)
+
+
+def test_nothing_is_collected_until_it_is_quiet_and_worth_it(policy: GcPolicy, clock: Clock) -> None:
+    gc.collect()
+    make_old()
+    assert not policy.look()  # it has only just begun
+    clock.now += 3
+    gc.collect()
+    make_old(enough=False)
+    assert not policy.look()
+    make_old()
+    assert policy.look()
+    assert gc.get_count()[2] == 0
+
+
+def test_a_reply_that_is_written_is_not_disturbed_for_minutes_but_not_for_ever(policy: GcPolicy, clock: Clock) -> None:
+    policy.wanted = True  # type: ignore[attr-defined]
+    make_old()
+    for _ in range(9):
+        clock.now += 30
+        assert not policy.look()
+    clock.now += 40
+    assert policy.look()
+
+
+def test_typing_is_not_disturbed(policy: GcPolicy, clock: Clock, qtbot: Any) -> None:
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    field.show()
+    policy.watch(field.windowHandle())
+    clock.now += 10
+    QTest.keyClick(field.windowHandle(), Qt.Key.Key_A)
+    make_old()
+    assert field.text() == "a"
+    assert not policy.look()
+    clock.now += 10
+    assert policy.look()
+
+
+def test_the_interpreter_is_as_it_was_after_the_end(qapp: QApplication) -> None:
+    before = gc.get_threshold(), sys.getswitchinterval()
+    policy = GcPolicy(lambda: False)
+    assert gc.get_threshold()[2] > 1_000_000
+    assert sys.getswitchinterval() < before[1]
+    policy.end()
+    assert (gc.get_threshold(), pytest.approx(sys.getswitchinterval())) == before
+
+
+def test_thoughts_run_one_after_another_and_do_not_wait_for_what_waits(qapp: QApplication) -> None:
+    work = Work(lambda run: run())
+    gate, together, most, guard = threading.Event(), 0, 0, threading.Lock()
+
+    def think() -> None:
+        nonlocal together, most
+        with guard:
+            together += 1
+            most = max(most, together)
+        threading.Event().wait(0.01)
+        with guard:
+            together -= 1
+
+    waiting = [work.run(lambda: gate.wait(10)) for _ in range(6)]
+    for thought in [work.think(think) for _ in range(8)]:
+        thought.result(10)
+    assert most == 1
+    assert not any(job.done() for job in waiting)
+    gate.set()
+    work.close()
+
+
+def test_what_is_slow_to_show_leaves_time_for_the_rest(qtbot: Any) -> None:
+    seen: list[list[int]] = []
+
+    def slow(items: list[int]) -> None:
+        seen.append(items)
+        threading.Event().wait(0.05)
+
+    frames = FrameQueue(slow)
+    for i in range(3):
+        frames.put(i)
+    qtbot.waitUntil(lambda: bool(seen))
+    assert frames._timer.interval() >= 100
+    frames.put(3)
+    qtbot.waitUntil(lambda: len(seen) == 2)
+    assert seen == [[0, 1, 2], [3]]
