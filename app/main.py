@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from app.gui.pane import AppContext
     from app.gui.preferences import Preferences
     from app.gui.window import Window
 
@@ -51,7 +52,7 @@ def start(wanted: Start) -> int:
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s", level=logging.WARNING)
     log = keep_log(places.logs, "app")
     window = open_window(app, wanted, places)
-    window.desk.wiped.connect(log.reopen_or_release)
+    window.context.wiped.connect(log.reopen_or_release)
     if log.crashed:
         window.tell_crash()
     reception = SingleInstance(name, window.take_files, window)
@@ -70,6 +71,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.gui.desktop import add_tray, app_icon
     from app.gui.hotkey import HotKey
     from app.gui.look import Look
+    from app.gui.pane import AppContext
     from app.gui.preferences import Preferences
     from app.gui.store.files import repair
     from app.gui.store.worker import AppStore
@@ -98,11 +100,11 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
 
     core = WindowEngine(work, make_service or service, lambda deliver: FrameQueue(deliver, app))
     core.defaults_of = lambda model: preferences.get("model_defaults", {}).get(model, {})
-    desk = Desk(places, preferences, look, AppStore(places.database, poster.post), work, core, Actions(look))
+    context = AppContext(places, preferences, look, AppStore(places.database, poster.post), work, core, Actions(look))
     if models:
         preferences.put("model", next(iter(models)))
-    window = Window(desk)
-    desk.hotkey = HotKey(preferences, window.raise_up, window)
+    window = Window(context)
+    context.hotkey = HotKey(preferences, window.raise_up, window)
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)
@@ -137,16 +139,16 @@ def close_context(window: Window) -> None:
 
     from engine.hub import offline
 
-    desk = window.desk
+    context = window.context
     offline.permit()
-    if desk.hotkey is not None:
-        desk.hotkey.release()
-    window.quiet.end()
-    desk.core.close()
+    if context.hotkey is not None:
+        context.hotkey.release()
+    window.gc_policy.end()
+    context.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped
-    desk.store.close()
-    desk.work.close()
-    desk.look.fall_silent()
+    context.store.close()
+    context.work.close()
+    context.look.fall_silent()
 
 
 def _first_pane(window: Window, wanted: str) -> str:

@@ -123,7 +123,7 @@ class ModelBox(QComboBox):
 
         if self._chat:
             open_model(folder)
-        elif not capcapabilities.can(str(folder), self._task):
+        elif not capabilities.can(str(folder), self._task):
             raise BadRequest(
                 tr("The model {name} cannot be used here.", name=folder.name) + " " + tr(ADVICE[self._task])
             )
