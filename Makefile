@@ -53,7 +53,6 @@ audit-syncs: setup-test ## list where a decode step waits for the GPU; without o
 
 screenshots: setup-test ## make the pictures in docs/images
 	$(BIN)/python packaging/screenshots.py
-	$(BIN)/python packaging/starter_screenshots.py
 
 starters: starters-guide starters-reader ## train both models that come with Grus from nothing, in pieces that go on (REHEARSE=1: in miniature)
 

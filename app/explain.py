@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.gui.texts import mark, tr
 from engine.errors import GrusError, MissingCapability
 
-# Where a sentence ends so, the window leads to the log (app/gui/buttons.py, app/gui/notice.py). Say it of nothing that
+# Where a sentence ends so, the window leads to the log (app/gui/widgets.py, app/gui/bars.py). Say it of nothing that
 # is not logged.
 HAS_MORE = mark("The log has more.")
 

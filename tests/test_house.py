@@ -16,8 +16,7 @@ LONGEST = 600
 
 # Only these may know Qt; all else can be used without a screen, and starts without waiting for it.
 WINDOW = ("app/bridge.py", "app/gui/")
-NO_WINDOW = ("app/gui/viewmodels/", "app/gui/store/", "app/gui/texts.py", "app/gui/theme.py", "app/gui/places.py",
-             "app/gui/preferences.py")  # fmt: skip
+NO_WINDOW = ("app/gui/viewmodels/", "app/gui/store/", "app/gui/texts.py", "app/gui/theme.py", "app/gui/preferences.py")
 
 IMPORT_EVERYTHING = """
 import importlib, sys

@@ -139,7 +139,7 @@ def read(core: WindowEngine, store: AppStore, folder: Path) -> ReadResults:
     sheet.line(20, 40, "The crane", 30)
     sheet.image.save(folder / "page.png")
     reading = ReadResults(store, core, AtOnce(), lambda *a, **m: None, folder)
-    reading.wish = ReadSettings(task="text")
+    reading.settings = ReadSettings(task="text")
     reading.add([folder / "page.png"])
     return reading
 

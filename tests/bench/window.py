@@ -105,9 +105,9 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
                 parent = messages.add(db, id, StoredMessage(0, asked.id, "assistant", text, model="tiny")).id
             return id
 
-        id = window.desk.store.ask(fill).result()
-        tokens = sum(len(m.text) for m in window.desk.store.ask(lambda db: messages.all_of(db, id)).result()) / 4
-        pane.shelf.look()
+        id = window.context.store.ask(fill).result()
+        tokens = sum(len(m.text) for m in window.context.store.ask(lambda db: messages.all_of(db, id)).result()) / 4
+        pane.conversation_list.look()
         _spin(app, 1.0)
         blocks: list[tuple[float, float]] = []
         last = [time.perf_counter(), time.thread_time()]
@@ -119,17 +119,17 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
 
         opened = time.perf_counter()
         pane.talk.open(id)
-        while not pane.transcript.rows:
+        while not pane.transcript.views:
             app.processEvents()
         opened = time.perf_counter() - opened
         _spin(app, 1.0)
-        program = _Program(window.desk.core) if beside else None
+        program = _Program(window.context.core) if beside else None
         while program is not None and not program.words and not program.problem:
             _spin(app, 0.05)  # until the model is loaded
         heart = QTimer()
         heart.setInterval(1)
         heart.timeout.connect(beat)
-        window.desk.core._speak = _speaks(rate, seconds, window.desk.core._speak)
+        window.context.core._speak = _speaks(rate, seconds, window.context.core._speak)
         before = program.words if program is not None else 0
         last[:] = time.perf_counter(), time.thread_time()
         heart.start()
