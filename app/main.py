@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.pane import AppContext
     from app.gui.preferences import Preferences
     from app.gui.window import Window
 

@@ -29,6 +29,7 @@ from engine.types import Grammar, SamplingParams, Timings, new_id
 
 router = APIRouter(route_class=StrictRoute, tags=["Anthropic"])
 _ERRORS = errors(400, 404, 429, family="anthropic")
+_PING = event({"type": "ping"}, "ping")
 
 
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[\w.:/-]+$")]
@@ -112,7 +113,7 @@ AnthropicToolChoice = Annotated[AutoChoice | NoChoice | NamedChoice, Field(discr
 class ThinkingOn(Strict):
     type: Literal["enabled"]
     budget_tokens: Count
-    display: Literal["summarized"] | None = None  # thoughts are shown as they are
+    display: Literal["summarized"] | None = None  # reasoning is never summarized
 
 
 class ThinkingOff(Strict):
@@ -215,7 +216,7 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
         running = server.submit(prepared)
     if body.stream:
         chunks = events(running, name, len(prepared.prompt.ids))
-        return await server.stream(running, chunks, tell=_error_event, heartbeat=PING)
+        return await server.stream(running, chunks, tell=_error_event, heartbeat=_PING)
     parts = await server.parts(request, running)
     return answer(_complete(parts, running, name))
 
@@ -232,7 +233,7 @@ def _error_event(error: ApiError) -> bytes:
     return event(error_body(error, "anthropic"), "error")
 
 
-PING = event({"type": "ping"}, "ping")
+# -- from the request to a conversation
 
 
 def _image(block: ImageBlock, param: str) -> ImagePart:
@@ -284,7 +285,7 @@ def _conversation(body: CountTokensRequest) -> ChatRequest:
         grammar=_grammar(body),
         thinking=_thinking(body),
         effort=body.output_config.effort if body.output_config is not None else None,
-        # an assistant's last message is one that the model shall go on with
+        # a last message of the assistant is continued
         continue_last=body.messages[-1].role == "assistant",
     )
 
@@ -314,31 +315,31 @@ def _choice(body: CountTokensRequest) -> tuple[ToolChoice, bool]:
 
 
 def template_messages(message: AnthropicMessageParam, at: int) -> list[dict[str, Any]]:
-    """One message here may be several in a template: tool results are messages of their own."""
+    """A message in the form that chat templates read: each tool result is a message of its own."""
     if isinstance(message.content, str):
         return [{"role": message.role, "content": message.content}]
     results = [block for block in message.content if isinstance(block, ToolResultBlock)]
     out = [{"role": "tool", "tool_call_id": r.tool_use_id, "content": _result(r, at)} for r in results]
-    said: list[str | ImagePart] = []
+    content: list[str | ImagePart] = []
     thoughts: list[str] = []
     calls: list[dict[str, Any]] = []
     for block in message.content:
         if isinstance(block, ImageBlock):
-            said.append(_image(block, f"messages.{at}.content"))
+            content.append(_image(block, f"messages.{at}.content"))
         elif isinstance(block, TextBlock):
-            said.append(block.text)
+            content.append(block.text)
         elif isinstance(block, ThinkingBlock):
             thoughts.append(block.thinking)
         elif isinstance(block, ToolUseBlock):
             arguments = json.dumps(block.input, ensure_ascii=False)
             calls.append({"id": block.id, "type": "function", "function": {"name": block.name, "arguments": arguments}})
-    if said or thoughts or calls or not results:
-        spoken: dict[str, Any] = {"role": message.role, "content": written_content(said)}
+    if content or thoughts or calls or not results:
+        own: dict[str, Any] = {"role": message.role, "content": written_content(content)}
         if thoughts:
-            spoken["reasoning_content"] = "\n".join(thoughts)
+            own["reasoning_content"] = "\n".join(thoughts)
         if calls:
-            spoken["tool_calls"] = calls
-        out.append(spoken)
+            own["tool_calls"] = calls
+        out.append(own)
     return out
 
 
@@ -352,6 +353,9 @@ def _result(block: ToolResultBlock, at: int) -> str | list[dict[str, Any]]:
         first = parts[0] if parts and isinstance(parts[0], str) else ""
         parts = [f"Error: {first}", *parts[bool(first) :]]
     return written_content(parts)
+
+
+# -- from the reply to JSON and events
 
 
 def _complete(parts: Sequence[ReplyEvent], running: RunningRequest | ReasoningBudget, name: str) -> dict[str, Any]:
@@ -382,7 +386,7 @@ def _blocks(reply: ReplyMessage) -> list[dict[str, Any]]:
 
 
 def _input(arguments: str) -> dict[str, Any]:
-    """A call that the length limit cut off has no arguments that could be read."""
+    """The arguments of a call; empty for one that the length limit cut off."""
     try:
         value = json.loads(arguments)
     except ValueError:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
 from app.server import anthropic, docs_page, management, sglang
-from app.server.audio import router as audio
+from app.server.audio import routes as audio
 from app.server.config import ServerSettings, server_version
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation

@@ -19,7 +19,7 @@ from app.option_values import repetition, speculation
 from app.runtime.capabilities import can
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService, open_service
-from app.server.openai.responses_store import usual_file
+from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
 from engine.loaded import LoadedPart
@@ -277,7 +277,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_body=options["max_body_mib"] * MIB,
         max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
-        responses_file=options["responses_file"] or usual_file(),
+        responses_file=options["responses_file"] or default_file(),
         voices_dir=options["voices_dir"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],

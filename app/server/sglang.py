@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import math
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import accumulate
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from app.runtime.capabilities import capabilities, main_use, require
 from app.runtime.chat import json_grammar
-from app.server.audio.probing import hear_one_second, speak_one_frame
-from app.server.audio.pump import cancel_scope, in_thread
+from app.server.audio.threads import cancel_scope, in_thread
 from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
@@ -24,14 +25,21 @@ from app.server.errors import ApiError, bad_request
 from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
 from app.server.images import ImagePart
 from app.server.management import Health
-from app.server.openai_shapes import LEAST_LOGPROB, token_text
+from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.requests import RequestGroup, told_timings
 from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_window, stop_list
 from app.server.streaming import DONE, event
 from app.server.strict import Strict, StrictRoute, parse
+from engine.cancel import CancelScope
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
+from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.prompt import Prompt, placed, text_prompt
+from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
+from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.synthesis import FRAME_RATE
+from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
 from engine.types import (
     Grammar,
     Picture,
@@ -185,7 +193,7 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
 @router.get("/model_info", responses=errors(400, 404))
 @router.get("/get_model_info", responses=errors(400, 404), operation_id="get_model_info_old_name")
 async def model_info(server: Here) -> SglangModelInfo:
-    """The model that answers where none is named, whatever it does."""
+    """The default model, of any kind."""
     name, model = await server.service.find_any(None)
     use = main_use(capabilities(model.config, model.folder))
     return SglangModelInfo(
@@ -238,7 +246,7 @@ def device_name(model: LoadedModel | LoadedPart) -> str:
 
 @router.get("/health_generate", responses=errors(400, 404, 429))
 async def health_generate(request: Request, server: Here) -> Health:
-    """Makes one token, one frame of a voice, or listens to one second. Fails when that takes longer than half a minute."""
+    """Generates one token or one frame of speech, or transcribes one second. Fails when that takes longer than 30 seconds."""
     name, model = await server.service.find_any(None)
     use = main_use(capabilities(model.config, model.folder))
     if use in ("part", "layout"):
@@ -247,11 +255,11 @@ async def health_generate(request: Request, server: Here) -> Health:
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             if use == "speak":
-                await in_thread(speak_one_frame, scope, name)
+                await in_thread(_speak_one_frame, scope, name)
             elif use == "listen":
-                await in_thread(hear_one_second, scope, name, model)
+                await in_thread(_transcribe_one_second, scope, name, model)
             else:
-                await _write_one_token(request, server, name, model)
+                await _generate_one_token(request, server, name, model)
     except TimeoutError:
         raise ApiError(503, "Nothing was made within 30 seconds.", code="unhealthy") from None
     finally:
@@ -259,7 +267,22 @@ async def health_generate(request: Request, server: Here) -> Health:
     return Health()
 
 
-async def _write_one_token(request: Request, server: Here, name: str, model: Any) -> None:
+def _speak_one_frame(scope: CancelScope, name: str) -> None:
+    """Runs in a thread."""
+    voice = speaker(scope, name)
+    settings = default_settings(voice.prompts) if isinstance(voice, Qwen3TTS) else VoiceSettings()
+    tokens = math.ceil(voice.token_rate / FRAME_RATE) + 1  # of one frame, and of what precedes the first
+    for _ in voice.speak("Hello.", settings, seed=0, sampling=SpeechSampling(max_tokens=tokens)):
+        return
+
+
+def _transcribe_one_second(scope: CancelScope, name: str, loaded: Any) -> None:
+    """Runs in a thread. The input is a tone, and its transcript is ignored."""
+    tone = 0.1 * np.sin(2 * np.pi * 220 * np.arange(SAMPLE_RATE) / SAMPLE_RATE)
+    Transcriber(scope, asr_model(name, loaded)).submit(tone.astype(np.float32)).result()
+
+
+async def _generate_one_token(request: Request, server: Here, name: str, model: Any) -> None:
     begin = next(iter(model.tokenizer.encode("a", add_special=False)), 0)
     running = server.requests.submit(EngineRequest(name, [begin], SamplingParams(max_tokens=1, ignore_eos=True)))
     try:
@@ -279,7 +302,7 @@ async def abort_request(body: SglangAbortRequest, server: Here) -> SglangActionR
 
 @router.post("/flush_cache", responses=errors())
 async def flush_cache(server: Here) -> SglangActionReply:
-    """Forget the beginnings of prompts that are kept for their next use. Replies that are being made go on."""
+    """Clear the prefix cache. Running requests continue."""
     count = await server.service.clear_prefix_cache()
     return SglangActionReply(message=f"{count} prefixes were forgotten.")
 
@@ -414,8 +437,8 @@ def _sampling(given: SglangSamplingParams, scored: bool, top: int) -> SamplingPa
 
 
 def _grammar(given: SglangSamplingParams) -> Grammar | None:
-    wishes = {"regex": given.regex, "json_schema": given.json_schema, "ebnf": given.ebnf}
-    chosen = [kind for kind, wish in wishes.items() if wish is not None]
+    grammars = {"regex": given.regex, "json_schema": given.json_schema, "ebnf": given.ebnf}
+    chosen = [kind for kind, grammar in grammars.items() if grammar is not None]
     if len(chosen) > 1:
         raise bad_request(f"{chosen[0]} and {chosen[1]} exclude each other.", f"sampling_params.{chosen[1]}")
     if given.json_schema is not None:
@@ -426,7 +449,7 @@ def _grammar(given: SglangSamplingParams) -> Grammar | None:
 
 
 def _schema(given: str | dict[str, Any]) -> dict[str, Any]:
-    """SGLang's clients send it as text."""
+    """The schema, which SGLang's clients send as text."""
     try:
         schema = parse(given.encode()) if isinstance(given, str) else given
     except ApiError as error:

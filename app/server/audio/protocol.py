@@ -1,4 +1,4 @@
-"""What is sent to the voice routes, and what they answer."""
+"""The request and reply bodies of `/v1/audio/*`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Format = Literal["mp3", "opus", "flac", "wav", "pcm", "aac"]
 Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
 
 
-class SpokenRequest(Strict):
-    """What all ways of asking for speech have in common."""
+class BaseSpeechRequest(Strict):
+    """The fields of every request for speech."""
 
     model: str | None = None
     input: str
@@ -32,16 +32,16 @@ class SpokenRequest(Strict):
     markdown: bool = False
 
 
-class SpeechRequest(SpokenRequest):
+class SpeechRequest(BaseSpeechRequest):
     voice: str | None = None
     instructions: str | None = None
 
 
-class DesignRequest(SpokenRequest):
+class DesignRequest(BaseSpeechRequest):
     instructions: str
 
 
-class CloneRequest(SpokenRequest):
+class CloneRequest(BaseSpeechRequest):
     prompt: str | None = None
     ref_audio: str | None = None
     ref_text: str | None = None

@@ -1,4 +1,4 @@
-"""From a request for speech to bytes on their way to the client, while the voice still speaks."""
+"""Text to speech over HTTP: the audio is sent while it is synthesized. SavedVoices by name, from recordings, and saved ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 from fastapi import Request
 from starlette.responses import Response
 
-from app.server.audio.choosing import chosen
-from app.server.audio.protocol import ClonePrompt, CloneRequest, ReferenceForm, SpokenRequest
-from app.server.audio.pump import Pump, cancel_scope
+from app.server.audio.models import choose_model
+from app.server.audio.protocol import BaseSpeechRequest, ClonePrompt, CloneRequest, ReferenceForm
+from app.server.audio.threads import ThreadedGenerator, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
@@ -29,10 +29,10 @@ from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, Voic
 
 log = logging.getLogger("grus.server")
 
-MOST_PROMPT = 4 << 20  # bytes of a cloned voice
-LONGEST_RECORDING = 600.0  # seconds that are read at all; the voice then says what it takes
+MAX_CLONE_PROMPT = 4 << 20  # bytes
+MAX_RECORDING = 600.0  # seconds that are decoded; the model's own limit is lower
 
-MakeManner = Callable[[SpeechModel], VoiceSettings]
+MakeVoiceSettings = Callable[[SpeechModel], VoiceSettings]
 
 
 def voices(server: Server) -> SavedVoices:
@@ -40,15 +40,15 @@ def voices(server: Server) -> SavedVoices:
     return SavedVoices(Path(folder).expanduser() if folder else None)
 
 
-def named(server: Server, body: SpokenRequest, voice: str | None, instructions: str | None) -> MakeManner:
-    """A voice by name: the model's own, or a saved one."""
+def named(server: Server, body: BaseSpeechRequest, voice: str | None, instructions: str | None) -> MakeVoiceSettings:
+    """A voice by name: one of the model, or a saved one."""
     shelf = voices(server)
 
     return lambda model: shelf.settings(voice, model.presets, body.language, instructions)
 
 
-def cloned(body: CloneRequest) -> MakeManner:
-    """A voice from a recording in the request, or from what was learned of one."""
+def cloned(body: CloneRequest) -> MakeVoiceSettings:
+    """A voice from a recording in the request, or from the prompt that was made of one."""
     if (body.prompt is None) == (body.ref_audio is None):
         raise bad_request("Give `prompt` or `ref_audio`: one of the two.", "prompt")
     if body.prompt is not None and body.ref_text is not None:
@@ -57,35 +57,37 @@ def cloned(body: CloneRequest) -> MakeManner:
     sound = _decoded(body.ref_audio.rpartition(",")[2], "ref_audio") if body.ref_audio is not None else b""
 
     def make(model: SpeechModel) -> VoiceSettings:
-        return VoiceSettings(clone=clone or _learned(model, sound, body.ref_text), language=body.language)
+        return VoiceSettings(clone=clone or _clone(model, sound, body.ref_text), language=body.language)
 
     return make
 
 
-async def speak(server: Server, request: Request, body: SpokenRequest, make: MakeManner, variant: str) -> Response:
+async def speak(
+    server: Server, request: Request, body: BaseSpeechRequest, make: MakeVoiceSettings, variant: str
+) -> Response:
     server.check_prompt(len(body.input))
     check_format(body.response_format)
     if body.stream_format == "sse" and not body.stream:
         raise bad_request("`stream_format` sse sends sound while it is made: it goes without `stream` false.", "stream")
-    name, _ = await chosen(server, body.model, "speak", variant)
+    name, _ = await choose_model(server, body.model, "speak", variant)
     scope = cancel_scope(server)
-    pump = Pump(_bytes(scope, name, body, make), scope, server, request)
+    audio = ThreadedGenerator(_bytes(scope, name, body, make), scope, server, request)
     kind = media_type(body.response_format)
     if not body.stream:
-        return Response(b"".join(await pump.whole(request.receive)), media_type=kind)
-    await pump.begun(request.receive)
+        return Response(b"".join(await audio.whole(request.receive)), media_type=kind)
+    await audio.begun(request.receive)
     settings = server.settings
     if body.stream_format == "sse":
         chunks, heartbeat, kind = (
-            with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
+            with_errors(_events(audio), lambda error: event(error_body(error, "openai"))),
             COMMENT,
             "",
         )
     else:
-        chunks, heartbeat = _cut_off(pump), None
+        chunks, heartbeat = _cut_off(audio), None
     return StreamingReply(
         chunks,
-        pump.cancel,
+        audio.cancel,
         heartbeat=heartbeat,
         every=settings.heartbeat_seconds,
         patience=settings.send_seconds,
@@ -93,10 +95,12 @@ async def speak(server: Server, request: Request, body: SpokenRequest, make: Mak
     )
 
 
-def _bytes(scope: CancelScope, name: str, body: SpokenRequest, make: MakeManner) -> Generator[bytes, None, None]:
-    """Runs in a thread. The first piece comes with the first sound."""
+def _bytes(
+    scope: CancelScope, name: str, body: BaseSpeechRequest, make: MakeVoiceSettings
+) -> Generator[bytes, None, None]:
+    """The encoded audio; runs in a thread. The first chunk is not silent."""
     model = speaker(scope, name)
-    wishes = SpeechOptions(
+    options = SpeechOptions(
         body.speed,
         body.seed,
         body.temperature,
@@ -106,7 +110,7 @@ def _bytes(scope: CancelScope, name: str, body: SpokenRequest, make: MakeManner)
         repetition_penalty=body.repetition_penalty,
         max_tokens=body.max_tokens,
     )
-    sound = speak_long_form(model, body.input, make(model), wishes, scope=scope)
+    sound = speak_long_form(model, body.input, make(model), options, scope=scope)
     first = next((chunk for chunk in sound if len(chunk)), None)
     if first is None:
         raise SpeechRanAway("The voice stayed silent. Try another seed, or another text.")
@@ -117,43 +121,43 @@ def _bytes(scope: CancelScope, name: str, body: SpokenRequest, make: MakeManner)
         yield written(chunks, model.rate, body.response_format)
 
 
-async def _cut_off(pump: Pump[bytes]) -> AsyncIterator[bytes]:
-    """Sound has no place for words: what goes wrong half-way ends the connection before the file's end."""
+async def _cut_off(audio: ThreadedGenerator[bytes]) -> AsyncIterator[bytes]:
+    """An error within the audio ends the connection before the end of the file: audio has no place for a message."""
     try:
-        async for data in pump:
+        async for data in audio:
             yield data
     except (GrusError, ApiError) as error:
-        log.warning("A voice ended before its time: %s", error)
+        log.warning("Speech was ended by an error: %s", error)
         raise ClientGone from None
 
 
-async def _events(pump: Pump[bytes]) -> AsyncIterator[bytes]:
-    async for data in pump:
+async def _events(audio: ThreadedGenerator[bytes]) -> AsyncIterator[bytes]:
+    async for data in audio:
         if data:
             yield event({"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()})
     yield event({"type": "speech.audio.done"})
 
 
-# -- voices from recordings
+# -- cloned voices
 
 
 async def learn(server: Server, request: Request, form: ReferenceForm) -> ClonePrompt:
-    """What a model needs of a recording, for the client to keep."""
-    name, clone, samples, rate = await _heard(server, request, form)
+    """A recording's voice as a prompt, which the client stores."""
+    name, clone, samples, rate = await _read_reference(server, request, form)
     return ClonePrompt(model=name, prompt=packed(clone), seconds=round(len(samples) / rate, 2))
 
 
 async def save(server: Server, request: Request, form: ReferenceForm, called: str) -> SavedVoice:
-    shelf = voices(server)
-    if shelf.has(called):
+    saved = voices(server)
+    if saved.has(called):
         raise bad_request(f"There is a voice called {called} already. Choose another name, or delete it first.", "name")
-    name, clone, samples, rate = await _heard(server, request, form)
-    return shelf.save(called, name, clone, samples, rate)
+    name, clone, samples, rate = await _read_reference(server, request, form)
+    return saved.save(called, name, clone, samples, rate)
 
 
-async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple[str, Clone, np.ndarray, int]:
+async def _read_reference(server: Server, request: Request, form: ReferenceForm) -> tuple[str, Clone, np.ndarray, int]:
     data = await form.ref_audio.read()
-    name, _ = await chosen(server, form.model, "speak", "base")
+    name, _ = await choose_model(server, form.model, "speak", "base")
     scope = cancel_scope(server)
     text = None if form.x_vector_only else form.ref_text
 
@@ -162,23 +166,23 @@ async def _heard(server: Server, request: Request, form: ReferenceForm) -> tuple
         samples = _samples(model, data)
         yield model.clone(samples, text), samples, model.rate
 
-    ((clone, samples, rate),) = await Pump(work(), scope, server, request).whole(request.receive)
+    ((clone, samples, rate),) = await ThreadedGenerator(work(), scope, server, request).whole(request.receive)
     return name, clone, samples, rate
 
 
-def _learned(model: SpeechModel, sound: bytes, text: str | None) -> Clone:
+def _clone(model: SpeechModel, sound: bytes, text: str | None) -> Clone:
     return model.clone(_samples(model, sound), text)
 
 
 def _samples(model: SpeechModel, sound: bytes) -> np.ndarray:
-    return read_sound(sound, model.rate, most=LONGEST_RECORDING).samples
+    return read_sound(sound, model.rate, most=MAX_RECORDING).samples
 
 
 def packed(clone: Clone) -> str:
-    """A cloned voice as text. What was said goes with it."""
+    """A cloned voice as base64, with the recording's transcript."""
     out = io.BytesIO()
-    said = (clone.text or "").encode()
-    out.write(len(said).to_bytes(4, "little") + said)
+    text = (clone.text or "").encode()
+    out.write(len(text).to_bytes(4, "little") + text)
     arrays = io.BytesIO()
     write_clone(arrays, clone)
     return base64.b64encode(out.getvalue() + arrays.getvalue()).decode()
@@ -188,7 +192,7 @@ def unpacked(prompt: str) -> Clone:
     data = _decoded(prompt, "prompt")
     size = int.from_bytes(data[:4], "little")
     try:
-        if len(data) > MOST_PROMPT:
+        if len(data) > MAX_CLONE_PROMPT:
             raise ValueError
         return read_clone(io.BytesIO(data[4 + size :]), data[4 : 4 + size].decode() or None)
     except ValueError:

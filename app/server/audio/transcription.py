@@ -1,4 +1,4 @@
-"""From an uploaded sound to what is said in it, whole or segment by segment."""
+"""Transcription of an uploaded recording, whole or streamed segment by segment, and its voice activity."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from app.server.audio.choosing import chosen
+from app.server.audio.models import choose_model
 from app.server.audio.protocol import (
+    ActivityForm,
     Duration,
     SegmentTimes,
     Transcription,
@@ -18,7 +19,7 @@ from app.server.audio.protocol import (
     VerboseTranscription,
     WordTimes,
 )
-from app.server.audio.pump import Pump, cancel_scope
+from app.server.audio.threads import ThreadedGenerator, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.streaming import COMMENT, StreamingReply, event
@@ -27,6 +28,7 @@ from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import Transcriber, asr_model
+from engine.pipelines.listening.voice_activity import FORMATS, Speech, as_dict, speech_in, speech_rules
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 
@@ -34,18 +36,20 @@ _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 async def transcribe(server: Server, request: Request, form: TranscriptionForm) -> Response:
     _check(form)
     data = await form.file.read()
-    name, loaded = await chosen(server, form.model, "listen")
+    name, loaded = await choose_model(server, form.model, "listen")
     scope = cancel_scope(server)
-    pump = Pump(_segments(scope, name, loaded, data, form, server.settings.max_sound_seconds), scope, server, request)
+    stream = ThreadedGenerator(
+        _segments(scope, name, loaded, data, form, server.settings.max_sound_seconds), scope, server, request
+    )
     if not form.stream:
-        *segments, end = await pump.whole(request.receive)
+        *segments, end = await stream.whole(request.receive)
         return _answer(
             Transcript([s for s in segments if isinstance(s, TranscriptSegment)], end.seconds, end.language), form
         )
-    await pump.begun(request.receive)
+    await stream.begun(request.receive)
     return StreamingReply(
-        with_errors(_events(pump), lambda error: event(error_body(error, "openai"))),
-        pump.cancel,
+        with_errors(_events(stream), lambda error: event(error_body(error, "openai"))),
+        stream.cancel,
         heartbeat=COMMENT,
         every=server.settings.heartbeat_seconds,
         patience=server.settings.send_seconds,
@@ -61,7 +65,7 @@ def _check(form: TranscriptionForm) -> None:
 
 def _segments(scope: CancelScope, name: str, loaded: Any, data: bytes, form: TranscriptionForm,
               most: float) -> Generator[Any, None, None]:  # fmt: skip
-    """Runs in a thread: the segments, and at last a transcript without any, which tells length and language."""
+    """Runs in a thread: the segments, then a transcript without segments, which has the duration and the language."""
     listener = Transcriber(scope, asr_model(name, loaded))
     audio = read_sound(data, SAMPLE_RATE, most=most)
     words = "word" in (form.granularities or ())
@@ -104,9 +108,9 @@ def _times(number: int, segment: TranscriptSegment) -> SegmentTimes:
     )
 
 
-async def _events(pump: Pump[Any]) -> AsyncIterator[bytes]:
+async def _events(stream: ThreadedGenerator[Any]) -> AsyncIterator[bytes]:
     texts: list[str] = []
-    async for piece in pump:
+    async for piece in stream:
         if isinstance(piece, TranscriptSegment):
             texts.append(piece.text)
             delta = piece.text if len(texts) == 1 else f" {piece.text}"
@@ -114,3 +118,17 @@ async def _events(pump: Pump[Any]) -> AsyncIterator[bytes]:
         else:
             usage = Duration(seconds=round(piece.seconds, 3)).model_dump()
             yield event({"type": "transcript.text.done", "text": " ".join(texts), "usage": usage})
+
+
+async def find_speech(server: Server, request: Request, form: ActivityForm) -> Response:
+    rules = speech_rules(form.threshold, form.min_speech_seconds, form.min_silence_seconds, form.pad_seconds)
+    data = await form.file.read()
+    scope = cancel_scope(server)
+
+    def work() -> Generator[Speech, None, None]:
+        yield speech_in(scope, read_sound(data, SAMPLE_RATE, most=server.settings.max_sound_seconds), rules)
+
+    (speech,) = await ThreadedGenerator(work(), scope, server, request).whole(request.receive)
+    if form.response_format == "json":
+        return JSONResponse(as_dict(speech))
+    return PlainTextResponse(FORMATS["txt" if form.response_format == "text" else form.response_format](speech))

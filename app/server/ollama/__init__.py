@@ -1,1 +1,1 @@
-"""Ollama's routes, for tools that speak nothing else."""
+"""The routes of Ollama's API."""

@@ -38,7 +38,7 @@ from app.server.ollama.protocol import (
     keep_alive_seconds,
     timestamp,
 )
-from app.server.openai_shapes import content_logprobs
+from app.server.openai.shapes import content_logprobs
 from app.server.requests import RunningRequest
 from app.server.sampling import repetition_window, stop_list
 from app.server.streaming import line
@@ -80,7 +80,7 @@ async def generate(body: OllamaGenerateRequest, request: Request, server: Here) 
 
 
 async def _plain(body: OllamaGenerateRequest, server: Server) -> tuple[str, PreparedChat]:
-    """A text to be continued, or a middle to be filled in."""
+    """A prompt without a template: a text to continue, or a gap to fill (`suffix`)."""
     for param in ("system", "think", "images", "format"):
         if getattr(body, param):
             raise bad_request(f"{param} does not go with raw or suffix.", param)
@@ -108,7 +108,7 @@ async def _reply(
     tokenizer = prepared.model.tokenizer
     running = server.submit(prepared)
     try:
-        await _keep(body, server, name)  # now that the request is there: one kept for no time must not go before
+        await _keep(body, server, name)  # after `submit`: with keep_alive 0 the model would be unloaded before
     except BaseException:
         running.cancel()
         raise
@@ -129,8 +129,8 @@ async def _load_or_unload(body: OllamaChatRequest | OllamaGenerateRequest, serve
         name, _ = await server.service.find(body.model)
         await _keep(body, server, name)
         reason = "load"
-    said = {"model": name, "created_at": _now(), "done": True, "done_reason": reason}
-    return Response(json.dumps(said | shape("", "", [])), media_type="application/json")
+    reply = {"model": name, "created_at": _now(), "done": True, "done_reason": reason}
+    return Response(json.dumps(reply | shape("", "", [])), media_type="application/json")
 
 
 async def _keep(
@@ -158,7 +158,7 @@ async def old_embed(body: OllamaEmbeddingsRequest, request: Request, server: Her
 
 
 async def _embed(body: OllamaEmbedRequest, request: Request, server: Server) -> dict[str, Any]:
-    """What is too long is cut, unless `truncate` is off."""
+    """Texts longer than the context are truncated, unless `truncate` is false."""
     began = time.monotonic_ns()
     texts = [text for text in [body.input] if text] if isinstance(body.input, str) else body.input
     server.check_prompt(sum(map(len, texts)))
@@ -257,7 +257,7 @@ def _template_message(message: OllamaMessage, at: int) -> dict[str, Any]:
 
 
 def _content(text: str | None, images: list[str] | None, param: str) -> str | list[dict[str, Any]]:
-    """Ollama's clients send images as base64 alone; they are seen before the words."""
+    """Ollama's clients send images as base64 alone; they come before the text."""
     return written_content([*(ImagePart(param, image, "base64") for image in images or ()), text or ""])
 
 
@@ -305,7 +305,7 @@ def _complete(
 
 
 async def _lines(running: RunningRequest, name: str, shape: Shape, tokenizer: Tokenizer) -> AsyncIterator[bytes]:
-    """Calls come whole, as Ollama's clients expect them."""
+    """A streamed reply. Calls come whole, as Ollama's clients expect them."""
     open_calls: dict[int, tuple[str, str, list[str]]] = {}
     reason = "stop"
     async for part in running.parts():

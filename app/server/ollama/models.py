@@ -45,7 +45,7 @@ from engine.hub.snapshots import model_in
 from engine.loading import LoadedModel
 from engine.text.reasoning import tags_for
 
-SPOKEN_VERSION = "0.13.0"  # of Ollama's API; tools refuse servers that tell an older one
+SPOKEN_VERSION = "0.13.0"  # of Ollama's API; clients refuse servers with an older one
 _NEVER = "9999-12-31T23:59:59Z"
 
 router = APIRouter(route_class=StrictRoute, tags=["Ollama"])
@@ -64,7 +64,7 @@ async def tags(server: Here) -> OllamaModelList:
 
 @router.post("/api/show", responses=_ERRORS)
 async def show(body: OllamaShowRequest, server: Here) -> OllamaShowReply:
-    """What a model is. Loads it if it was not."""
+    """A model's template, parameters and capabilities. Loads the model."""
     _, model = await server.service.find(_name_of(body))
     return _shown(model)
 
@@ -106,7 +106,7 @@ async def pull(body: OllamaPullRequest, server: Here) -> Response:
 @router.head("/", include_in_schema=False)
 @router.get("/", include_in_schema=False)
 async def running() -> Response:
-    """Tools ask whether somebody is there."""
+    """Clients probe whether the server runs."""
     return PlainTextResponse("Grus is running. /docs lists what it can do.")
 
 
@@ -160,11 +160,11 @@ def _resident(loaded: LoadedModel, service: ModelService, expires_in: float | No
 def _shown(loaded: LoadedModel) -> OllamaShowReply:
     kind = str(loaded.config.get("model_type", ""))
     source = loaded.template.source() if loaded.template.names else ""
-    able = ["completion"] + (["vision"] if loaded.vision is not None else [])
+    capabilities = ["completion"] + (["vision"] if loaded.vision is not None else [])
     if "tools" in source:
-        able.append("tools")
+        capabilities.append("tools")
     if tags_for(kind, source) is not None:
-        able.append("thinking")
+        capabilities.append("thinking")
     return OllamaShowReply(
         modelfile=f"FROM {loaded.name}",
         parameters="\n".join(_parameters(loaded.defaults)),
@@ -177,40 +177,40 @@ def _shown(loaded: LoadedModel) -> OllamaShowReply:
             f"{kind}.vocab_size": loaded.vocab,
         }
         | ({f"{kind}.vision.max_pixels": loaded.vision.max_pixels} if loaded.vision is not None else {}),
-        capabilities=able,
+        capabilities=capabilities,
     )
 
 
 async def _download(name: str, service: ModelService) -> AsyncIterator[bytes]:
-    """Download a repository, saying how far it is. Nobody reading any more ends it."""
+    """Download a repository and report its progress. Closing the stream cancels the download."""
     repo = _repository(name)
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[dict[str, Any] | Exception | None] = asyncio.Queue()
-    given_up = threading.Event()
+    cancelled = threading.Event()
 
-    def tell(item: dict[str, Any] | Exception | None) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has gone
+    def send(item: dict[str, Any] | Exception | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
             loop.call_soon_threadsafe(queue.put_nowait, item)
 
     class Progress:
         """Lines for the client, from the download's thread."""
 
         def __call__(self, done: int, total: int) -> None:
-            if given_up.is_set():
-                raise _GivenUp
-            tell({"status": f"pulling {repo}", "digest": repo, "total": total, "completed": done})
+            if cancelled.is_set():
+                raise _DownloadCancelled
+            send({"status": f"pulling {repo}", "digest": repo, "total": total, "completed": done})
 
         def waiting(self, sentence: str) -> None:
             if sentence:
-                tell({"status": sentence})
+                send({"status": sentence})
 
     def work() -> None:
         try:
             download(repo, cache_dir=service.catalogue.cache_dir, progress=Progress())
         except Exception as error:
-            tell(error)
+            send(error)
         else:
-            tell(None)
+            send(None)
 
     yield line({"status": "pulling manifest"})
     threading.Thread(target=work, name="grus-pull", daemon=True).start()
@@ -220,16 +220,16 @@ async def _download(name: str, service: ModelService) -> AsyncIterator[bytes]:
                 raise item
             yield line(item)
     finally:
-        given_up.set()
+        cancelled.set()
     yield line({"status": "success"})
 
 
-class _GivenUp(GrusError):
+class _DownloadCancelled(GrusError):
     """The client has gone."""
 
 
 def _repository(name: str) -> str:
-    """What a client calls a model, as a repository id. Raises what forbids its download."""
+    """The repository id of a model's name. Raises an error when it may not be downloaded."""
     repo = name.removeprefix("hf.co/").removeprefix("huggingface.co/").removesuffix(":latest")
     if parse(repo) is None:
         raise bad_request(
@@ -242,6 +242,6 @@ def _repository(name: str) -> str:
 
 
 def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:
-    """As a Modelfile has them: a stop string a line."""
+    """In a Modelfile's form: each stop string on a line of its own."""
     for name, value in defaults.items():
         yield from (f'stop "{text}"' for text in value) if name == "stop" else (f"{name} {value}",)

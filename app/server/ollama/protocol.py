@@ -28,7 +28,7 @@ _UNITS = {
     "s": 1.0,
     "m": 60.0,
     "h": 3600.0,
-}  # both spellings of micro
+}  # µ has two code points
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _NUMBER = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
 _LONGEST = 1e9  # seconds; above it, and below 0, a model stays until its room is needed
@@ -61,7 +61,7 @@ def _seconds(text: str) -> float:
 
 
 class OllamaOptions(Strict):
-    num_predict: Annotated[int, Field(ge=-2, lt=1 << 31)] | None = None  # negative: as long as it goes
+    num_predict: Annotated[int, Field(ge=-2, lt=1 << 31)] | None = None  # negative: no limit
     num_ctx: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
     temperature: Annotated[float, Field(ge=0, le=100)] | None = None
     top_k: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
@@ -84,7 +84,7 @@ class OllamaOptions(Strict):
     numa: bool | None = None
     low_vram: bool | None = None
     use_mlock: bool | None = None
-    # the values that mean: off
+    # only the values that switch it off
     mirostat: Literal[0] | None = None
     tfs_z: Literal[1] | None = None
 
@@ -167,12 +167,12 @@ class OllamaEmbedRequest(Strict):
     input: str | Annotated[list[str], Field(max_length=2048)]
     truncate: bool | None = None  # None: yes
     dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
-    options: OllamaOptions | None = None  # but for num_ctx without effect on the vectors
+    options: OllamaOptions | None = None  # only num_ctx has an effect on the vectors
     keep_alive: KeepAlive = None
 
 
 class OllamaEmbeddingsRequest(Strict):
-    """What `/api/embeddings` took before `/api/embed` was there."""
+    """The body of `/api/embeddings`, which is older than `/api/embed`."""
 
     model: str
     prompt: str

@@ -21,7 +21,7 @@ from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
-from app.server.openai_shapes import content_logprobs, finish_reason, usage
+from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
 from app.server.requests import RunningRequest, told_timings
 from app.server.sampling import Count, SamplingFields
 from app.server.streaming import DONE, event
@@ -74,7 +74,7 @@ class ChatToolCallParam(Strict):
     id: str
     type: Literal["function"] = "function"
     function: ChatFunctionCall
-    index: int | None = None  # streaming clients send back what they were given
+    index: int | None = None  # clients that stream send it back
 
 
 class SystemMessage(Strict):
@@ -259,9 +259,6 @@ class ChatCompletion(BaseModel):
 # -- the route
 
 
-# -- from the request to a conversation
-
-
 @router.post("/v1/chat/completions", response_model=ChatCompletion, responses=streams() | errors(400, 404, 429))
 async def chat_completions(body: ChatCompletionRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
@@ -276,8 +273,11 @@ async def chat_completions(body: ChatCompletionRequest, request: Request, server
     return answer(_complete(parts, running, name, model, bool(body.logprobs)))
 
 
+# -- from the request to a conversation
+
+
 def _conversation(body: ChatCompletionRequest) -> ChatRequest:
-    """Raises an ApiError for what this server cannot do."""
+    """The conversation that is asked for. Raises an ApiError for what is not supported."""
     if body.max_tokens is not None and body.max_completion_tokens is not None:
         raise bad_request("Give max_completion_tokens or max_tokens, not both.", "max_tokens")
     if body.top_logprobs is not None and not body.logprobs:
@@ -309,7 +309,7 @@ def _conversation(body: ChatCompletionRequest) -> ChatRequest:
 
 
 def template_message(message: ChatMessage, at: int) -> dict[str, Any]:
-    """As chat templates know it. What a message leaves out is left out."""
+    """A message in the form that chat templates read, without absent fields."""
     plain = message.model_dump(exclude_none=True, exclude={"annotations"})
     if plain["role"] == "developer":
         plain["role"] = "system"
@@ -351,6 +351,9 @@ def _grammar(body: ChatCompletionRequest) -> Grammar | None:
     if isinstance(body.response_format, JsonSchemaFormat):
         return json_grammar(body.response_format.json_schema.schema_)
     return None
+
+
+# -- from the reply to JSON
 
 
 def _complete(
@@ -430,7 +433,3 @@ def _delta(part: ReplyEvent) -> dict[str, Any]:
         function = {"name": part.name, "arguments": ""}
         return {"tool_calls": [{"index": part.call, "id": part.call_id, "type": "function", "function": function}]}
     return {"tool_calls": [{"index": part.call, "function": {"arguments": part.text}}]}
-
-
-def fingerprint(model: LoadedModel) -> str:
-    return f"fp_{model.fingerprint[:12]}"

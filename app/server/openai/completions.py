@@ -17,8 +17,8 @@ from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
-from app.server.openai.chat import ChatStreamOptions, CompletionUsage, fingerprint
-from app.server.openai_shapes import LEAST_LOGPROB, finish_reason, token_text, usage
+from app.server.openai.chat import ChatStreamOptions, CompletionUsage
+from app.server.openai.shapes import LEAST_LOGPROB, fingerprint, finish_reason, token_text, usage
 from app.server.requests import RequestGroup, joined, told_timings
 from app.server.sampling import SamplingFields
 from app.server.streaming import DONE, event

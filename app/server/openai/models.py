@@ -35,7 +35,7 @@ class ModelCard(BaseModel):
     created: int
     owned_by: str = "grus"
     loaded: bool
-    kind: Kind  # what it is for
+    kind: Kind  # what it does
     context_length: int | None = None  # only of a model that is loaded
 
 

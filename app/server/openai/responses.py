@@ -1,4 +1,4 @@
-"""`POST /v1/responses`: OpenAI's responses, from items to a conversation and from a reply to items and events; stored ones."""
+"""`/v1/responses`: OpenAI's responses, from input items to a conversation, from a reply to output items and events, and their storage."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from app.server.openai.responses_protocol import (
     SchemaFormat,
 )
 from app.server.openai.responses_store import ResponseStore
-from app.server.openai_shapes import content_logprobs
+from app.server.openai.shapes import content_logprobs
 from app.server.requests import RunningRequest
 from app.server.streaming import event
 from app.server.strict import StrictRoute
@@ -49,7 +49,7 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 @router.post("/v1/responses", response_model=ResponseObject, responses=streams() | errors(400, 404, 429))
 async def create(body: ResponsesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to items, whole or as a stream of events. It can be continued by its id unless `store` is false."""
-    exchange = await asyncio.to_thread(Exchange, body, server.responses)  # it may read a history from the disk
+    exchange = await asyncio.to_thread(Exchange, body, server.responses)  # reads the previous response from disk
     name, model, prepared = await server.prepare(exchange.conversation, body.model, request)
     running = server.submit(prepared)
     exchange.begin(running, name, model.tokenizer)
@@ -69,7 +69,7 @@ async def retrieve(id: str, server: Here) -> Response:
 
 @router.delete("/v1/responses/{id}", responses=errors(400, 404))
 async def delete(id: str, server: Here) -> ResponseDeleted:
-    """Forget a stored response."""
+    """Delete a stored response."""
     if not await asyncio.to_thread(server.responses.delete, id):
         raise _missing(id)
     return ResponseDeleted(id=id)
@@ -80,7 +80,7 @@ def _missing(id: str) -> ApiError:
 
 
 class Exchange:
-    """One request and the response that grows from it."""
+    """One request and its response."""
 
     def __init__(self, body: ResponsesRequest, store: ResponseStore) -> None:
         self.body = body
@@ -93,7 +93,7 @@ class Exchange:
         )
         self.given = [item.model_dump(exclude_none=True) for item in given]
         self.conversation = self._conversation(given)
-        self.items: Items | None = None
+        self.items: OutputItems | None = None
         self.running: RunningRequest | None = None
         self.name = ""
 
@@ -133,43 +133,43 @@ class Exchange:
         )
 
     def begin(self, running: RunningRequest, name: str, tokenizer: Tokenizer) -> None:
-        self.running, self.name, self.items = running, name, Items(tokenizer)
+        self.running, self.name, self.items = running, name, OutputItems(tokenizer)
 
     def complete(self, parts: Sequence[ReplyEvent]) -> dict[str, Any]:
         assert self.items is not None
-        taken_back = {part.call for part in parts if part.kind == "broken"}
+        broken = {part.call for part in parts if part.kind == "broken"}
         for part in parts:
-            if part.kind in ("call", "arguments") and part.call in taken_back:
+            if part.kind in ("call", "arguments") and part.call in broken:
                 continue
             for _ in self.items.add(replace(part, kind="answer") if part.kind == "broken" else part):
                 pass
-        return self._keep(self._object())
+        return self._store_response(self._object())
 
     async def events(self) -> AsyncIterator[bytes]:
         assert self.items is not None
         assert self.running is not None
         number = 0
 
-        def told(kind: str, data: dict[str, Any]) -> bytes:
+        def numbered(kind: str, data: dict[str, Any]) -> bytes:
             nonlocal number
             number += 1
             return event({"type": kind, "sequence_number": number - 1, **data}, kind)
 
         for kind in ("response.created", "response.in_progress"):
-            yield told(kind, {"response": self._object("in_progress")})
+            yield numbered(kind, {"response": self._object("in_progress")})
         try:
             async for part in self.running.streamed():
                 for kind, data in self.items.add(part):
-                    yield told(kind, data)
+                    yield numbered(kind, data)
         except GrusError as error:
             problem = as_api_error(error)
             failed = self._object("failed") | {"error": {"code": "server_error", "message": problem.message}}
-            yield told("response.failed", {"response": failed})
+            yield numbered("response.failed", {"response": failed})
             return
-        whole = await asyncio.to_thread(self._keep, self._object())
-        yield told(f"response.{whole['status']}", {"response": whole})
+        whole = await asyncio.to_thread(self._store_response, self._object())
+        yield numbered(f"response.{whole['status']}", {"response": whole})
 
-    def _keep(self, response: dict[str, Any]) -> dict[str, Any]:
+    def _store_response(self, response: dict[str, Any]) -> dict[str, Any]:
         if self.body.store is not False:
             self._store.put(response, [*self.history, *self.given, *response["output"]])
         return response
@@ -179,17 +179,17 @@ class Exchange:
         assert self.running is not None
         body = self.body
         cut = self.items.reason in ("length", "cancelled")
-        told = status or ("incomplete" if cut else "completed")
-        over = told in ("completed", "incomplete")
+        status = status or ("incomplete" if cut else "completed")
+        over = status in ("completed", "incomplete")
         dumped = body.model_dump(exclude_none=True, by_alias=True)
         return {
             "id": self.id,
             "object": "response",
             "created_at": self.created,
-            "status": told,
+            "status": status,
             "background": False,
             "error": None,
-            "incomplete_details": {"reason": "max_output_tokens"} if told == "incomplete" else None,
+            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
             "instructions": body.instructions,
             "max_output_tokens": body.max_output_tokens,
             "metadata": body.metadata or {},
@@ -220,7 +220,7 @@ def stored_items(items: Sequence[dict[str, Any]]) -> list[ResponseItem]:
 
 
 def template_messages(items: Sequence[ResponseItem]) -> list[dict[str, Any]]:
-    """Reasoning, words and calls that follow each other are one message of the assistant."""
+    """Items as chat messages. Consecutive reasoning, text and calls are one message of the assistant."""
     messages: list[dict[str, Any]] = []
 
     def assistant() -> dict[str, Any]:
@@ -230,8 +230,10 @@ def template_messages(items: Sequence[ResponseItem]) -> list[dict[str, Any]]:
 
     for at, item in enumerate(items):
         if isinstance(item, ResponseReasoning):
-            thought = "\n".join(part.text for part in item.content or ())
-            messages.append({"role": "assistant", "content": ""} | ({"reasoning_content": thought} if thought else {}))
+            reasoning = "\n".join(part.text for part in item.content or ())
+            messages.append(
+                {"role": "assistant", "content": ""} | ({"reasoning_content": reasoning} if reasoning else {})
+            )
         elif isinstance(item, ResponseFunctionCall):
             function = {"name": item.name, "arguments": item.arguments}
             call = {"id": item.call_id, "type": "function", "function": function}
@@ -239,7 +241,7 @@ def template_messages(items: Sequence[ResponseItem]) -> list[dict[str, Any]]:
         elif isinstance(item, ResponseFunctionCallOutput):
             output = item.output if isinstance(item.output, str) else "\n".join(part.text for part in item.output)
             messages.append({"role": "tool", "tool_call_id": item.call_id, "content": output})
-        elif item.role == "assistant" and messages and _only_thought(messages[-1]):
+        elif item.role == "assistant" and messages and _is_reasoning_only(messages[-1]):
             messages[-1]["content"] = _content(item, at)
         else:
             role = "system" if item.role == "developer" else item.role
@@ -247,7 +249,7 @@ def template_messages(items: Sequence[ResponseItem]) -> list[dict[str, Any]]:
     return messages
 
 
-def _only_thought(message: dict[str, Any]) -> bool:
+def _is_reasoning_only(message: dict[str, Any]) -> bool:
     return message["role"] == "assistant" and not message["content"] and "tool_calls" not in message
 
 
@@ -300,11 +302,11 @@ def _usage(timings: Timings, reasoning: int) -> dict[str, Any]:
     }
 
 
-Told = tuple[str, dict[str, Any]]  # an event's type, and what it says
+ResponseEvent = tuple[str, dict[str, Any]]  # an event's type and fields
 
 
-class Items:
-    """`output` grows as parts are added."""
+class OutputItems:
+    """A reply's parts as output items, in `output`, and the events that report them. One item is open at a time."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -313,12 +315,12 @@ class Items:
         self.output: list[dict[str, Any]] = []
         self.reason = "stop"
 
-    def add(self, part: ReplyEvent) -> Iterator[Told]:
+    def add(self, part: ReplyEvent) -> Iterator[ResponseEvent]:
         if part.kind == "tokens":
             self._scores += content_logprobs(self._tokenizer, part.logprobs)
         elif part.kind == "end":
             self.reason = part.reason
-            if not self.output:  # a reply of nothing is an empty message
+            if not self.output:  # an empty reply is an empty message
                 yield from self._open("answer", part)
             yield from self._close("completed" if part.reason != "length" else "incomplete")
         elif part.kind == "arguments":
@@ -329,13 +331,13 @@ class Items:
                 yield from self._close("completed")
                 yield from self._open(part.kind, part)
             if part.kind != "call":
-                yield from self._say(part.text)
+                yield from self._add_text(part.text)
 
     @property
     def _place(self) -> dict[str, Any]:
         return {"item_id": self.output[-1]["id"], "output_index": len(self.output) - 1}
 
-    def _open(self, kind: str, part: ReplyEvent) -> Iterator[Told]:
+    def _open(self, kind: str, part: ReplyEvent) -> Iterator[ResponseEvent]:
         self._kind = kind
         item: dict[str, Any]
         if kind == "call":
@@ -356,18 +358,18 @@ class Items:
             return {"type": "reasoning_text", "text": ""}
         return {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
 
-    def _say(self, text: str) -> Iterator[Told]:
+    def _add_text(self, text: str) -> Iterator[ResponseEvent]:
         content = self.output[-1]["content"][0]
         content["text"] += text
-        said = {**self._place, "content_index": 0, "delta": text}
+        delta = {**self._place, "content_index": 0, "delta": text}
         if self._kind == "reasoning":
-            yield "response.reasoning_text.delta", said
+            yield "response.reasoning_text.delta", delta
         else:
             scores, self._scores = self._scores, []
             content["logprobs"] += scores
-            yield "response.output_text.delta", {**said, "logprobs": scores}
+            yield "response.output_text.delta", {**delta, "logprobs": scores}
 
-    def _close(self, status: str) -> Iterator[Told]:
+    def _close(self, status: str) -> Iterator[ResponseEvent]:
         if not self._kind:
             return
         item = self.output[-1]

@@ -1,4 +1,4 @@
-"""`POST /v1/responses`: what a request may hold, and what a response holds."""
+"""The request and reply bodies of `/v1/responses`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ResponseOutputText(Strict):
     type: Literal["output_text"]
     text: str
     annotations: list[Any] | None = Field(default=None, max_length=0)
-    logprobs: list[Any] | None = None  # as they were given out; the model does not read them
+    logprobs: list[Any] | None = None  # accepted back; the model does not read them
 
 
 class ResponseInputImage(Strict):
@@ -92,7 +92,7 @@ class ResponseReasoning(Strict):
 
 
 def _kind(item: Any) -> str:
-    """A message may leave its type out."""
+    """A message may omit its type."""
     kind = item.get("type", "message") if isinstance(item, dict) else getattr(item, "type", "message")
     return str(kind)
 

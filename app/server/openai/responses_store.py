@@ -1,6 +1,6 @@
-"""Responses that may be continued or looked at later, in a file on this machine that its owner alone can read.
+"""Stored responses, which can be read and continued later: a SQLite file that only its owner can read.
 
-Bounded by bytes and by age. Everything here waits for the disk: call it beside the event loop.
+Bounded by bytes and by age. Every method waits for the disk: call it off the event loop.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ LONGEST = 30 * 24 * 3600.0  # seconds
 log = logging.getLogger("grus.server")
 
 
-def usual_file() -> str:
-    """Where this person's server keeps them."""
+def default_file() -> str:
+    """The default path, in the user's data folder."""
     return str(Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "server" / "responses.sqlite3")
 
 
 @dataclass(frozen=True)
 class StoredResponse:
     response: dict[str, Any]
-    items: list[dict[str, Any]]  # the whole conversation up to and with the response
+    items: list[dict[str, Any]]  # the whole conversation, the response included
 
 
 class ResponseStore:
-    """The oldest are forgotten beyond `most` bytes, and what is older than `longest` seconds. Any thread may call."""
+    """Deletes the oldest responses above `most` bytes, and those older than `longest` seconds. Thread-safe."""
 
     def __init__(self, path: str = "", most: int = MOST_BYTES, longest: float = LONGEST,
                  clock: Callable[[], float] = time.time) -> None:  # fmt: skip
-        """Without a path: in a file that goes with the store."""
+        """Without a path: a temporary file, deleted by `close`."""
         self._most, self._longest, self._clock = most, longest, clock
         self._lock = threading.Lock()
         self._folder = (
@@ -63,14 +63,14 @@ class ResponseStore:
 
     def _prepare(self) -> None:
         run = self._database.execute
-        run("PRAGMA secure_delete = ON")  # what is forgotten is gone from the disk too
+        run("PRAGMA secure_delete = ON")  # deleted responses are overwritten on disk
         run("PRAGMA auto_vacuum = FULL")
         with self._database:
             run(
                 "CREATE TABLE IF NOT EXISTS kept (number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, response TEXT NOT NULL,"
                 " items TEXT NOT NULL, made REAL NOT NULL, nbytes INTEGER NOT NULL)"
             )
-            if run("SELECT 1 FROM sqlite_master WHERE name = 'responses'").fetchone():  # as older versions kept them
+            if run("SELECT 1 FROM sqlite_master WHERE name = 'responses'").fetchone():  # the table of older versions
                 run(
                     "INSERT OR IGNORE INTO kept (id, response, items, made, nbytes)"
                     " SELECT id, response, items, ?, length(response) + length(items) FROM responses ORDER BY rowid",
@@ -80,7 +80,7 @@ class ResponseStore:
             self._shrink(0)
 
     def put(self, response: dict[str, Any], items: list[dict[str, Any]]) -> None:
-        """A reply was made, whatever becomes of its copy: what the disk does not take is logged, and not raised."""
+        """Store a response. A failure is logged and not raised: the client still gets its reply."""
         row = (response["id"], json.dumps(response), json.dumps(items))
         nbytes = sum(len(text.encode()) for text in row)
         if nbytes > self._most:
@@ -97,7 +97,7 @@ class ResponseStore:
             log.warning("%s could not be kept: %s", response["id"], error)
 
     def _shrink(self, coming: int) -> None:
-        """Forget what is too old, then the oldest, until `coming` bytes fit."""
+        """Delete what is too old, then the oldest, until `coming` bytes fit."""
         run = self._database.execute
         run("DELETE FROM kept WHERE made < ?", (self._clock() - self._longest,))
         run(

@@ -13,7 +13,7 @@ from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import bad_request
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
-from app.server.openai_shapes import token_text
+from app.server.openai.shapes import token_text
 from app.server.sampling import TokenId
 from app.server.strict import Strict, StrictRoute
 

@@ -23,7 +23,7 @@ from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, Speec
 
 
 def samples_in(text: str, param: str = "audio") -> np.ndarray:
-    """Floats at 24 kHz."""
+    """Base64 PCM to floats at 24 kHz."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -34,12 +34,12 @@ def samples_in(text: str, param: str = "audio") -> np.ndarray:
 
 
 def as_text(samples: np.ndarray) -> str:
-    """Of floats at 24 kHz."""
+    """Floats at 24 kHz to base64 PCM."""
     return base64.b64encode(to_pcm(samples)).decode()
 
 
 class StreamResampler:
-    """A stream at another rate. What the filter still holds back comes with `finish`, which begins anew."""
+    """Resamples a stream. `finish` returns what the filter still holds back, and starts a new stream."""
 
     def __init__(self, own: int, rate: int) -> None:
         self._rates = own, rate
@@ -64,14 +64,14 @@ def to_wire(own: int) -> StreamResampler:
     return StreamResampler(own, RATE)
 
 
-_LEAST = SAMPLE_RATE // 10  # less is nothing that could be said
-_AFTER = SAMPLE_RATE // 10  # of the silence behind a speech, which the last sound fades into
-_RELEASE = 0.15  # how far under the threshold speech may end
+_MIN_COMMIT = SAMPLE_RATE // 10  # samples
+_PADDING_AFTER = SAMPLE_RATE // 10  # samples of silence kept after speech, into which it fades
+_RELEASE = 0.15  # hysteresis: speech ends this far below the threshold
 
 
 @dataclass(frozen=True)
 class TurnStarted:
-    """`at`: where what will be committed begins."""
+    """`at`: where the audio that will be committed begins."""
 
     at: int
 
@@ -82,7 +82,7 @@ class TurnStopped:
     samples: np.ndarray
 
 
-SpeechEvent = TurnStarted | TurnStopped
+TurnEvent = TurnStarted | TurnStopped
 
 
 def milliseconds(position: int) -> int:
@@ -90,37 +90,38 @@ def milliseconds(position: int) -> int:
 
 
 class InputAudioBuffer:
+    """Holds the client's audio until it is committed, and detects turns in it."""
+
     def __init__(self, engine: EngineLike, most: float, turns: TurnDetection | None) -> None:
-        """`most`: seconds that are kept at most."""
+        """`most`: the seconds that it holds."""
         self._engine, self._most = engine, most
         self._incoming = StreamResampler(RATE, SAMPLE_RATE)
         self._pieces: deque[np.ndarray] = deque()
-        self._first = self._end = 0  # positions of the first sample that is kept, and behind the last
-        self._taken = 0  # what was committed is never committed again
+        self._first = self._end = 0  # positions of the first sample held, and after the last
+        self._taken = 0  # the end of what was committed
         self._turns: TurnDetection | None = None
         self._activity: VoiceActivityStream | None = None
-        self._offset = 0  # where the activity began to listen
+        self._offset = 0  # where the activity detector started
         self.turn(turns)
 
     @property
     def speaking(self) -> bool:
         return self._activity is not None and self._activity.speaking
 
-    def turn(self, turns: TurnDetection | None) -> list[SpeechEvent]:
-        """Find turns in this way from now on; None: whoever sends the sound commits it. What is held already is judged
-        as if it had been sent now."""
+    def turn(self, turns: TurnDetection | None) -> list[TurnEvent]:
+        """Set turn detection; None: the client commits. Audio that is already held is examined as if it arrived now."""
         self._turns = turns
         if turns is None:
             self._activity = None
         elif self._activity is not None:
             self._activity.rules = self._rules(turns)
         else:
-            self._listen_from(self._first)
-            return self._judge(self._between(self._first, self._end))
+            self._restart_detection(self._first)
+            return self._detect(self._between(self._first, self._end))
         return []
 
-    def feed(self, audio: str) -> list[SpeechEvent]:
-        """Base64 of samples. Raises an ApiError for what is none, and for more than is kept."""
+    def feed(self, audio: str) -> list[TurnEvent]:
+        """Append base64 PCM. Raises an ApiError for invalid audio, and when the buffer is full."""
         sent = samples_in(audio)
         if self._activity is None and (self._end - self._first) / SAMPLE_RATE + len(sent) / RATE > self._most:
             raise ApiError(
@@ -129,14 +130,14 @@ class InputAudioBuffer:
                 code="input_audio_buffer_full",
                 param="audio",
             )
-        self._forget()
-        return self._judge(self._push(self._incoming.push(sent)))
+        self._drop_silence()
+        return self._detect(self._push(self._incoming.push(sent)))
 
     def commit(self) -> np.ndarray:
-        """What is held; where turns are found, the speech that goes on."""
+        """Take the audio that is held; with turn detection, the speech in progress."""
         self._push(self._incoming.finish())
         start = self._start() if self._activity is not None else self._first
-        if (self._activity is not None and not self.speaking) or self._end - start < _LEAST:
+        if (self._activity is not None and not self.speaking) or self._end - start < _MIN_COMMIT:
             raise ApiError(
                 400,
                 "There is no speech in the input audio buffer to commit: send a tenth of a second at least."
@@ -153,9 +154,9 @@ class InputAudioBuffer:
         self._pieces.clear()
         self._first = self._taken = self._end
         if self._activity is not None:
-            self._listen_from(self._end)
+            self._restart_detection(self._end)
 
-    def _listen_from(self, position: int) -> None:
+    def _restart_detection(self, position: int) -> None:
         assert self._turns is not None
         self._activity, self._offset = VoiceActivityStream(self._engine, self._rules(self._turns)), position
 
@@ -167,21 +168,21 @@ class InputAudioBuffer:
             longest=self._most,
         )
 
-    def _judge(self, samples: np.ndarray) -> list[SpeechEvent]:
+    def _detect(self, samples: np.ndarray) -> list[TurnEvent]:
         if self._activity is None or not len(samples):
             return []
-        return [self._heard(change) for change in self._activity.feed(samples)]
+        return [self._event(change) for change in self._activity.feed(samples)]
 
-    def _heard(self, change: SpeechChange) -> SpeechEvent:
+    def _event(self, change: SpeechChange) -> TurnEvent:
         if isinstance(change, SpeechStarted):
             return TurnStarted(self._start(self._offset + change.at))
         begin, end = self._offset + change.span.start, self._offset + change.span.stop
-        start, stop = self._start(begin), min(end + _AFTER, self._end)
+        start, stop = self._start(begin), min(end + _PADDING_AFTER, self._end)
         self._taken = end
         return TurnStopped(stop, self._between(start, stop))
 
     def _start(self, begun: int | None = None) -> int:
-        """Where the speech that began there is cut out: a little earlier, for its first sound is soft."""
+        """Where the speech that began at `begun` is cut: earlier by the prefix padding."""
         assert self._turns is not None
         assert self._activity is not None
         if begun is None:
@@ -202,8 +203,8 @@ class InputAudioBuffer:
             self._end += len(samples)
         return samples
 
-    def _forget(self) -> None:
-        """Of what was judged to be silence, only as much is kept as may come before a speech."""
+    def _drop_silence(self) -> None:
+        """Drop silence, except for the prefix padding of the next speech."""
         if self._activity is None or self._turns is None:
             return
         judged = self._offset + self._activity.seen

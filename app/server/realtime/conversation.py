@@ -13,7 +13,7 @@ import numpy as np
 from app.runtime.chat import LONG_PROMPT, ChatRequest, PreparedChat, prepare, reasoning_off
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.openai import responses_protocol as plain
+from app.server.openai import responses_protocol as protocol
 from app.server.openai.responses import template_messages, template_tools, tool_choice
 from app.server.realtime.audio import samples_in
 from app.server.realtime.protocol import (
@@ -35,12 +35,12 @@ _TAKES = {"user": ("input_text", "input_audio"), "system": ("input_text",), "ass
 
 @dataclass(eq=False)
 class ConversationItem:
-    """`shape` is what a client is told, without its sound."""
+    """`shape` is the item as events show it, without its audio."""
 
     shape: dict[str, Any]
-    transcription: asyncio.Task[None] | None = None  # writes down what was said in it
-    error: ApiError | None = None  # why that is not known
-    sounded: PlaybackTracker = field(default_factory=PlaybackTracker)  # in samples at 24 kHz, as they were sent
+    transcription: asyncio.Task[None] | None = None  # of its audio
+    error: ApiError | None = None  # why the transcription failed
+    sounded: PlaybackTracker = field(default_factory=PlaybackTracker)  # the audio that was sent, in samples at 24 kHz
 
     @property
     def id(self) -> str:
@@ -48,7 +48,7 @@ class ConversationItem:
 
     @property
     def text(self) -> str:
-        """What is written or said in a message."""
+        """A message's text or transcript."""
         parts = self.shape.get("content", ())
         return "\n".join(filter(None, (part.get("text") or part.get("transcript") for part in parts)))
 
@@ -63,25 +63,25 @@ class ConversationItem:
         return len(self.text) + len(self.shape.get("arguments", "")) + len(self.shape.get("output", ""))
 
     def truncate(self, samples: int) -> None:
-        """Keep of a voice what was said up to here."""
+        """Truncate the speech and its transcript."""
         self.shape["content"][0]["transcript"] = self.sounded.until(samples - 1)
         self.sounded.ends = min(self.sounded.ends, samples)
 
 
 def user_audio_item(id: str) -> ConversationItem:
-    """What somebody said, before it is known what that was."""
+    """A user's speech, not yet transcribed."""
     content = [{"type": "input_audio", "transcript": None}]
     return ConversationItem({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
 
 
 def assistant_item(kind: str, **more: Any) -> ConversationItem:
-    """Of the model, while it is made."""
+    """An item of the assistant, in progress."""
     prefix = "item" if kind == "message" else "fc"
     return ConversationItem({**_head(new_id(prefix), kind), "status": "in_progress", **more})
 
 
 def client_item(item: GivenItem, param: str) -> tuple[ConversationItem, np.ndarray | None]:
-    """What a client made, and the sound in it at 24 kHz."""
+    """An item that the client created, and its audio at 24 kHz."""
     if isinstance(item, RealtimeMessage):
         return _message(item, param)
     if isinstance(item, RealtimeFunctionCall):
@@ -123,8 +123,10 @@ def _head(id: str, kind: str) -> dict[str, Any]:
 
 
 def messages(items: Iterable[ConversationItem], instructions: str) -> list[dict[str, Any]]:
-    """As chat templates know them. What was said without an answer between is one message: many templates want one."""
-    made = template_messages([plain_item for item in items if (plain_item := _plain(item)) is not None])
+    """The items in the form that chat templates read. Consecutive messages of one role are joined, as many templates require."""
+    made = template_messages(
+        [response_item for item in items if (response_item := _as_response_item(item)) is not None]
+    )
     if instructions.strip():
         made.insert(0, {"role": "system", "content": instructions})
     joined: list[dict[str, Any]] = []
@@ -135,18 +137,18 @@ def messages(items: Iterable[ConversationItem], instructions: str) -> list[dict[
     return joined
 
 
-def _plain(item: ConversationItem) -> plain.ResponseItem | None:
-    """None where nothing was said: a noise, or an answer that was stopped before its first word."""
+def _as_response_item(item: ConversationItem) -> protocol.ResponseItem | None:
+    """None for an empty message: noise, or an answer that was stopped before its first word."""
     shape = item.shape
     if shape["type"] == "function_call":
-        return plain.ResponseFunctionCall(
+        return protocol.ResponseFunctionCall(
             type="function_call", call_id=shape["call_id"], name=shape["name"], arguments=shape["arguments"]
         )
     if shape["type"] == "function_call_output":
-        return plain.ResponseFunctionCallOutput(
+        return protocol.ResponseFunctionCallOutput(
             type="function_call_output", call_id=shape["call_id"], output=shape["output"]
         )
-    return plain.ResponseMessage(role=shape["role"], content=item.text) if item.text.strip() else None
+    return protocol.ResponseMessage(role=shape["role"], content=item.text) if item.text.strip() else None
 
 
 class RealtimeConversation:
@@ -160,7 +162,7 @@ class RealtimeConversation:
         return self.items[self._at(id, "item_id")]
 
     def previous_id(self, item: ConversationItem) -> str | None:
-        """The id of the item before one; of one that is not part of the conversation, the last."""
+        """The id of the item before this one; for one that is not in the conversation, of the last."""
         at = next((at for at, one in enumerate(self.items) if one is item), len(self.items))
         return self.items[at - 1].id if at else None
 
@@ -203,13 +205,14 @@ def _milliseconds(samples: int) -> int:
     return samples * 1000 // RATE
 
 
-_ROOM = 512  # tokens that an answer of no stated length should have left, or a quarter of the context
+_ROOM = 512  # tokens reserved for an answer without a limit, or a quarter of the context
 
 
 async def prepare_prompt(
     server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel, id: str
 ) -> PreparedChat:
-    """`id`: of the request. Where the conversation is too long, its oldest turns are left out, or it is an error."""
+    """The prompt and request of a response. `id`: of the request. A conversation that is too long loses its oldest turns, or
+    raises ContextOverflow where truncation is disabled."""
     wanted = fields.max_output_tokens
     context = min(model.context, server.service.engine_settings().get("max_seq_len") or model.context)
     room = min(context // 4, _ROOM if wanted == "inf" else int(wanted))
@@ -238,8 +241,8 @@ async def _prepared(
 
 
 def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> ChatRequest:
-    said = messages(items, fields.instructions)
-    if not said:
+    chat = messages(items, fields.instructions)
+    if not chat:
         raise ApiError(
             400,
             "There is nothing to answer: say something, add an item, or give instructions.",
@@ -248,7 +251,7 @@ def _conversation(items: Sequence[ConversationItem], fields: SessionFields, mode
         )
     effort = fields.reasoning.effort if fields.reasoning is not None else None
     return ChatRequest(
-        messages=said,
+        messages=chat,
         sampling=SamplingParams(
             max_tokens=None if fields.max_output_tokens == "inf" else fields.max_output_tokens,
             temperature=fields.temperature,
@@ -263,8 +266,7 @@ def _conversation(items: Sequence[ConversationItem], fields: SessionFields, mode
 
 
 def _without_oldest(items: list[ConversationItem]) -> list[ConversationItem]:
-    """Without an eighth of what was said, in whole turns from the first question on; what the system says stays, and so
-    does the last question."""
+    """The items without the oldest eighth, in whole turns. System messages and the last question are never left out."""
     starts = [at for at, item in enumerate(items) if item.shape.get("role") == "user"]
     much, gone = sum(item.size for item in items) / 8, 0
     for begin, end in itertools.pairwise(starts):

@@ -1,4 +1,7 @@
-"""What a client may send: its events, the session's settings, a conversation's items. What is not declared is refused by name."""
+"""The events of a realtime session: what a client may send (events, session settings, items), and how events are sent to it.
+
+A field that is not declared here is a 400 that names it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
 
-RATE = 24000  # of the sound on the wire, both ways
+RATE = 24000  # samples a second on the wire, in both directions
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 EventId = Annotated[str, Field(max_length=512)]
@@ -70,7 +73,7 @@ class RealtimeAudioOutput(Strict):
     format: PcmFormat = PcmFormat()
     voice: str | VoiceId | None = None
     speed: float = Field(default=1.0, ge=0.25, le=4.0)
-    # beyond OpenAI's: which model speaks, how, and in which language
+    # beyond OpenAI's: the TTS model, how it speaks, and the language
     model: str | None = None
     instructions: str | None = None
     language: str = "auto"
@@ -151,7 +154,7 @@ class RealtimeFunctionCallOutput(Strict):
 
 
 class ItemReference(Strict):
-    """In a response's own input: an item of the conversation."""
+    """An item of the conversation, in a response's `input`."""
 
     type: Literal["item_reference"]
     id: Id
@@ -204,7 +207,7 @@ class ResponseAudio(Strict):
 
 
 class ResponseOptions(Strict):
-    """What differs from the session in one response."""
+    """The settings that one response overrides."""
 
     audio: ResponseAudio | None = None
     conversation: Literal["auto", "none"] = "auto"
@@ -244,7 +247,7 @@ EVENTS: dict[str, type[ClientEvent]] = {
     "response.cancel": ResponseCancel,
 }
 
-# where the fields of OpenAI's first, flat sessions are now
+# fields of the beta's flat sessions, and where they are now
 _MOVED = {
     "modalities": 'output_modalities, as ["audio"] or ["text"]',
     "voice": "audio.output.voice",
@@ -259,7 +262,7 @@ _MOVED = {
 
 
 def read_event(data: Any) -> ClientEvent:
-    """Raises an ApiError that names what is wrong."""
+    """Parse a client's event. Raises an ApiError that names what is wrong."""
     if not isinstance(data, dict):
         raise bad_request("An event must be a JSON object with a `type`.", "type")
     kind = data.get("type")
@@ -279,7 +282,7 @@ def read_item(data: Mapping[str, Any], param: str, *, references: bool = False) 
 
 
 def read_session(now: SessionFields, change: Mapping[str, Any]) -> SessionFields:
-    """The session's settings with those changed that were sent."""
+    """The session's settings after a `session.update`."""
     for field in change:
         if field in _MOVED:
             raise unsupported(f"session.{field}", f"There is no session field {field!r} here: send {_MOVED[field]}.")
@@ -299,10 +302,10 @@ def read_session(now: SessionFields, change: Mapping[str, Any]) -> SessionFields
     return made
 
 
-def for_response(session: SessionFields, wishes: ResponseOptions) -> SessionFields:
-    """The session's settings as one response has them."""
+def for_response(session: SessionFields, options: ResponseOptions) -> SessionFields:
+    """The session's settings with one response's overrides."""
     own = {"conversation", "input", "metadata"}
-    change = wishes.model_dump(exclude_none=True, exclude=own)
+    change = options.model_dump(exclude_none=True, exclude=own)
     made: SessionFields = checked(SessionFields, _merged(session.model_dump(), change), "response")
     return made
 
@@ -315,7 +318,7 @@ def checked(kind: type[Any], data: Any, param: str = "") -> Any:
 
 
 def _placed(error: ApiError, param: str) -> ApiError:
-    """The parameter as it is called in the event."""
+    """The error with the parameter's path within the event."""
     if not param or error.param is None:
         return error
     error.param = f"{param}.{error.param}"
@@ -323,7 +326,7 @@ def _placed(error: ApiError, param: str) -> ApiError:
 
 
 def _merged(now: Any, change: Any) -> Any:
-    """Objects field by field, all else replaced."""
+    """`change` merged into `now`: objects field by field, other values replaced."""
     if not isinstance(now, Mapping) or not isinstance(change, Mapping):
         return change
     return {**now, **{key: _merged(now.get(key), value) for key, value in change.items()}}

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from app.runtime.replies import ReplyEvent
-from app.server.audio.choosing import chosen
-from app.server.audio.pump import in_thread
+from app.server.audio.models import choose_model
 from app.server.audio.speech import voices
+from app.server.audio.threads import in_thread
 from app.server.context import Server
 from app.server.errors import ApiError
 from app.server.realtime.audio import StreamResampler, as_text, to_wire
@@ -48,7 +48,7 @@ Shape = dict[str, Any]
 
 async def chat_model(server: Server, name: str | None) -> tuple[str, LoadedModel]:
     """A model that writes text; None: the first one that is served."""
-    found, model = await chosen(server, name, "chat")
+    found, model = await choose_model(server, name, "chat")
     if model.vision is not None and model.vision.line_strips is not None:
         raise ApiError(
             400,
@@ -69,7 +69,7 @@ class SessionModels:
         self._spoken: tuple[RealtimeAudioOutput, int | None] | None = None  # what the speech queue was made for
 
     async def listener(self, wanted: RealtimeTranscription | None) -> Transcriber:
-        name, loaded = await chosen(self._server, wanted.model if wanted is not None else None, "listen")
+        name, loaded = await choose_model(self._server, wanted.model if wanted is not None else None, "listen")
         listener = Transcriber(self._engine, asr_model(name, loaded))
         listener.check_language(wanted.language if wanted is not None else None)
         return listener
@@ -78,7 +78,7 @@ class SessionModels:
         """Raises an error for a voice, a language or instructions that the model does not support."""
         output, seed = fields.audio.output, fields.seed
         if self._speech_queue is None or self._spoken != (output, seed):
-            name, _ = await chosen(self._server, output.model, "speak", "custom_voice")
+            name, _ = await choose_model(self._server, output.model, "speak", "custom_voice")
             self._speech_queue = await in_thread(self._open_speech, name, output, self._seed if seed is None else seed)
             self._spoken = output, seed
         return self._speech_queue

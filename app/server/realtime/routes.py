@@ -13,8 +13,8 @@ from fastapi import APIRouter, WebSocket
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from app.server.audio.choosing import usual
-from app.server.audio.pump import in_thread
+from app.server.audio.models import default_model
+from app.server.audio.threads import in_thread
 from app.server.context import Server
 from app.server.documented import errors
 from app.server.errors import ApiError, error_body, unsupported
@@ -159,7 +159,7 @@ async def _fields(socket: WebSocket, server: Server) -> SessionFields:
         if name != "model":
             raise unsupported(name[:100], f"There is no parameter {name[:100]!r} here. Name a model with ?model=NAME.")
     model, _ = await chat_model(server, socket.query_params.get("model"))
-    asr, tts = await usual(server, "listen"), await usual(server, "speak", "custom_voice")
+    asr, tts = await default_model(server, "listen"), await default_model(server, "speak", "custom_voice")
     audio_input = (
         RealtimeAudioInput(transcription=RealtimeTranscription(model=asr)) if asr is not None else RealtimeAudioInput()
     )

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from app.server.audio.pump import cancel_scope, in_thread
+from app.server.audio.threads import cancel_scope, in_thread
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error
-from app.server.realtime.audio import InputAudioBuffer, SpeechEvent, TurnStarted, TurnStopped, milliseconds
+from app.server.realtime.audio import InputAudioBuffer, TurnEvent, TurnStarted, TurnStopped, milliseconds
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, user_audio_item
 from app.server.realtime.protocol import (
     SendEvent,
@@ -92,14 +92,12 @@ class RealtimeSession:
 
     # -- turns
 
-    async def handle_speech(self, changes: Sequence[SpeechEvent]) -> None:
+    async def handle_speech(self, changes: Sequence[TurnEvent]) -> None:
         for change in changes:
             async with self.lock:
-                await (
-                    self._speech_started(change) if isinstance(change, TurnStarted) else self._speech_stopped(change)
-                )
+                await (self._turn_started(change) if isinstance(change, TurnStarted) else self._turn_stopped(change))
 
-    async def _speech_started(self, speech: TurnStarted) -> None:
+    async def _turn_started(self, speech: TurnStarted) -> None:
         if self.speech_item is None:
             self.speech_item = new_id("item")
             self._turns += 1
@@ -115,7 +113,7 @@ class RealtimeSession:
         ):
             await self.response.stop("turn_detected")
 
-    async def _speech_stopped(self, speech: TurnStopped) -> None:
+    async def _turn_stopped(self, speech: TurnStopped) -> None:
         id, self.speech_item = self.speech_item or new_id("item"), None
         await self.send("input_audio_buffer.speech_stopped", item_id=id, audio_end_ms=milliseconds(speech.at))
         turns = self.fields.audio.input.turn_detection

@@ -1,4 +1,4 @@
-"""One scripted server for all tests of the protocols, as it was before each test; and a web that it may fetch from."""
+"""Fixtures: one scripted server for all tests of the protocols, reset before each test, and a web server that it may fetch from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine's fake model with a real tokenizer and template, so that the whole server can be run without arrays."""
+"""The engine's fake model with a real tokenizer and template, which runs the whole server without an array library."""
 
 from __future__ import annotations
 

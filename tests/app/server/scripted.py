@@ -1,4 +1,4 @@
-"""An engine that says what a test wrote, token by token, and a model that is a tokenizer and a template alone.
+"""An engine that generates scripted text token by token, and a model that is only a tokenizer and a template.
 
 Only the protocol's side of the server is tested with it; the real engine has tests of its own here.
 """

@@ -1,4 +1,4 @@
-"""docs/api.md tells the truth: every route, field and error code is there, and every example is answered as it says."""
+"""docs/api.md against the server: every route, field and error code is documented, and every example gets its documented reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Voices and ears over a socket: the real openai client, tiny checkpoints, and everything that can be wrong with a sound."""
+"""Speech and transcription over a socket: the openai client, tiny checkpoints, and invalid audio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server keeps what its OpenAPI document promises, whatever is sent: no fault, no reply of another shape."""
+"""Property tests of the OpenAPI document: no input causes a fault or a reply of another schema."""
 
 from __future__ import annotations
 

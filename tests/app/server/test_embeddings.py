@@ -1,4 +1,4 @@
-"""Vectors over a socket, by OpenAI's and Ollama's own clients; the last tests run a tiny model for real."""
+"""Embeddings over a socket, with OpenAI's and Ollama's own clients; the last tests run a tiny model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of text, voices and transcriptions over a socket: counters, histograms, the last minute, timings of a request."""
+"""Metrics of text, speech and transcription over a socket: counters, histograms, the last minute, timings of a request."""
 
 from __future__ import annotations
 

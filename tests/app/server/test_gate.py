@@ -1,4 +1,4 @@
-"""Who is let in, with what, and how slowly."""
+"""The gate: hosts, origins, keys, body sizes and slow clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images in requests: in which forms they may come, how each family's reach the model, and what is refused."""
+"""Images in requests: their forms in each API, how they reach the model, and what is refused."""
 
 from __future__ import annotations
 

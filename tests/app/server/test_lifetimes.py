@@ -1,4 +1,4 @@
-"""What a server knows of a loaded model lasts as long as the model is in memory, whichever way it goes."""
+"""The facts of a loaded model live exactly as long as the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Health, figures, loading, lists of models, tokens, and what is not here yet."""
+"""Health, statistics, loading, lists of models, tokens, and routes that are not supported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A busy day: writers, voices, ears and vectors on one server at once, beside a client that leaves, one that dies, and bad input."""
+"""Mixed load: chat, speech, transcription and embeddings at once, with clients that disconnect or crash, and bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients of older servers send, by the names that they use: texts to tokenize, and how far a penalty looks back."""
+"""Field names of older servers' clients: `text` in /v1/tokenize, and the window of a repetition penalty."""
 
 from __future__ import annotations
 

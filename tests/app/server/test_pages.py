@@ -1,4 +1,4 @@
-"""A page through the API: the real Reader behind a real socket, asked by the real clients."""
+"""Pages over the API: the Reader behind a socket, called by the APIs' own clients."""
 
 from __future__ import annotations
 

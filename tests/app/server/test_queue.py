@@ -1,4 +1,4 @@
-"""A full queue over a socket: what needs an encoder first, and work beside requests, is refused as text is."""
+"""A full queue over a socket: requests with images, and tasks, are refused as text is."""
 
 from __future__ import annotations
 

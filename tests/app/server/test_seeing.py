@@ -1,4 +1,4 @@
-"""Images through the whole server and the real engine: what each family's model says of an image is the same."""
+"""Images through the whole server and the engine: every API gives the same reply to an image."""
 
 from __future__ import annotations
 

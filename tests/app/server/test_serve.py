@@ -1,4 +1,4 @@
-"""`grus serve`: where its options come from, what it says, and how it ends."""
+"""`grus serve`: the sources of its options, its messages, and how it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What handlers ask of the engine, without HTTP: models that come and go while others answer."""
+"""The model service without HTTP: models are loaded and unloaded while others answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small web server on this machine that plays the Internet."""
+"""A local web server that stands for the Internet."""
 
 from __future__ import annotations
 

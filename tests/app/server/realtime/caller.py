@@ -1,4 +1,4 @@
-"""The real openai client in a conversation by voice, with patience that ends."""
+"""The openai client in a realtime session, with timeouts."""
 
 from __future__ import annotations
 

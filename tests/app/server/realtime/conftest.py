@@ -1,4 +1,4 @@
-"""A server with tiny ears and a tiny voice. What the model that answers says is written by a test, or made by a tiny one."""
+"""Fixtures: a server with tiny ASR and TTS models. The chat model is scripted, or tiny too."""
 
 from __future__ import annotations
 

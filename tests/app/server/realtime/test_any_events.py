@@ -1,4 +1,4 @@
-"""Whatever a client sends, in whatever order: the session answers, and nothing of it is left when it is over."""
+"""Property test of realtime sessions: any events in any order are answered, and a closed session leaves nothing behind."""
 
 from __future__ import annotations
 

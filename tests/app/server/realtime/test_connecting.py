@@ -1,4 +1,4 @@
-"""How a conversation by voice is opened, who is let in, and how it ends: keys, pages, limits, clients that vanish."""
+"""Opening and closing realtime sessions: keys, origins, limits, clients that vanish."""
 
 from __future__ import annotations
 

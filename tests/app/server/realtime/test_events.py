@@ -1,4 +1,4 @@
-"""The events of `/v1/realtime` without sound: a conversation in words, and everything that a client can get wrong."""
+"""The events of `/v1/realtime` without audio: a text conversation, and invalid events."""
 
 from __future__ import annotations
 

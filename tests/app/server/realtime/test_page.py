@@ -1,4 +1,4 @@
-"""docs/api.md tells the truth about conversations by voice: its example runs, and no event or field is left out."""
+"""docs/api.md on realtime sessions: its example runs, and every event and field is documented."""
 
 from __future__ import annotations
 

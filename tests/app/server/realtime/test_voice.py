@@ -1,4 +1,4 @@
-"""Conversations by voice with tiny models: heard, answered, spoken, interrupted; alone and together."""
+"""Realtime sessions with tiny models: transcribed, answered, spoken, interrupted; one and several at once."""
 
 from __future__ import annotations
 

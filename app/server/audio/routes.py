@@ -1,4 +1,4 @@
-"""`/v1/audio/*`: speech, transcription, and voices that are described, cloned or kept."""
+"""`/v1/audio/*`: speech, transcription, voice activity, and described, cloned and saved voices."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from app.server.audio import activity as speech_activity
 from app.server.audio import speech as speaking
-from app.server.audio.choosing import chosen
+from app.server.audio.models import choose_model
 from app.server.audio.protocol import (
     ActivityForm,
     ClonePrompt,
@@ -27,8 +26,8 @@ from app.server.audio.protocol import (
     VoiceDeleted,
     VoiceList,
 )
-from app.server.audio.pump import cancel_scope
-from app.server.audio.transcription import transcribe
+from app.server.audio.threads import cancel_scope
+from app.server.audio.transcription import find_speech, transcribe
 from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import ApiError
@@ -42,7 +41,7 @@ router = APIRouter(route_class=StrictRoute, tags=["Voices"])
 
 _TYPES: tuple[str, ...] = (*FORMATS.values(), sound_files.AAC_TYPE, "text/event-stream")
 _SOUND: dict[int | str, dict[str, Any]] = {
-    200: {"content": {kind: {} for kind in _TYPES}, "description": "The sound, or its pieces as events."},
+    200: {"content": {kind: {} for kind in _TYPES}, "description": "The audio, or its chunks as events."},
     **errors(400, 404, 429),
 }
 _SPANS: dict[int | str, dict[str, Any]] = {
@@ -57,7 +56,7 @@ _SAID: dict[int | str, dict[str, Any]] = {
 
 @router.post("/v1/audio/speech", response_class=Response, responses=_SOUND)
 async def speech(body: SpeechRequest, request: Request, server: Here) -> Response:
-    """Text to speech, sent while it is spoken."""
+    """Text to speech, sent while it is synthesized."""
     make = speaking.named(server, body, body.voice, body.instructions)
     return await speaking.speak(server, request, body, make, "custom_voice")
 
@@ -70,8 +69,8 @@ async def transcriptions(form: Annotated[TranscriptionForm, Form()], request: Re
 
 @router.post("/v1/audio/activity", response_model=SpeechActivity, responses=_SPANS)
 async def activity(form: Annotated[ActivityForm, Form()], request: Request, server: Here) -> Any:
-    """Where somebody speaks in a sound. Needs no model: that for it comes with the server."""
-    return await speech_activity.find(server, request, form)
+    """Where there is speech in a recording. The model for it comes with the server."""
+    return await find_speech(server, request, form)
 
 
 @router.post("/v1/audio/translations", responses=errors(400))
@@ -89,7 +88,7 @@ async def voice_design(body: DesignRequest, request: Request, server: Here) -> R
 
 @router.post("/v1/audio/voice-clone/prompt", responses=errors(400, 404, 429))
 async def voice_clone_prompt(form: Annotated[ReferenceForm, Form()], request: Request, server: Here) -> ClonePrompt:
-    """What a cloned voice needs to know of a recording."""
+    """A recording's voice as a prompt for cloning."""
     return await speaking.learn(server, request, form)
 
 
@@ -104,7 +103,7 @@ async def voices(server: Here, model: str | None = None) -> VoiceList:
     """Saved voices; with `model`, that model's own too."""
     cards = [_card(saved) for saved in await asyncio.to_thread(speaking.voices(server).list)]
     if model is not None:
-        name, _ = await chosen(server, model, "speak")
+        name, _ = await choose_model(server, model, "speak")
         presets = (await asyncio.to_thread(speaker, cancel_scope(server), name)).presets
         cards = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets] + cards
     return VoiceList(data=cards)
@@ -118,11 +117,11 @@ async def save_voice(form: Annotated[SaveForm, Form()], request: Request, server
 
 @router.delete("/v1/audio/voices/{name}", responses=errors(400, 404))
 async def delete_voice(name: str, server: Here) -> VoiceDeleted:
-    """Forget a saved voice."""
-    shelf = speaking.voices(server)
-    if not shelf.has(name):
+    """Delete a saved voice."""
+    saved = speaking.voices(server)
+    if not saved.has(name):
         raise speaking.not_found(name)
-    await asyncio.to_thread(shelf.delete, name)
+    await asyncio.to_thread(saved.delete, name)
     return VoiceDeleted(id=name)
 
 

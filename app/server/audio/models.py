@@ -1,4 +1,4 @@
-"""Which model speaks, listens or writes where none is named: among those served by name, the first that can."""
+"""The default model of a capability: the first with it among those that are served by name."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from app.server.context import Server
 from engine.errors import MissingCapability
 
 
-async def chosen(
+async def choose_model(
     server: Server, name: str | None, capability: Capability, variant: str | None = None
 ) -> tuple[str, Any]:
-    """The served name and the facts of the model. `variant`: which sort of Qwen3-TTS is preferred."""
+    """A model's served name and facts, loaded; None: the default. `variant`: the preferred kind of Qwen3-TTS."""
     if name is None:
         name = await asyncio.to_thread(_first, server, capability, variant)
     return await server.service.find(name, capability)
 
 
-async def usual(server: Server, capability: Capability, variant: str | None = None) -> str | None:
-    """The name of the model that is chosen where none is named; None where none can."""
+async def default_model(server: Server, capability: Capability, variant: str | None = None) -> str | None:
+    """The default model's name; None where no served model has the capability."""
     try:
         return await asyncio.to_thread(_first, server, capability, variant)
     except MissingCapability:

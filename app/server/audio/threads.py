@@ -1,6 +1,6 @@
-"""A generator that blocks, read from the event loop: each of its pieces is made in a thread, when it is asked for.
+"""Blocking audio work in threads: single calls, and generators whose items are read from the event loop.
 
-Whoever no longer wants the pieces says `cancel`, and what the generator waits for is cut off, so that it ends at once.
+`cancel` ends a generator at once, because it cancels what the generator waits for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.errors import EngineStopped
 
 T = TypeVar("T")
 _END = object()
-# threads that mostly wait for the engine, so that voices never take those of other work
+# of its own, because these threads mostly wait for the engine
 _THREADS = ThreadPoolExecutor(256, thread_name_prefix="grus-sound")
 
 
@@ -29,7 +29,7 @@ def cancel_scope(server: Server) -> CancelScope:
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:
-    """What blocks, for the event loop. What was cut short raises EngineStopped."""
+    """Run a blocking call. Raises EngineStopped when it was cancelled."""
 
     def run() -> T:
         try:
@@ -40,39 +40,41 @@ async def in_thread(work: Callable[..., T], *given: Any) -> T:
     return await asyncio.get_running_loop().run_in_executor(_THREADS, run)
 
 
-class Pump(Generic[T]):
-    def __init__(self, pieces: Generator[T, None, None], scope: CancelScope, server: Server, request: Request) -> None:
-        """`request`: who stops it by its id stops this."""
-        self._pieces = pieces
+class ThreadedGenerator(Generic[T]):
+    """A blocking generator as an async iterator: each item is computed in a thread when it is asked for."""
+
+    def __init__(self, items: Generator[T, None, None], scope: CancelScope, server: Server, request: Request) -> None:
+        """`request`: `/abort_request` with its id cancels this."""
+        self._items = items
         self._scope = scope
         self._id: str = request.scope["state"]["request_id"]
         self._requests = server.requests
         self._requests.sound_begins(self._id, self._stop)
-        self._turn = threading.Lock()  # a generator that runs cannot be closed
+        self._lock = threading.Lock()  # a running generator cannot be closed
         self._first: list[T] = []
-        self._over = False
+        self._closed = False
         self._stopped = False
 
     async def begun(self, receive: Any) -> None:
-        """Wait for the first piece, so that what fails before it fails with a status."""
+        """Wait for the first item, so that an error before it sets the status."""
         first = await while_connected(receive, self._ask(), self.cancel)
         if first is not _END:
             self._first.append(first)
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        for piece in self._first:
-            yield piece
-        while (piece := await self._ask()) is not _END:
-            yield piece
+        for item in self._first:
+            yield item
+        while (item := await self._ask()) is not _END:
+            yield item
 
     async def whole(self, receive: Any) -> list[T]:
         async def read() -> list[T]:
-            return [piece async for piece in self]
+            return [item async for item in self]
 
         return await while_connected(receive, read(), self.cancel)
 
     def cancel(self) -> None:
-        if not self._over:
+        if not self._closed:
             self._stop()
             _THREADS.submit(self._close)
 
@@ -84,26 +86,26 @@ class Pump(Generic[T]):
         return await asyncio.get_running_loop().run_in_executor(_THREADS, self._next)
 
     def _next(self) -> Any:
-        piece: Any = _END
-        with self._turn:
+        item: Any = _END
+        with self._lock:
             try:
-                piece = next(self._pieces, _END)
-                if self._stopped:  # what was cut short may look like an end
+                item = next(self._items, _END)
+                if self._stopped:  # a cancelled generator may look complete
                     raise CancelledError
             except CancelledError:
-                piece = _END
-                self._pieces.close()
+                item = _END
+                self._items.close()
                 raise EngineStopped("The request was stopped.") from None
             finally:
-                if piece is _END:
+                if item is _END:
                     self._ended()
-        return piece
+        return item
 
     def _ended(self) -> None:
-        self._over = True
+        self._closed = True
         self._requests.sound_ends(self._id)
 
     def _close(self) -> None:
-        with self._turn:
-            self._pieces.close()
+        with self._lock:
+            self._items.close()
             self._ended()

@@ -1,10 +1,11 @@
-"""Pieces of OpenAI's replies that several families share: usage, log probabilities, reasons for the end."""
+"""Parts of OpenAI's replies that several routes share: usage, log probabilities, finish reasons, fingerprints."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from engine.loading import LoadedModel
 from engine.text.tokenizer import Tokenizer
 from engine.types import FinishReason, Timings, TokenLogprob
 
@@ -12,8 +13,12 @@ LEAST_LOGPROB = -9999.0  # JSON has no infinity; OpenAI writes this
 
 
 def finish_reason(reason: FinishReason) -> str:
-    """A reply that was cancelled from outside ended before its time, as one that met its limit."""
+    """OpenAI has no reason for a cancelled reply: it is reported like one that reached its limit."""
     return "length" if reason == "cancelled" else reason
+
+
+def fingerprint(model: LoadedModel) -> str:
+    return f"fp_{model.fingerprint[:12]}"
 
 
 def usage(timings: Timings, reasoning_tokens: int = 0) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A pump's end: what was stopped says so, though what it read looks whole."""
+"""The end of a ThreadedGenerator: a cancelled one raises, although what it returned looks complete."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from app.server.audio.pump import Pump
+from app.server.audio.threads import ThreadedGenerator
 from engine.cancel import CancelScope
 from engine.errors import EngineStopped
 
 
 class Sounds:
-    """The service as a pump knows it: who may be stopped by its id."""
+    """The part of the service that a ThreadedGenerator uses."""
 
     def __init__(self) -> None:
         self.running: dict[str, Callable[[], None]] = {}
@@ -27,15 +27,15 @@ class Sounds:
         self.running.pop(name, None)
 
 
-def pump_of(pieces: Generator[int, None, None], sounds: Sounds) -> Pump[int]:
+def generator_of(pieces: Generator[int, None, None], sounds: Sounds) -> ThreadedGenerator[int]:
     server: Any = SimpleNamespace(requests=sounds)
     request: Any = SimpleNamespace(scope={"state": {"request_id": "one"}})
     engine: Any = None
-    return Pump(pieces, CancelScope(engine), server, request)
+    return ThreadedGenerator(pieces, CancelScope(engine), server, request)
 
 
-async def read(pump: Pump[int]) -> list[int]:
-    return [piece async for piece in pump]
+async def read(items: ThreadedGenerator[int]) -> list[int]:
+    return [piece async for piece in items]
 
 
 def test_what_is_stopped_never_looks_whole() -> None:
@@ -47,13 +47,13 @@ def test_what_is_stopped_never_looks_whole() -> None:
         sounds.running["one"]()
         yield 2
 
-    pump = pump_of(pieces(), sounds)
+    items = generator_of(pieces(), sounds)
     with pytest.raises(EngineStopped):
-        asyncio.run(read(pump))
+        asyncio.run(read(items))
     assert not sounds.running
 
 
 def test_what_is_not_stopped_is_whole() -> None:
     sounds = Sounds()
-    assert asyncio.run(read(pump_of((n for n in range(3)), sounds))) == [0, 1, 2]
+    assert asyncio.run(read(generator_of((n for n in range(3)), sounds))) == [0, 1, 2]
     assert not sounds.running
