@@ -48,9 +48,9 @@ def test_the_longest_output_is_evicted_and_the_cap_tightens(build):
     executor = engine._manager.executors["fake"]
     longest = max(sequence.sampled for sequence in executor.scheduler.running)
     executor.scheduler.preempt(executor.scheduler.victim())
-    (evicted,) = executor.scheduler.preempted
-    assert (evicted.sampled, evicted.job.id) == (longest, second.id)  # of two equals, the one that came later
-    assert evicted.kept is not None
+    (preempted,) = executor.scheduler.preempted
+    assert (preempted.sampled, preempted.parent.id) == (longest, second.id)  # of two equals, the one that came later
+    assert preempted.host_state is not None
     assert executor.scheduler.cap == 2
     while engine.turn():
         pass
