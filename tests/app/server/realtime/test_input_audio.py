@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.server.audio.threads import Counted
 from app.server.errors import ApiError
 from app.server.realtime.audio import (
     InputAudioBuffer,
@@ -16,6 +15,7 @@ from app.server.realtime.audio import (
     samples_in,
 )
 from app.server.realtime.protocol import TurnDetection
+from app.server.requests import AccountedEngine
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm, text
 from tests.asserting import every
@@ -31,12 +31,12 @@ def fed(buffer: InputAudioBuffer, samples: np.ndarray, piece: int = 4800) -> lis
 
 
 @pytest.fixture
-def engine(talking: Live) -> Counted:
-    return Counted(talking.service)
+def engine(talking: Live) -> AccountedEngine:
+    return talking.requests.engine()
 
 
 @pytest.mark.parametrize("piece", [960, 4800, 1 << 22])
-def test_speech_is_cut_out_where_it_was(engine: Counted, piece: int) -> None:
+def test_speech_is_cut_out_where_it_was(engine: AccountedEngine, piece: int) -> None:
     buffer = InputAudioBuffer(engine, 300.0, TURNS)
     told = fed(buffer, SOUND, piece)
     assert [type(one) for one in told] == [TurnStarted, TurnStopped] * 2
@@ -47,7 +47,7 @@ def test_speech_is_cut_out_where_it_was(engine: Counted, piece: int) -> None:
         assert np.corrcoef(original, ended.samples)[0, 1] > 0.99
 
 
-def test_what_comes_before_a_speech_belongs_to_it_once(engine: Counted) -> None:
+def test_what_comes_before_a_speech_belongs_to_it_once(engine: AccountedEngine) -> None:
     both = np.concatenate([silence(1.0), voice(0.8), silence(0.3), voice(0.8, 1), silence(0.5)])
     short = TURNS.model_copy(update={"prefix_padding_ms": 0, "silence_duration_ms": 200})
     long = short.model_copy(update={"prefix_padding_ms": 2000})
@@ -62,20 +62,20 @@ def test_what_comes_before_a_speech_belongs_to_it_once(engine: Counted) -> None:
     assert begins[2000][1] > begins[0][0]  # what was committed is not committed again
 
 
-def test_of_silence_little_is_kept(engine: Counted) -> None:
+def test_of_silence_little_is_kept(engine: AccountedEngine) -> None:
     buffer = InputAudioBuffer(engine, 300.0, TURNS)
     fed(buffer, silence(20.0))
     assert sum(map(len, buffer._pieces)) < RATE
 
 
-def test_a_speech_that_does_not_end_is_cut(engine: Counted) -> None:
+def test_a_speech_that_does_not_end_is_cut(engine: AccountedEngine) -> None:
     told = fed(InputAudioBuffer(engine, 2.0, TURNS), np.tile(voice(1.0), 5))
     ended = [one for one in told if isinstance(one, TurnStopped)]
     assert ended
     assert every(len(one.samples) <= 2.5 * RATE for one in ended)
 
 
-def test_a_running_speech_is_committed_and_the_next_is_found(engine: Counted) -> None:
+def test_a_running_speech_is_committed_and_the_next_is_found(engine: AccountedEngine) -> None:
     buffer = InputAudioBuffer(engine, 300.0, TURNS)
     with pytest.raises(ApiError, match="Nobody is speaking"):
         buffer.commit()
@@ -89,7 +89,7 @@ def test_a_running_speech_is_committed_and_the_next_is_found(engine: Counted) ->
     ]
 
 
-def test_turns_are_found_from_now_on_or_no_more(engine: Counted) -> None:
+def test_turns_are_found_from_now_on_or_no_more(engine: AccountedEngine) -> None:
     buffer = InputAudioBuffer(engine, 3.0, None)
     assert fed(buffer, SOUND[: 2 * RATE]) == []
     assert [type(one) for one in buffer.turn(TURNS)] == [TurnStarted]
