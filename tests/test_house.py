@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,20 @@ LONGEST = 600
 # Only these may know Qt; all else can be used without a screen, and starts without waiting for it.
 WINDOW = ("app/bridge.py", "app/gui/")
 NO_WINDOW = ("app/gui/viewmodels/", "app/gui/store/", "app/gui/texts.py", "app/gui/theme.py", "app/gui/preferences.py")
+
+# Words that this code once had for what the field has other words for. As a name of a class or a module they are refused.
+OLD_WORDS = frozenset(
+    """lane flight job choice row rows seg span stepspan arrivals joining residents placement pace border borders guesses
+    draws remembered kept spill turns turned twelve thirds halves points square sources ready floors leash leashed hush loops
+    guard mouth ears talker story score track sung manner wishes wish deeds desk quiet hook shelf kinds abilities hearing local
+    opening pump careful sight seeing strips told""".split()
+)
+# What the public Python API or a protocol calls so itself.
+PUBLIC_WORDS = {
+    ("app/runtime/voice.py", "Ears"),
+    ("app/runtime/voice.py", "Talker"),
+    ("app/server/chat.py", "Choice"),
+}
 
 IMPORT_EVERYTHING = """
 import importlib, sys
@@ -98,3 +113,45 @@ def test_no_python_function_hears_qts_messages() -> None:
     """Qt calls it wherever it has something to say, also while a library is being loaded. It then waits for the interpreter
     with the loader's lock in hand, which a thread that holds the interpreter may be waiting for: the window stands still."""
     assert [name_of(path) for path in SOURCES if "qInstallMessageHandler" in path.read_text(encoding="utf-8")] == []
+
+
+def _classes(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def test_a_public_class_name_is_defined_once() -> None:
+    where: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for name in _classes(path):
+            if not name.startswith("_"):
+                where.setdefault(name, []).append(name_of(path))
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
+
+
+def test_no_class_and_no_module_has_a_word_that_the_field_does_not_know() -> None:
+    kernels = (ROOT / "backends/torch/kernels/src").rglob("*.*")
+    modules = {(name_of(path), path.stem) for path in (*SOURCES, *kernels) if path.stem.lower() in OLD_WORDS}
+    classes = {(name_of(path), name) for path in SOURCES for name in _classes(path) if name.lower() in OLD_WORDS}
+    assert sorted((modules | classes) - PUBLIC_WORDS) == []
+
+
+def _imports(path: Path, modules: Collection[str]) -> set[str]:
+    """The project's modules that a file names in an import, inside of functions and for types too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found.update(whole & set(modules) or {node.module})
+    return found & set(modules)
+
+
+def test_no_file_imports_itself_through_others() -> None:
+    modules = {module_of(path): path for path in SOURCES}
+    left = {name: _imports(path, modules) for name, path in modules.items()}
+    while free := [name for name, needs in left.items() if not needs & left.keys()]:
+        for name in free:
+            del left[name]
+    assert {name: sorted(needs & left.keys()) for name, needs in left.items()} == {}
