@@ -160,7 +160,7 @@ class WindowEngine:
             from app.runtime.capabilities import able
 
             resident = service.resident()
-            return sorted(able(service, capability), key=lambda name: name not in resident)
+            return sorted(able(service.catalogue, capability), key=lambda name: name not in resident)
 
         self.use(find, then, failed)
 

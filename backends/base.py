@@ -9,7 +9,7 @@ backend that made them. No file beside this one imports an array library but num
 
     engine  ->  Segment, Sampling               one sequence's new tokens, and how its next token is sampled
     Runner  ->  Step                            the packed row of T tokens that the model sees
-    Model   ->  Cache                           reads and writes of the KV cache and of recurrent states
+    TokenModel   ->  Cache                           reads and writes of the KV cache and of recurrent states
     Runner  ->  PendingStep -> SegmentOutput    the sampled tokens, keyed by slot
 """
 
@@ -134,7 +134,9 @@ class Segment:
     slot: Slot
     ids: Sequence[int] | None = None  # None: the one token sampled last for this slot (it may not be on the host yet)
     embeds: Array | np.ndarray | None = None  # [n, D] instead of ids (image features, talker frames)
-    codes: np.ndarray | None = None  # [n, groups] instead of ids: frames that this model made before (`Model.reframe`)
+    codes: np.ndarray | None = (
+        None  # [n, groups] instead of ids: frames that this model made before (`TokenModel.reframe`)
+    )
     add: Array | np.ndarray | None = None  # [n, D] added to the inputs (a talker's text track)
     pos: np.ndarray | None = None  # [n] or [3, n]; default slot.length .. slot.length + n
     sample: Sampling | None = None  # None: an unfinished prompt chunk
@@ -166,7 +168,7 @@ class SegmentOutput:
     top: list[list[tuple[int, float]]] | None = None  # per id: the most likely tokens, best first
     logits: np.ndarray | None = None  # [len(want), vocabulary] f32
     hidden: np.ndarray | None = None  # [len(segment), D] f32, after the last norm
-    codes: np.ndarray | None = None  # [groups] from `Model.frame`
+    codes: np.ndarray | None = None  # [groups] from `TokenModel.frame`
     accepted: int = 0  # draft tokens accepted
     nan: bool = False  # the logits were NaN or all -inf (nothing was sampled), or `hidden` was not finite
 
@@ -230,7 +232,7 @@ class Cache(Protocol):
         """
 
 
-class Model(Protocol):
+class TokenModel(Protocol):
     """An architecture, built from a checkpoint view. It holds backend arrays and depends on no scheduler and no backend."""
 
     @property
@@ -342,10 +344,10 @@ class Backend(Protocol):
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> KVCache:
         """`bits` 32 keeps keys and values as they are computed, 16 those of f32 in half precision, 8 and 4 quantized."""
 
-    def kv_bits(self, model: Model) -> int:
+    def kv_bits(self, model: TokenModel) -> int:
         """The default KV dtype's bits for quantized weights, whose rounding error is far greater than half precision's."""
 
-    def runner(self, model: Model, kv: KVCache) -> Runner: ...
+    def runner(self, model: TokenModel, kv: KVCache) -> Runner: ...
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor: ...
     def encoder(
         self, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None

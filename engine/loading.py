@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Model, Runner
+from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Runner, TokenModel
 from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loaded import LoadedPart, load_part
@@ -262,7 +262,7 @@ def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> 
     return not ours and bool(backend.foreign_library) and folder.is_dir() and backend.reads_foreign(config)
 
 
-def _checked(model: Model, kv_bits: int | None) -> Model:
+def _checked(model: TokenModel, kv_bits: int | None) -> TokenModel:
     """The model, checked for `kv_bits` in the dry pass, before weights are read."""
     check_kv_bits(kv_bits, model.memory)
     return model

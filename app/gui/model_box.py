@@ -80,7 +80,7 @@ class ModelBox(QComboBox):
             self._context.core.models(got, self._context.show_error)
         else:
             self._context.core.use(
-                lambda service: capabilities.able(service, self._task), got, self._context.show_error
+                lambda service: capabilities.able(service.catalogue, self._task), got, self._context.show_error
             )
 
     def show_model(self, name: str) -> None:

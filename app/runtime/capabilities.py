@@ -23,7 +23,7 @@ from engine.vision.registry import VISION_PROCESSORS
 from engine.weights.checkpoint import known_by
 
 if TYPE_CHECKING:
-    from app.runtime.models import ModelService
+    from app.runtime.catalogue import Catalogue
 
 Capability = Literal["chat", "vision", "embed", "read", "layout", "listen", "speak"]
 Use = Literal["chat", "read", "layout", "listen", "speak", "part"]
@@ -81,9 +81,8 @@ def can(source: str, capability: Capability, cache_dir: str | None = None) -> bo
     return capability in capabilities_of(source, cache_dir)
 
 
-def able(service: ModelService, capability: Capability) -> list[str]:
+def able(catalogue: Catalogue, capability: Capability) -> list[str]:
     """The names of the models that can do this. Reads the disk: not for an event loop, nor the window's thread."""
-    catalogue = service.catalogue
     return [known.name for known in catalogue.all() if can(known.source, capability, catalogue.cache_dir)]
 
 

@@ -34,7 +34,7 @@ class Host(Protocol):
 
 def chosen(host: Host, capability: Capability, wanted: str) -> str:
     """The model that was chosen, else the first that can. Raises MissingCapability where there is none."""
-    found = capabilities.able(host.service, capability)
+    found = capabilities.able(host.service.catalogue, capability)
     if wanted in found:
         return wanted
     if not found:
@@ -55,7 +55,7 @@ def layout(host: Host) -> LayoutDetector | None:
     """What finds the regions of pages, where a model for that is here; None: the splitter that needs none."""
     from engine.pipelines.reading.layout import LayoutModel
 
-    found = capabilities.able(host.service, "layout")
+    found = capabilities.able(host.service.catalogue, "layout")
     return LayoutModel(host.engine, found[0]) if found else None
 
 

@@ -22,9 +22,9 @@ from backends.base import (
     FramePredictorParts,
     KVCache,
     MemorySpec,
-    Model,
     Raw,
     Rope,
+    TokenModel,
     Weight,
 )
 from backends.eager import EagerEncoder, EagerFramePredictor
@@ -73,10 +73,10 @@ class MlxBackend:
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> MlxKVCache:
         return MlxKVCache(specs, budget, self._mx_dtype, bits)
 
-    def kv_bits(self, model: Model) -> int:
+    def kv_bits(self, model: TokenModel) -> int:
         return 32  # attention reads rows of the dtype that it computes in, which is of 16 bits already
 
-    def runner(self, model: Model, kv: KVCache) -> MlxRunner:
+    def runner(self, model: TokenModel, kv: KVCache) -> MlxRunner:
         assert isinstance(kv, MlxKVCache)
         return MlxRunner(model, kv, self.ops)
 

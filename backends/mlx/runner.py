@@ -14,7 +14,18 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.base import CrossSpec, KVCache, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
+from backends.base import (
+    CrossSpec,
+    KVCache,
+    Profiler,
+    Sampling,
+    Segment,
+    SegmentOutput,
+    Slot,
+    Step,
+    TokenModel,
+    unprofiled,
+)
 from backends.mlx.cache import MlxCache, count_primitives
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.ops import MlxTextOps
@@ -174,7 +185,7 @@ def collected(lasts: list[NextInput]) -> mx.array:
 class MlxRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: Model, kv: MlxKVCache, ops: MlxTextOps) -> None:
+    def __init__(self, model: TokenModel, kv: MlxKVCache, ops: MlxTextOps) -> None:
         self.span: Profiler = unprofiled
         self._model = model
         self._kv = kv

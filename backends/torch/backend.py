@@ -24,9 +24,9 @@ from backends.base import (
     KVCache,
     Linear,
     MemorySpec,
-    Model,
     Raw,
     Rope,
+    TokenModel,
     Weight,
 )
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
@@ -75,12 +75,12 @@ class TorchBackend:
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKVCache:
         return TorchKVCache(specs, budget, DTYPES[self.dtype], self._place, bits)
 
-    def kv_bits(self, model: Model) -> int:
+    def kv_bits(self, model: TokenModel) -> int:
         # half of what f32 takes, and less to read; but only traced programs read it in place
         traced = self._place.type == "cpu" and library.available() and can_be_traced(model)
         return 16 if traced else 32
 
-    def runner(self, model: Model, kv: KVCache) -> TorchRunner:
+    def runner(self, model: TokenModel, kv: KVCache) -> TorchRunner:
         if not isinstance(kv, TorchKVCache):
             raise TypeError("this backend's runner needs a KV cache of this backend")
         return TorchRunner(model, kv, self.ops)

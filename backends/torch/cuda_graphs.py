@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, Model, Step
+from backends.base import CrossSpec, KVSpec, Step, TokenModel
 from backends.plan import StepPlan
 from backends.torch.cache import delta_step
 from backends.torch.kv_cache import TorchKVCache, places_of
@@ -132,7 +132,9 @@ class GraphCache:
 class DecodeGraphs:
     """Captured decode steps of one model on one KV cache."""
 
-    def __init__(self, model: Model, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph) -> None:
+    def __init__(
+        self, model: TokenModel, kv: TorchKVCache, capture: Callable[..., _Replayable] = CapturedGraph
+    ) -> None:
         self.model, self.kv, self.capture = model, kv, capture
         self.possible = not any(isinstance(spec, CrossSpec) for spec in kv.specs)
         self._graphs: dict[tuple[int, int], _Replayable] = {}

@@ -13,7 +13,7 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.base import Dense, Model
+from backends.base import Dense, TokenModel
 from backends.torch.kernels import library, repack
 from backends.torch.kernels.formats import PACKINGS
 from backends.torch.kernels.linear import AnyMatrix
@@ -57,7 +57,7 @@ class GreedyHead:
         return Best(values, places, None if mass is None else -mass.log_())
 
 
-def greedy_head(model: Model, width: int) -> GreedyHead | None:
+def greedy_head(model: TokenModel, width: int) -> GreedyHead | None:
     """None where the logits are not a plain product with one matrix."""
     tracer = ProgramTracer(width, [], IN_FLOATS)
     try:

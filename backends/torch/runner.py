@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, Model, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, unprofiled
+from backends.base import CrossSpec, Profiler, Sampling, Segment, SegmentOutput, Slot, Step, TokenModel, unprofiled
 from backends.kv_cache import SMALLEST_CAPACITY
 from backends.plan import StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
 from backends.torch.cache import TorchCache
@@ -32,7 +32,7 @@ from backends.torch.tracing import TracedModel, trace_model
 class TorchRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: Model, kv: TorchKVCache, ops: TorchTextOps) -> None:
+    def __init__(self, model: TokenModel, kv: TorchKVCache, ops: TorchTextOps) -> None:
         self.model, self.kv, self.ops = model, kv, ops
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)

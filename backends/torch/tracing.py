@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, Model, Rope, Slot, StateSpec, Step
+from backends.base import CrossSpec, KVSpec, Rope, Slot, StateSpec, Step, TokenModel
 from backends.kv_cache import group_of
 from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL, KVDtype
@@ -401,18 +401,18 @@ def _row_bytes(plane: Tensor) -> int:
     return plane.stride(0) * plane.itemsize
 
 
-def trace_model(model: Model, kv: TorchKVCache, ops: TorchTextOps, width: int) -> TracedModel | None:
+def trace_model(model: TokenModel, kv: TorchKVCache, ops: TorchTextOps, width: int) -> TracedModel | None:
     """The model as one program; None where the kernels cannot run the model or read its KV dtype."""
     traced = _trace(model, width, KVDtypes.of(kv))
     return None if traced is None else TracedModel(traced, kv, ops)
 
 
-def can_be_traced(model: Model) -> bool:
+def can_be_traced(model: TokenModel) -> bool:
     with torch.inference_mode():
         return _trace(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
 
 
-def _trace(model: Model, width: int, memory: KVDtypes) -> Trace | None:
+def _trace(model: TokenModel, width: int, memory: KVDtypes) -> Trace | None:
     specs = [spec for spec in model.memory if not isinstance(spec, StateSpec)]
     return trace(model, specs, width, memory) if len(specs) == len(model.memory) else None
 

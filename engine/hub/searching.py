@@ -25,7 +25,7 @@ _NAMED_BITS = re.compile(r"(\d)[-_]?bit|int(\d)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundModel:
     """One line of a search's answer."""
 
     repo: str
@@ -52,7 +52,7 @@ class Facts:
     others: tuple[str, ...] = ()  # of a GGUF repository: its other quantizations, as `repo:QUANT`
 
 
-def search(words: str, limit: int = 30) -> list[Found]:
+def search(words: str, limit: int = 30) -> list[FoundModel]:
     """Most downloaded first. For `owner/name:QUANT`, what is found of that name goes by the quantization too."""
     words = words.strip()
     named = parse(words)
@@ -62,7 +62,7 @@ def search(words: str, limit: int = 30) -> list[Found]:
     if not words:
         raise BadRequest("Type what to search for: a model's name, or who made it.")
 
-    def ask(hub: Any) -> list[Found]:
+    def ask(hub: Any) -> list[FoundModel]:
         # One page, asked once: the library's own search tries a dead network for half a minute.
         params = {"search": words, "sort": "downloads", "limit": limit, "expand": list(_FIELDS)}
         address = f"{library.endpoint()}/api/models"
@@ -140,9 +140,9 @@ def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
         raise told from error
 
 
-def _found(model: Mapping[str, Any]) -> Found:
+def _found(model: Mapping[str, Any]) -> FoundModel:
     told = {key: model.get(key) for key in _FIELDS}
-    return Found(
+    return FoundModel(
         str(model["id"]), told["downloads"] or 0, told["likes"] or 0, told["pipeline_tag"] or "", bool(told["gated"])
     )
 

@@ -31,7 +31,7 @@ _known: dict[tuple[str, int], str | None] = {}  # what the keyring gave, until t
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredToken:
     """Which token is used, without the token."""
 
     place: Place
@@ -44,23 +44,23 @@ def token(endpoint: str) -> str | None:
     return None if _variable() else _ours(endpoint)[0]
 
 
-def status(endpoint: str) -> Kept:
+def status(endpoint: str) -> StoredToken:
     """May take long: the keyring may ask the person."""
     if variable := _variable():
-        return Kept("environment", variable)
+        return StoredToken("environment", variable)
     found, place = _ours(endpoint)
     if place == "keyring":
-        return Kept("keyring", readable=found is not None)
+        return StoredToken("keyring", readable=found is not None)
     if place == "file":
-        return Kept("file", str(token_file()))
+        return StoredToken("file", str(token_file()))
     package = library.hub()
     with suppress(Exception):
         if package.utils.get_token():
-            return Kept("hub", str(package.constants.HF_TOKEN_PATH))
-    return Kept("none")
+            return StoredToken("hub", str(package.constants.HF_TOKEN_PATH))
+    return StoredToken("none")
 
 
-def keep(given: str, endpoint: str) -> Kept:
+def keep(given: str, endpoint: str) -> StoredToken:
     """Keep a token for this hub, in place of an older one."""
     given = given.strip()
     if not _TOKEN.fullmatch(given):

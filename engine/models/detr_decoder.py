@@ -15,7 +15,7 @@ from backends.base import Array
 from engine.errors import ConfigError
 from engine.models.config import Fields
 from engine.models.convolution import NORM_EPS, conv_norm
-from engine.models.detr_encoder import FeedForward, Norm, SelfAttention
+from engine.models.detr_encoder import DetrNorm, FeedForward, SelfAttention
 from engine.models.encoder import Pieces
 from engine.weights.view import View
 
@@ -83,13 +83,13 @@ class DecoderLayer:
     def __init__(self, w: View, f: Fields, dim: int, levels: int) -> None:
         heads, eps = f.int("decoder_attention_heads", default=8), f.float("layer_norm_eps", default=1e-5)
         self.attention = SelfAttention(w.sub("self_attn"), dim, heads)
-        self.attention_norm = Norm(w, "self_attn_layer_norm", dim, eps)
+        self.attention_norm = DetrNorm(w, "self_attn_layer_norm", dim, eps)
         points = f.int("decoder_n_points", default=4)
         self.look = DeformableAttention(w.sub("encoder_attn"), dim, heads, levels, points)
-        self.look_norm = Norm(w, "encoder_attn_layer_norm", dim, eps)
+        self.look_norm = DetrNorm(w, "encoder_attn_layer_norm", dim, eps)
         act = f.find("decoder_activation_function", default="relu")
         self.mlp = FeedForward(w, dim, f.int("decoder_ffn_dim", default=1024), act)
-        self.mlp_norm = Norm(w, "final_layer_norm", dim, eps)
+        self.mlp_norm = DetrNorm(w, "final_layer_norm", dim, eps)
 
     def __call__(self, x: Array, places: Array, memory: Array, boxes: Array, sizes: Sequence[tuple[int, int]]) -> Array:
         x = self.attention_norm(x + self.attention(x, places))
@@ -105,7 +105,7 @@ class Queries:
     boxes: np.ndarray  # [Q, 4] f32
 
 
-class Decoder:
+class DetrDecoder:
     """`box_heads(i)` is the head that corrects the boxes behind layer i; some models have one for all."""
 
     def __init__(self, w: View, f: Fields, dim: int, widths: Sequence[int], labels: int) -> None:
@@ -119,7 +119,7 @@ class Decoder:
             for i, width in enumerate(widths)
         ]
         self.propose = w.linear(("enc_output.0", dim), inp=dim, bias=True)
-        self.propose_norm = Norm(w, "enc_output.1", dim, f.float("layer_norm_eps", default=1e-5))
+        self.propose_norm = DetrNorm(w, "enc_output.1", dim, f.float("layer_norm_eps", default=1e-5))
         self.score = w.linear(("enc_score_head", labels), inp=dim, bias=True)
         self.first_box = Head(w.sub("enc_bbox_head"), [dim, dim, dim, 4])
         count = f.int("decoder_layers", default=6)

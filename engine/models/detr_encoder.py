@@ -19,7 +19,7 @@ from engine.weights.view import View
 NAMES = ("conv", "norm")
 
 
-class Norm:
+class DetrNorm:
     def __init__(self, w: View, name: str, dim: int, eps: float) -> None:
         self.ops, self.eps = w.backend.ops, eps
         self.w, self.b = w.norm(name, dim), w.tensor(f"{name}.bias", (dim,))
@@ -60,10 +60,10 @@ class EncoderLayer:
     def __init__(self, w: View, f: Fields, dim: int) -> None:
         eps = f.float("layer_norm_eps", default=1e-5)
         self.attention = SelfAttention(w.sub("self_attn"), dim, f.int("encoder_attention_heads", default=8))
-        self.attention_norm = Norm(w, "self_attn_layer_norm", dim, eps)
+        self.attention_norm = DetrNorm(w, "self_attn_layer_norm", dim, eps)
         act = f.find("encoder_activation_function", default="gelu")
         self.mlp = FeedForward(w, dim, f.int("encoder_ffn_dim", default=1024), act)
-        self.mlp_norm = Norm(w, "final_layer_norm", dim, eps)
+        self.mlp_norm = DetrNorm(w, "final_layer_norm", dim, eps)
 
     def __call__(self, x: Array, places: Array) -> Array:
         x = self.attention_norm(x + self.attention(x, places))

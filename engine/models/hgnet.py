@@ -51,7 +51,7 @@ class Stem:
         return self.ops.pad(x, [(0, 0), (0, 1), (0, 1), (0, 0)])
 
 
-class Block:
+class HgnetBlock:
     def __init__(self, w: View, inp: int, mid: int, out: int, layers: int, size: int, light: bool, add: bool) -> None:
         self.ops, self.add = w.backend.ops, add
         make = _light_layer if light else _layer
@@ -94,7 +94,7 @@ class HgNet:
         self.channels: list[int] = shape["stage_out_channels"]
         self.stages = [self._stage(w.sub(f"encoder.stages.{i}"), shape, i) for i in range(len(self.channels))]
 
-    def _stage(self, w: View, shape: dict[str, list[Any]], i: int) -> tuple[Convolution | None, list[Block]]:
+    def _stage(self, w: View, shape: dict[str, list[Any]], i: int) -> tuple[Convolution | None, list[HgnetBlock]]:
         inp, mid, out = (shape[f"stage_{name}_channels"][i] for name in ("in", "mid", "out"))
         size, light = shape["stage_kernel_size"][i], shape["stage_light_block"][i]
         layers = shape["stage_numb_of_layers"][i]
@@ -102,7 +102,7 @@ class HgNet:
         if shape["stage_downsample"][i]:
             down = conv_norm(w.sub("downsample"), inp, inp, 3, shape["stage_downsample_strides"][i], groups=inp)
         blocks = [
-            Block(w.sub(f"blocks.{b}"), out if b else inp, mid, out, layers, size, light, add=b > 0)
+            HgnetBlock(w.sub(f"blocks.{b}"), out if b else inp, mid, out, layers, size, light, add=b > 0)
             for b in range(shape["stage_num_blocks"][i])
         ]
         return down, blocks

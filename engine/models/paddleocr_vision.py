@@ -62,7 +62,7 @@ def vision_config(f: Fields) -> VisionConfig:
     )
 
 
-class Norm:
+class PaddleVisionNorm:
     def __init__(self, w: View, name: str, dim: int, eps: float) -> None:
         self.ops, self.eps = w.backend.ops, eps
         self.weight, self.bias = w.norm(name, dim), w.tensor(f"{name}.bias", (dim,))
@@ -71,11 +71,14 @@ class Norm:
         return self.ops.layer_norm(x, self.weight, self.bias, self.eps)
 
 
-class Layer:
+class PaddleVisionLayer:
     def __init__(self, w: View, c: VisionConfig) -> None:
         self.ops, self.heads, self.dim = w.backend.ops, c.heads, c.hidden // c.heads
         attention, mlp = w.sub("self_attn"), w.sub("mlp")
-        self.norm1, self.norm2 = Norm(w, "layer_norm1", c.hidden, c.eps), Norm(w, "layer_norm2", c.hidden, c.eps)
+        self.norm1, self.norm2 = (
+            PaddleVisionNorm(w, "layer_norm1", c.hidden, c.eps),
+            PaddleVisionNorm(w, "layer_norm2", c.hidden, c.eps),
+        )
         each = [(name, c.hidden) for name in ("q_proj", "k_proj", "v_proj")]
         self.qkv = attention.linear(*each, inp=c.hidden, bias=True)
         self.out = attention.linear(("out_proj", c.hidden), inp=c.hidden, bias=True)
@@ -99,7 +102,7 @@ class Projector:
 
     def __init__(self, w: View, c: VisionConfig, out: int) -> None:
         self.ops, self.wide = w.backend.ops, c.hidden * c.merge**2
-        self.norm = Norm(w, "pre_norm", c.hidden, PROJECTOR_EPS)
+        self.norm = PaddleVisionNorm(w, "pre_norm", c.hidden, PROJECTOR_EPS)
         self.first = w.linear(("linear_1", self.wide), inp=self.wide, bias=True)
         self.second = w.linear(("linear_2", out), inp=self.wide, bias=True)
         self.cost = float(self.wide * (self.wide + out))
@@ -119,8 +122,8 @@ class Encoder:
         embeddings = w.sub("embeddings")
         self.embed = embeddings.flattened("patch_embedding", (c.hidden, c.channels, c.patch, c.patch), bias=True)
         self.positions = embeddings.tensor("position_embedding.weight", (c.side * c.side, c.hidden), "f32")
-        self.layers = [Layer(w.sub(f"encoder.layers.{i}"), c) for i in range(c.layers)]
-        self.norm = Norm(w, "post_layernorm", c.hidden, c.eps)
+        self.layers = [PaddleVisionLayer(w.sub(f"encoder.layers.{i}"), c) for i in range(c.layers)]
+        self.norm = PaddleVisionNorm(w, "post_layernorm", c.hidden, c.eps)
         self.project = Projector(projector, c, out)
         # What the original training used besides, and the exports still carry.
         w.ignore(r"\.packing_position_embedding\.", r"vision_model\.head\.", r"embeddings\.position_ids$")
@@ -133,7 +136,7 @@ class Encoder:
         """The `[tokens, D]` of each picture, f32."""
         pieces = pieces or Pieces(self.ops)
         ops, c = self.ops, self.config
-        layouts = [Layout(picture.grid, c.merge, c.side) for picture in pictures]
+        layouts = [PatchLayout(picture.grid, c.merge, c.side) for picture in pictures]
         patches = np.concatenate([_flat(p)[layout.order] for p, layout in zip(pictures, layouts)])
         x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), float(c.hidden * c.patch_values))
         x = x + self._places(layouts)
@@ -145,7 +148,7 @@ class Encoder:
         ends = np.cumsum([len(layout.order) // c.merge**2 for layout in layouts])[:-1]
         return np.split(rows, ends)
 
-    def _places(self, layouts: Sequence[Layout]) -> Array:
+    def _places(self, layouts: Sequence[PatchLayout]) -> Array:
         """The learned positions, stretched over each grid."""
         ops = self.ops
         corners = np.concatenate([layout.corners for layout in layouts], 1)
@@ -158,7 +161,7 @@ def _flat(picture: Patched) -> np.ndarray:
     return picture.patches.reshape(len(picture.patches), -1)
 
 
-class Layout:
+class PatchLayout:
     """Where the patches of one grid lie, in the order of their blocks."""
 
     def __init__(self, grid: tuple[int, int, int], merge: int, side: int) -> None:

@@ -16,8 +16,8 @@ from backends.base import Array
 from engine.errors import BadRequest, ConfigError, UnsupportedArchitecture
 from engine.models.config import Fields
 from engine.models.convolution import conv_norm
-from engine.models.detr_decoder import Decoder, Head, Queries, sigmoid
-from engine.models.detr_encoder import HybridEncoder, Norm
+from engine.models.detr_decoder import DetrDecoder, Head, Queries, sigmoid
+from engine.models.detr_encoder import DetrNorm, HybridEncoder
 from engine.models.encoder import Pieces
 from engine.models.hgnet import HgNet
 from engine.models.layout_masks import MaskFeatures, boxes_of_masks
@@ -63,7 +63,7 @@ class PpDocLayout:
             for i, width in enumerate(inputs)
         ]
         self.encoder = HybridEncoder(model.sub("encoder"), f, wide, len(inputs))
-        self.decoder = Decoder(model, f, dim, [wide] * len(inputs), len(self.labels))
+        self.decoder = DetrDecoder(model, f, dim, [wide] * len(inputs), len(self.labels))
         w.ignore(r"\.num_batches_tracked$")
 
     def detect(self, image: np.ndarray, threshold: float | None = None) -> list[Region]:
@@ -159,7 +159,7 @@ class PpDocLayoutV3(PpDocLayout):
         wide, kinds = f.int("encoder_hidden_dim", default=256), f.int("num_prototypes", default=32)
         self.masks = MaskFeatures(model.sub("encoder"), f, wide, self.backbone.channels[0], kinds)
         self.mask_query = Head(model.sub("mask_query_head"), [dim, dim, dim, kinds])
-        self.norm = Norm(model, "decoder_norm", dim, f.float("layer_norm_eps", default=1e-5))
+        self.norm = DetrNorm(model, "decoder_norm", dim, f.float("layer_norm_eps", default=1e-5))
         last = len(self.decoder.layers) - 1
         self.order = model.linear((f"decoder_order_head.{last}", dim), inp=dim, bias=True)
         size = f.int("global_pointer_head_size", default=64)

@@ -16,7 +16,7 @@ from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Decoder, Mixer, Mlp, MlpLike, nested_names
 from engine.models.qwen_vision import tower_place
 from engine.models.rope import text_rope
-from engine.models.seeing import SeeingDecoder, beside_tower
+from engine.models.vision_language import SeeingDecoder, beside_tower
 from engine.weights.view import View
 
 

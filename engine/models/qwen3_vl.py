@@ -10,7 +10,7 @@ from engine.models.config import text_config
 from engine.models.decoder import nested_names
 from engine.models.qwen3 import qwen3_decoder
 from engine.models.qwen_vision import PLACES, tower_place
-from engine.models.seeing import SeeingDecoder, beside_tower
+from engine.models.vision_language import SeeingDecoder, beside_tower
 from engine.weights.view import View
 
 

@@ -28,7 +28,7 @@ def tower_place(w: View) -> str | None:
     return next((place for place in PLACES if w.has(f"{place}.patch_embed.proj.weight")), None)
 
 
-class Norm:
+class QwenVisionNorm:
     def __init__(self, w: View, name: str, dim: int) -> None:
         self.ops = w.backend.ops
         self.weight, self.bias = w.tensor(f"{name}.weight", (dim,)), w.tensor(f"{name}.bias", (dim,))
@@ -37,7 +37,7 @@ class Norm:
         return self.ops.layer_norm(x, self.weight, self.bias, EPS)
 
 
-class Mlp:
+class QwenVisionMlp:
     def __init__(self, w: View, inp: int, hidden: int, out: int, activation: Callable[[Array], Array]) -> None:
         self.activation = activation
         self.first = w.linear(("linear_fc1", hidden), inp=inp, bias=True)
@@ -48,13 +48,13 @@ class Mlp:
         return self.second(self.activation(self.first(x)))
 
 
-class Block:
+class QwenVisionBlock:
     def __init__(self, w: View, hidden: int, heads: int, ffn: int) -> None:
         self.ops, self.hidden, self.heads, self.dim = w.backend.ops, hidden, heads, hidden // heads
-        self.norm1, self.norm2 = Norm(w, "norm1", hidden), Norm(w, "norm2", hidden)
+        self.norm1, self.norm2 = QwenVisionNorm(w, "norm1", hidden), QwenVisionNorm(w, "norm2", hidden)
         self.qkv = w.sub("attn").linear(("qkv", 3 * hidden), inp=hidden, bias=True)
         self.out = w.sub("attn").linear(("proj", hidden), inp=hidden, bias=True)
-        self.mlp = Mlp(w.sub("mlp"), hidden, ffn, hidden, self.ops.gelu_tanh)
+        self.mlp = QwenVisionMlp(w.sub("mlp"), hidden, ffn, hidden, self.ops.gelu_tanh)
 
     def __call__(self, x: Array, angles: Array, lens: Sequence[int], pieces: Pieces) -> Work:
         square = float(self.hidden**2)
@@ -70,8 +70,8 @@ class Merger:
 
     def __init__(self, w: View, hidden: int, block: int, out: int, norm_blocks: bool) -> None:
         self.wide, self.norm_blocks = hidden * block, norm_blocks
-        self.norm = Norm(w, "norm", self.wide if norm_blocks else hidden)
-        self.mlp = Mlp(w, self.wide, self.wide, out, w.backend.ops.gelu)
+        self.norm = QwenVisionNorm(w, "norm", self.wide if norm_blocks else hidden)
+        self.mlp = QwenVisionMlp(w, self.wide, self.wide, out, w.backend.ops.gelu)
 
     def __call__(self, x: Array, pieces: Pieces) -> Work:
         blocks = x.reshape(-1, self.wide) if self.norm_blocks else self.norm(x).reshape(-1, self.wide)
@@ -100,7 +100,7 @@ class VisionTower:
         self.cost = float(hidden * channels * temporal * patch**2)
         self.positions = w.embedding("pos_embed", positions, hidden)
         ffn, depth = f.int("intermediate_size"), f.int("depth")
-        self.blocks = [Block(w.sub(f"blocks.{i}"), hidden, heads, ffn) for i in range(depth)]
+        self.blocks = [QwenVisionBlock(w.sub(f"blocks.{i}"), hidden, heads, ffn) for i in range(depth)]
         self.merger = Merger(w.sub("merger"), hidden, self.merge**2, width, norm_blocks=False)
         self.taps = {
             layer: Merger(w.sub(f"deepstack_merger_list.{i}"), hidden, self.merge**2, width, norm_blocks=True)

@@ -12,7 +12,7 @@ from engine.errors import ConfigError
 from engine.models.config import Fields
 from engine.models.convolution import activation
 from engine.models.detr_decoder import sigmoid
-from engine.models.detr_encoder import Norm
+from engine.models.detr_encoder import DetrNorm
 from engine.weights.view import View
 
 NEVER = -1e4  # the score of pairs that are asked the other way round
@@ -42,17 +42,17 @@ def ranks(scores: np.ndarray) -> np.ndarray:
     return places
 
 
-class Layer:
+class ReadingOrderLayer:
     def __init__(self, w: View, f: Fields, dim: int, heads: int, eps: float) -> None:
         self.ops, self.heads, self.dim = w.backend.ops, heads, dim // heads
         attention, ffn = w.sub("attention"), f.int("intermediate_size", default=2048)
         parts = [(f"self.{name}", dim) for name in ("query", "key", "value")]
         self.qkv = attention.linear(*parts, inp=dim, bias=True)
         self.out = attention.linear(("output.dense", dim), inp=dim, bias=True)
-        self.out_norm = Norm(attention, "output.norm", dim, eps)
+        self.out_norm = DetrNorm(attention, "output.norm", dim, eps)
         self.up = w.linear(("intermediate.dense", ffn), inp=dim, bias=True)
         self.down = w.linear(("output.dense", dim), inp=ffn, bias=True)
-        self.down_norm = Norm(w, "output.norm", dim, eps)
+        self.down_norm = DetrNorm(w, "output.norm", dim, eps)
         self.act = activation(w.backend.ops, f.find("hidden_act", default="gelu"))
 
     def __call__(self, x: Array, bias: Array) -> Array:
@@ -80,11 +80,11 @@ class OrderModel:
         self.axes = [e.embedding(f"{axis}_position_embeddings", most, place) for axis in "xy"]
         self.extents = [e.embedding(f"{axis}_position_embeddings", most, extent) for axis in "hw"]
         self.spatial = e.linear(("spatial_proj", dim), inp=4 * place + 2 * extent, bias=True)
-        self.norm = Norm(e, "norm", dim, eps)
+        self.norm = DetrNorm(e, "norm", dim, eps)
         self.labels = w.embedding("label_embeddings", f.int("num_classes", default=20), dim)
         self.label = w.linear(("label_features_projection", dim), inp=dim, bias=True)
         count = f.int("num_hidden_layers", default=6)
-        self.layers = [Layer(w.sub(f"encoder.layer.{i}"), f, dim, self.heads, eps) for i in range(count)]
+        self.layers = [ReadingOrderLayer(w.sub(f"encoder.layer.{i}"), f, dim, self.heads, eps) for i in range(count)]
         self.pairs = Pairs(w.sub("relative_head"), dim, f.int("global_pointer_head_size", default=64))
         self._relations(w.sub("encoder.rel_bias_module"), f)
         w.ignore(r"rel_pos_[xy]_bias\.weight$")  # trained with another form of bias, not used

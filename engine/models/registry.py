@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from backends.base import Model
+from backends.base import TokenModel
 from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
@@ -28,7 +28,7 @@ from engine.models.snac import snac
 from engine.models.wav2vec2 import wav2vec2
 from engine.weights.view import View
 
-Maker = Callable[[View, Mapping[str, Any]], Model]
+Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
     "hunyuan_v1_dense": hunyuan_dense,

@@ -48,7 +48,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Model:
+class ConvertedModel:
     """What is converted, wherever it came from."""
 
     name: str
@@ -80,21 +80,21 @@ def convert(src: Path, dst: Path, to: str = "gguf", quant: str | None = None, pr
     return dst
 
 
-def _from_folder(src: Path) -> Model:
+def _from_folder(src: Path) -> ConvertedModel:
     checkpoint = Checkpoint.open(src)
     config, generation = checkpoint.config, checkpoint.generation_config
     tokenizer = Tokenizer.from_folder(src, config, generation)
     template = ChatTemplate.from_folder(src, tokenizer, config)
     sources = {name: template.source(name) for name in template.names}
-    return Model(
+    return ConvertedModel(
         checkpoint.folder.name, str(src), config, generation, FolderStored(checkpoint), tokenizer, sources, src
     )
 
 
-def _from_gguf(src: Path) -> Model:
+def _from_gguf(src: Path) -> ConvertedModel:
     checkpoint = open_gguf(src)
     config = publish(checkpoint.config, checkpoint.where)
-    return Model(
+    return ConvertedModel(
         src.stem,
         checkpoint.where,
         config,
@@ -106,7 +106,7 @@ def _from_gguf(src: Path) -> Model:
     )
 
 
-def _to_gguf(model: Model, dst: Path, quant: str | None, progress: Progress | None) -> None:
+def _to_gguf(model: ConvertedModel, dst: Path, quant: str | None, progress: Progress | None) -> None:
     arch = metadata.architecture_of(model.config, model.where)
     values, factors = metadata.describe(model.config, arch, model.name)
     plans = export.plans(model.stored, model.config, arch, quant, factors)
@@ -116,7 +116,7 @@ def _to_gguf(model: Model, dst: Path, quant: str | None, progress: Progress | No
     write(dst, values, plans, progress)
 
 
-def _to_folder(model: Model, dst: Path, to: str, quant: str | None, progress: Progress | None) -> None:
+def _to_folder(model: ConvertedModel, dst: Path, to: str, quant: str | None, progress: Progress | None) -> None:
     config = {key: value for key, value in model.config.items() if key not in ("quantization", "quantization_config")}
     if to == "mlx":
         config = _nested(config)
@@ -145,7 +145,7 @@ def _nested(config: dict[str, Any]) -> dict[str, Any]:
     return outer | {key: config[key] for key in ("eos_token_id",) if key in config} | {"text_config": config}
 
 
-def _write_files(model: Model, dst: Path) -> None:
+def _write_files(model: ConvertedModel, dst: Path) -> None:
     """The tokenizer, the templates and how to sample."""
     if model.folder is not None:
         for name in _COPIED:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.base import Backend, Blocks, KVSpec, MemorySpec, Model, Raw
+from backends.base import Backend, Blocks, KVSpec, MemorySpec, Raw, TokenModel
 from engine.errors import BadRequest
 from engine.weights.gguf.as_affine import EXACT, anew, bits_per_weight, exact
 from engine.weights.gguf.source import as_dense
 from engine.weights.gguf.types import FLOATS, TYPES
 from engine.weights.quantize import Quantized, chosen
-from engine.weights.source import Found, Source
+from engine.weights.source import Source, SourceMatrix
 
 
 def fitted(source: Source, backend: Backend, quant: str | None) -> Source:
@@ -33,7 +33,7 @@ def choose_quant(quant: str, backend: Backend, tensors: Mapping[str, Raw]) -> st
     return chosen(quant, backend.device, tensors)
 
 
-def kept_bits(asked: int | None, backend: Backend, model: Model, quantized: bool) -> int:
+def kept_bits(asked: int | None, backend: Backend, model: TokenModel, quantized: bool) -> int:
     """In how many bits keys and values are kept, where nothing was asked for."""
     return asked or (backend.kv_bits(model) if quantized else 32)
 
@@ -86,7 +86,7 @@ class WithoutBlocks:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         found = self._source.matrix(stem, shape)
         if not isinstance(found.weight, Blocks):
             return found

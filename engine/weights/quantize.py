@@ -17,7 +17,7 @@ from engine.weights.gguf.blocks import decode_rows
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.types import FLOATS, TYPES
 from engine.weights.made import Made
-from engine.weights.source import Found, Source
+from engine.weights.source import Source, SourceMatrix
 
 KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
 CHOICES = ("auto", "none", *KINDS)
@@ -84,7 +84,7 @@ class Quantized:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         found = self._source.matrix(stem, shape)
         kind = kind_for(self._quant, stem, shape)
         if not isinstance(found.weight, Dense) or kind is None or found.weight.data.dtype not in FLOATS:

@@ -19,7 +19,7 @@ FLOATS = ("F32", "F16", "BF16")
 
 
 @dataclass(frozen=True)
-class Found:
+class SourceMatrix:
     """What a source has for one matrix: the weight, or why there is none; and the tensors that were looked at."""
 
     weight: Weight | None
@@ -34,7 +34,7 @@ class Source(Protocol):
     def raw(self, name: str) -> Raw | None:
         """A tensor as it is stored, or None."""
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         """The matrix `stem.weight` of logical shape `shape`: `(out, in)` or `(experts, out, in)`."""
 
 
@@ -63,27 +63,27 @@ class Tensors:
     def raw(self, name: str) -> Raw | None:
         return self._raws.get(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         name = f"{stem}.weight"
         weight = self._raws.get(name)
         if weight is None:
-            return Found(None, (), (Problem("missing", name),))
+            return SourceMatrix(None, (), (Problem("missing", name),))
         if f"{stem}.scales" in self._raws:
             return self._affine(stem, weight, shape)
         if problem := wrong(name, weight, shape):
-            return Found(None, (name,), (problem,))
-        return Found(Dense(weight), (name,))
+            return SourceMatrix(None, (name,), (problem,))
+        return SourceMatrix(Dense(weight), (name,))
 
-    def _affine(self, stem: str, packed: Raw, shape: tuple[int, ...]) -> Found:
+    def _affine(self, stem: str, packed: Raw, shape: tuple[int, ...]) -> SourceMatrix:
         name = f"{stem}.weight"
         names = (name, f"{stem}.scales", f"{stem}.biases")
         scales, biases = self._raws[names[1]], self._raws.get(names[2])
         if biases is None:
-            return Found(None, names[:2], (Problem("missing", names[2]),))
+            return SourceMatrix(None, names[:2], (Problem("missing", names[2]),))
         packing = self._quantization.of(self.names[name].removesuffix(".weight")) if self._quantization else None
         if packing is None:
             detail = "is packed, but config.json says that it is not quantized"
-            return Found(None, names, (Problem("wrong", name, detail),))
+            return SourceMatrix(None, names, (Problem("wrong", name, detail),))
         *outer, inner = shape
         columns = (inner * packing.bits / 32, inner / packing.group, inner / packing.group)
         manner = f"{list(shape)} in {packing.bits} bits and groups of {packing.group}"
@@ -100,8 +100,8 @@ class Tensors:
         if not problems and scales.dtype != biases.dtype:
             problems.append(Problem("wrong", names[2], f"is {biases.dtype}, but its scales are {scales.dtype}"))
         if problems:
-            return Found(None, names, tuple(problems))
-        return Found(Affine(packed, scales, biases, packing.bits, packing.group), names)
+            return SourceMatrix(None, names, tuple(problems))
+        return SourceMatrix(Affine(packed, scales, biases, packing.bits, packing.group), names)
 
 
 def wrong(

@@ -22,7 +22,7 @@ from engine.weights.placeholder import Placeholder
 from engine.weights.problems import Problem, describe
 from engine.weights.quantization import Quantization
 from engine.weights.safetensors import forget_pages
-from engine.weights.source import Found, Source, Tensors, raws_of, split_experts, wrong
+from engine.weights.source import Source, SourceMatrix, Tensors, raws_of, split_experts, wrong
 
 M = TypeVar("M")
 
@@ -183,7 +183,7 @@ class View:
         return array
 
     def _matrix(self, name: str, shape: tuple[int, ...]) -> Weight:
-        found: Found = self._pass.source.matrix(self._prefix + name, shape)
+        found: SourceMatrix = self._pass.source.matrix(self._prefix + name, shape)
         for problem in found.problems:
             self._pass.report(problem)
         if found.weight is None:

@@ -72,7 +72,9 @@ class Streams(AtOnce):
 
 
 def test_each_model_is_offered_for_what_it_can_do(core: WindowEngine) -> None:
-    found = {ability: capabilities.able(core.service, ability) for ability in ("read", "layout", "listen", "speak")}  # type: ignore[arg-type]
+    found = {
+        ability: capabilities.able(core.service.catalogue, ability) for ability in ("read", "layout", "listen", "speak")
+    }  # type: ignore[arg-type]
     assert found == {"read": ["eyes", READER], "layout": ["layout"], "listen": ["ears"], "speak": ["voice"]}
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QMarginsF
 from PySide6.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
@@ -23,10 +23,6 @@ from app.gui.viewmodels.chat import exchange
 from app.gui.viewmodels.chat.conversation import MessageTree
 from app.gui.viewmodels.chat.conversation_list import ConversationLine
 from app.gui.viewmodels.chat.markdown import pieces
-
-if TYPE_CHECKING:
-    from app.gui.chat.pane import ChatPane
-
 
 ACTIONS = (
     ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
@@ -65,7 +61,7 @@ ACTIONS = (
 class ChatActions:
     """Each action works on the chosen message, or on the last; on the open conversation, where it is about one."""
 
-    def __init__(self, pane: ChatPane) -> None:
+    def __init__(self, pane: Any) -> None:  # the ChatPane, whose file imports this one
         self.pane = pane
         registry, group = pane.context.actions, tr("Chat")
         registry.note(group, tr("Send"), "Enter")

@@ -183,4 +183,4 @@ def _tail(text: str) -> str:
 
 def _missing(service: Any) -> list[Capability]:
     wanted: tuple[Capability, ...] = ("listen", "speak")
-    return [ability for ability in wanted if not capabilities.able(service, ability)]
+    return [ability for ability in wanted if not capabilities.able(service.catalogue, ability)]

@@ -262,7 +262,7 @@ class RegionView(QWidget):
         self.kind = label(tr(KINDS[element.kind]) if element is not None else tr("Reading"), "second")
         self.kind.setFont(look.font(0.85))
         self._column.addWidget(self.kind)
-        self.field: RegionText | None = None
+        self.field: RegionEditor | None = None
         self.table: RegionTable | None = None
         if element is None:
             self._words("", look, "text").setReadOnly(True)
@@ -278,8 +278,8 @@ class RegionView(QWidget):
             self._column.addWidget(doubt)
             restate(doubt, level="warning")
 
-    def _words(self, text: str, look: Look, kind: str) -> RegionText:
-        self.field = RegionText(text, lambda changed: self._owner.edited.emit(self.order, changed), self._choose)
+    def _words(self, text: str, look: Look, kind: str) -> RegionEditor:
+        self.field = RegionEditor(text, lambda changed: self._owner.edited.emit(self.order, changed), self._choose)
         self.field.setAccessibleName(self.kind.text())
         if kind == "heading":
             self.field.setFont(look.font(1.15, QFont.Weight.DemiBold))
@@ -311,7 +311,7 @@ class RegionView(QWidget):
         self._choose()
 
 
-class RegionText(QTextEdit):
+class RegionEditor(QTextEdit):
     """An editable text field as high as its content."""
 
     def __init__(self, text: str, changed: Callable[[str], Any], entered: Callable[[], Any]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
     from app.window_engine import JobRunner, WindowEngine
-    from engine.hub.token import Kept
+    from engine.hub.token import StoredToken
 
 BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
 DEVICES = (("auto", mark("Automatic")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
@@ -118,7 +118,7 @@ class NetworkSettings:
     def __init__(self, work: JobRunner, preferences: Preferences) -> None:
         self._work, self._preferences = work, preferences
         self.changed = Signal()
-        self.kept: Kept | None = None  # None: not asked yet
+        self.kept: StoredToken | None = None  # None: not asked yet
         self.busy = False
         self.problem = ""
         preferences.changed.connect(lambda key: self.changed() if key == "offline" else None)
@@ -194,13 +194,13 @@ class NetworkSettings:
         self.busy, self.problem = True, ""
         self.changed()
 
-        def job() -> Kept:
+        def job() -> StoredToken:
             from engine.hub import library, token
 
             act()
             return token.status(library.endpoint())
 
-        def got(kept: Kept) -> None:
+        def got(kept: StoredToken) -> None:
             self.kept, self.busy = kept, False
             self.changed()
 

@@ -192,7 +192,7 @@ async def _download(name: str, service: ModelService) -> AsyncIterator[bytes]:
         with contextlib.suppress(RuntimeError):  # the event loop is closed
             loop.call_soon_threadsafe(queue.put_nowait, item)
 
-    class Progress:
+    class PullProgress:
         """Lines for the client, from the download's thread."""
 
         def __call__(self, done: int, total: int) -> None:
@@ -206,7 +206,7 @@ async def _download(name: str, service: ModelService) -> AsyncIterator[bytes]:
 
     def work() -> None:
         try:
-            download(repo, cache_dir=service.catalogue.cache_dir, progress=Progress())
+            download(repo, cache_dir=service.catalogue.cache_dir, progress=PullProgress())
         except Exception as error:
             send(error)
         else:

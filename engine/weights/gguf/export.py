@@ -28,7 +28,7 @@ _IGNORED = re.compile(r"rotary_emb\.inv_freq$|(^|\.)mtp\.|(^|\.)visual\.|(^|\.)v
 
 
 @dataclass(frozen=True)
-class Layout:
+class GgufLayout:
     """What a family's tensors go through on their way into a file."""
 
     arch: str
@@ -87,7 +87,7 @@ def plans(
         names = {name: full for name, full in names.items() if not name.startswith("lm_head.")}
     units = stacked(names, stored.where)
     conv = next((stored.shape(parts[0]) for name, parts in units.items() if name.endswith("conv1d.weight")), ())
-    layout = Layout(arch, text_config(config), norms_hold_one=bool(conv) and conv[-1] == 1)
+    layout = GgufLayout(arch, text_config(config), norms_hold_one=bool(conv) and conv[-1] == 1)
     found = [_plan(stored, layout, name, parts, quant) for name, parts in units.items()]
     if factors is not None:
         found.append(Plan(ROPE_FACTORS, "F32", factors.shape, lambda: [factors.tobytes()]))
@@ -102,7 +102,7 @@ def _bare(name: str) -> str:
     return name.removeprefix("language_model.")
 
 
-def _plan(stored: Stored, layout: Layout, name: str, parts: list[str], quant: str | None) -> Plan:
+def _plan(stored: Stored, layout: GgufLayout, name: str, parts: list[str], quant: str | None) -> Plan:
     theirs = to_gguf(layout.arch, name)
     if theirs is None:
         raise WeightsError(f"{stored.where}: tensor {name} has no place in a GGUF file of this architecture.")

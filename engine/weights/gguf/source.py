@@ -19,7 +19,7 @@ from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
 from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
-from engine.weights.source import Found, Source, wrong
+from engine.weights.source import Source, SourceMatrix, wrong
 
 ROPE_FACTORS = "rope_freqs.weight"  # belongs to the config
 
@@ -42,14 +42,14 @@ class GgufSource:
     def raw(self, name: str) -> Raw | None:
         return self.raws.get(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         name = f"{stem}.weight"
         raw = self.raws.get(name)
         if raw is None:
-            return Found(None, (), (Problem("missing", name),))
+            return SourceMatrix(None, (), (Problem("missing", name),))
         if problem := wrong(name, raw, shape, (raw.dtype,)):
-            return Found(None, (name,), (problem,))
-        return Found(Dense(raw) if raw.dtype in FLOATS else Blocks(raw, raw.dtype, raw.shape), (name,))
+            return SourceMatrix(None, (name,), (problem,))
+        return SourceMatrix(Dense(raw) if raw.dtype in FLOATS else Blocks(raw, raw.dtype, raw.shape), (name,))
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
         part = name.rpartition("layers.")[2].partition(".")[2]
@@ -97,7 +97,7 @@ class Dequantized:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> Found:
+    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         found = self._source.matrix(stem, shape)
         if not isinstance(found.weight, Blocks):
             return found

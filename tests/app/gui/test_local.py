@@ -125,7 +125,7 @@ def test_what_a_model_is_for_is_read_from_its_config(core: WindowEngine, tmp_pat
     found: list[list[str]] = []
     core.models(found.append)
     assert {"words", "sees"} <= set(found[0])
-    core.use(lambda service: found.append(able(service, "listen")))
+    core.use(lambda service: found.append(able(service.catalogue, "listen")))
     assert "words" not in found[1]
 
 

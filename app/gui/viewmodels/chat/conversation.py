@@ -132,13 +132,13 @@ class _Cancels(Protocol):
     def cancel(self) -> None: ...
 
 
-class StreamingReply:
+class ReplyStream:
     """Listens to the engine. `changed(reply)` after everything that came; `save(message)` twice a second."""
 
     def __init__(
         self,
         message: StoredMessage,
-        changed: Callable[[StreamingReply], None],
+        changed: Callable[[ReplyStream], None],
         save: Callable[[StoredMessage], None],
         later: Callable[[float, Callable[[], None]], None],
     ) -> None:
@@ -243,7 +243,7 @@ class OpenConversation:
         self.id: int | None = None
         self.head = _fresh()
         self.tree = MessageTree()
-        self.reply: StreamingReply | None = None  # the one that is being made, here or in a conversation that was left
+        self.reply: ReplyStream | None = None  # the one that is being made, here or in a conversation that was left
         self._asked = 0  # which `open` was the last
 
     # -- what is shown
@@ -450,12 +450,12 @@ class OpenConversation:
             options.thinking(self.head.sampling),
             continue_last=go_on,
         )
-        self.reply = StreamingReply(message, self._reply_changed, self._save, self._later)
+        self.reply = ReplyStream(message, self._reply_changed, self._save, self._later)
         self._change(self.reply.message)
         self.busy()
         self.reply.begin(lambda listener: self._asks.reply(ask, listener))
 
-    def _reply_changed(self, reply: StreamingReply) -> None:
+    def _reply_changed(self, reply: ReplyStream) -> None:
         if reply.message.id in self.tree:
             self.tree.put(reply.message)
             self.grew(reply.message)

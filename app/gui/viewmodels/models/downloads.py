@@ -21,7 +21,7 @@ from engine.errors import GrusError
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
     from app.window_engine import JobRunner, WindowEngine
-    from engine.hub.searching import Facts, Found
+    from engine.hub.searching import Facts, FoundModel
 
 
 class HubSearch:
@@ -31,7 +31,7 @@ class HubSearch:
         self._work = work
         self.changed, self.told = Signal(), Signal()
         self.words = ""
-        self.found: list[Found] = []
+        self.found: list[FoundModel] = []
         self.problem = ""
         self.searching = False
         self.facts: dict[str, Facts] = {}
@@ -61,12 +61,12 @@ class HubSearch:
         self.found, self.problem, self.searching = [], "", True
         self.changed()
 
-        def ask() -> list[Found]:
+        def ask() -> list[FoundModel]:
             from engine.hub.searching import search
 
             return search(self.words)
 
-        def got(found: list[Found]) -> None:
+        def got(found: list[FoundModel]) -> None:
             if asked == self._asked:
                 self.found, self.searching = found, False
                 self.changed()
