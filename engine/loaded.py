@@ -1,6 +1,6 @@
 """The interface of a loaded model as the engine uses it, and the models that have no sequences.
 
-`Loaded` is a runner, its KVCache cache, and the few facts that scheduling and sampling need; no architecture and no file
+`Loaded` is a runner, its KV cache, and the few facts that scheduling and sampling need; no architecture and no file
 format. `LoadedPart` is a model without tokens (a page layout, voice activity, a codec): resident like others, used
 through tasks.
 """

@@ -1,6 +1,6 @@
 """A model's memory for sequences, the prefix cache that fills what is free of it, and its offload to disk.
 
-`PrefixCache` keeps the KVCache cache of finished sequences, so that a request with a known beginning need not compute it
+`PrefixCache` keeps the KV cache of finished sequences, so that a request with a known beginning need not compute it
 again. An attention-only model can reuse any common prefix: the cached slot is truncated, or its rows are copied. A
 recurrent state cannot be truncated, so such a sequence keeps state checkpoints at some lengths, and only those, or its
 whole length, can be resumed from. `PrefixOffload` writes evicted entries to disk and finds them after a restart.

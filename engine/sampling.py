@@ -2,7 +2,7 @@
 
 The noise of a token is a hash of (seed, index of the reply, position) and of nothing else. So a seed gives the same
 tokens whatever else is in the batch, after a preemption, and with speculative decoding. The backend does the arithmetic
-on logits. GrammarCompiler are compiled by llguidance, once each.
+on logits. Grammars are compiled by llguidance, once each.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which models may be asked for by name, and where they lie. A request can name a model, never a path.
 
-KnownModel are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
+Known are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
 Face cache. Loading is in `app.runtime.models`.
 """
 

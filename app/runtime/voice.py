@@ -1,4 +1,4 @@
-"""SavedVoices and ears for Python and for the command line: models that listen, speak and hold conversations, and voice activity.
+"""Voices and ears for Python and for the command line: models that listen, speak and hold conversations, and voice activity.
 
 Each class has a model service of its own; the pipelines behind them are the engine's.
 """

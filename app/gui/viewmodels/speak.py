@@ -313,7 +313,7 @@ class SpeakResults(Results[SpeechTake]):
         self.shown()
 
     def _spoken(self, core: Any, take: SpeechTake) -> Iterator[tuple[str, Any]]:
-        """JobRunner off the UI thread. The sound is written to the file while it is generated."""
+        """Runs off the UI thread. The sound is written to the file while it is generated."""
         import soundfile
 
         from app.runtime import pipelines
@@ -356,7 +356,7 @@ class SpeakResults(Results[SpeechTake]):
         return (f"{take.title}.wav", lambda target: shutil.copyfile(take.file, target)) if whole else None
 
     def save(self, take: SpeechTake, target: Path) -> Path:
-        """In the format of the file's ending. JobRunner off the UI thread."""
+        """In the format of the file's ending. Runs off the UI thread."""
         samples, rate = _read(take.file)
         write_file(target, [samples], rate, format_of(target))
         return target

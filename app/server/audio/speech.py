@@ -1,4 +1,4 @@
-"""Text to speech over HTTP: the audio is sent while it is synthesized. SavedVoices by name, from recordings, and saved ones."""
+"""Text to speech over HTTP: the audio is sent while it is synthesized. Voices by name, from recordings, and saved ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Ollama's request and reply bodies, durations, timestamps and lines of JSON.
 
-OllamaOptions that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
+Options that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
 `use_mlock`, `low_vram`, `numa`, `num_keep`) are accepted and do nothing.
 """
 
