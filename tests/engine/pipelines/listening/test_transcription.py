@@ -118,9 +118,9 @@ def test_closing_the_iterator_cancels_what_waits(ears):
     next(segments)
     segments.close()
     deadline = time.monotonic() + 10
-    while not ears.service.idle and time.monotonic() < deadline:
+    while not ears.engine.idle and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert ears.service.idle
+    assert ears.engine.idle
 
 
 def test_a_model_that_does_not_listen():
