@@ -218,7 +218,7 @@ def test_an_interrupted_voice_is_hushed_at_once():
         hushed.append(1)
         gate.set()
 
-    talk = VoiceChat(Script("Hi", "speaks"), chat("One."), voice := Voice(gate), 10, hush=hush)
+    talk = VoiceChat(Script("Hi", "speaks"), chat("One."), voice := Voice(gate), 10, stop_voice=hush)
     talk.feed(SOUND)
     wait_for(lambda: voice.said)
     assert not hushed

@@ -10,7 +10,7 @@ from tests.engine.pipelines.listening.conftest import RATE, talk
 
 
 def caption(ears, pieces):
-    captions = Captions(ears.engine, ears.listener)
+    captions = Captions(ears.service, ears.listener)
     made = [one for piece in pieces for one in captions.feed(piece)]
     return made + captions.finish(), captions
 

@@ -17,7 +17,7 @@ def fed(activity, sound, size):
 
 def test_pieces_of_any_size_tell_the_same(ears):
     sound = talk(2)
-    told = [fed(VoiceActivityStream(ears.engine, PATIENT), sound, size) for size in (160, 1600, len(sound))]
+    told = [fed(VoiceActivityStream(ears.service, PATIENT), sound, size) for size in (160, 1600, len(sound))]
     assert told[0] == told[1] == told[2]
     assert [type(change) for change in told[0]] == [SpeechStarted, SpeechEnded, SpeechStarted, SpeechEnded]
     for began, ended in zip(told[0][::2], told[0][1::2]):
@@ -28,7 +28,7 @@ def test_pieces_of_any_size_tell_the_same(ears):
 def test_a_noise_that_is_shorter_than_any_word_is_nobody(ears):
     """Also while the pause behind it is not yet long enough to end it."""
     click = np.concatenate([silence(0.8), voice(1.2)[int(0.05 * RATE) : int(0.16 * RATE)], silence(1.5)])
-    activity, judged = VoiceActivityStream(ears.engine, VadRules(least_silence=1.0)), []
+    activity, judged = VoiceActivityStream(ears.service, VadRules(least_silence=1.0)), []
     for at in range(0, len(click), CHUNK):
         assert activity.feed(click[at : at + CHUNK]) == []
         assert not activity.speaking
@@ -37,7 +37,7 @@ def test_a_noise_that_is_shorter_than_any_word_is_nobody(ears):
 
 
 def test_rules_may_change_while_it_listens(ears):
-    activity = VoiceActivityStream(ears.engine, PATIENT)
+    activity = VoiceActivityStream(ears.service, PATIENT)
     activity.rules = VadRules(threshold=1.0)
     assert fed(activity, talk(1), 1600) == []
     activity.rules = PATIENT
@@ -45,7 +45,7 @@ def test_rules_may_change_while_it_listens(ears):
 
 
 def test_speech_that_goes_on_at_the_end(ears):
-    activity = VoiceActivityStream(ears.engine, PATIENT)
+    activity = VoiceActivityStream(ears.service, PATIENT)
     sound = talk(1)[: int(1.9 * RATE)]
     (began,) = fed(activity, sound, 1000)
     assert activity.speaking
