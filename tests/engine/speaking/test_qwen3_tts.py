@@ -243,7 +243,7 @@ def test_a_frame_is_one_function(rigs: Callable[..., Rig], monkeypatch: pytest.M
         if backend == "mlx":
             assert traced == ([5, 6] if shutil.which("g++") else [5, 5, 6, 5, 6])  # MLX compiles for a CPU with g++
         else:
-            assert model.predictor.frames.recorded == kernels.available()
+            assert model.predictor.frames.traced == kernels.available()
             assert traced == ([] if kernels.available() else [5, 5, 6, 5, 6])
 
 
