@@ -100,7 +100,7 @@ def test_at_the_microphone_a_second_question_stops_the_voice(models, capsys, mon
             yield np.zeros(PIECE, np.float32)
         yield from spoken(1)
 
-    monkeypatch.setattr(command, "Loudspeaker", Speaker)
+    monkeypatch.setattr(command, "TerminalLoudspeaker", Speaker)
     monkeypatch.setattr(command, "pieces", microphone)
     code, out, err = typed(capsys, "--voice", "eric", "--max-tokens", 40, *flags(models))
     assert code == 0, err

@@ -57,7 +57,7 @@ def pane(grus: Opened, ears: sdk.Ears, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(devices, "SoundOutput", Device)
     monkeypatch.setattr(devices, "Microphone", Device)
     monkeypatch.setattr(pipelines, "listener", lambda core, wanted: ears.listener)
-    grus.engine.task = ears.engine.task  # type: ignore[attr-defined]
+    grus.engine.task = ears.service.task  # type: ignore[attr-defined]
     soundfile.write(tmp_path / "talk.wav", talk(2), RATE)
     made = grus.window.open_pane("listen")
     assert isinstance(made, ListenPane)

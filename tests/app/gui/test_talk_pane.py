@@ -52,7 +52,7 @@ def hearing(ears: sdk.Ears, monkeypatch: pytest.MonkeyPatch) -> Callable[[Opened
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Spoken())
 
     def give(grus: Opened) -> TalkBar:
-        grus.engine.task = ears.engine.task  # type: ignore[attr-defined]
+        grus.engine.task = ears.service.task  # type: ignore[attr-defined]
         bar: TalkBar = grus.window.panes["chat"].talk_bar
         return bar
 

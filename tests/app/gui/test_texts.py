@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 GERMAN = ROOT / "resources" / "translations" / "de"
 SOURCES = [
     *sorted((ROOT / "app" / "gui").rglob("*.py")),
-    *(ROOT / "app" / f"{name}.py" for name in ("core", "explain", "hearing")),
+    *(ROOT / "app" / f"{name}.py" for name in ("explain", "window_engine")),
 ]
 
 # What a person reads, and so must not be written down plainly.
