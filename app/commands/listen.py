@@ -114,7 +114,7 @@ def _save(text: str, file: Path, options: argparse.Namespace, several: bool) -> 
 
 
 def _captions(ears: grus.Ears) -> int:
-    captions = Captions(ears.engine, ears.listener)
+    captions = Captions(ears.service, ears.listener)
     shown = 0
     try:
         for samples in pieces(lambda: print("Listening. Ctrl-C ends it.", file=sys.stderr)):

@@ -26,7 +26,7 @@ PANES = {"chat": Qt.Key.Key_1, "read": Qt.Key.Key_2, "speak": Qt.Key.Key_3, "lis
 
 
 def items(pane: Any) -> list[Any]:
-    for name in ("reading", "studio", "listening"):
+    for name in ("results",):
         if hasattr(pane, name):
             return list(getattr(pane, name).items)
     return list(pane.conversation_list.all)
