@@ -69,7 +69,7 @@ def gated(window: Any) -> Waits:
     """Refused without a token; it is given in the settings, and opens it."""
     yield from find(window)
     pane = window.pane("models")
-    yield lambda: "accept their terms" in pane.view.problem.text()
+    yield lambda: "accept its terms" in pane.view.problem.text()
     yield from press(pane, "download")
     yield lambda: pane.downloads.items and pane.downloads.items[0].state == "broken"
     say(f"refused: {pane.view.working.text()}")
