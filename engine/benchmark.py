@@ -151,7 +151,7 @@ class SpeechBenchmark:
     """Benchmarks speech synthesis."""
 
     voice: SpeechModel
-    manner: VoiceSettings
+    settings: VoiceSettings
     text: str = TEXT
     say: Say = lambda _: None
 
@@ -181,7 +181,7 @@ class SpeechBenchmark:
 
     def _spoken(self, seed: int) -> tuple[float, float, float]:
         began, first, samples = time.perf_counter(), 0.0, 0
-        for chunk in speak_long_form(self.voice, self.text, self.manner, SpeechOptions(seed=seed)):
+        for chunk in speak_long_form(self.voice, self.text, self.settings, SpeechOptions(seed=seed)):
             first = first or time.perf_counter() - began
             samples += len(chunk)
         return first, time.perf_counter() - began, samples / self.voice.rate

@@ -28,27 +28,27 @@ def speaking(options: argparse.Namespace, load: LoadOptions, streams: list[int] 
     began = time.perf_counter()
     with grus.Speaker(options.model, load, profile=options.profile) as speaker:
         found = [Figure("load", time.perf_counter() - began, "s")]
-        measure = SpeechBenchmark(speaker.voice, _manner(speaker, options), text, say)
+        measure = SpeechBenchmark(speaker.voice, _voice_settings(speaker, options), text, say)
         found += measure.all(streams or AT_ONCE, options.runs)
         return speaker.loaded, speaker.engine.stats().process_memory, found
 
 
-def _manner(speaker: grus.Speaker, options: argparse.Namespace) -> VoiceSettings:
+def _voice_settings(speaker: grus.Speaker, options: argparse.Namespace) -> VoiceSettings:
     """The voice that is asked for; else one that the model can speak in, because its speed does not depend on it."""
     if options.clone is not None:
         if options.voice is not None:
             raise BadRequest("Choose --voice or --clone, not both.", "voice")
         return speaker.manner(speaker.clone(options.clone), instructions=options.instructions)
-    manner = speaker.manner(options.voice, instructions=options.instructions)
+    settings = speaker.manner(options.voice, instructions=options.instructions)
     try:
-        speaker.voice.check(manner)
+        speaker.voice.check(settings)
     except BadRequest:
         if options.voice is not None or options.instructions is not None:
             raise
         if speaker.voice.clones:
             return VoiceSettings(clone=speaker.voice.clone(voice_like(3.0, speaker.rate)))
         return speaker.manner(instructions="A calm voice.")
-    return manner
+    return settings
 
 
 def listening(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:

@@ -80,8 +80,8 @@ def read(options: argparse.Namespace) -> int:
 
     if not 36 <= options.dpi <= 1200:
         raise BadRequest(f"--dpi must be between 36 and 1200, not {options.dpi}.", "dpi")
-    wishes = ReadOptions(options.task, options.pages, options.text_layer, options.dpi)
-    wishes.check()
+    reading = ReadOptions(options.task, options.pages, options.text_layer, options.dpi)
+    reading.check()
     kind = _format(options)
     if kind in BINARY and options.out is None:
         raise BadRequest(f"{kind.upper()} is not for a terminal. Say where it goes with -o.", "out")
@@ -95,7 +95,7 @@ def read(options: argparse.Namespace) -> int:
         options.model, options.layout, where_options(options, label), required=needed, profile=options.profile
     ) as models:
         style = ExportOptions(options.margins, options.rejoin)
-        session = ReadingSession(models.recognizer, models.layout, wishes, style, _Password(options.password))
+        session = ReadingSession(models.recognizer, models.layout, reading, style, _Password(options.password))
         teller = _Teller(len(files), options.quiet)
         events = session.events(files) if where is None else session.save(files, where)
         printer = _Printer(session, kind, len(files)) if where is None else None

@@ -124,10 +124,10 @@ def _cloned(speaker: grus.Speaker, options: argparse.Namespace) -> Any:
 
 
 def _speak(speaker: grus.Speaker, text: str, voice: Any, options: argparse.Namespace) -> None:
-    manner = speaker.manner(voice, options.language, options.instructions)
-    wishes = SpeechOptions(options.speed, options.seed, options.temperature, options.spell, options.markdown)
+    settings = speaker.manner(voice, options.language, options.instructions)
+    speech = SpeechOptions(options.speed, options.seed, options.temperature, options.spell, options.markdown)
     progress = _Progress()
-    chunks = speaker.stream(text, manner, wishes, progress=progress)
+    chunks = speaker.stream(text, settings, speech, progress=progress)
     began, count = time.monotonic(), 0
     if options.output is not None:
         count = write_file(options.output, chunks, speaker.rate, format_of(options.output))

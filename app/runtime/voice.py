@@ -173,7 +173,7 @@ class Talker(ServiceOwner):
         self._sampling = SamplingParams(**sampling)
         wishes = wishes or SpeechOptions()
         # all conversations have the same voice
-        self._wishes = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
+        self._speech = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
         self._system, self.model = system, model
         self.service = open_models([ears, model, voice_model], options, settings)
         with closed_on_error(self.service):
@@ -181,8 +181,10 @@ class Talker(ServiceOwner):
             self._loaded: LoadedModel = self.service.load_now(model)
             self.service.load_now(voice_model)
             self._voice = speaker(self.service, voice_model)
-            self._manner = (voices or SavedVoices()).settings(voice, self._voice.presets, language, instructions)
-            self._voice.check(self._manner)
+            self._voice_settings = (voices or SavedVoices()).settings(
+                voice, self._voice.presets, language, instructions
+            )
+            self._voice.check(self._voice_settings)
 
     @property
     def rate(self) -> int:
@@ -192,8 +194,8 @@ class Talker(ServiceOwner):
     def open(self, messages: Sequence[Message] = ()) -> VoiceChat:
         """A conversation, to be fed with samples at 16 kHz as they are recorded: see `engine.pipelines.voice_chat`."""
         captions = Captions(self.service, self._listener)
-        mouth = SpeechQueue(self._voice, self._manner, self._wishes)
-        return VoiceChat(captions, self._chat, mouth, mouth.rate, messages, stop_voice=mouth.stop)
+        queue = SpeechQueue(self._voice, self._voice_settings, self._speech)
+        return VoiceChat(captions, self._chat, queue, queue.rate, messages, stop_voice=queue.stop)
 
     def talk(self, sound: Iterable[np.ndarray], messages: Sequence[Message] = ()) -> Iterator[TalkEvent]:
         """The events of a conversation while `sound` comes in: pieces at 16 kHz, as a microphone gives them, empty ones

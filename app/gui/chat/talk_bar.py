@@ -63,7 +63,7 @@ class TalkBar(QWidget):
                "this off, and Grus listens when it has finished speaking.")
         )  # fmt: skip
         self.headphones.setChecked(not self.handsfree.waits)
-        self.hush = text_button(tr("Interrupt"), self.handsfree.interrupt)
+        self.interrupt = text_button(tr("Interrupt"), self.handsfree.interrupt)
         self.finish = text_button(tr("End"), self.handsfree.end)
         self.finish.setAccessibleName(tr("End Talk"))
         self.finish.setToolTip(tr("End Talk") + " (Esc)")
@@ -77,7 +77,7 @@ class TalkBar(QWidget):
         top.addWidget(self.meter)
         top.addWidget(self.state)
         top.addStretch(1)
-        top.addWidget(self.hush)
+        top.addWidget(self.interrupt)
         top.addWidget(self.finish)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID * 2, GRID, GRID, GRID)
@@ -94,7 +94,7 @@ class TalkBar(QWidget):
         talk.changed.connect(self._show)
         talk.moved.connect(lambda: self.meter.show_level(talk.level))
         talk.ready.connect(self._open_loudspeaker)
-        talk.hushed.connect(lambda: self.loudspeaker is not None and self.loudspeaker.flush())
+        talk.voice_stopped.connect(lambda: self.loudspeaker is not None and self.loudspeaker.flush())
         talk.ended.connect(self._ended)
         self.headphones.toggled.connect(self._choose)
 
@@ -173,7 +173,7 @@ class TalkBar(QWidget):
         hint = _HINT_WAITING if talk.waits and talk.state == "speaking" else _HINTS.get(talk.state, "")
         self.words.setText(_tail(talk.saying) or talk.problem or tr(hint))
         restate(self.words, level="error" if talk.problem and not talk.saying else "")
-        self.hush.setVisible(talk.state in ("thinking", "speaking"))
+        self.interrupt.setVisible(talk.state in ("thinking", "speaking"))
 
 
 def _tail(text: str) -> str:

@@ -157,11 +157,11 @@ class ListenPane(ResultsPane[ListenRecording]):
 
     def stop(self) -> bool:
         self._end_microphone()
-        return any([self.player.hush(), self.results.stop()])
+        return any([self.player.silence(), self.results.stop()])
 
     def leaving(self) -> None:
         self._end_microphone()
-        self.player.hush()
+        self.player.silence()
 
     def reset(self) -> None:
         self.leaving()

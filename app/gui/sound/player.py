@@ -207,7 +207,7 @@ class Player(QWidget):
             self._device.flush()
         self._tell()
 
-    def hush(self) -> bool:
+    def silence(self) -> bool:
         """End what plays. False when nothing did."""
         playing = self.playback.playing
         self.playback.pause()

@@ -194,15 +194,15 @@ class SpeakPane(ResultsPane[SpeechTake]):
 
     def stop(self) -> bool:
         stopped = self.results.stop()
-        hushed = self.player.hush()
-        return stopped or hushed
+        silenced = self.player.silence()
+        return stopped or silenced
 
     def leaving(self) -> None:
         self.results.stop()
-        self.player.hush()
+        self.player.silence()
 
     def reset(self) -> None:
-        self.player.hush()
+        self.player.silence()
         super().reset()
         self.voice_panel.leave()
         self.text.clear()

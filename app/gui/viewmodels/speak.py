@@ -71,7 +71,7 @@ def to_kept(choice: SpeakSettings) -> dict[str, Any]:
     return asdict(choice)
 
 
-def manner_of(choice: SpeakSettings, voices: SavedVoices) -> VoiceSettings:
+def voice_settings_of(choice: SpeakSettings, voices: SavedVoices) -> VoiceSettings:
     """Just as it was chosen: what does not go together, the model says."""
     clone = voices.load(choice.saved) if choice.saved else None
     return VoiceSettings(choice.preset or None, clone, choice.instruction_text or None, choice.language)
@@ -85,13 +85,13 @@ def fitting(choice: SpeakSettings, voice: SpeechModel, voices: SavedVoices) -> V
     near = replace(choice, saved=saved, preset="" if saved else preset)
     problem: BadRequest | None = None
     for tried in _simpler(near):
-        manner = manner_of(tried, voices)
+        settings = voice_settings_of(tried, voices)
         try:
-            voice.check(manner)
+            voice.check(settings)
         except BadRequest as error:
             problem = problem or error
         else:
-            return manner
+            return settings
     assert problem is not None
     raise problem
 
@@ -320,11 +320,11 @@ class SpeakResults(Results[SpeechTake]):
         from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 
         choice, shares = take.choice, [0.0]
-        manner = manner_of(choice, self.voices)
+        settings = voice_settings_of(choice, self.voices)
         voice = pipelines.speaker(core, choice.model)
         private_file(take.file)
         chunks = speak_long_form(
-            voice, take.text, manner, SpeechOptions(markdown=choice.markdown),
+            voice, take.text, settings, SpeechOptions(markdown=choice.markdown),
             progress=lambda done, total: shares.append(done / total),
         )  # fmt: skip
         yield "rate", voice.rate

@@ -205,7 +205,7 @@ def converse(window: Any) -> Waits:
     yield lambda: bar.handsfree.state == "listening" or problem()
     said = pulse.say(talk(1), 16_000)
     yield lambda: (bar.handsfree.state == "speaking" and heard.recorder.loud(0.2)) or problem()
-    bar.hush.click()
+    bar.interrupt.click()
     yield heard.recorder.quiet
     said.wait(10)
     tell("answered", roles=[message.role for message in chat.talk.path], problem=problem())

@@ -95,7 +95,7 @@ def test_what_is_said_is_sent_answered_spoken_and_kept(
     assert (said.role, bool(said.text)) == ("user", True)
     assert (reply.role, reply.text, reply.state) == ("assistant", "Hello there.", "done")
     assert bar.state.text() == "Speaking"
-    assert bar.hush.isVisible()
+    assert bar.interrupt.isVisible()
     played = np.concatenate([Loudspeaker.opened[0].call(2400) for _ in range(8)])
     assert np.abs(played).max() > 0.3
     assert bar.handsfree.level > 0.5
@@ -135,7 +135,7 @@ def test_it_begins_and_ends_by_its_shortcut_and_a_click_interrupts(grus: Opened,
     grus.until(lambda: bar.handsfree.state == "listening", 20)
     say(talk(1))
     grus.until(lambda: bar.handsfree.state == "speaking", 20)
-    grus.qtbot.mouseClick(bar.hush, LEFT)
+    grus.qtbot.mouseClick(bar.interrupt, LEFT)
     assert bar.handsfree.state == "listening"
     grus.until(lambda: messages(grus)[-1].state == "stopped")
     grus.qtbot.keyClick(field, Qt.Key.Key_T, CTRL | SHIFT)

@@ -219,14 +219,14 @@ _SILENCE = -50.0  # decibels under the loudest, where the meter begins
 
 class HandsFree:
     """`changed`: another state, other words. `moved`: another level. `ready(rate)`: a loudspeaker is needed from now on.
-    `hushed`: the loudspeaker's buffer is discarded. `ended(problem)`: Talk ended; empty: by the user."""
+    `voice_stopped`: the loudspeaker's buffer is discarded. `ended(problem)`: Talk ended; empty: by the user."""
 
     def __init__(
         self, chat: OpenConversation, streams: StreamRunner, post: Callable[[Callable[[], None]], None]
     ) -> None:
         self._chat, self._streams, self._post = chat, streams, post
         self.changed, self.moved, self.ready, self.ended = Signal(), Signal(), Signal(), Signal()
-        self.hushed = Signal()
+        self.voice_stopped = Signal()
         self.state: State = "off"
         self.saying = ""  # by the person, now
         self.problem = ""  # with the last reply; the conversation continues
@@ -348,7 +348,7 @@ class HandsFree:
         self._voiced = self._answered = False
         if self._playback.playing:
             self._playback.begin(self._rate)
-            self.hushed()
+            self.voice_stopped()
 
     def _turn(self, state: State) -> None:
         self.state = state
