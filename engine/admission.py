@@ -63,7 +63,8 @@ class Admission:
         self._check_prompt(prompt, request)
         if params.min_tokens > self.context - len(prompt):
             raise ContextOverflow(f"min_tokens {params.min_tokens} and a prompt of {len(prompt)} tokens do not fit into "
-                                  f"the context of {self.context}.", "min_tokens")  # fmt: skip
+                                  f"the context of {self.context}.", "min_tokens", tokens=len(prompt) + params.min_tokens,
+                                  limit=self.context)  # fmt: skip
         if request.adapter is not None and request.adapter not in getattr(self._loaded, "adapters", ()):
             raise BadRequest(f"The model {self._loaded.name} has no adapter {request.adapter!r}.", "adapter")
         if request.rope is not None and request.rope.shape != (3, len(prompt)):
@@ -90,10 +91,11 @@ class Admission:
             raise BadRequest("The prompt is empty.", "prompt")
         if request.pooling is not None and len(prompt) > self.context:
             raise ContextOverflow(f"The text has {len(prompt)} tokens; the context holds {self.context}. Shorten it.",
-                                  "prompt")  # fmt: skip
+                                  "prompt", tokens=len(prompt), limit=self.context)  # fmt: skip
         if request.pooling is None and len(prompt) >= self.context:
             raise ContextOverflow(f"The prompt has {len(prompt)} tokens; the context holds {self.context}, "
-                                  "and a reply needs room too. Shorten it.", "prompt")  # fmt: skip
+                                  "and a reply needs room too. Shorten it.", "prompt", tokens=len(prompt),
+                                  limit=self.context)  # fmt: skip
         if request.embeds is None and (min(prompt) < 0 or max(prompt) >= self._loaded.vocab):
             raise BadRequest(f"The prompt holds tokens outside 0 to {self._loaded.vocab - 1}.", "prompt")
 

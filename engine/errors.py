@@ -124,9 +124,14 @@ class MissingCapability(BadRequest):
 
 
 class ContextOverflow(BadRequest):
-    """Prompt and reply cannot fit into the model's context."""
+    """Prompt and reply cannot fit into the model's context: `tokens` of `limit`."""
 
     code = "context_length_exceeded"
+
+    def __init__(self, message: str, param: str | None = None, *, tokens: int, limit: int) -> None:
+        super().__init__(message, param)
+        self.tokens = tokens
+        self.limit = limit
 
 
 class UnreadableFile(BadRequest):

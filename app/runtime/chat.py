@@ -51,7 +51,10 @@ class ChatRequest:
     effort: Effort | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     prediction: str = ""  # what the answer may turn out to be
-    continue_last: bool = False  # go on with the last message instead of beginning a new one
+    continue_last: bool = False  # continue the last message instead of beginning a new one
+    lenient: bool = False  # ignore hints that the model cannot follow, instead of refusing them
+    thinking_field: str = "thinking"  # what the client's protocol calls it
+    effort_field: str = "reasoning_effort"
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class PreparedChat:
     model: LoadedModel  # as it was when the request was made: it may be unloaded at any time
     close: str = ""  # what ends this model's reasoning
     pages: Sequence[Image] = ()  # instead of the request: pictures of pages to be read
+    ignored: Sequence[str] = ()  # hints that the model cannot follow
 
 
 def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> PreparedChat:
@@ -84,6 +88,7 @@ class _Preparation:
         self.offers_tools = bool(conversation.tools) and conversation.tool_choice.kind != "none"
         self.template = model.template.source(tools=self.offers_tools) if model.template.names else ""
         self.tags = tags_for(self.kind, self.template)
+        self.ignored: list[str] = []
 
     def run(self, name: str) -> PreparedChat:
         forced = self.offers_tools and self.chat.tool_choice.kind in ("required", "named")
@@ -97,7 +102,8 @@ class _Preparation:
         reader = ReplyParser(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
         close = self.tags.close if self.tags is not None else ""
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
-        return PreparedChat(prompt.request(name, sampling, prediction=guess), reader, prompt, self.model, close)
+        request = prompt.request(name, sampling, prediction=guess)
+        return PreparedChat(request, reader, prompt, self.model, close, ignored=self.ignored)
 
     def _grammar(self, forced: bool) -> Grammar | None:
         chat = self.chat
@@ -112,10 +118,11 @@ class _Preparation:
         marker = self.model.tokenizer.id("<tool_call>")
         as_json = "<tool_call>" in self.template and "<function=" not in self.template
         if not as_json or (marker is not None and self.model.tokenizer.is_special(marker)):
-            raise Unsupported(
+            self._ignore_hint(
                 "This model's calls cannot be held to a schema among words. Leave strict out, or demand a call.",
                 "tools.function.strict",
             )
+            return chat.grammar
         return strict_calls(self._functions())
 
     def _functions(self) -> list[Mapping[str, Any]]:
@@ -157,9 +164,9 @@ class _Preparation:
             if key in _RESERVED or not key.isidentifier():
                 raise BadRequest(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
             if key not in self.template:
-                raise Unsupported(f"This model's chat template does not use {key!r}.", f"chat_template_kwargs.{key}")
+                self._ignore_hint(f"This model's chat template does not use {key!r}.", f"chat_template_kwargs.{key}")
         thinking = chat.thinking if chat.effort is None else chat.effort != "none"
-        variables: dict[str, Any] = dict(chat.variables)
+        variables = {key: value for key, value in chat.variables.items() if key in self.template}
         if thinking is not None:
             self._check_switch(thinking)
             if "enable_thinking" in self.template:
@@ -169,12 +176,18 @@ class _Preparation:
         return variables
 
     def _check_switch(self, thinking: bool) -> None:
-        named = "reasoning_effort" if self.chat.effort is not None else "thinking"
+        named = self.chat.effort_field if self.chat.effort is not None else self.chat.thinking_field
         if thinking and self.tags is None:
-            raise Unsupported("This model does not reason before it answers.", named)
+            self._ignore_hint("This model does not reason before it answers.", named)
         switchable = "enable_thinking" in self.template
         if not thinking and self.tags is not None and not switchable:
-            raise Unsupported("This model's reasoning cannot be switched off.", named)
+            self._ignore_hint("This model's reasoning cannot be switched off.", named)
+
+    def _ignore_hint(self, reason: str, field: str) -> None:
+        """Raises Unsupported unless the client may send hints that have no effect."""
+        if not self.chat.lenient:
+            raise Unsupported(reason, field)
+        self.ignored.append(field)
 
     def _splitter(self, opened: bool) -> Any:
         tags: ReasoningTags | None = self.tags

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyMessage
 from app.server import pages
+from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request, error_body
@@ -24,10 +25,9 @@ from app.server.images import ImagePart, data_url, written_content
 from app.server.requests import ReasoningBudget, RunningRequest
 from app.server.sampling import Count, StopText
 from app.server.streaming import event
-from app.server.strict import Strict, StrictRoute
 from engine.types import Grammar, SamplingParams, Timings, new_id
 
-router = APIRouter(route_class=StrictRoute, tags=["Anthropic"])
+router = APIRouter(route_class=JsonRoute, tags=["Anthropic"])
 _ERRORS = errors(400, 404, 429, family="anthropic")
 _PING = event({"type": "ping"}, "ping")
 
@@ -35,12 +35,12 @@ _PING = event({"type": "ping"}, "ping")
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[\w.:/-]+$")]
 
 
-class CacheControl(Strict):
+class CacheControl(RequestFields):
     type: Literal["ephemeral"]
     ttl: Literal["5m", "1h"] | None = None
 
 
-class _Block(Strict):
+class _Block(RequestFields):
     cache_control: CacheControl | None = None
 
 
@@ -55,7 +55,7 @@ class ImageBlock(_Block):
     source: dict[str, Any]
 
 
-class ThinkingBlock(Strict):
+class ThinkingBlock(RequestFields):
     type: Literal["thinking"]
     thinking: str
     signature: str | None = None
@@ -80,7 +80,7 @@ AnthropicBlock = Annotated[
 ]
 
 
-class AnthropicMessageParam(Strict):
+class AnthropicMessageParam(RequestFields):
     role: Literal["user", "assistant"]
     content: str | list[AnthropicBlock]
 
@@ -92,16 +92,16 @@ class AnthropicTool(_Block):
     type: Literal["custom"] | None = None
 
 
-class AutoChoice(Strict):
+class AutoChoice(RequestFields):
     type: Literal["auto", "any"]
     disable_parallel_tool_use: bool | None = None
 
 
-class NoChoice(Strict):
+class NoChoice(RequestFields):
     type: Literal["none"]
 
 
-class NamedChoice(Strict):
+class NamedChoice(RequestFields):
     type: Literal["tool"]
     name: Name
     disable_parallel_tool_use: bool | None = None
@@ -110,17 +110,17 @@ class NamedChoice(Strict):
 AnthropicToolChoice = Annotated[AutoChoice | NoChoice | NamedChoice, Field(discriminator="type")]
 
 
-class ThinkingOn(Strict):
+class ThinkingOn(RequestFields):
     type: Literal["enabled"]
     budget_tokens: Count
     display: Literal["summarized"] | None = None  # reasoning is never summarized
 
 
-class ThinkingOff(Strict):
+class ThinkingOff(RequestFields):
     type: Literal["disabled"]
 
 
-class ThinkingAdaptive(Strict):
+class ThinkingAdaptive(RequestFields):
     type: Literal["adaptive"]
     display: Literal["summarized"] | None = None
 
@@ -128,21 +128,21 @@ class ThinkingAdaptive(Strict):
 Thinking = Annotated[ThinkingOn | ThinkingOff | ThinkingAdaptive, Field(discriminator="type")]
 
 
-class AnthropicJsonFormat(Strict):
+class AnthropicJsonFormat(RequestFields):
     type: Literal["json_schema"]
     schema_: dict[str, Any] = Field(alias="schema")
 
 
-class OutputConfig(Strict):
+class OutputConfig(RequestFields):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     format: AnthropicJsonFormat | None = None
 
 
-class Metadata(Strict):
+class Metadata(RequestFields):
     user_id: str | None = None
 
 
-class CountTokensRequest(Strict):
+class CountTokensRequest(RequestFields):
     model: str
     messages: Annotated[list[AnthropicMessageParam], Field(min_length=1)]
     system: str | list[TextBlock] | None = None

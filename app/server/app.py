@@ -18,6 +18,8 @@ from app.server.config import ServerSettings, server_version
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
 from app.server.gate import Gate
+from app.server.ignored import HEADER, IgnoredFields, IgnoredLog, ignored_fields
+from app.server.ignored import as_header as ignored_header
 from app.server.images import Images
 from app.server.metrics import Meters
 from app.server.ollama import chat as ollama_chat
@@ -68,7 +70,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     for kind in (HTTPException, GrusError, ClientGone, Exception):
         app.add_exception_handler(kind, _failed)
     meters.observe(service.stats, service.engine.request_metrics)
-    app.add_middleware(_Timed, meters=meters, quiet=not settings.log_requests)
+    app.add_middleware(_Observed, meters=meters, quiet=not settings.log_requests, strict=settings.strict)
     app.add_middleware(Gate, settings=settings)
     return app
 
@@ -89,38 +91,49 @@ def _told(request: Request, error: ApiError) -> Response:
     return JSONResponse(body, error.status_code, headers=dict(error.headers or {}))
 
 
-class _Timed:
-    """Middleware: counts requests by route, adds the Server-Timing header, and logs a line for each request where that is
-    wanted: never a body, never a header."""
+class _Observed:
+    """Middleware: counts requests by route, adds the headers Server-Timing and x-grus-ignored, and logs a line for each request
+    where that is wanted: never a body, never a header's value but the client's name."""
 
-    def __init__(self, app: ASGIApp, meters: Meters, quiet: bool) -> None:
+    def __init__(self, app: ASGIApp, meters: Meters, quiet: bool, strict: bool) -> None:
         self._app = app
         self._meters = meters
         self._quiet = quiet
+        self._strict = strict
+        self._ignored = IgnoredLog()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
-        account = Account(wanted=dict(scope["headers"]).get(b"x-grus-timings", b"").lower() in (b"1", b"true"))
-        token = current.set(account)
+        headers = dict(scope["headers"])
+        account = Account(wanted=headers.get(b"x-grus-timings", b"").lower() in (b"1", b"true"))
+        ignored = None if self._strict or scope["type"] == "websocket" else IgnoredFields()
+        tokens = current.set(account), ignored_fields.set(ignored)
 
         async def watch(message: Message) -> None:
             nonlocal status
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 status = message["status"]
-                # of a stream nothing has ended when its head is sent
-                if message["type"] == "http.response.start" and (timings := account.timings) is not None:
-                    message["headers"] = [*message.get("headers", ()), (b"server-timing", as_header(timings).encode())]
             elif message["type"] == "websocket.accept":
                 status = 101
+            if message["type"] == "http.response.start":
+                more = []
+                # of a stream nothing has ended when its head is sent
+                if (timings := account.timings) is not None:
+                    more.append((b"server-timing", as_header(timings).encode()))
+                if ignored is not None and (names := ignored.names()):
+                    more.append((HEADER, ignored_header(names)))
+                    self._ignored.add(headers.get(b"user-agent", b"").decode("latin-1"), names)
+                message["headers"] = [*message.get("headers", ()), *more]
             await send(message)
 
         try:
             await self._app(scope, receive, watch)
         finally:
-            current.reset(token)
+            current.reset(tokens[0])
+            ignored_fields.reset(tokens[1])
             route = getattr(scope.get("route"), "path", "unknown")
             seconds = time.monotonic() - began
             method = scope.get("method", "WEBSOCKET")

@@ -46,6 +46,7 @@ class ServerSettings:
     max_body: int = 32 * MIB
     max_prompt: int = 4 * MIB  # characters of one prompt
     max_depth: int = 64  # nesting of a JSON body
+    strict: bool = False  # refuse fields that have no effect, instead of ignoring and reporting them
     body_seconds: float = 30.0  # a body must have arrived after these
     header_seconds: float = 10.0  # a request's head must have arrived after these
     heartbeat_seconds: float = 5.0  # silence in a stream is broken after these
@@ -182,6 +183,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("remote_image_port", "list", "fetch images from this port too, not only 80 and 443; may be repeated",
                      network, metavar="N"),
         ServerOption("max_body_mib", "number", "largest request body", network, 32),
+        ServerOption("strict", "switch", "refuse fields that are unknown or have no effect (400); otherwise they are ignored, and named in "
+                     "the response header x-grus-ignored", network, False),
         ServerOption("max_sessions", "number", "conversations by voice (/v1/realtime) at once", network, 8),
         ServerOption("grace", "seconds", "how long running replies may go on after Ctrl-C", network, 10.0),
         ServerOption("log_level", "text", "what is written to standard error; info: a line for each request, with tokens and seconds; "
@@ -279,6 +282,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or default_file(),
         voices_dir=options["voices_dir"],
+        strict=options["strict"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],
     )

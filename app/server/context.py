@@ -18,6 +18,7 @@ from app.runtime.replies import ReplyEvent
 from app.server import pages
 from app.server.config import ServerSettings
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
+from app.server.ignored import ignore
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
 from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
@@ -60,6 +61,7 @@ class Server:
         self, chat: ChatRequest, name: str | None, request: Request
     ) -> tuple[str, LoadedModel, PreparedChat]:
         """Look the model up, look at the images, render and tokenize; all for nothing if the client goes away."""
+        chat = replace(chat, lenient=not self.settings.strict)
         size = sum(map(text_size, chat.messages)) + len(chat.prediction)
         self.check_prompt(size)
         served, model = await self.service.find(name)
@@ -71,8 +73,12 @@ class Server:
             pictures = await self.look(parts, model, request)
             chat = replace(chat, messages=with_pictures(chat.messages, pictures))
         if size < LONG_PROMPT:
-            return served, model, prepare(chat, model, served)
-        return served, model, await asyncio.to_thread(prepare, chat, model, served)
+            prepared = prepare(chat, model, served)
+        else:
+            prepared = await asyncio.to_thread(prepare, chat, model, served)
+        for name in prepared.ignored:
+            ignore(name)
+        return served, model, prepared
 
     def submit(self, prepared: PreparedChat) -> RunningRequest:
         """Begin the reply."""

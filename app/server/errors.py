@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from engine.errors import (
     BackendUnavailable,
     BadRequest,
+    ContextOverflow,
     EngineStopped,
     GrusError,
     ModelNotFound,
@@ -59,11 +60,13 @@ class ApiError(HTTPException):
         code: str | None = None,
         param: str | None = None,
         headers: Mapping[str, str] | None = None,
+        overflow: ContextOverflow | None = None,
     ) -> None:
         super().__init__(status, message, dict(headers or {}))
         self.message = message
         self.code = code or _TYPES.get(status, "error")
         self.param = param
+        self.overflow = overflow
 
     @property
     def type(self) -> str:
@@ -89,7 +92,8 @@ def as_api_error(error: Exception) -> ApiError:
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
         headers = {"Retry-After": str(RETRY_SECONDS)} if status in (429, 503) else {}
         param = error.param if isinstance(error, BadRequest) else None
-        return ApiError(status, str(error), code=error.code, param=param, headers=headers)
+        overflow = error if isinstance(error, ContextOverflow) else None
+        return ApiError(status, str(error), code=error.code, param=param, headers=headers, overflow=overflow)
     return ApiError(500, "The server met a fault of its own. Its log says more.", code="internal_error")
 
 
@@ -128,11 +132,19 @@ def family_of(path: str) -> str:
 
 def error_body(error: ApiError, family: str) -> dict[str, Any]:
     """The error's body in the protocol's shape."""
+    message = error.message if error.overflow is None else _overflow_message(error.overflow, family)
     if family == "ollama":
-        return {"error": error.message}
+        return {"error": message}
     if family == "anthropic":
         kind = {400: "invalid_request_error", 500: "api_error"}.get(error.status_code, error.type)
-        return {"type": "error", "error": {"type": kind, "message": error.message}}
+        return {"type": "error", "error": {"type": kind, "message": message}}
     return {
-        "error": {"message": error.message, "type": error.type, "param": error.param, "code": error.code},
+        "error": {"message": message, "type": error.type, "param": error.param, "code": error.code},
     }
+
+
+def _overflow_message(error: ContextOverflow, family: str) -> str:
+    """Clients look for these words: they summarize a conversation that is too long, and go on."""
+    if family == "anthropic":
+        return f"prompt is too long: {error.tokens} tokens > {error.limit} maximum"
+    return f"This model's maximum context length is {error.limit} tokens. However, your request has {error.tokens} tokens. {error}"

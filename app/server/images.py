@@ -215,4 +215,6 @@ def _check_room(pictures: Sequence[Picture], model: LoadedModel) -> None:
             f"The images take {tokens} tokens or more; {model.name} can hold {model.context}, answer included. "
             "Send fewer or smaller images.",
             "images",
+            tokens=tokens,
+            limit=model.context,
         )

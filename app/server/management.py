@@ -8,18 +8,18 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
+from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here
 from app.server.documented import errors, streams
-from app.server.strict import Strict, StrictRoute
 
-router = APIRouter(route_class=StrictRoute, tags=["Management"])
+router = APIRouter(route_class=JsonRoute, tags=["Management"])
 
 
 class Health(BaseModel):
     status: Literal["ok"] = "ok"
 
 
-class LoadRequest(Strict):
+class LoadRequest(RequestFields):
     model: str
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
+from app.server.body import RequestFields
 from app.server.errors import bad_request
-from app.server.strict import Strict
 from engine.types import SamplingParams
 
 TokenId = Annotated[int, Field(ge=0, lt=1 << 31)]
@@ -16,7 +16,7 @@ RepeatLastN = Annotated[int, Field(ge=-1, lt=1 << 31)]  # -1: the whole context
 StopText = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class SamplingFields(Strict):
+class SamplingFields(RequestFields):
     """Sampling parameters of one request. None: the model's default."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from app.runtime.capabilities import capabilities, main_use, require
 from app.runtime.chat import json_grammar
 from app.server.audio.threads import cancel_scope, in_thread
+from app.server.body import JsonRoute, RequestFields, parse
 from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
@@ -29,7 +30,6 @@ from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.requests import RequestGroup, told_timings
 from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_window, stop_list
 from app.server.streaming import DONE, event
-from app.server.strict import Strict, StrictRoute, parse
 from engine.cancel import CancelScope
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
@@ -48,12 +48,12 @@ from engine.types import (
 )
 from engine.types import Request as EngineRequest
 
-router = APIRouter(route_class=StrictRoute, tags=["SGLang"])
+router = APIRouter(route_class=JsonRoute, tags=["SGLang"])
 
 PROBE_SECONDS = 30.0
 
 
-class SglangSamplingParams(Strict):
+class SglangSamplingParams(RequestFields):
     max_new_tokens: Annotated[int, Field(ge=1, lt=1 << 31)] | None = 128
     min_new_tokens: Annotated[int, Field(ge=0, lt=1 << 31)] = 0
     temperature: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -76,7 +76,7 @@ class SglangSamplingParams(Strict):
     logit_bias: dict[str, Annotated[float, Field(ge=-100, le=100)]] | None = None
 
 
-class SglangGenerateRequest(Strict):
+class SglangGenerateRequest(RequestFields):
     """A text, tokens, or a list of either."""
 
     model: str | None = None
@@ -99,7 +99,7 @@ class SglangGenerateRequest(Strict):
         return self
 
 
-class SglangAbortRequest(Strict):
+class SglangAbortRequest(RequestFields):
     rid: str | None = None
     abort_all: bool = False
 

@@ -65,7 +65,10 @@ def text_ids(model: LoadedModel, text: str, context: int | None = None, *, cut: 
         return ids
     if not cut:
         raise ContextOverflow(
-            f"The text has {len(ids)} tokens, but {model.name} can read {limit}. Shorten it.", "input"
+            f"The text has {len(ids)} tokens, but {model.name} can read {limit}. Shorten it.",
+            "input",
+            tokens=len(ids),
+            limit=limit,
         )
     around = model.tokenizer.encode("", add_special=True)
     end = (

@@ -82,6 +82,8 @@ def _check_room(model: LoadedModel, count: int, seen: int) -> None:
     raise ContextOverflow(
         f"The prompt has {count} tokens{images}, but {model.name} can hold {model.context}, answer included. {advice}",
         "prompt",
+        tokens=count,
+        limit=model.context,
     )
 
 

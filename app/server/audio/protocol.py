@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 from fastapi import UploadFile
 from pydantic import BaseModel, Field
 
-from app.server.strict import Strict
+from app.server.body import RequestFields
 
 Format = Literal["mp3", "opus", "flac", "wav", "pcm", "aac"]
 Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
 
 
-class BaseSpeechRequest(Strict):
+class BaseSpeechRequest(RequestFields):
     """The fields of every request for speech."""
 
     model: str | None = None
@@ -47,7 +47,7 @@ class CloneRequest(BaseSpeechRequest):
     ref_text: str | None = None
 
 
-class ReferenceForm(Strict):
+class ReferenceForm(RequestFields):
     """A recording of a voice."""
 
     ref_audio: UploadFile
@@ -89,7 +89,7 @@ class VoiceDeleted(BaseModel):
     deleted: bool = True
 
 
-class TranscriptionForm(Strict):
+class TranscriptionForm(RequestFields):
     file: UploadFile
     model: str | None = None
     language: str | None = None
@@ -99,7 +99,7 @@ class TranscriptionForm(Strict):
     stream: bool = False
 
 
-class ActivityForm(Strict):
+class ActivityForm(RequestFields):
     file: UploadFile
     response_format: Literal["json", "text", "srt", "vtt"] = "json"
     threshold: float | None = None

@@ -28,16 +28,16 @@ from app.server.audio.protocol import (
 )
 from app.server.audio.threads import cancel_scope
 from app.server.audio.transcription import find_speech, transcribe
+from app.server.body import JsonRoute
 from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import ApiError
-from app.server.strict import StrictRoute
 from engine.media import sound as sound_files
 from engine.media.sound import FORMATS
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import SavedVoice
 
-router = APIRouter(route_class=StrictRoute, tags=["Voices"])
+router = APIRouter(route_class=JsonRoute, tags=["Voices"])
 
 _TYPES: tuple[str, ...] = (*FORMATS.values(), sound_files.AAC_TYPE, "text/event-stream")
 _SOUND: dict[int | str, dict[str, Any]] = {

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
 from app.runtime.embedding import tokenized
 from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser
+from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
@@ -42,7 +43,6 @@ from app.server.openai.shapes import content_logprobs
 from app.server.requests import RunningRequest
 from app.server.sampling import repetition_window, stop_list
 from app.server.streaming import line
-from app.server.strict import StrictRoute
 from engine.errors import ContextOverflow
 from engine.pipelines.embedding import text_ids
 from engine.pipelines.prompt import Prompt, infill, text_prompt
@@ -50,7 +50,7 @@ from engine.text.tokenizer import Tokenizer
 from engine.types import Request as EngineRequest
 from engine.types import SamplingParams, Timings
 
-router = APIRouter(route_class=StrictRoute, tags=["Ollama"])
+router = APIRouter(route_class=JsonRoute, tags=["Ollama"])
 _ERRORS = errors(400, 404, 429, family="ollama")
 
 Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, thinking, calls
@@ -268,8 +268,9 @@ def _within(prepared: PreparedChat, options: OllamaOptions | None) -> PreparedCh
         return prepared
     left = room - len(prepared.prompt.ids)
     if left < 1:
+        count = len(prepared.prompt.ids)
         raise ContextOverflow(
-            f"The prompt has {len(prepared.prompt.ids)} tokens; num_ctx is {room}.", "options.num_ctx"
+            f"The prompt has {count} tokens; num_ctx is {room}.", "options.num_ctx", tokens=count, limit=room
         )
     params = prepared.request.sampling
     most = left if params.max_tokens is None else min(left, params.max_tokens)

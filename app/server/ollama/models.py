@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
+from app.server.body import JsonRoute
 from app.server.context import Here, with_errors
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
@@ -35,7 +36,6 @@ from app.server.ollama.protocol import (
     timestamp,
 )
 from app.server.streaming import StreamingReply, line
-from app.server.strict import StrictRoute
 from engine.errors import GrusError, Offline
 from engine.hub import offline
 from engine.hub.cache import find
@@ -48,7 +48,7 @@ from engine.text.reasoning import tags_for
 SPOKEN_VERSION = "0.13.0"  # of Ollama's API; clients refuse servers with an older one
 _NEVER = "9999-12-31T23:59:59Z"
 
-router = APIRouter(route_class=StrictRoute, tags=["Ollama"])
+router = APIRouter(route_class=JsonRoute, tags=["Ollama"])
 _ERRORS = errors(400, 404, 429, family="ollama")
 
 

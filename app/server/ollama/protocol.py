@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from app.server.body import RequestFields
 from app.server.errors import ApiError, error_body
 from app.server.sampling import StopText
 from app.server.streaming import line
-from app.server.strict import Strict
 
 LINES = "application/x-ndjson"
 
@@ -60,7 +60,7 @@ def _seconds(text: str) -> float:
     return sign * sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
-class OllamaOptions(Strict):
+class OllamaOptions(RequestFields):
     num_predict: Annotated[int, Field(ge=-2, lt=1 << 31)] | None = None  # negative: no limit
     num_ctx: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
     temperature: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -89,19 +89,19 @@ class OllamaOptions(Strict):
     tfs_z: Literal[1] | None = None
 
 
-class OllamaFunctionCall(Strict):
+class OllamaFunctionCall(RequestFields):
     name: str
     arguments: dict[str, Any]
     index: int | None = None
 
 
-class OllamaToolCall(Strict):
+class OllamaToolCall(RequestFields):
     function: OllamaFunctionCall
     id: str | None = None
     type: Literal["function"] | None = None
 
 
-class OllamaMessage(Strict):
+class OllamaMessage(RequestFields):
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
     thinking: str | None = None
@@ -111,18 +111,18 @@ class OllamaMessage(Strict):
     tool_call_id: str | None = None
 
 
-class OllamaFunction(Strict):
+class OllamaFunction(RequestFields):
     name: str
     description: str | None = None
     parameters: dict[str, Any] | None = None
 
 
-class OllamaTool(Strict):
+class OllamaTool(RequestFields):
     type: Literal["function"] | None = None
     function: OllamaFunction
 
 
-class _Common(Strict):
+class _Common(RequestFields):
     model: str
     stream: bool | None = None  # None: yes
     format: Literal["", "json"] | dict[str, Any] | None = None
@@ -146,7 +146,7 @@ class OllamaGenerateRequest(_Common):
     images: list[str] | None = None
 
 
-class OllamaNameRequest(Strict):
+class OllamaNameRequest(RequestFields):
     """`name` is the older spelling of `model`."""
 
     model: str | None = None
@@ -162,7 +162,7 @@ class OllamaPullRequest(OllamaNameRequest):
     insecure: Literal[False] | None = None
 
 
-class OllamaEmbedRequest(Strict):
+class OllamaEmbedRequest(RequestFields):
     model: str
     input: str | Annotated[list[str], Field(max_length=2048)]
     truncate: bool | None = None  # None: yes
@@ -171,7 +171,7 @@ class OllamaEmbedRequest(Strict):
     keep_alive: KeepAlive = None
 
 
-class OllamaEmbeddingsRequest(Strict):
+class OllamaEmbeddingsRequest(RequestFields):
     """The body of `/api/embeddings`, which is older than `/api/embed`."""
 
     model: str

@@ -1,7 +1,7 @@
 """`POST /v1/chat/completions`: OpenAI's chat completions, from the request's fields to a reply's JSON.
 
-Every field works, or is refused by name. `user`, `metadata`, `safety_identifier`, `prompt_cache_key`, `service_tier` and
-`store: false` are accepted because OpenAI documents them to have no effect on the reply; whatever is not listed here is a 400.
+Every field of `ChatCompletionRequest` works but for the `Hint`s, which OpenAI documents to have no effect on the reply. Fields
+of type None would change the reply in a way that Grus cannot, and are refused.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from starlette.responses import Response
 from app.runtime.chat import ChatRequest, Effort, ToolChoice, json_grammar
 from app.runtime.replies import ReplyCollector, ReplyEvent
 from app.runtime.replies import ReplyMessage as Reply
+from app.server.body import Hint, JsonRoute, Preference, RequestFields
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
@@ -25,11 +26,10 @@ from app.server.openai.shapes import content_logprobs, fingerprint, finish_reaso
 from app.server.requests import RunningRequest, told_timings
 from app.server.sampling import Count, SamplingFields
 from app.server.streaming import DONE, event
-from app.server.strict import Strict, StrictRoute
 from engine.loading import LoadedModel
 from engine.types import Grammar, new_id
 
-router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
 # -- the request
@@ -37,27 +37,27 @@ router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[\w.:/-]+$")]
 
 
-class ChatText(Strict):
+class ChatText(RequestFields):
     type: Literal["text"]
     text: str
 
 
-class ChatImageUrl(Strict):
+class ChatImageUrl(RequestFields):
     url: str
-    detail: Literal["auto", "low", "high"] | None = None
+    detail: Preference[Literal["auto", "low", "high"]] = None
 
 
-class ChatImage(Strict):
+class ChatImage(RequestFields):
     type: Literal["image_url"]
     image_url: ChatImageUrl
 
 
-class ChatInputAudio(Strict):
+class ChatInputAudio(RequestFields):
     data: str
     format: Literal["wav", "mp3"]
 
 
-class ChatAudio(Strict):
+class ChatAudio(RequestFields):
     type: Literal["input_audio"]
     input_audio: ChatInputAudio
 
@@ -65,31 +65,31 @@ class ChatAudio(Strict):
 ChatContent = ChatText | ChatImage | ChatAudio
 
 
-class ChatFunctionCall(Strict):
+class ChatFunctionCall(RequestFields):
     name: Name
     arguments: str
 
 
-class ChatToolCallParam(Strict):
+class ChatToolCallParam(RequestFields):
     id: str
     type: Literal["function"] = "function"
     function: ChatFunctionCall
     index: int | None = None  # clients that stream send it back
 
 
-class SystemMessage(Strict):
+class SystemMessage(RequestFields):
     role: Literal["system", "developer"]
     content: str | list[ChatText]
     name: str | None = None
 
 
-class UserMessage(Strict):
+class UserMessage(RequestFields):
     role: Literal["user"]
     content: str | list[Annotated[ChatContent, Field(discriminator="type")]]
     name: str | None = None
 
 
-class AssistantMessage(Strict):
+class AssistantMessage(RequestFields):
     role: Literal["assistant"]
     content: str | list[ChatText] | None = None
     reasoning_content: str | None = None
@@ -102,7 +102,7 @@ class AssistantMessage(Strict):
     name: str | None = None
 
 
-class ToolMessage(Strict):
+class ToolMessage(RequestFields):
     role: Literal["tool"]
     content: str | list[ChatText]
     tool_call_id: str
@@ -112,43 +112,43 @@ class ToolMessage(Strict):
 ChatMessage = Annotated[SystemMessage | UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")]
 
 
-class ChatFunction(Strict):
+class ChatFunction(RequestFields):
     name: Name
     description: str | None = None
     parameters: dict[str, Any] | None = None
     strict: bool | None = None
 
 
-class ChatTool(Strict):
+class ChatTool(RequestFields):
     type: Literal["function"]
     function: ChatFunction
 
 
-class ChatNamedFunction(Strict):
+class ChatNamedFunction(RequestFields):
     name: Name
 
 
-class ChatNamedTool(Strict):
+class ChatNamedTool(RequestFields):
     type: Literal["function"]
     function: ChatNamedFunction
 
 
-class TextFormat(Strict):
+class TextFormat(RequestFields):
     type: Literal["text"]
 
 
-class JsonObjectFormat(Strict):
+class JsonObjectFormat(RequestFields):
     type: Literal["json_object"]
 
 
-class JsonSchema(Strict):
+class JsonSchema(RequestFields):
     name: str | None = None
     description: str | None = None
     schema_: dict[str, Any] = Field(alias="schema")
     strict: bool | None = None
 
 
-class JsonSchemaFormat(Strict):
+class JsonSchemaFormat(RequestFields):
     type: Literal["json_schema"]
     json_schema: JsonSchema
 
@@ -156,12 +156,12 @@ class JsonSchemaFormat(Strict):
 ResponseFormat = Annotated[TextFormat | JsonObjectFormat | JsonSchemaFormat, Field(discriminator="type")]
 
 
-class ChatStreamOptions(Strict):
+class ChatStreamOptions(RequestFields):
     include_usage: bool | None = None
     include_obfuscation: Literal[False] | None = None
 
 
-class ChatPrediction(Strict):
+class ChatPrediction(RequestFields):
     type: Literal["content"]
     content: str | list[ChatText]
 
@@ -179,19 +179,22 @@ class ChatCompletionRequest(SamplingFields):
     tool_choice: Literal["auto", "none", "required"] | ChatNamedTool | None = None
     parallel_tool_calls: bool | None = None
     response_format: ResponseFormat | None = None
-    reasoning_effort: Effort | None = None
+    reasoning_effort: Preference[Effort] = None
     chat_template_kwargs: dict[str, Any] | None = None
     prediction: ChatPrediction | None = None
     continue_final_message: bool | None = None
     modalities: list[Literal["text"]] | None = None
-    # without effect on the reply
-    user: str | None = None
-    metadata: dict[str, str] | None = None
-    safety_identifier: str | None = None
-    prompt_cache_key: str | None = None
-    prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
-    service_tier: Literal["auto", "default"] | None = None
-    store: Literal[False] | None = None
+    audio: None = None
+    web_search_options: None = None
+    functions: None = None
+    function_call: None = None
+    user: Hint[str] = None
+    metadata: Hint[dict[str, str]] = None
+    safety_identifier: Hint[str] = None
+    prompt_cache_key: Hint[str] = None
+    prompt_cache_retention: Hint[Literal["in_memory", "in-memory", "24h"]] = None
+    service_tier: Hint[Literal["auto", "default"]] = None
+    store: Preference[Literal[False]] = None
 
 
 # -- the reply, for the OpenAPI document

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from app.server.body import Hint, JsonRoute
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
@@ -22,13 +23,12 @@ from app.server.openai.shapes import LEAST_LOGPROB, fingerprint, finish_reason, 
 from app.server.requests import RequestGroup, joined, told_timings
 from app.server.sampling import SamplingFields
 from app.server.streaming import DONE, event
-from app.server.strict import StrictRoute
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import infill, text_prompt
 from engine.types import Done, Text, TokenLogprob, new_id
 from engine.types import Request as EngineRequest
 
-router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
 _DEFAULT_MAX_TOKENS = 16
@@ -49,7 +49,7 @@ class CompletionRequest(SamplingFields):
     best_of: Annotated[int, Field(ge=1, le=16)] | None = None
     stream: bool | None = None
     stream_options: ChatStreamOptions | None = None
-    user: str | None = None  # without effect on the reply
+    user: Hint[str] = None
 
 
 class CompletionLogprobs(BaseModel):

@@ -11,16 +11,16 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from app.runtime.embedding import tokenized
+from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here, answer
 from app.server.documented import errors
 from app.server.generation import TokenIds, check_ids, split_prompts
-from app.server.strict import Strict, StrictRoute
 from engine.pipelines.embedding import text_ids
 
-router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
-class EmbeddingsRequest(Strict):
+class EmbeddingsRequest(RequestFields):
     model: str | None = None
     input: (
         str

@@ -11,11 +11,11 @@ from pydantic import BaseModel
 from app.runtime.capabilities import Use, capabilities, config_in, folder_of, main_use
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
+from app.server.body import JsonRoute
 from app.server.context import Here
 from app.server.documented import errors
-from app.server.strict import StrictRoute
 
-router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
 Kind = Literal["text", "speech", "transcription", "part"]

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.replies import ReplyEvent
+from app.server.body import JsonRoute
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
@@ -38,12 +39,11 @@ from app.server.openai.responses_store import ResponseStore
 from app.server.openai.shapes import content_logprobs
 from app.server.requests import RunningRequest
 from app.server.streaming import event
-from app.server.strict import StrictRoute
 from engine.errors import GrusError
 from engine.text.tokenizer import Tokenizer
 from engine.types import Grammar, SamplingParams, Timings, new_id
 
-router = APIRouter(route_class=StrictRoute, tags=["OpenAI"])
+router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
 @router.post("/v1/responses", response_model=ResponseObject, responses=streams() | errors(400, 404, 429))

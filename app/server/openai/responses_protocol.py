@@ -7,38 +7,38 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Discriminator, Field, Tag
 
 from app.runtime.chat import Effort
+from app.server.body import RequestFields
 from app.server.openai.chat import Name
 from app.server.sampling import Count
-from app.server.strict import Strict
 
 ResponseStatus = Literal["in_progress", "completed", "incomplete"]
 
 
-class ResponseInputText(Strict):
+class ResponseInputText(RequestFields):
     type: Literal["input_text"]
     text: str
 
 
-class ResponseOutputText(Strict):
+class ResponseOutputText(RequestFields):
     type: Literal["output_text"]
     text: str
     annotations: list[Any] | None = Field(default=None, max_length=0)
     logprobs: list[Any] | None = None  # accepted back; the model does not read them
 
 
-class ResponseInputImage(Strict):
+class ResponseInputImage(RequestFields):
     type: Literal["input_image"]
     image_url: str | None = None
     file_id: str | None = None
     detail: str | None = None
 
 
-class ResponseInputAudio(Strict):
+class ResponseInputAudio(RequestFields):
     type: Literal["input_audio"]
     input_audio: dict[str, Any]
 
 
-class ResponseInputFile(Strict):
+class ResponseInputFile(RequestFields):
     type: Literal["input_file"]
     file_id: str | None = None
     file_data: str | None = None
@@ -52,7 +52,7 @@ ResponseInputPart = Annotated[
 ]
 
 
-class ResponseMessage(Strict):
+class ResponseMessage(RequestFields):
     type: Literal["message"] = "message"
     role: Literal["user", "assistant", "system", "developer"]
     content: str | list[ResponseInputPart]
@@ -60,7 +60,7 @@ class ResponseMessage(Strict):
     status: ResponseStatus | None = None
 
 
-class ResponseFunctionCall(Strict):
+class ResponseFunctionCall(RequestFields):
     type: Literal["function_call"]
     call_id: str
     name: Name
@@ -69,7 +69,7 @@ class ResponseFunctionCall(Strict):
     status: ResponseStatus | None = None
 
 
-class ResponseFunctionCallOutput(Strict):
+class ResponseFunctionCallOutput(RequestFields):
     type: Literal["function_call_output"]
     call_id: str
     output: str | list[ResponseInputText]
@@ -77,12 +77,12 @@ class ResponseFunctionCallOutput(Strict):
     status: ResponseStatus | None = None
 
 
-class ResponseReasoningText(Strict):
+class ResponseReasoningText(RequestFields):
     type: Literal["reasoning_text"]
     text: str
 
 
-class ResponseReasoning(Strict):
+class ResponseReasoning(RequestFields):
     type: Literal["reasoning"]
     id: str | None = None
     summary: list[Any] | None = Field(default=None, max_length=0)
@@ -106,7 +106,7 @@ ResponseItem = Annotated[
 ]
 
 
-class ResponseFunctionTool(Strict):
+class ResponseFunctionTool(RequestFields):
     type: Literal["function"]
     name: Name
     description: str | None = None
@@ -114,16 +114,16 @@ class ResponseFunctionTool(Strict):
     strict: bool | None = None
 
 
-class ResponseNamedFunction(Strict):
+class ResponseNamedFunction(RequestFields):
     type: Literal["function"]
     name: Name
 
 
-class PlainFormat(Strict):
+class PlainFormat(RequestFields):
     type: Literal["text", "json_object"]
 
 
-class SchemaFormat(Strict):
+class SchemaFormat(RequestFields):
     type: Literal["json_schema"]
     name: str | None = None
     description: str | None = None
@@ -131,19 +131,19 @@ class SchemaFormat(Strict):
     strict: bool | None = None
 
 
-class ResponseTextConfig(Strict):
+class ResponseTextConfig(RequestFields):
     format: Annotated[PlainFormat | SchemaFormat, Field(discriminator="type")] | None = None
 
 
-class ResponseReasoningConfig(Strict):
+class ResponseReasoningConfig(RequestFields):
     effort: Effort | None = None
 
 
-class ResponseStreamOptions(Strict):
+class ResponseStreamOptions(RequestFields):
     include_obfuscation: Literal[False] | None = None
 
 
-class ResponsesRequest(Strict):
+class ResponsesRequest(RequestFields):
     model: str | None = None
     input: str | Annotated[list[ResponseItem], Field(min_length=1)]
     instructions: str | None = None
@@ -164,6 +164,8 @@ class ResponsesRequest(Strict):
     stream_options: ResponseStreamOptions | None = None
     truncation: Literal["disabled"] | None = None
     background: Literal[False] | None = None
+    conversation: None = None
+    prompt: None = None
     # without effect on the reply
     user: str | None = None
     safety_identifier: str | None = None

@@ -9,18 +9,18 @@ from pydantic import BaseModel, Field, model_validator
 
 from app.runtime.chat import ChatRequest, ToolChoice
 from app.server import pages
+from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here
 from app.server.documented import errors
 from app.server.errors import bad_request
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
 from app.server.openai.shapes import token_text
 from app.server.sampling import TokenId
-from app.server.strict import Strict, StrictRoute
 
-router = APIRouter(route_class=StrictRoute, tags=["Tokens"])
+router = APIRouter(route_class=JsonRoute, tags=["Tokens"])
 
 
-class TokenizeRequest(Strict):
+class TokenizeRequest(RequestFields):
     """Either a text or a conversation. `text` is SGLang's name of `prompt`."""
 
     model: str | None = None
@@ -48,7 +48,7 @@ class TokenizeReply(BaseModel):
     token_strs: list[str] | None = None
 
 
-class DetokenizeRequest(Strict):
+class DetokenizeRequest(RequestFields):
     model: str | None = None
     tokens: Annotated[list[TokenId], Field(max_length=1_000_000)]
     skip_special_tokens: bool = False

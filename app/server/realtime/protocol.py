@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, ValidationError
 
+from app.server.body import RequestFields
 from app.server.errors import ApiError, as_api_error, bad_request, from_validation, unsupported
 from app.server.openai.chat import Name
 from app.server.openai.responses_protocol import ResponseFunctionTool, ResponseNamedFunction, ResponseReasoningConfig
 from app.server.sampling import Count
-from app.server.strict import Strict
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
@@ -36,14 +36,14 @@ Metadata = Annotated[
 # -- the session
 
 
-class PcmFormat(Strict):
+class PcmFormat(RequestFields):
     """16 bits a sample, little-endian, one channel."""
 
     type: Literal["audio/pcm"] = "audio/pcm"
     rate: Literal[24000] = 24000
 
 
-class TurnDetection(Strict):
+class TurnDetection(RequestFields):
     type: Literal["server_vad"]
     threshold: float = Field(default=0.5, ge=0, le=1)
     prefix_padding_ms: int = Field(default=300, ge=0, le=10_000)
@@ -53,23 +53,23 @@ class TurnDetection(Strict):
     idle_timeout_ms: None = None
 
 
-class RealtimeTranscription(Strict):
+class RealtimeTranscription(RequestFields):
     model: str | None = None
     language: str | None = None
 
 
-class RealtimeAudioInput(Strict):
+class RealtimeAudioInput(RequestFields):
     format: PcmFormat = PcmFormat()
     noise_reduction: None = None
     transcription: RealtimeTranscription | None = None
     turn_detection: TurnDetection | None = TurnDetection(type="server_vad")
 
 
-class VoiceId(Strict):
+class VoiceId(RequestFields):
     id: str
 
 
-class RealtimeAudioOutput(Strict):
+class RealtimeAudioOutput(RequestFields):
     format: PcmFormat = PcmFormat()
     voice: str | VoiceId | None = None
     speed: float = Field(default=1.0, ge=0.25, le=4.0)
@@ -83,7 +83,7 @@ class RealtimeAudioOutput(Strict):
         return self.voice.id if isinstance(self.voice, VoiceId) else self.voice
 
 
-class RealtimeAudio(Strict):
+class RealtimeAudio(RequestFields):
     input: RealtimeAudioInput = RealtimeAudioInput()
     output: RealtimeAudioOutput = RealtimeAudioOutput()
 
@@ -92,7 +92,7 @@ def _aloud() -> list[_Modality]:
     return ["audio"]
 
 
-class SessionFields(Strict):
+class SessionFields(RequestFields):
     type: Literal["realtime"]
     model: str
     audio: RealtimeAudio = RealtimeAudio()
@@ -119,13 +119,13 @@ class SessionFields(Strict):
 # -- items
 
 
-class RealtimeContent(Strict):
+class RealtimeContent(RequestFields):
     type: Literal["input_text", "input_audio", "output_text"]
     text: str | None = None
     audio: str | None = None
 
 
-class RealtimeMessage(Strict):
+class RealtimeMessage(RequestFields):
     type: Literal["message"]
     role: Literal["user", "assistant", "system"]
     content: Annotated[list[RealtimeContent], Field(min_length=1, max_length=64)]
@@ -134,7 +134,7 @@ class RealtimeMessage(Strict):
     status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
 
 
-class RealtimeFunctionCall(Strict):
+class RealtimeFunctionCall(RequestFields):
     type: Literal["function_call"]
     name: Name
     arguments: str
@@ -144,7 +144,7 @@ class RealtimeFunctionCall(Strict):
     status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
 
 
-class RealtimeFunctionCallOutput(Strict):
+class RealtimeFunctionCallOutput(RequestFields):
     type: Literal["function_call_output"]
     call_id: Id
     output: str
@@ -153,7 +153,7 @@ class RealtimeFunctionCallOutput(Strict):
     status: Literal["completed", "incomplete", "in_progress"] | None = None  # without effect
 
 
-class ItemReference(Strict):
+class ItemReference(RequestFields):
     """An item of the conversation, in a response's `input`."""
 
     type: Literal["item_reference"]
@@ -161,7 +161,7 @@ class ItemReference(Strict):
 
 
 GivenItem = RealtimeMessage | RealtimeFunctionCall | RealtimeFunctionCallOutput
-_ITEMS: dict[str, type[Strict]] = {
+_ITEMS: dict[str, type[RequestFields]] = {
     "message": RealtimeMessage, "function_call": RealtimeFunctionCall, "function_call_output": RealtimeFunctionCallOutput,
     "item_reference": ItemReference,
 }  # fmt: skip
@@ -170,7 +170,7 @@ _ITEMS: dict[str, type[Strict]] = {
 # -- events
 
 
-class ClientEvent(Strict):
+class ClientEvent(RequestFields):
     type: str
     event_id: EventId | None = None
 
@@ -197,16 +197,16 @@ class ItemTruncate(ItemEvent):
     audio_end_ms: Annotated[int, Field(ge=0, lt=1 << 31)]
 
 
-class ResponseAudioOutput(Strict):
+class ResponseAudioOutput(RequestFields):
     format: PcmFormat | None = None
     voice: str | VoiceId | None = None
 
 
-class ResponseAudio(Strict):
+class ResponseAudio(RequestFields):
     output: ResponseAudioOutput | None = None
 
 
-class ResponseOptions(Strict):
+class ResponseOptions(RequestFields):
     """The settings that one response overrides."""
 
     audio: ResponseAudio | None = None

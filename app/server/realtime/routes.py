@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.server.audio.models import default_model
 from app.server.audio.threads import in_thread
+from app.server.body import parse
 from app.server.context import Server
 from app.server.documented import errors
 from app.server.errors import ApiError, error_body, unsupported
@@ -44,7 +45,6 @@ from app.server.realtime.protocol import (
 from app.server.realtime.response import RealtimeResponse, chat_model
 from app.server.realtime.session import RealtimeSession
 from app.server.streaming import ClientGone
-from app.server.strict import parse
 from engine.errors import GrusError
 from engine.media.sound import resampled
 from engine.models.moonshine import SAMPLE_RATE

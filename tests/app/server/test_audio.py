@@ -231,7 +231,6 @@ def test_voices_and_ears_and_words_together(client: openai.OpenAI, live: Live) -
     ({"model": "voice_design", "voice": None}, "instructions", "Describe"),
     ({"model": "voice_design", "instructions": "warm"}, "voice", "no preset voices"),
     ({"model": "base", "voice": None}, "voice", "recording"),
-    ({"pitch": 2}, "pitch", "not supported"),
 ])  # fmt: skip
 def test_what_cannot_be_spoken(live: Live, body: dict[str, Any], param: str, says: str) -> None:
     status, named, message = error(say(live, **({"voice": preset(live)} | body)))
@@ -422,7 +421,6 @@ def test_a_small_file_with_hours_of_silence_is_refused(live: Live) -> None:
     ({"response_format": "srt", "stream": "true"}, "response_format"),
     ({"timestamp_granularities[]": "word"}, "timestamp_granularities[]"),
     ({"temperature": "0.7"}, "temperature"),
-    ({"prompt": "names"}, "prompt"),
     ({"model": "base"}, "model"),
 ])  # fmt: skip
 def test_what_cannot_be_transcribed(live: Live, form: dict[str, str], param: str) -> None:

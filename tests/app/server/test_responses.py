@@ -128,7 +128,6 @@ def test_formats_choices_and_scores(client: openai.OpenAI, live: Live) -> None:
         ({"truncation": "auto"}, "truncation"),
         ({"tools": [{"type": "web_search"}]}, "tools"),
         ({"include": ["file_search_call.results"]}, "include"),
-        ({"reasoning": {"effort": "low", "summary": "auto"}}, "reasoning.summary"),
         ({"conversation": "x"}, "conversation"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "input"),
     ],
