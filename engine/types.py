@@ -100,8 +100,8 @@ class SamplingParams:
         return SamplingParams(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **chosen})
 
 
-def new_id(prefix: str = "req") -> str:
-    return f"{prefix}-{uuid.uuid4().hex[:20]}"
+def new_id(prefix: str = "req", separator: str = "-") -> str:
+    return f"{prefix}{separator}{uuid.uuid4().hex[:20]}"
 
 
 @dataclass(frozen=True)

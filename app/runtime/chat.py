@@ -8,10 +8,12 @@ follow where tool calls are demanded or strict. Used by every protocol of the se
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from app.runtime import custom_tools
+from app.runtime.custom_tools import InputGrammar
 from app.runtime.replies import ReplyParser
 from engine.errors import BadRequest, Unsupported
 from engine.loading import LoadedModel
@@ -46,6 +48,7 @@ class ChatRequest:
     tools: Sequence[Mapping[str, Any]] = ()
     tool_choice: ToolChoice = field(default_factory=ToolChoice)
     parallel_calls: bool = True
+    input_grammars: Mapping[str, InputGrammar] = field(default_factory=dict)  # of custom tools, by name
     grammar: Grammar | None = None
     thinking: bool | None = None  # None: as the model's template has it
     effort: Effort | None = None
@@ -107,14 +110,16 @@ class _Preparation:
 
     def _grammar(self, forced: bool) -> Grammar | None:
         chat = self.chat
-        strict = self.offers_tools and any(tool["function"].get("strict") for tool in chat.tools)
+        strict = self.offers_tools and (
+            bool(chat.input_grammars) or any(tool["function"].get("strict") for tool in chat.tools)
+        )
         if not forced and not strict:
             return chat.grammar
         if chat.grammar is not None:
             raise BadRequest("response_format does not go with calls that are demanded or strict.", "tool_choice")
         if forced:
             several = chat.parallel_calls and chat.tool_choice.kind == "required"
-            return demanded_calls(self._functions(), several)
+            return demanded_calls(self._functions(), several, chat.input_grammars)
         marker = self.model.tokenizer.id("<tool_call>")
         as_json = "<tool_call>" in self.template and "<function=" not in self.template
         if not as_json or (marker is not None and self.model.tokenizer.is_special(marker)):
@@ -123,7 +128,7 @@ class _Preparation:
                 "tools.function.strict",
             )
             return chat.grammar
-        return strict_calls(self._functions())
+        return strict_calls(self._functions(), chat.input_grammars)
 
     def _functions(self) -> list[Mapping[str, Any]]:
         functions = [tool["function"] for tool in self.chat.tools]
@@ -206,8 +211,12 @@ def json_grammar(schema: Mapping[str, Any] | None = None) -> Grammar:
     return Grammar("json_object") if schema is None else Grammar("json_schema", json.dumps(schema))
 
 
-def demanded_calls(functions: Sequence[Mapping[str, Any]], several: bool) -> Grammar:
+def demanded_calls(
+    functions: Sequence[Mapping[str, Any]], several: bool, inputs: Mapping[str, InputGrammar] = {}
+) -> Grammar:
     """A reply that is a list of calls and nothing else, so that a call that was demanded cannot fail to come."""
+    if held := _held(functions, inputs):
+        return custom_tools.demanded_calls(_calls_schema(functions, held), held, several)
     schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": _any_call(functions)}
     if not several:
         schema["maxItems"] = 1
@@ -215,12 +224,24 @@ def demanded_calls(functions: Sequence[Mapping[str, Any]], several: bool) -> Gra
     return json_grammar(schema | ({"$defs": definitions} if definitions else {}))
 
 
-def strict_calls(functions: Sequence[Mapping[str, Any]]) -> Grammar:
+def strict_calls(functions: Sequence[Mapping[str, Any]], inputs: Mapping[str, InputGrammar] = {}) -> Grammar:
     """Words, and calls as JSON within <tool_call>. Arguments of functions that are not strict may be any object."""
-    body = _any_call([f if f.get("strict") else {"name": f["name"]} for f in functions])
+    functions = [f if f.get("strict") else {"name": f["name"]} for f in functions]
+    if held := _held(functions, inputs):
+        return custom_tools.calls_among_words(_calls_schema(functions, held), held)
+    return Grammar("ebnf", _AMONG_WORDS + f"body: %json {json.dumps(_calls_schema(functions))}\n")
+
+
+def _held(functions: Sequence[Mapping[str, Any]], inputs: Mapping[str, InputGrammar]) -> dict[str, InputGrammar]:
+    return {f["name"]: inputs[f["name"]] for f in functions if f["name"] in inputs}
+
+
+def _calls_schema(functions: Sequence[Mapping[str, Any]], held: Collection[str] = ()) -> dict[str, Any] | None:
+    """Of a call of one of the functions, but for those whose input is held to a grammar."""
+    plain = [f for f in functions if f["name"] not in held]
+    body = _any_call(plain)
     definitions = _lifted(body["anyOf"])
-    body |= {"$defs": definitions} if definitions else {}
-    return Grammar("ebnf", _AMONG_WORDS + f"body: %json {json.dumps(body | _COMPACT)}\n")
+    return body | _COMPACT | ({"$defs": definitions} if definitions else {}) if plain else None
 
 
 _COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}
