@@ -15,6 +15,7 @@ from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, as_api_error, bad_request, from_validation, unsupported
+from app.server.openai.responses_compaction import SUMMARIZE, CompactedResponse, CompactRequest, compacted
 from app.server.openai.responses_exchange import Exchange, numbered
 from app.server.openai.responses_output import ResponseEvent
 from app.server.openai.responses_protocol import ResponseDeleted, ResponseItemList, ResponseObject, ResponsesRequest
@@ -72,35 +73,36 @@ router = APIRouter(route_class=ResponsesRoute, tags=["OpenAI"])
 async def create(body: ResponsesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to items, whole or as a stream of events. It can be continued by its id unless `store` is false."""
     exchange = await asyncio.to_thread(Exchange, body, server.responses)
-    while True:
-        try:
-            return await _reply(exchange, request, server)
-        except ContextOverflow as overflow:
-            if await asyncio.to_thread(exchange.shorten, overflow):
-                continue
-            if body.stream:  # OpenAI has begun the stream by then, and clients look for this error there
-                return _streaming(sent(exchange.refusal(as_api_error(overflow))), server)
+    try:
+        running = await exchange.start(request, server)
+    except ContextOverflow as overflow:
+        if not body.stream:
             raise
-
-
-async def _reply(exchange: Exchange, request: Request, server: Server) -> Response:
-    name, model, prepared = await server.prepare(exchange.conversation, exchange.body.model, request)
-    running = server.submit(prepared)
-    exchange.begin(running, name, model, prepared)
-    if exchange.body.stream:
-        return await server.stream(running, sent(exchange.events()))
+        # OpenAI has begun the stream by then, and clients look for this error there
+        return _streaming(exchange.refusal(as_api_error(overflow)), lambda: None, server)
+    if body.stream:
+        return _streaming(exchange.events(), running.cancel, server)
     return answer(await asyncio.to_thread(exchange.complete, await server.parts(request, running)))
 
 
-async def sent(events: AsyncIterator[ResponseEvent]) -> AsyncIterator[bytes]:
-    async for data in numbered(events):
-        yield event(data, data["type"])
+def _streaming(events: AsyncIterator[ResponseEvent], cancel: Callable[[], None], server: Server) -> StreamingReply:
+    async def chunks() -> AsyncIterator[bytes]:
+        async for data in numbered(events):
+            yield event(data, data["type"])
 
-
-def _streaming(chunks: AsyncIterator[bytes], server: Server) -> StreamingReply:
     settings = server.settings
     every, patience = settings.heartbeat_seconds, settings.send_seconds
-    return StreamingReply(chunks, lambda: None, heartbeat=COMMENT, every=every, patience=patience)
+    return StreamingReply(chunks(), cancel, heartbeat=COMMENT, every=every, patience=patience)
+
+
+@router.post("/v1/responses/compact", responses=errors(400, 404, 429))
+async def compact(body: CompactRequest, request: Request, server: Here) -> CompactedResponse:
+    """A conversation as one short item, which stands for it in the input of a later response."""
+    wanted = ResponsesRequest(**body.model_dump(exclude={"prompt_cache_key"}), store=False)
+    exchange = await asyncio.to_thread(Exchange, wanted, server.responses)
+    exchange.ask(SUMMARIZE)
+    running = await exchange.start(request, server)
+    return compacted(exchange.complete(await server.parts(request, running)))
 
 
 @router.get("/v1/responses/{id}", response_model=ResponseObject, responses=errors(400, 404))

@@ -12,7 +12,9 @@ from app.runtime.custom_tools import InputGrammar, as_arguments, as_function
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.ignored import ignore
 from app.server.images import ImagePart, little_detail, written_content
+from app.server.openai.responses_compaction import as_message
 from app.server.openai.responses_items import (
+    ResponseCompaction,
     ResponseCustomCall,
     ResponseCustomCallOutput,
     ResponseFunctionCall,
@@ -91,6 +93,8 @@ def resolved(
     places: list[str] = []
     for at, item in enumerate(items):
         place = f"input[{at}]"
+        if isinstance(item, ResponseCompaction):
+            item = as_message(item) or ResponseOtherItem(type=item.type)
         if isinstance(item, ResponseOtherItem):
             if not ignore(f"input.{item.type}"):
                 raise unsupported(place, f"Items of the type {item.type[:100]} are not read here.")

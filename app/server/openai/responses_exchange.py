@@ -9,8 +9,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from starlette.requests import Request
+
 from app.runtime.chat import PreparedChat
 from app.runtime.replies import ReplyEvent
+from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
 from app.server.ignored import ignore
 from app.server.openai.responses_conversation import (
@@ -93,7 +96,7 @@ class Exchange:
     def _arrange(self) -> None:
         self.conversation = chat_request(self.body, self._items, self._places, self.offered)
 
-    def shorten(self, overflow: ContextOverflow) -> bool:
+    def _shorten(self, overflow: ContextOverflow) -> bool:
         """Drop the oldest items of a conversation that is too long. False where that was not asked for, or none may go."""
         if self.body.truncation != "auto":
             return False
@@ -104,7 +107,31 @@ class Exchange:
         self._arrange()
         return count > 0
 
-    def begin(self, running: RunningRequest, name: str, model: LoadedModel, prepared: PreparedChat) -> None:
+    def ask(self, question: str) -> None:
+        """Add a message of the user, which is no part of what is stored."""
+        self._items.append(ResponseMessage(role="user", content=question))
+        self._places.append("input")
+        self._arrange()
+
+    async def start(self, request: Request, server: Server) -> RunningRequest:
+        """Submit the request and wait for its first event. Of a conversation that is too long the oldest items are dropped, where
+        the client wants that; else ContextOverflow is raised."""
+        while True:
+            try:
+                name, model, prepared = await server.prepare(self.conversation, self.body.model, request)
+                running = server.submit(prepared)
+                self._begin(running, name, model, prepared)
+                try:
+                    await running.begun(server.settings.heartbeat_seconds)
+                except BaseException:
+                    running.cancel()
+                    raise
+                return running
+            except ContextOverflow as overflow:
+                if not await asyncio.to_thread(self._shorten, overflow):
+                    raise
+
+    def _begin(self, running: RunningRequest, name: str, model: LoadedModel, prepared: PreparedChat) -> None:
         self.running, self._name = running, name
         self._store.running[self.id] = self
         self._sampling = prepared.request.sampling.over(model.defaults)

@@ -137,6 +137,15 @@ class ResponseItemReference(RequestFields):
     id: str
 
 
+class ResponseCompaction(RequestFields):
+    """A conversation that `/v1/responses/compact` made short."""
+
+    type: Literal["compaction"]
+    encrypted_content: str
+    id: str | None = None
+    created_by: Hint[str] = None
+
+
 class ResponseOtherItem(BaseModel):
     """What another server's tools did. The model reads nothing of it."""
 
@@ -153,6 +162,7 @@ _ITEMS = {
         "custom_tool_call_output",
         "reasoning",
         "item_reference",
+        "compaction",
     )
 }
 
@@ -172,6 +182,7 @@ ResponseItem = Annotated[
     | Annotated[ResponseCustomCallOutput, Tag("item-custom_tool_call_output")]
     | Annotated[ResponseReasoning, Tag("item-reasoning")]
     | Annotated[ResponseItemReference, Tag("item-item_reference")]
+    | Annotated[ResponseCompaction, Tag("item-compaction")]
     | Annotated[ResponseOtherItem, Tag("item-other")],
     Discriminator(_item_kind),
 ]
