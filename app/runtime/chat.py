@@ -8,7 +8,7 @@ follow where tool calls are demanded or strict. Used by every protocol of the se
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -215,8 +215,8 @@ def demanded_calls(
     functions: Sequence[Mapping[str, Any]], several: bool, inputs: Mapping[str, InputGrammar] = {}
 ) -> Grammar:
     """A reply that is a list of calls and nothing else, so that a call that was demanded cannot fail to come."""
-    if held := _held(functions, inputs):
-        return custom_tools.demanded_calls(_calls_schema(functions, held), held, several)
+    if any(function["name"] in inputs for function in functions):
+        return custom_tools.demanded_calls(functions, inputs, several)
     schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": _any_call(functions)}
     if not several:
         schema["maxItems"] = 1
@@ -227,21 +227,12 @@ def demanded_calls(
 def strict_calls(functions: Sequence[Mapping[str, Any]], inputs: Mapping[str, InputGrammar] = {}) -> Grammar:
     """Words, and calls as JSON within <tool_call>. Arguments of functions that are not strict may be any object."""
     functions = [f if f.get("strict") else {"name": f["name"]} for f in functions]
-    if held := _held(functions, inputs):
-        return custom_tools.calls_among_words(_calls_schema(functions, held), held)
-    return Grammar("ebnf", _AMONG_WORDS + f"body: %json {json.dumps(_calls_schema(functions))}\n")
-
-
-def _held(functions: Sequence[Mapping[str, Any]], inputs: Mapping[str, InputGrammar]) -> dict[str, InputGrammar]:
-    return {f["name"]: inputs[f["name"]] for f in functions if f["name"] in inputs}
-
-
-def _calls_schema(functions: Sequence[Mapping[str, Any]], held: Collection[str] = ()) -> dict[str, Any] | None:
-    """Of a call of one of the functions, but for those whose input is held to a grammar."""
-    plain = [f for f in functions if f["name"] not in held]
-    body = _any_call(plain)
+    if inputs:
+        return custom_tools.calls_among_words(functions, inputs)
+    body = _any_call(functions)
     definitions = _lifted(body["anyOf"])
-    return body | _COMPACT | ({"$defs": definitions} if definitions else {}) if plain else None
+    body |= {"$defs": definitions} if definitions else {}
+    return Grammar("ebnf", _AMONG_WORDS + f"body: %json {json.dumps(body | _COMPACT)}\n")
 
 
 _COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,15 +39,18 @@ def as_arguments(input: str) -> str:
     return json.dumps({INPUT: input}, ensure_ascii=False)
 
 
-def demanded_calls(others: Mapping[str, Any] | None, inputs: Mapping[str, InputGrammar], several: bool) -> Grammar:
-    """A reply that is a list of calls and nothing else. `others` is the schema of the calls of all other functions."""
+Functions = Sequence[Mapping[str, Any]]
+
+
+def demanded_calls(functions: Functions, inputs: Mapping[str, InputGrammar], several: bool) -> Grammar:
+    """A reply that is a list of calls and nothing else. `inputs` are the grammars of those functions that are custom tools."""
     more = ' (", " call)*' if several else ""
-    return Grammar("ebnf", f'%llguidance {{}}\nstart: "[" call{more} "]"\n' + _calls(others, inputs))
+    return Grammar("ebnf", f'%llguidance {{}}\nstart: "[" call{more} "]"\n' + _calls(functions, inputs))
 
 
-def calls_among_words(others: Mapping[str, Any] | None, inputs: Mapping[str, InputGrammar]) -> Grammar:
+def calls_among_words(functions: Functions, inputs: Mapping[str, InputGrammar]) -> Grammar:
     """Words, and calls as JSON within <tool_call>."""
-    return Grammar("ebnf", _AMONG_WORDS + _calls(others, inputs))
+    return Grammar("ebnf", _AMONG_WORDS + _calls(functions, inputs))
 
 
 _AMONG_WORDS = r"""%llguidance {}
@@ -59,21 +62,27 @@ lead[lazy]: /(.|\n)*<tool_call>/
 """
 
 
-def _calls(others: Mapping[str, Any] | None, inputs: Mapping[str, InputGrammar]) -> str:
-    rules, kinds = [], []
-    if others is not None:
-        kinds.append("other_call")
-        rules.append(f"other_call: %json {json.dumps(others)}\n")
-    for at, (name, grammar) in enumerate(inputs.items()):
-        head = json.dumps({"name": name, "arguments": {INPUT: ""}}, ensure_ascii=False).removesuffix('"}}')
-        lark = regex_grammar(grammar.definition) if grammar.syntax == "regex" else grammar.definition
-        kinds.append(f"call{at}")
-        rules.append(
-            f'call{at}: {json.dumps(head)} input{at} "\\"}}}}"\ninput{at}: %lark {{\n{json_escaped(lark)}\n}}\n'
-        )
-    return f"call: {' | '.join(kinds)}\n" + "".join(rules)
+def _calls(functions: Functions, inputs: Mapping[str, InputGrammar]) -> str:
+    """All calls begin with literals: the lexer tells those apart, but not a literal from the parts of a schema."""
+    rules = []
+    for at, function in enumerate(functions):
+        name = function["name"]
+        if name in inputs:
+            grammar = inputs[name]
+            lark = regex_grammar(grammar.definition) if grammar.syntax == "regex" else grammar.definition
+            opening, body, closing = _opening(name) + '{"input": "', f"%lark {{\n{json_escaped(lark)}\n}}", '"}}'
+        else:
+            schema = {**(function.get("parameters") or {"type": "object"}), **_COMPACT}
+            opening, body, closing = _opening(name), f"%json {json.dumps(schema)}", "}"
+        rules.append(f"call{at}: {json.dumps(opening)} body{at} {json.dumps(closing)}\nbody{at}: {body}\n")
+    return f"call: {' | '.join(f'call{at}' for at in range(len(functions)))}\n" + "".join(rules)
 
 
+def _opening(name: str) -> str:
+    return json.dumps({"name": name, "arguments": {}}, ensure_ascii=False).removesuffix("{}}")
+
+
+_COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}
 _HEAD = re.compile(r'\s*\{\s*"input"\s*:\s*"')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 

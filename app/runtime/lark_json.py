@@ -34,6 +34,7 @@ _TOKEN = re.compile(
     |%import\s+common\s*\.\s*(?P<common>\w+)(?:\s*->\s*(?P<renamed>\w+))?
     |%import\s+common\s*\((?P<several>[\w\s,]+)\)
     |(?P<foreign>%(?:import|json|regex|lark|llguidance)\b)
+    |(?m:^)(?P<prefix>[?!]+)(?=_*[a-z])
     |(?P<alias>->\s*\w+)
     |(?P<name>(?<!\w)_*[a-z][a-z0-9_]*(?:\.[0-9]+(?=\s*:))?)
     |(?P<terminal>\w+)
@@ -102,7 +103,7 @@ def _terminal(rule: str) -> str:
 
 
 def _as_terminal(token: re.Match[str], rules: Collection[str]) -> str:
-    if token["alias"] is not None or (token["other"] is not None and token["other"] in "!"):
+    if token["alias"] is not None or token["prefix"] is not None:
         return ""
     name = (token["name"] or "").partition(".")[0]
     return _terminal(name) if name in rules else _rewritten(token)

@@ -51,9 +51,8 @@ def invalid(problems: Any) -> ApiError:
         problem["msg"] = f"must be {kind}"
     error = from_validation([problem])
     place = _bracketed(error.param or "")
-    return ApiError(
-        error.status_code, error.message.replace(error.param or "\0", place), code=error.code, param=place or None
-    )
+    message = error.message.replace(error.param or "\0", place)
+    return named(ApiError(error.status_code, message, code=error.code, param=place or None))
 
 
 def named(error: ApiError) -> ApiError:

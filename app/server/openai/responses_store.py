@@ -15,15 +15,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from platformdirs import PlatformDirs
 
 from engine.errors import BadRequest
-
-if TYPE_CHECKING:
-    from app.server.openai.responses_exchange import Exchange
 
 MOST_BYTES = 256 << 20
 LONGEST = 30 * 24 * 3600.0  # seconds
@@ -33,6 +30,14 @@ log = logging.getLogger("grus.server")
 def default_file() -> str:
     """The default path, in the user's data folder."""
     return str(Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "server" / "responses.sqlite3")
+
+
+class RunningResponse(Protocol):
+    """A response that is being made."""
+
+    ended: bool
+
+    def cancel(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,9 @@ class ResponseStore:
         """Without a path: a temporary file, deleted by `close`."""
         self._most, self._longest, self._clock = most, longest, clock
         self._lock = threading.Lock()
-        self.running: WeakValueDictionary[str, Exchange] = WeakValueDictionary()  # responses that are being made, by id
+        self.running: WeakValueDictionary[str, RunningResponse] = (
+            WeakValueDictionary()
+        )  # responses that are being made, by id
         self._folder = (
             None if path else tempfile.TemporaryDirectory(prefix="grus-responses-", ignore_cleanup_errors=True)
         )
