@@ -125,7 +125,7 @@ class _Preparation:
         if not as_json or (marker is not None and self.model.tokenizer.is_special(marker)):
             self._ignore_hint(
                 "This model's calls cannot be held to a schema among words. Leave strict out, or demand a call.",
-                "tools.function.strict",
+                "tools.format" if chat.input_grammars else "tools.function.strict",
             )
             return chat.grammar
         return strict_calls(self._functions(), chat.input_grammars)

@@ -36,6 +36,7 @@ from app.server.openai.responses_output import OutputItems, ResponseEvent
 from app.server.openai.responses_protocol import ResponseFunctionTool, ResponsesRequest, RunnableTool, SchemaFormat
 from app.server.openai.responses_store import ResponseStore, StoredResponse
 from app.server.requests import RunningRequest
+from app.server.streaming import while_connected
 from engine.errors import ContextOverflow, GrusError
 from engine.loading import LoadedModel
 from engine.types import SamplingParams, Timings
@@ -121,11 +122,7 @@ class Exchange:
                 name, model, prepared = await server.prepare(self.conversation, self.body.model, request)
                 running = server.submit(prepared)
                 self._begin(running, name, model, prepared)
-                try:
-                    await running.begun(server.settings.heartbeat_seconds)
-                except BaseException:
-                    running.cancel()
-                    raise
+                await while_connected(request.receive, running.begun(server.settings.heartbeat_seconds), running.cancel)
                 return running
             except ContextOverflow as overflow:
                 if not await asyncio.to_thread(self._shorten, overflow):
@@ -174,6 +171,12 @@ class Exchange:
         ended = "incomplete" if whole["status"] == "cancelled" else whole["status"]
         yield f"response.{ended}", {"response": whole}
 
+    async def silence(self) -> AsyncIterator[ResponseEvent]:
+        """The events of a response without a reply."""
+        for kind in ("response.created", "response.in_progress"):
+            yield kind, {"response": self.resource("in_progress")}
+        yield "response.completed", {"response": await asyncio.to_thread(self._store_response, self.resource())}
+
     async def refusal(self, error: ApiError) -> AsyncIterator[ResponseEvent]:
         """The events of a response that failed before it began."""
         for kind in ("response.created", "response.in_progress"):
@@ -204,6 +207,7 @@ class Exchange:
         if status is None:
             cut = items is not None and items.reason in ("length", "cancelled")
             status = "cancelled" if self.cancelled else "incomplete" if cut else "completed"
+        why = "max_output_tokens" if items is None or items.reason == "length" else "cancelled"
         over = status in ("completed", "incomplete", "cancelled")
         reasoning, sampling = body.reasoning, self._sampling
         return {
@@ -214,7 +218,7 @@ class Exchange:
             "status": status,
             "background": False,
             "error": None,
-            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
+            "incomplete_details": {"reason": why} if status == "incomplete" else None,
             "instructions": body.instructions,
             "max_output_tokens": body.max_output_tokens,
             "max_tool_calls": body.max_tool_calls,

@@ -74,9 +74,10 @@ class ResponsesSocket:
                 raise bad_request("Send an object of the type response.create.", "type")
             ignored = None if self._server.settings.strict else IgnoredFields(fields)
             ignored_fields.set(ignored)
-            body = ResponsesRequest.model_validate({key: value for key, value in fields.items() if key != "type"})
+            silent = fields.get("generate") is False
+            body = ResponsesRequest.model_validate({key: fields[key] for key in fields.keys() - {"type", "generate"}})
             previous = body.previous_response_id
-            await self._reply(body)
+            await self._reply(body, silent)
             if ignored is not None and (names := ignored.names()):
                 _ignored.add(self._socket.headers.get("user-agent", ""), names)
         except ValidationError as error:
@@ -84,8 +85,14 @@ class ResponsesSocket:
         except (ApiError, GrusError) as error:
             await self._refuse(as_api_error(error), previous)
 
-    async def _reply(self, body: ResponsesRequest) -> None:
+    async def _reply(self, body: ResponsesRequest, silent: bool) -> None:
+        """`silent`: the client sends the beginning of a conversation ahead, and wants no reply to it yet."""
         exchange = await asyncio.to_thread(Exchange, body, self._server.responses, self._find)
+        if silent:
+            async for data in numbered(exchange.silence()):
+                await self._send(data)
+            self._last = StoredResponse(data["response"], exchange.all_items(data["response"]))
+            return
         running = await exchange.start(Request({"type": "http"}, self._receive), self._server)
         leaving = asyncio.create_task(self._gone.wait())
         leaving.add_done_callback(lambda _: running.cancel())

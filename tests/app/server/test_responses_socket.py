@@ -56,6 +56,18 @@ def test_the_last_response_is_continued_though_it_is_not_stored(live: Live, sock
     assert error["error"]["code"] == "previous_response_not_found"
 
 
+def test_a_conversation_is_sent_ahead(live: Live, socket: ClientConnection) -> None:
+    """As Codex does before the first turn."""
+    ahead = turn(socket, "The rules.", store=False, generate=False)
+    check_events(ahead)
+    response = ahead[-1]["response"]
+    assert (response["status"], response["output"]) == ("completed", [])
+    assert not live.engine.requests
+    turn(socket, "Go.", store=False, previous_response_id=response["id"])
+    assert "The rules." in prompt(live)
+    assert "Go." in prompt(live)
+
+
 def test_a_failed_continuation_is_the_end_of_it(socket: ClientConnection) -> None:
     first = turn(socket, store=False)[-1]["response"]
     orphan = {"type": "function_call_output", "call_id": "none", "output": "x"}

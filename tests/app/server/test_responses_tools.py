@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,6 +66,15 @@ def test_hints_and_unknown_entries_are_ignored(live: Live, strict: Live) -> None
     assert reply.json()["text"]["verbosity"] == "low"
     for name, value in hints.items():
         assert ask(strict, **{name: value}).status_code == 400, name
+
+
+def test_an_effort_is_ignored_by_a_model_that_does_not_reason(tmp_path: Path) -> None:
+    with scripted(tmp_path, "llama") as plain:
+        reply = ask(plain, reasoning={"effort": "high", "summary": "auto"})
+        assert reply.headers["x-grus-ignored"] == "reasoning.effort"
+        assert [item["type"] for item in reply.json()["output"]] == ["message"]
+        held = {**PATCH, "format": LARK}
+        assert ask(plain, tools=[held]).headers["x-grus-ignored"] == "tools.format"
 
 
 def test_any_number_of_tools(live: Live) -> None:
@@ -134,7 +144,8 @@ def test_a_grammar_holds_the_input(live: Live) -> None:
     assert made["output"][0]["input"] == "add x\n"
     grammar = live.engine.requests[-1].sampling.grammar
     assert grammar.kind == "ebnf"
-    assert every(said in grammar.text for said in ('"patch', "add ", "[a-z]+")) and "weather" not in grammar.text
+    assert every(said in grammar.text for said in ('"patch', "add ", "[a-z]+"))
+    assert "weather" not in grammar.text
     live.engine.reply = call("patch", {"input": "add y\n"})
     assert whole(live, tools=[tool, WEATHER])["output"][0]["input"] == "add y\n"
     assert "<tool_call>" in live.engine.requests[-1].sampling.grammar.text
