@@ -84,7 +84,9 @@ def _opening(name: str) -> str:
 
 _COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}
 _HEAD = re.compile(r'\s*\{\s*"input"\s*:\s*"')
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_CHARACTERS = re.compile(  # whole ones, up to the closing quote
+    r'(?:[^"\\]|\\[^u]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*'
+)
 
 
 class InputReader:
@@ -93,54 +95,37 @@ class InputReader:
     def __init__(self) -> None:
         self._arguments = ""
         self._at = -1  # what is read next; -1: the input has not begun
-        self._ended = False
         self.input = ""
 
     def feed(self, text: str) -> str:
         """What is new of the input."""
         self._arguments += text
-        if self._at < 0 and (head := _HEAD.match(self._arguments)):
+        if self._at < 0:
+            head = _HEAD.match(self._arguments)
+            if head is None:
+                return ""
             self._at = head.end()
-        new = self._decoded() if self._at >= 0 and not self._ended else ""
+        found = _CHARACTERS.match(self._arguments, self._at)
+        assert found is not None
+        try:
+            new = _sound(json.loads(f'"{found[0]}"', strict=False))
+        except ValueError:  # an escape that JSON does not have: the call will turn out to be none
+            return ""
+        self._at = found.end()
         self.input += new
         return new
 
-    def _decoded(self) -> str:
-        text, out = self._arguments, []
-        while self._at < len(text):
-            char, step = text[self._at], 1
-            if char == '"':
-                self._ended = True
-                break
-            if char == "\\":
-                if self._at + 1 == len(text):
-                    break
-                escape = text[self._at + 1]
-                step = 6 if escape == "u" else 2
-                if escape == "u" and "\ud800" <= (char := self._unicode(self._at)) < "\udc00":
-                    step = 12  # a pair
-                if self._at + step > len(text):
-                    break
-                char = (
-                    json.loads(f'"{text[self._at : self._at + step]}"')
-                    if escape == "u"
-                    else _ESCAPES.get(escape, escape)
-                )
-            out.append(char)
-            self._at += step
-        return "".join(out)
-
-    def _unicode(self, at: int) -> str:
-        digits = self._arguments[at + 2 : at + 6]
-        return chr(int(digits, 16)) if len(digits) == 4 else ""
-
     def end(self) -> str:
-        """The rest of the input, once the arguments are whole. A model that knows no such parameter has its arguments for input."""
-        if self._at >= 0:
-            return ""
+        """The rest of the input, once the arguments are whole. Where they have no such parameter, they are the input."""
         try:
-            value = json.loads(self._arguments)[INPUT]
+            value = json.loads(self._arguments, strict=False)[INPUT]
         except (ValueError, KeyError, TypeError):
             value = None
-        self.input = value if isinstance(value, str) else self._arguments
-        return self.input
+        whole = _sound(value) if isinstance(value, str) else self._arguments if self._at < 0 else self.input
+        rest, self.input = whole[len(self.input) :], whole
+        return rest
+
+
+def _sound(text: str) -> str:
+    """Half a surrogate pair is no character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

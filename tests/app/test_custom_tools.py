@@ -147,3 +147,21 @@ def test_an_input_is_read_while_it_is_written(ascii: bool, step: int) -> None:
     read = [reader.feed(arguments[at : at + step]) for at in range(0, len(arguments), step)]
     assert "".join(read) == reader.input == text
     assert reader.end() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{"input": "a\\ud83dx\\udc00"}', "a\ufffdx\ufffd"),
+        ('{"input": "a\\uZZZZ"}', "a"),
+        ('{"input": "a\\', "a"),
+        ('{"input" : "a", "more": 1}', "a"),
+        ('{"more": 1, "input": "late"}', "late"),
+        ('{"patch": "a"}', '{"patch": "a"}'),
+    ],
+)
+def test_an_input_that_is_not_as_it_should_be(arguments: str, expected: str) -> None:
+    reader = InputReader()
+    read = [reader.feed(char) for char in arguments]
+    assert "".join(read) + reader.end() == reader.input == expected
+    reader.input.encode()

@@ -18,7 +18,14 @@ from app.server.errors import ApiError, as_api_error, bad_request, from_validati
 from app.server.openai.responses_compaction import SUMMARIZE, CompactedResponse, CompactRequest, compacted
 from app.server.openai.responses_exchange import Exchange, numbered
 from app.server.openai.responses_output import ResponseEvent
-from app.server.openai.responses_protocol import ResponseDeleted, ResponseItemList, ResponseObject, ResponsesRequest
+from app.server.openai.responses_protocol import (
+    InputTokens,
+    InputTokensRequest,
+    ResponseDeleted,
+    ResponseItemList,
+    ResponseObject,
+    ResponsesRequest,
+)
 from app.server.openai.responses_store import StoredResponse
 from app.server.streaming import COMMENT, StreamingReply, event
 from engine.errors import ContextOverflow, GrusError
@@ -102,6 +109,19 @@ async def compact(body: CompactRequest, request: Request, server: Here) -> Compa
     exchange.ask(SUMMARIZE)
     running = await exchange.start(request, server)
     return compacted(exchange.complete(await server.parts(request, running)))
+
+
+@router.post("/v1/responses/input_tokens", responses=errors(400, 404))
+async def input_tokens(body: InputTokensRequest, request: Request, server: Here) -> InputTokens:
+    """How many tokens a response's prompt has. Nothing is generated."""
+    wanted = ResponsesRequest(**{name: getattr(body, name) for name in body.model_fields_set}, store=False)
+    exchange = await asyncio.to_thread(Exchange, wanted, server.responses)
+    _, _, prepared = await server.prepare(exchange.conversation, body.model, request)
+    if prepared.pages:
+        raise unsupported(
+            "input", "The tokens of pages are not counted: they are known when the lines have been found."
+        )
+    return InputTokens(input_tokens=len(prepared.request.prompt_ids))
 
 
 @router.get("/v1/responses/{id}", response_model=ResponseObject, responses=errors(400, 404))

@@ -172,6 +172,22 @@ class ResponsesRequest(RequestFields):
     client_metadata: Hint[dict[str, Any]] = None
 
 
+class InputTokensRequest(RequestFields):
+    """The fields of a response that its prompt depends on."""
+
+    model: str | None = None
+    input: ResponseInput | None = None
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    tools: list[ResponseTool] | None = None
+    tool_choice: ResponseToolChoice | None = None
+    parallel_tool_calls: bool | None = None
+    reasoning: ResponseReasoningConfig | None = None
+    text: ResponseTextConfig | None = None
+    truncation: Literal["auto", "disabled"] | None = None
+    conversation: None = None
+
+
 # -- the replies
 
 
@@ -223,6 +239,11 @@ class ResponseItemList(BaseModel):
     first_id: str | None
     last_id: str | None
     has_more: bool
+
+
+class InputTokens(BaseModel):
+    object: Literal["response.input_tokens"] = "response.input_tokens"
+    input_tokens: int
 
 
 class ResponseDeleted(BaseModel):

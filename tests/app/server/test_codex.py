@@ -135,7 +135,7 @@ def test_a_prompt_that_is_too_long_is_its_context_error(live: Live) -> None:
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     model = save("qwen3", tmp_path_factory.mktemp("codex") / "tiny", max_position_embeddings=8192)
     where = LoadOptions(backend="auto", device="cpu", memory_limit=1 << 30, download=False)
-    settings = Settings(gpu_memory_limit="1G", max_concurrent=2)
+    settings = Settings(gpu_memory_limit="1G", max_concurrent=2, max_seq_len=6000)
     catalogue = Catalogue({"real": str(model)}, use_cache=False)
     with serving(lambda of: Engine(of, settings), lambda source: load(source, where), catalogue) as live:
         yield live
@@ -153,6 +153,17 @@ def test_the_engine_holds_a_patch_to_its_grammar(real: Live) -> None:
     output = {"type": "custom_tool_call_output", "call_id": item["call_id"], "output": "Success."}
     last = send(real, [*BEGIN, item, output], "real", tools=[*TOOLS, APPLY_PATCH], max_output_tokens=20)[-1]
     assert last["type"] in ("response.completed", "response.incomplete")
+
+
+def test_a_limit_of_the_engine_is_a_context_error_too(real: Live) -> None:
+    """The model could hold this prompt, but the engine was told to hold less."""
+    items = [*BEGIN, message("user", "x" * 5200), message("user", "And now?")]
+    last = send(real, items, "real", max_output_tokens=5)[-1]
+    assert last["response"]["error"]["code"] == "context_length_exceeded"
+    assert last["response"]["error"]["message"].startswith("This model's maximum context length is 6000 tokens.")
+    shortened = send(real, items, "real", max_output_tokens=5, truncation="auto")[-1]
+    assert shortened["type"] in ("response.completed", "response.incomplete")
+    assert shortened["response"]["usage"]["input_tokens"] < 6000
 
 
 def test_a_grammar_that_does_not_compile_is_refused(real: Live) -> None:

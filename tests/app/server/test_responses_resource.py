@@ -308,6 +308,18 @@ def test_the_oldest_items_are_dropped_where_that_is_wanted(live: Live) -> None:
     assert alone.json()["error"]["code"] == "context_length_exceeded"
 
 
+def test_the_tokens_of_a_prompt_are_counted(live: Live) -> None:
+    asked = {"instructions": "Be kind.", "tools": [WEATHER], "reasoning": {"effort": "none"}}
+    made = whole(live, **asked)
+    live.engine.requests.clear()
+    counted = httpx.post(f"{live.url}/v1/responses/input_tokens", json={"model": "tiny", "input": "Hi", **asked}).json()
+    assert counted == {"object": "response.input_tokens", "input_tokens": made["usage"]["input_tokens"]}
+    items = [{"role": "user", "content": "And?"}]
+    more = {"model": "tiny", "input": items, "previous_response_id": made["id"]}
+    assert httpx.post(f"{live.url}/v1/responses/input_tokens", json=more).json()["input_tokens"] > 40
+    assert not live.engine.requests
+
+
 def test_openais_client_reads_all_of_it(live: Live) -> None:
     client = openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0)
     made = client.responses.create(model="tiny", input="Hi", prompt_cache_key="key", reasoning={"summary": "auto"})

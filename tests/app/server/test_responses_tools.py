@@ -69,7 +69,7 @@ def test_hints_and_unknown_entries_are_ignored(live: Live, strict: Live) -> None
 
 
 def test_an_effort_is_ignored_by_a_model_that_does_not_reason(tmp_path: Path) -> None:
-    with scripted(tmp_path, "llama") as plain:
+    with scripted(tmp_path, "qwen3_vl") as plain:
         reply = ask(plain, reasoning={"effort": "high", "summary": "auto"})
         assert reply.headers["x-grus-ignored"] == "reasoning.effort"
         assert [item["type"] for item in reply.json()["output"]] == ["message"]
