@@ -66,20 +66,21 @@ def _calls(functions: Functions, inputs: Mapping[str, InputGrammar]) -> str:
     """All calls begin with literals: the lexer tells those apart, but not a literal from the parts of a schema."""
     rules = []
     for at, function in enumerate(functions):
-        name = function["name"]
-        if name in inputs:
-            grammar = inputs[name]
-            lark = regex_grammar(grammar.definition) if grammar.syntax == "regex" else grammar.definition
-            opening, body, closing = _opening(name) + '{"input": "', f"%lark {{\n{json_escaped(lark)}\n}}", '"}}'
+        head = json.dumps({"name": function["name"], "arguments": {}}, ensure_ascii=False).removesuffix("{}}")
+        rules.append(f'call{at}: {json.dumps(head, ensure_ascii=False)} args{at} "}}"\n')
+        if function["name"] in inputs:
+            rules.append(arguments_rules(f"args{at}", inputs[function["name"]]))
         else:
             schema = {**(function.get("parameters") or {"type": "object"}), **_COMPACT}
-            opening, body, closing = _opening(name), f"%json {json.dumps(schema)}", "}"
-        rules.append(f"call{at}: {json.dumps(opening)} body{at} {json.dumps(closing)}\nbody{at}: {body}\n")
+            rules.append(f"args{at}: %json {json.dumps(schema)}\n")
     return f"call: {' | '.join(f'call{at}' for at in range(len(functions)))}\n" + "".join(rules)
 
 
-def _opening(name: str) -> str:
-    return json.dumps({"name": name, "arguments": {}}, ensure_ascii=False).removesuffix("{}}")
+def arguments_rules(rule: str, grammar: InputGrammar) -> str:
+    """A rule for the arguments of a custom tool's function, as JSON."""
+    lark = regex_grammar(grammar.definition) if grammar.syntax == "regex" else grammar.definition
+    opening, closing = json.dumps(f'{{"{INPUT}": "'), json.dumps('"}')
+    return f"{rule}: {opening} {rule}_input {closing}\n{rule}_input: %lark {{\n{json_escaped(lark)}\n}}\n"
 
 
 _COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
+from graphlib import CycleError, TopologicalSorter
 
 from engine.errors import BadRequest
 
@@ -38,6 +39,7 @@ _TOKEN = re.compile(
     |(?P<alias>->\s*\w+)
     |(?P<name>(?<!\w)_*[a-z][a-z0-9_]*(?:\.[0-9]+(?=\s*:))?)
     |(?P<terminal>\w+)
+    |(?P<stray>["/])
     |(?P<other>[\s\S])""",
     re.VERBOSE,
 )
@@ -72,8 +74,12 @@ def regex_grammar(expression: str) -> str:
 
 def json_escaped(grammar: str) -> str:
     """Raises BadRequest for what cannot be rewritten."""
-    tokens = list(_TOKEN.finditer(grammar))
-    text = "".join(_rewritten(token) for token in tokens)
+    tokens: list[re.Match[str]] = []
+    written: list[str] = []
+    for token in _TOKEN.finditer(grammar):  # one by one: a fault ends it, so that the work is bounded by the length
+        tokens.append(token)
+        written.append(_rewritten(token))
+    text = "".join(written)
     rules = {found[1]: found for found in _DEFINED.finditer(text)}
     if "%ignore" in text or _recursive(text, list(rules.values())):
         return text
@@ -92,10 +98,11 @@ def _recursive(text: str, rules: Sequence[re.Match[str]]) -> bool:
         rule[1]: {token["name"] for token in _TOKEN.finditer(text, rule.end(), end)} & names
         for rule, end in zip(rules, ends)
     }
-    done: set[str] = set()
-    while ready := {name for name in uses if name not in done and uses[name] <= done}:
-        done |= ready
-    return len(done) < len(uses)
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _terminal(rule: str) -> str:
@@ -126,6 +133,8 @@ def _rewritten(token: re.Match[str]) -> str:
         return _common(token["common"], token["renamed"] or token["common"])
     if token["several"] is not None:
         return "\n".join(_common(name, name) for name in re.findall(r"\w+", token["several"]))
+    if token["stray"] is not None:
+        raise _cannot("A text or an expression of the tool's grammar has no end.")
     if token["foreign"] is not None:
         raise _cannot(f"{token['foreign']} cannot be used in a tool's grammar, but for %import common.NAME.")
     return token[0]
@@ -153,7 +162,7 @@ def _in_class(char: str) -> str:
 _ATOM = re.compile(
     r"""(?P<zero>\\[bBAzG^$]|\^|\$)
     |(?P<group>\(\?[^:)]*[:)]?|\()
-    |(?P<counted>\{[0-9]*,?[0-9]*\})
+    |(?P<counted>\{[0-9]{0,9}(?:,[0-9]{0,9})?\})
     |(?P<class>\[\^?\]?(?:\\.|[^\]\\])*\])
     |(?P<property>\\[pP](?:\{[^}]*\}|.))
     |(?P<escape>\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.)

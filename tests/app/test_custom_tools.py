@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 
 import llguidance
 import pytest
@@ -115,6 +117,27 @@ def test_other_notations(vocabulary: llguidance.LLTokenizer, lark: str, fitting:
 def test_what_cannot_be_rewritten_is_refused(lark: str) -> None:
     with pytest.raises(BadRequest):
         demanded_calls([{"name": "tool"}], {"tool": InputGrammar("lark", lark)}, several=False)
+
+
+@pytest.mark.parametrize(
+    "lark",
+    [
+        "start: /" + "a[" * 9000,
+        "/a[" * 6000,
+        'start: "' + "a" * 19_000,
+        '"' * 19_999,
+        "start: /a{" + "1" * 19_000 + "/",
+        "start: /" + "(?" * 9000 + "/",
+        "%import common (" * 1200,
+        "\n".join(f"r{at}: r{at + 1}" for at in range(1500)),
+        "_" * 20_000,
+    ],
+)
+def test_a_hostile_grammar_takes_no_time(lark: str) -> None:
+    began = time.monotonic()
+    with contextlib.suppress(BadRequest):
+        demanded_calls([{"name": "tool"}], {"tool": InputGrammar("lark", lark)}, several=False)
+    assert time.monotonic() - began < 2
 
 
 def test_calls_stand_among_words_and_beside_functions(vocabulary: llguidance.LLTokenizer) -> None:

@@ -28,7 +28,7 @@ class ResponseInputFormat(RequestFields):
 
     type: Literal["text", "grammar"]
     syntax: Literal["lark", "regex"] | None = None
-    definition: Annotated[str, Field(max_length=100_000)] | None = None
+    definition: Annotated[str, Field(max_length=20_000)] | None = None
 
 
 class ResponseCustomTool(RequestFields):
