@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from app.runtime.lark_json import json_escaped, regex_grammar
-from engine.types import Grammar
 
 INPUT = "input"
 
@@ -39,43 +37,6 @@ def as_arguments(input: str) -> str:
     return json.dumps({INPUT: input}, ensure_ascii=False)
 
 
-Functions = Sequence[Mapping[str, Any]]
-
-
-def demanded_calls(functions: Functions, inputs: Mapping[str, InputGrammar], several: bool) -> Grammar:
-    """A reply that is a list of calls and nothing else. `inputs` are the grammars of those functions that are custom tools."""
-    more = ' (", " call)*' if several else ""
-    return Grammar("ebnf", f'%llguidance {{}}\nstart: "[" call{more} "]"\n' + _calls(functions, inputs))
-
-
-def calls_among_words(functions: Functions, inputs: Mapping[str, InputGrammar]) -> Grammar:
-    """Words, and calls as JSON within <tool_call>."""
-    return Grammar("ebnf", _AMONG_WORDS + _calls(functions, inputs))
-
-
-_AMONG_WORDS = r"""%llguidance {}
-start: marked* words
-words: TEXT
-TEXT: /(.|\n)*/
-marked: lead "\n" call "\n</tool_call>"
-lead[lazy]: /(.|\n)*<tool_call>/
-"""
-
-
-def _calls(functions: Functions, inputs: Mapping[str, InputGrammar]) -> str:
-    """All calls begin with literals: the lexer tells those apart, but not a literal from the parts of a schema."""
-    rules = []
-    for at, function in enumerate(functions):
-        head = json.dumps({"name": function["name"], "arguments": {}}, ensure_ascii=False).removesuffix("{}}")
-        rules.append(f'call{at}: {json.dumps(head, ensure_ascii=False)} args{at} "}}"\n')
-        if function["name"] in inputs:
-            rules.append(arguments_rules(f"args{at}", inputs[function["name"]]))
-        else:
-            schema = {**(function.get("parameters") or {"type": "object"}), **_COMPACT}
-            rules.append(f"args{at}: %json {json.dumps(schema)}\n")
-    return f"call: {' | '.join(f'call{at}' for at in range(len(functions)))}\n" + "".join(rules)
-
-
 def arguments_rules(rule: str, grammar: InputGrammar) -> str:
     """A rule for the arguments of a custom tool's function, as JSON."""
     lark = regex_grammar(grammar.definition) if grammar.syntax == "regex" else grammar.definition
@@ -83,7 +44,6 @@ def arguments_rules(rule: str, grammar: InputGrammar) -> str:
     return f"{rule}: {opening} {rule}_input {closing}\n{rule}_input: %lark {{\n{json_escaped(lark)}\n}}\n"
 
 
-_COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}
 _HEAD = re.compile(r'\s*\{\s*"input"\s*:\s*"')
 _CHARACTERS = re.compile(  # whole ones, up to the closing quote
     r'(?:[^"\\]|\\[^u]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*'

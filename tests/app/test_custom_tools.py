@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from functools import partial
+from typing import Any
 
 import llguidance
 import pytest
 
-from app.runtime.custom_tools import InputGrammar, InputReader, calls_among_words, demanded_calls
+from app.runtime.custom_tools import InputGrammar, InputReader, arguments_rules
 from engine.errors import BadRequest
+from engine.text.call_grammars import CallGrammars
 
 PATCH = r"""
 // a change to files
@@ -44,12 +47,18 @@ def vocabulary() -> llguidance.LLTokenizer:
     return llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Bytes()), n_vocab=257, eos_token=256)
 
 
+def calls(functions: list[dict[str, Any]], **inputs: InputGrammar) -> CallGrammars:
+    rules = {name: partial(arguments_rules, grammar=grammar) for name, grammar in inputs.items()}
+    return CallGrammars("qwen", functions, inputs=rules)
+
+
 def fits(vocabulary: llguidance.LLTokenizer, grammar: InputGrammar, text: str, ascii: bool = False) -> bool:
     """Whether a model may write a call with this input, and end there."""
-    held = demanded_calls([{"name": "tool"}], {"tool": grammar}, several=False)
+    held = calls([{"name": "tool"}], tool=grammar).demanded()
     matcher = llguidance.LLMatcher(vocabulary, llguidance.grammar_from("ebnf", held.text), log_level=0)
     assert not matcher.is_error(), matcher.get_error()
-    call = json.dumps([{"name": "tool", "arguments": {"input": text}}], ensure_ascii=ascii).encode()
+    body = json.dumps({"name": "tool", "arguments": {"input": text}}, ensure_ascii=ascii)
+    call = f"<tool_call>\n{body}\n</tool_call>".encode()
     return bool(matcher.consume_tokens(list(call))) and bool(matcher.is_accepting())
 
 
@@ -116,7 +125,7 @@ def test_other_notations(vocabulary: llguidance.LLTokenizer, lark: str, fitting:
 )
 def test_what_cannot_be_rewritten_is_refused(lark: str) -> None:
     with pytest.raises(BadRequest):
-        demanded_calls([{"name": "tool"}], {"tool": InputGrammar("lark", lark)}, several=False)
+        calls([{"name": "tool"}], tool=InputGrammar("lark", lark)).demanded()
 
 
 @pytest.mark.parametrize(
@@ -136,7 +145,7 @@ def test_what_cannot_be_rewritten_is_refused(lark: str) -> None:
 def test_a_hostile_grammar_takes_no_time(lark: str) -> None:
     began = time.monotonic()
     with contextlib.suppress(BadRequest):
-        demanded_calls([{"name": "tool"}], {"tool": InputGrammar("lark", lark)}, several=False)
+        calls([{"name": "tool"}], tool=InputGrammar("lark", lark)).demanded()
     assert time.monotonic() - began < 2
 
 
@@ -146,8 +155,8 @@ def test_calls_stand_among_words_and_beside_functions(vocabulary: llguidance.LLT
         "$defs": {"count": {"type": "integer"}},
         "required": ["n"],
     }
-    other = {"name": "f", "parameters": {"type": "object", "additionalProperties": False, **schema}}
-    held = calls_among_words([other, {"name": "tool"}], {"tool": InputGrammar("regex", "[a-z]+")})
+    other = {"name": "f", "parameters": {"type": "object", "additionalProperties": False, **schema}, "strict": True}
+    held = calls([other, {"name": "tool"}], tool=InputGrammar("regex", "[a-z]+")).among_words()
 
     def allowed(text: str) -> bool:
         matcher = llguidance.LLMatcher(vocabulary, llguidance.grammar_from("ebnf", held.text), log_level=0)

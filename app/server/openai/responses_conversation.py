@@ -67,18 +67,25 @@ def chat_request(
         ),
         tools=template_tools(offered.tools),
         tool_choice=offered.choice,
-        parallel_calls=body.parallel_tool_calls is not False and body.max_tool_calls != 1,
+        parallel_calls=body.parallel_tool_calls is not False,
+        max_calls=body.max_tool_calls,
         input_grammars=offered.grammars,
         grammar=_grammar(body),
+        strict_grammar=_is_strict(body),
+        schema_field="text.format.schema",
         effort=body.reasoning.effort if body.reasoning is not None else None,
         effort_field="reasoning.effort",
     )
 
 
+def _is_strict(body: ResponsesRequest) -> bool:
+    return body.text is not None and isinstance(body.text.format, SchemaFormat) and bool(body.text.format.strict)
+
+
 def _grammar(body: ResponsesRequest) -> Grammar | None:
     wanted = body.text.format if body.text is not None else None
     if isinstance(wanted, SchemaFormat):
-        return json_grammar(wanted.schema_)
+        return json_grammar(wanted.schema_, _is_strict(body))
     return json_grammar() if wanted is not None and wanted.type == "json_object" else None
 
 

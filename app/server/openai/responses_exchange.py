@@ -134,7 +134,7 @@ class Exchange:
         self._sampling = prepared.request.sampling.over(model.defaults)
         reasoning = self.body.reasoning
         summarize = reasoning is not None and (reasoning.summary or reasoning.generate_summary) is not None
-        self.items = OutputItems(model.tokenizer, self.offered.custom, self.body.max_tool_calls, summarize)
+        self.items = OutputItems(model.tokenizer, self.offered.custom, summarize)
 
     def cancel(self) -> dict[str, Any]:
         """End the reply where it is."""

@@ -21,13 +21,12 @@ class OutputItems:
         self,
         tokenizer: Tokenizer,
         custom: Collection[str] = (),
-        most_calls: int | None = None,
         summarize: bool = False,
     ) -> None:
-        """`custom`: names of tools whose input is a text. `most_calls`: further calls are left out. `summarize`: reasoning comes
+        """`custom`: names of tools whose input is a text. `summarize`: reasoning comes
         as a summary too, which is the whole of it."""
         self._tokenizer = tokenizer
-        self._custom, self._most_calls, self._summarize = custom, most_calls, summarize
+        self._custom, self._summarize = custom, summarize
         self._kind = ""  # of the open item
         self._input = InputReader()  # of the open custom call
         self._scores: list[dict[str, Any]] = []
@@ -43,8 +42,7 @@ class OutputItems:
                 yield from self._open("answer", part)
             yield from self._close("completed" if part.reason not in ("length", "cancelled") else "incomplete")
         elif part.kind in ("call", "arguments"):
-            if self._most_calls is None or part.call < self._most_calls:
-                yield from self._call(part) if part.kind == "call" else self._add_arguments(part.text)
+            yield from self._call(part) if part.kind == "call" else self._add_arguments(part.text)
         else:
             if part.kind != self._kind:
                 yield from self._close("completed")

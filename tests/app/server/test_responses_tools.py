@@ -88,7 +88,7 @@ def test_allowed_tools_are_those_that_are_offered(live: Live) -> None:
     assert made["tool_choice"] == choice
     assert '"clock"' in prompt(live)
     assert '"weather"' not in prompt(live)
-    live.engine.reply = '[{"name": "clock", "arguments": {}}]'
+    live.engine.reply = call("clock", {})
     made = whole(live, tools=[WEATHER, CLOCK], tool_choice={**choice, "mode": "required"})
     assert made["output"][0]["name"] == "clock"
     unknown = {**choice, "tools": [{"type": "function", "name": "none"}]}
@@ -138,7 +138,7 @@ def test_a_model_that_writes_other_arguments_loses_nothing(live: Live, arguments
 
 def test_a_grammar_holds_the_input(live: Live) -> None:
     tool = {**PATCH, "format": LARK}
-    live.engine.reply = '[{"name": "patch", "arguments": {"input": "add x\\n"}}]'
+    live.engine.reply = call("patch", {"input": "add x\n"})
     made = whole(live, tools=[tool, WEATHER], tool_choice={"type": "custom", "name": "patch"})
     assert made["tools"][0]["format"] == LARK
     assert made["output"][0]["input"] == "add x\n"
