@@ -31,6 +31,8 @@ class Grammar:
 
     kind: Literal["json_schema", "json_object", "regex", "ebnf"]
     text: str = ""  # the schema as JSON, the expression, or the grammar
+    # end the document before the length limit, this many bytes before the last moment; None: it may be cut off
+    reserve: int | None = None
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ class SamplingParams:
         return SamplingParams(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **chosen})
 
 
-def new_id(prefix: str = "req") -> str:
-    return f"{prefix}-{uuid.uuid4().hex[:20]}"
+def new_id(prefix: str = "req", separator: str = "-") -> str:
+    return f"{prefix}{separator}{uuid.uuid4().hex[:20]}"
 
 
 @dataclass(frozen=True)

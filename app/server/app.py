@@ -24,7 +24,7 @@ from app.server.images import Images
 from app.server.metrics import Meters
 from app.server.ollama import chat as ollama_chat
 from app.server.ollama import models as ollama_models
-from app.server.openai import chat, completions, embeddings, models, responses, tokens
+from app.server.openai import chat, completions, embeddings, models, responses, responses_socket, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
 from app.server.requests import Account, Requests, as_header, as_log, current
@@ -37,6 +37,7 @@ FAMILIES = (
     chat,
     completions,
     responses,
+    responses_socket,
     models,
     tokens,
     management,

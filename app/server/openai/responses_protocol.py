@@ -7,103 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Discriminator, Field, Tag
 
 from app.runtime.chat import Effort
-from app.server.body import RequestFields
+from app.server.body import Hint, Preference, RequestFields
 from app.server.openai.chat import Name
+from app.server.openai.responses_items import ResponseInput
 from app.server.sampling import Count
 
-ResponseStatus = Literal["in_progress", "completed", "incomplete"]
-
-
-class ResponseInputText(RequestFields):
-    type: Literal["input_text"]
-    text: str
-
-
-class ResponseOutputText(RequestFields):
-    type: Literal["output_text"]
-    text: str
-    annotations: list[Any] | None = Field(default=None, max_length=0)
-    logprobs: list[Any] | None = None  # accepted back; the model does not read them
-
-
-class ResponseInputImage(RequestFields):
-    type: Literal["input_image"]
-    image_url: str | None = None
-    file_id: str | None = None
-    detail: str | None = None
-
-
-class ResponseInputAudio(RequestFields):
-    type: Literal["input_audio"]
-    input_audio: dict[str, Any]
-
-
-class ResponseInputFile(RequestFields):
-    type: Literal["input_file"]
-    file_id: str | None = None
-    file_data: str | None = None
-    file_url: str | None = None
-    filename: str | None = None
-
-
-ResponseInputPart = Annotated[
-    ResponseInputText | ResponseOutputText | ResponseInputImage | ResponseInputAudio | ResponseInputFile,
-    Field(discriminator="type"),
-]
-
-
-class ResponseMessage(RequestFields):
-    type: Literal["message"] = "message"
-    role: Literal["user", "assistant", "system", "developer"]
-    content: str | list[ResponseInputPart]
-    id: str | None = None
-    status: ResponseStatus | None = None
-
-
-class ResponseFunctionCall(RequestFields):
-    type: Literal["function_call"]
-    call_id: str
-    name: Name
-    arguments: str
-    id: str | None = None
-    status: ResponseStatus | None = None
-
-
-class ResponseFunctionCallOutput(RequestFields):
-    type: Literal["function_call_output"]
-    call_id: str
-    output: str | list[ResponseInputText]
-    id: str | None = None
-    status: ResponseStatus | None = None
-
-
-class ResponseReasoningText(RequestFields):
-    type: Literal["reasoning_text"]
-    text: str
-
-
-class ResponseReasoning(RequestFields):
-    type: Literal["reasoning"]
-    id: str | None = None
-    summary: list[Any] | None = Field(default=None, max_length=0)
-    content: list[ResponseReasoningText] | None = None
-    encrypted_content: None = None
-    status: ResponseStatus | None = None
-
-
-def _kind(item: Any) -> str:
-    """A message may omit its type."""
-    kind = item.get("type", "message") if isinstance(item, dict) else getattr(item, "type", "message")
-    return str(kind)
-
-
-ResponseItem = Annotated[
-    Annotated[ResponseMessage, Tag("message")]
-    | Annotated[ResponseFunctionCall, Tag("function_call")]
-    | Annotated[ResponseFunctionCallOutput, Tag("function_call_output")]
-    | Annotated[ResponseReasoning, Tag("reasoning")],
-    Discriminator(_kind),
-]
+# -- tools
 
 
 class ResponseFunctionTool(RequestFields):
@@ -114,9 +23,90 @@ class ResponseFunctionTool(RequestFields):
     strict: bool | None = None
 
 
+class ResponseInputFormat(RequestFields):
+    """What a custom tool's input must match: anything, or a grammar."""
+
+    type: Literal["text", "grammar"]
+    syntax: Literal["lark", "regex"] | None = None
+    definition: Annotated[str, Field(max_length=20_000)] | None = None
+
+
+class ResponseCustomTool(RequestFields):
+    """A tool whose input is a text."""
+
+    type: Literal["custom"]
+    name: Name
+    description: str | None = None
+    format: ResponseInputFormat | None = None
+
+
+class ResponseOtherTool(BaseModel):
+    """A tool that another server would run."""
+
+    type: str
+
+
+RunnableTool = ResponseFunctionTool | ResponseCustomTool
+
+
+def _tool_kind(tool: Any) -> str:
+    kind = tool.get("type") if isinstance(tool, dict) else getattr(tool, "type", None)
+    return f"tool-{kind}" if kind in ("function", "custom") else "tool-other"
+
+
+ResponseTool = Annotated[
+    Annotated[ResponseFunctionTool, Tag("tool-function")]
+    | Annotated[ResponseCustomTool, Tag("tool-custom")]
+    | Annotated[ResponseOtherTool, Tag("tool-other")],
+    Discriminator(_tool_kind),
+]
+
+
 class ResponseNamedFunction(RequestFields):
     type: Literal["function"]
     name: Name
+
+
+class ResponseNamedCustom(RequestFields):
+    type: Literal["custom"]
+    name: Name
+
+
+class ResponseAllowedTool(RequestFields):
+    type: str = "function"
+    name: str | None = None
+
+
+class ResponseAllowedTools(RequestFields):
+    type: Literal["allowed_tools"]
+    mode: Literal["auto", "required"] = "auto"
+    tools: list[ResponseAllowedTool]
+
+
+class ResponseOtherChoice(BaseModel):
+    """A tool that another server would run, by its type alone."""
+
+    type: str
+
+
+def _choice_kind(choice: Any) -> str:
+    if isinstance(choice, str):
+        return "choice-word"
+    kind = choice.get("type") if isinstance(choice, dict) else getattr(choice, "type", None)
+    return f"choice-{kind}" if kind in ("function", "custom", "allowed_tools") else "choice-other"
+
+
+ResponseToolChoice = Annotated[
+    Annotated[Literal["auto", "none", "required"], Tag("choice-word")]
+    | Annotated[ResponseNamedFunction, Tag("choice-function")]
+    | Annotated[ResponseNamedCustom, Tag("choice-custom")]
+    | Annotated[ResponseAllowedTools, Tag("choice-allowed_tools")]
+    | Annotated[ResponseOtherChoice, Tag("choice-other")],
+    Discriminator(_choice_kind),
+]
+
+
+# -- the request
 
 
 class PlainFormat(RequestFields):
@@ -133,45 +123,72 @@ class SchemaFormat(RequestFields):
 
 class ResponseTextConfig(RequestFields):
     format: Annotated[PlainFormat | SchemaFormat, Field(discriminator="type")] | None = None
+    verbosity: Preference[Literal["low", "medium", "high"]] = None  # returned; it changes no reply
 
 
 class ResponseReasoningConfig(RequestFields):
-    effort: Effort | None = None
+    effort: Preference[Effort] = None
+    summary: Preference[Literal["auto", "concise", "detailed"]] = None
+    generate_summary: Preference[Literal["auto", "concise", "detailed"]] = None  # its older name
 
 
 class ResponseStreamOptions(RequestFields):
-    include_obfuscation: Literal[False] | None = None
+    include_obfuscation: Hint[bool] = None
 
 
 class ResponsesRequest(RequestFields):
     model: str | None = None
-    input: str | Annotated[list[ResponseItem], Field(min_length=1)]
+    input: ResponseInput | None = None
     instructions: str | None = None
     max_output_tokens: Count | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    tools: Annotated[list[ResponseFunctionTool], Field(max_length=128)] | None = None
-    tool_choice: Literal["auto", "none", "required"] | ResponseNamedFunction | None = None
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    tools: list[ResponseTool] | None = None
+    tool_choice: ResponseToolChoice | None = None
     parallel_tool_calls: bool | None = None
+    max_tool_calls: Count | None = None
     text: ResponseTextConfig | None = None
     reasoning: ResponseReasoningConfig | None = None
     previous_response_id: str | None = None
     store: bool | None = None  # None: yes
-    metadata: Annotated[dict[str, str], Field(max_length=16)] | None = None
-    include: list[Literal["message.output_text.logprobs"]] | None = None
+    include: list[str] | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     stream: bool | None = None
     stream_options: ResponseStreamOptions | None = None
-    truncation: Literal["disabled"] | None = None
-    background: Literal[False] | None = None
+    truncation: Literal["auto", "disabled"] | None = None
+    background: bool | None = None  # refused where true
     conversation: None = None
     prompt: None = None
-    # without effect on the reply
-    user: str | None = None
-    safety_identifier: str | None = None
-    prompt_cache_key: str | None = None
-    prompt_cache_retention: Literal["in_memory", "in-memory", "24h"] | None = None
-    service_tier: Literal["auto", "default"] | None = None
+    # returned, without effect on the reply
+    metadata: Preference[Annotated[dict[str, str], Field(max_length=16)]] = None
+    safety_identifier: Preference[str] = None
+    prompt_cache_key: Preference[str] = None
+    # without effect
+    user: Hint[str] = None
+    prompt_cache_retention: Hint[str] = None
+    service_tier: Hint[str] = None
+    client_metadata: Hint[dict[str, Any]] = None
+
+
+class InputTokensRequest(RequestFields):
+    """The fields of a response that its prompt depends on."""
+
+    model: str | None = None
+    input: ResponseInput | None = None
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    tools: list[ResponseTool] | None = None
+    tool_choice: ResponseToolChoice | None = None
+    parallel_tool_calls: bool | None = None
+    reasoning: ResponseReasoningConfig | None = None
+    text: ResponseTextConfig | None = None
+    truncation: Literal["auto", "disabled"] | None = None
+    conversation: None = None
+
+
+# -- the replies
 
 
 class ResponseUsage(BaseModel):
@@ -186,14 +203,47 @@ class ResponseObject(BaseModel):
     id: str
     object: Literal["response"] = "response"
     created_at: int
-    status: Literal["in_progress", "completed", "incomplete", "failed"]
-    model: str
-    output: list[dict[str, Any]]
-    usage: ResponseUsage | None
+    completed_at: int | None
+    status: Literal["in_progress", "completed", "incomplete", "failed", "cancelled"]
     error: dict[str, Any] | None
     incomplete_details: dict[str, str] | None
+    model: str
+    instructions: str | None
     previous_response_id: str | None
+    output: list[dict[str, Any]]
+    usage: ResponseUsage | None
+    tools: list[dict[str, Any]]
+    tool_choice: str | dict[str, Any]
+    parallel_tool_calls: bool
+    max_tool_calls: int | None
+    text: dict[str, Any]
+    reasoning: dict[str, Any]
+    temperature: float
+    top_p: float
+    presence_penalty: float
+    frequency_penalty: float
+    top_logprobs: int
+    max_output_tokens: int | None
+    truncation: Literal["auto", "disabled"]
+    background: Literal[False]
+    store: bool
+    service_tier: str
     metadata: dict[str, str]
+    safety_identifier: str | None
+    prompt_cache_key: str | None
+
+
+class ResponseItemList(BaseModel):
+    object: Literal["list"] = "list"
+    data: list[dict[str, Any]]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class InputTokens(BaseModel):
+    object: Literal["response.input_tokens"] = "response.input_tokens"
+    input_tokens: int
 
 
 class ResponseDeleted(BaseModel):

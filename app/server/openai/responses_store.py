@@ -1,6 +1,6 @@
 """Stored responses, which can be read and continued later: a SQLite file that only its owner can read.
 
-Bounded by bytes and by age. Every method waits for the disk: call it off the event loop.
+Items are found by their ids too, in the newest response that holds them. Bounded by bytes and by age. Every method waits for the disk: call it off the event loop.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from platformdirs import PlatformDirs
 
@@ -29,6 +30,14 @@ log = logging.getLogger("grus.server")
 def default_file() -> str:
     """The default path, in the user's data folder."""
     return str(Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "server" / "responses.sqlite3")
+
+
+class RunningResponse(Protocol):
+    """A response that is being made."""
+
+    ended: bool
+
+    def cancel(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,9 @@ class ResponseStore:
         """Without a path: a temporary file, deleted by `close`."""
         self._most, self._longest, self._clock = most, longest, clock
         self._lock = threading.Lock()
+        self.running: WeakValueDictionary[str, RunningResponse] = (
+            WeakValueDictionary()
+        )  # responses that are being made, by id
         self._folder = (
             None if path else tempfile.TemporaryDirectory(prefix="grus-responses-", ignore_cleanup_errors=True)
         )
@@ -77,6 +89,12 @@ class ResponseStore:
                     (self._clock(),),
                 )
                 run("DROP TABLE responses")
+            run("CREATE TABLE IF NOT EXISTS held (item TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
+            run("CREATE INDEX IF NOT EXISTS held_number ON held (number)")
+            run(
+                "CREATE TRIGGER IF NOT EXISTS let_go AFTER DELETE ON kept"
+                " BEGIN DELETE FROM held WHERE number = old.number; END"
+            )
             self._shrink(0)
 
     def put(self, response: dict[str, Any], items: list[dict[str, Any]]) -> None:
@@ -89,9 +107,13 @@ class ResponseStore:
         try:
             with self._lock, self._database:
                 self._shrink(nbytes)
-                self._database.execute(
+                number = self._database.execute(
                     "INSERT OR REPLACE INTO kept (id, response, items, made, nbytes) VALUES (?, ?, ?, ?, ?)",
                     (*row, self._clock(), nbytes),
+                ).lastrowid
+                self._database.executemany(
+                    "INSERT OR REPLACE INTO held (item, number) VALUES (?, ?)",
+                    [(item["id"], number) for item in items if "id" in item],
                 )
         except sqlite3.Error as error:
             log.warning("%s could not be kept: %s", response["id"], error)
@@ -112,6 +134,16 @@ class ResponseStore:
                 "SELECT response, items FROM kept WHERE id = ? AND made >= ?", (id, self._clock() - self._longest)
             ).fetchone()
         return StoredResponse(json.loads(row[0]), json.loads(row[1])) if row is not None else None
+
+    def item(self, id: str) -> dict[str, Any] | None:
+        """An item of a stored response."""
+        with self._lock:
+            row = self._database.execute(
+                "SELECT items FROM kept JOIN held USING (number) WHERE item = ? AND made >= ?",
+                (id, self._clock() - self._longest),
+            ).fetchone()
+        items: list[dict[str, Any]] = json.loads(row[0]) if row is not None else []
+        return next((item for item in items if item.get("id") == id), None)
 
     def delete(self, id: str) -> bool:
         with self._lock, self._database:

@@ -13,8 +13,8 @@ import numpy as np
 from app.runtime.chat import LONG_PROMPT, ChatRequest, PreparedChat, prepare, reasoning_off
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.openai import responses_protocol as protocol
-from app.server.openai.responses import template_messages, template_tools, tool_choice
+from app.server.openai import responses_items as protocol
+from app.server.openai.responses_conversation import template_messages, template_tools, tool_choice
 from app.server.realtime.audio import samples_in
 from app.server.realtime.protocol import (
     RATE,

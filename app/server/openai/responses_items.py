@@ -1,0 +1,220 @@
+"""The input items of `/v1/responses`: messages, calls and their outputs, reasoning, and references to stored items.
+
+The tags of unions have a "-", which an error's place omits: a client is told `input[2].content[0].image_url`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
+
+from app.server.body import Hint, Preference, RequestFields
+from app.server.openai.chat import Name
+from engine.types import new_id
+
+ItemStatus = Literal["in_progress", "completed", "incomplete"]
+
+
+def new_item_id(prefix: str) -> str:
+    return new_id(prefix, "_")
+
+
+def text_or_list(value: Any) -> str:
+    return "as-text" if isinstance(value, str) else "as-list"
+
+
+def _type_of(value: Any, default: str = "") -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if isinstance(kind, str) else default
+
+
+# -- the parts of a content
+
+
+class ResponseInputText(RequestFields):
+    type: Literal["input_text", "text", "summary_text", "reasoning_text"]
+    text: str
+
+
+class ResponseOutputText(RequestFields):
+    type: Literal["output_text"]
+    text: str
+    annotations: list[Any] | None = None  # accepted back; the model does not read them
+    logprobs: list[Any] | None = None
+
+
+class ResponseRefusal(RequestFields):
+    type: Literal["refusal"]
+    refusal: str
+
+
+class ResponseInputImage(RequestFields):
+    type: Literal["input_image"]
+    image_url: str | None = None
+    file_id: str | None = None
+    detail: Preference[Literal["auto", "low", "high", "original"]] = None
+
+
+class ResponseOtherPart(BaseModel):
+    """What no model here reads: sounds, files."""
+
+    type: str
+
+
+_PARTS = {
+    **dict.fromkeys(("input_text", "text", "summary_text", "reasoning_text"), "part-text"),
+    "output_text": "part-output",
+    "refusal": "part-refusal",
+    "input_image": "part-image",
+}
+
+ResponseInputPart = Annotated[
+    Annotated[ResponseInputText, Tag("part-text")]
+    | Annotated[ResponseOutputText, Tag("part-output")]
+    | Annotated[ResponseRefusal, Tag("part-refusal")]
+    | Annotated[ResponseInputImage, Tag("part-image")]
+    | Annotated[ResponseOtherPart, Tag("part-other")],
+    Discriminator(lambda part: _PARTS.get(_type_of(part), "part-other")),
+]
+ResponseContent = Annotated[
+    Annotated[str, Tag("as-text")] | Annotated[list[ResponseInputPart], Tag("as-list")], Discriminator(text_or_list)
+]
+
+
+# -- the items
+
+
+class _Item(RequestFields):
+    id: str | None = None
+    status: Preference[ItemStatus] = None
+
+
+class ResponseMessage(_Item):
+    type: Literal["message"] = "message"
+    role: Literal["user", "assistant", "system", "developer"]
+    content: ResponseContent
+    phase: Hint[str] = None
+
+
+class ResponseFunctionCall(_Item):
+    type: Literal["function_call"]
+    call_id: str
+    name: Name
+    arguments: str
+
+
+class ResponseFunctionCallOutput(_Item):
+    type: Literal["function_call_output"]
+    call_id: str
+    output: ResponseContent
+
+
+class ResponseCustomCall(_Item):
+    type: Literal["custom_tool_call"]
+    call_id: str
+    name: Name
+    input: str
+
+
+class ResponseCustomCallOutput(_Item):
+    type: Literal["custom_tool_call_output"]
+    call_id: str
+    output: ResponseContent
+
+
+class ResponseReasoning(_Item):
+    type: Literal["reasoning"]
+    summary: list[ResponseInputText] | None = None
+    content: list[ResponseInputText] | None = None
+    encrypted_content: Hint[str] = None  # of another server
+
+
+class ResponseItemReference(RequestFields):
+    """An item that a stored response holds."""
+
+    type: Literal["item_reference"] = "item_reference"
+    id: str
+
+
+class ResponseCompaction(RequestFields):
+    """A conversation that `/v1/responses/compact` made short."""
+
+    type: Literal["compaction"]
+    encrypted_content: str
+    id: str | None = None
+    created_by: Hint[str] = None
+
+
+class ResponseOtherItem(BaseModel):
+    """What another server's tools did. The model reads nothing of it."""
+
+    type: str
+
+
+_ITEMS = {
+    kind: f"item-{kind}"
+    for kind in (
+        "message",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "reasoning",
+        "item_reference",
+        "compaction",
+    )
+}
+
+
+def _item_kind(item: Any) -> str:
+    """A message may omit its type, and so may a reference, which is nothing but an id."""
+    keys = item if isinstance(item, dict) else {}
+    default = "item_reference" if "id" in keys and "role" not in keys and "content" not in keys else "message"
+    return _ITEMS.get(_type_of(item, default), "item-other")
+
+
+ResponseItem = Annotated[
+    Annotated[ResponseMessage, Tag("item-message")]
+    | Annotated[ResponseFunctionCall, Tag("item-function_call")]
+    | Annotated[ResponseFunctionCallOutput, Tag("item-function_call_output")]
+    | Annotated[ResponseCustomCall, Tag("item-custom_tool_call")]
+    | Annotated[ResponseCustomCallOutput, Tag("item-custom_tool_call_output")]
+    | Annotated[ResponseReasoning, Tag("item-reasoning")]
+    | Annotated[ResponseItemReference, Tag("item-item_reference")]
+    | Annotated[ResponseCompaction, Tag("item-compaction")]
+    | Annotated[ResponseOtherItem, Tag("item-other")],
+    Discriminator(_item_kind),
+]
+ResponseInput = Annotated[
+    Annotated[str, Tag("as-text")] | Annotated[list[ResponseItem], Field(min_length=1), Tag("as-list")],
+    Discriminator(text_or_list),
+]
+
+_STORED: TypeAdapter[ResponseItem] = TypeAdapter(ResponseItem)
+_ID_PREFIXES = {
+    "message": "msg",
+    "function_call": "fc",
+    "function_call_output": "fco",
+    "custom_tool_call": "ctc",
+    "custom_tool_call_output": "ctco",
+    "reasoning": "rs",
+}
+
+
+def stored_items(items: list[dict[str, Any]]) -> list[ResponseItem]:
+    return [_STORED.validate_python(item) for item in items]
+
+
+def stored_form(item: ResponseItem) -> dict[str, Any]:
+    """An input item as it is stored and listed: with an id, a status, and a message's text as a part."""
+    form = item.model_dump(exclude_none=True)
+    form["id"] = form.get("id") or new_item_id(_ID_PREFIXES[form["type"]])
+    form.setdefault("status", "completed")
+    if form["type"] == "message" and isinstance(form["content"], str):
+        written = form["role"] == "assistant"
+        part = {"type": "output_text", "annotations": []} if written else {"type": "input_text"}
+        form["content"] = [part | {"text": form["content"]}]
+    if form["type"] == "reasoning":
+        form.setdefault("summary", [])
+    return form
