@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -191,7 +191,14 @@ def served(model: Path, *options: str) -> Iterator[ServedProcess]:
             else:
                 raise AssertionError("the server did not start")
             threading.Thread(target=child.stdout.read, daemon=True).start()
-            yield ServedProcess(int(found[1]), child.pid)
+            server = ServedProcess(int(found[1]), child.pid)
+            for protocol in ("chat", "embeddings"):  # the first of each compiles something
+                while True:
+                    with suppress(ConnectionRefusedError):  # the page comes before the socket
+                        assert server.send(protocol, "Hello")[0] == 200
+                        break
+                    time.sleep(0.05)
+            yield server
         finally:
             child.terminate()
             child.wait(30)
