@@ -18,11 +18,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LONG_PROMPT = 20_000  # characters; what is shorter is done at once, in milliseconds
-AT_ONCE = 2
-_LARGE = 500_000  # characters; after these, memory is given back
+_LARGE = 500_000  # characters; one such prompt at a time, and then memory is given back
 _TRIM_SECONDS = 0.5  # after the last of them
 
-_threads = ThreadPoolExecutor(AT_ONCE, "grus-prompt")
+_threads = ThreadPoolExecutor(2, "grus-prompt")
+_large_threads = ThreadPoolExecutor(
+    1, "grus-large-prompt"
+)  # of its own: the others do not wait for seconds behind these
 
 
 async def run_beside(size: int, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
@@ -31,7 +33,8 @@ async def run_beside(size: int, work: Callable[P, T], *args: P.args, **options: 
         return work(*args, **options)
     run: Any = copy_context().run  # its type knows no options
     try:
-        result: T = await asyncio.get_running_loop().run_in_executor(_threads, lambda: run(work, *args, **options))
+        threads = _threads if size < _LARGE else _large_threads
+        result: T = await asyncio.get_running_loop().run_in_executor(threads, lambda: run(work, *args, **options))
         return result
     finally:
         if size >= _LARGE:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
@@ -151,7 +151,8 @@ def parse(raw: bytes, max_depth: int = 64) -> Any:
         raise _invalid(f"The body nests deeper than {max_depth} levels.")
     if _HALF_PAIR.search(text):
         try:
-            json.dumps(value, ensure_ascii=False).encode()
+            for one in _texts(value):
+                one.encode()
         except UnicodeEncodeError:
             raise _invalid("The body holds half a surrogate pair, which is no character.") from None
     return value
@@ -176,6 +177,20 @@ def _bounded(text: str) -> int:
     if len(text) > 20 or abs(value := int(text)) > _LARGEST:
         raise _invalid(f"The number {text[:40]} is out of range.")
     return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every key and text, without recursion."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            yield from item
+            left.extend(item.values())
+        elif isinstance(item, list):
+            left.extend(item)
 
 
 def _depth(value: Any) -> int:
