@@ -117,9 +117,10 @@ class Seen:
 
 
 class ServedProcess:
-    def __init__(self, port: int, pid: int) -> None:
+    def __init__(self, port: int, pid: int, key: str = "") -> None:
         self.port = port
         self.pid = pid
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def resident(self) -> float:
         import psutil
@@ -134,7 +135,7 @@ class ServedProcess:
             given = json.dumps(
                 body(prompt) | {"model": "tiny"} | ({"stream": False} if path.startswith("/api/") else {}) | more
             )
-            connection.request("POST", path, given.encode())
+            connection.request("POST", path, given.encode(), self.headers)
             reply = connection.getresponse()
             return reply.status, dict(reply.headers), json.loads(reply.read())
         finally:
@@ -178,7 +179,8 @@ class ServedProcess:
 
 
 @contextmanager
-def served(model: Path, *options: str) -> Iterator[ServedProcess]:
+def served(model: Path, *options: str, key: str = "") -> Iterator[ServedProcess]:
+    options = (*options, "--api-key", key) if key else options
     command = [sys.executable, "-m", "app.cli", "serve", "--model", f"tiny={model}", "--port", "0", "--cpu", *options]
     environment = {**os.environ, "GRUS_GRACE": "1", "GRUS_GPU_MEMORY_LIMIT": "1G"}
     environment.pop("TOKENIZERS_PARALLELISM", None)
@@ -191,7 +193,7 @@ def served(model: Path, *options: str) -> Iterator[ServedProcess]:
             else:
                 raise AssertionError("the server did not start")
             threading.Thread(target=child.stdout.read, daemon=True).start()
-            server = ServedProcess(int(found[1]), child.pid)
+            server = ServedProcess(int(found[1]), child.pid, key)
             for protocol in ("chat", "embeddings"):  # the first of each compiles something
                 while True:
                     with suppress(ConnectionRefusedError):  # the page comes before the socket
