@@ -19,7 +19,7 @@ from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
 from app.runtime.embedding import tokenized
 from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser
 from app.server.body import JsonRoute
-from app.server.context import Here, Server, answer
+from app.server.context import Here, Server, answer, long_answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.images import ImagePart, written_content
@@ -146,7 +146,7 @@ async def embed(body: OllamaEmbedRequest, request: Request, server: Here) -> Any
     """Vectors that stand for texts, of length one. Without texts: load the model."""
     made = await _embed(body, request, server)
     await _keep(body, server, made["model"])
-    return answer(made)
+    return await long_answer(sum(map(len, made["embeddings"])), lambda: made)
 
 
 @router.post("/api/embeddings", response_model=OllamaEmbeddingsReply, responses=_ERRORS)
