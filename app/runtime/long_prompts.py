@@ -41,6 +41,14 @@ async def run_beside(size: int, work: Callable[P, T], *args: P.args, **options: 
             _trimmer().soon()
 
 
+def run_later(size: int, work: Callable[P, object], *args: P.args, **options: P.kwargs) -> None:
+    """For work whose result nobody waits for."""
+    if size < LONG_PROMPT:
+        work(*args, **options)
+    else:
+        _threads.submit(work, *args, **options)
+
+
 @cache
 def _trimmer() -> _Trimmer:
     return _Trimmer()
