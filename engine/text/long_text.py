@@ -76,7 +76,7 @@ def cuts_of(backend: Backend) -> Cuts | None:
     if not all(map(_is_known, steps)) or not any(map(_splits, steps)):
         return None
     spaces_only = any(step.get("add_prefix_space") for step in steps)
-    return _at(_LETTERS, " " if spaces_only else _BEFORE, added, digits=not spaces_only)
+    return _at(_LETTERS + "0-9", " " if spaces_only else _BEFORE, added, digits=not spaces_only)
 
 
 def _is_known(step: Mapping[str, Any]) -> bool:
@@ -101,32 +101,29 @@ def _sentencepiece(
     model = backend.model
     if not isinstance(model, BPE) or model.dropout or model.continuing_subword_prefix or model.end_of_word_suffix:
         return None
-    prepends = {"type": "Prepend", "prepend": _MARK} in normalizers
+    prepended = {"type": "Prepend", "prepend": _MARK}
     replaced = {"type": "Replace", "pattern": {"String": " "}, "content": _MARK}
-    if any(step != replaced and step["type"] != "Prepend" for step in normalizers):
+    if any(step not in (prepended, replaced) for step in normalizers):
         return None
     if not (replaced in normalizers or steps) or any(step["replacement"] != _MARK for step in steps):
         return None
     vocabulary = backend.get_vocab()
+    whole = not any(step["split"] for step in steps)  # the text is one word
+    if whole and (model.ignore_merges or _MARK not in vocabulary):
+        return None
     known = {token for token in vocabulary if re.fullmatch(f"[{_LETTERS}0-9]", token)}
-    if not any(step["split"] for step in steps):  # the text is one word
-        if model.ignore_merges or _MARK not in vocabulary:
-            return None
-        known -= {token[at - 1] for token in vocabulary for at in _places(token, _MARK) if at}
-    return _at("".join(sorted(known)), " ", added, drop=prepends)
-
-
-def _places(token: str, mark: str) -> Iterator[int]:
-    return (at for at, char in enumerate(token) if char == mark)
+    known -= {char for token in vocabulary for char, after in zip(token, token[1:]) if after == _MARK}
+    return _at("".join(sorted(known)), " ", added, drop=prepended in normalizers)
 
 
 def _at(
-    letters: str, before: str, added: Iterable[AddedToken], *, digits: bool = False, drop: bool = False
+    chars: str, before: str, added: Iterable[AddedToken], *, digits: bool = False, drop: bool = False
 ) -> Cuts | None:
-    """Cuts between these letters and those characters, where no added token reaches over one."""
-    left = re.compile(f"[{letters}0-9]") if letters else None
-    if left is None:
+    """Cuts between one of `chars` and one of `before`, and with `digits` between a letter and a digit, where no added token
+    reaches over one."""
+    if not chars:
         return None
+    left = re.compile(f"[{chars}]")
     for token in added:
         text = token.content
         if (token.rstrip and left.match(text[-1:])) or (drop and left.match(text[:1])):
@@ -136,9 +133,9 @@ def _at(
         digits = digits and not any(char.isdigit() for char in over)
     if not before:
         return None
-    more = f"|(?<=[{letters}])[0-9]" if digits else ""
+    more = f"|(?<=[{_LETTERS}])[0-9]" if digits else ""
     follows = "(?=[A-Za-z])" if drop else ""
-    return Cuts(re.compile(f"(?<=[{letters}0-9])[{re.escape(before)}]{follows}{more}"), int(drop))
+    return Cuts(re.compile(f"(?<=[{chars}])[{re.escape(before)}]{follows}{more}"), int(drop))
 
 
 def _steps(part: Any, name: str) -> list[dict[str, Any]]:
