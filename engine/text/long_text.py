@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from tokenizers import AddedToken
@@ -32,9 +33,7 @@ from engine.weights.gguf.words import KINDS
 PIECE = 1 << 15  # characters
 _WINDOW = 1 << 16  # that are searched in one go: a search holds Python's lock
 _LETTERS = "A-Za-zÀ-ÖØ-öø-ȟͰ-ͳΑ-ΡΣ-ωА-ҁҊ-ԯא-תؠ-ي一-龥ぁ-ゖァ-ヺ가-힣"
-_BEFORE = (
-    ' \n,;.:!?()[]{}"<>=/*+&%$#@~|\\-，。、！？；：（）「」《》'  # never an apostrophe: contractions belong to words
-)
+_BEFORE = ' \n,;.:!?()[]{}"<>=/*+&%$#@~|\\-，。、！？；：（）「」《》'  # no apostrophe: there are patterns that leave contractions with their words
 _SPLITTING = frozenset({QWEN, QWEN_MARKS, *(pattern for words in KINDS.values() for pattern in words.patterns[-1:])})
 _HARMLESS = frozenset(pattern for words in KINDS.values() for pattern in words.patterns[:-1])  # digits, Han
 _MARK = "▁"
@@ -112,7 +111,7 @@ def _sentencepiece(
     if whole and (model.ignore_merges or _MARK not in vocabulary):
         return None
     known = {token for token in vocabulary if re.fullmatch(f"[{_LETTERS}0-9]", token)}
-    known -= {char for token in vocabulary for char, after in zip(token, token[1:]) if after == _MARK}
+    known -= {char for token in vocabulary for char, after in pairwise(token) if after == _MARK}
     return _at("".join(sorted(known)), " ", added, drop=prepended in normalizers)
 
 
